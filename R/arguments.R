@@ -1,0 +1,80 @@
+# Checks of arguments that several functions share. Each returns the value in
+# the form that the compiled code reads, or stops with a message that names the
+# argument and what was given.
+
+# A value as an error message shows it: short, on one line.
+show_value <- function(value) {
+  if (is.null(value)) {
+    return("NULL")
+  }
+  if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
+    return(if (is.character(value)) dQuote(value, FALSE) else format(value, digits = 15))
+  }
+  dims <- dim(value)
+  what <- class(value)[[1L]]
+  if (!is.null(dims)) {
+    return(sprintf("a %s %s", paste(dims, collapse = " x "), what))
+  }
+  sprintf("a %s of length %d", what, length(value))
+}
+
+check_dots_empty <- function(...) {
+  if (...length() > 0L) {
+    given <- names(list(...))
+    given <- if (is.null(given) || !nzchar(given[[1L]])) "an unnamed argument" else paste0("`", given[[1L]], "`")
+    stop_warpbayes("input", paste0("unused argument: ", given, " is not known here; is it misspelt?"),
+      argument = given, call = sys.call(-1L)
+    )
+  }
+}
+
+# One whole number in [min, max].
+check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
+  if (!is.numeric(value) || length(value) != 1L || is.na(value) || value != floor(value) || value < min || value > max) {
+    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", format(min), format(max, digits = 17)),
+      show_value(value), call = sys.call(-1L)
+    )
+  }
+  as.double(value)
+}
+
+# One finite number above (or, with `open = FALSE`, at or above) `min`.
+check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
+  inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
+    (if (open) value > min && value < max else value >= min && value <= max)
+  if (!inside) {
+    range <- if (is.infinite(min) && is.infinite(max)) {
+      "one finite number"
+    } else if (is.infinite(max)) {
+      paste("one finite number", if (open) "above" else "of at least", format(min))
+    } else {
+      sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
+    }
+    stop_input(argument, "must be ", range, ", not ", show_value(value), call = sys.call(-1L))
+  }
+  as.double(value)
+}
+
+check_flag <- function(value, argument) {
+  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
+    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value), call = sys.call(-1L))
+  }
+  value
+}
+
+# One of `choices`, in full; the default vector of choices means the first.
+check_choice <- function(value, argument, choices) {
+  if (identical(value, choices)) {
+    return(choices[[1L]])
+  }
+  if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
+    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",
+      show_value(value), call = sys.call(-1L)
+    )
+  }
+  value
+}
+
+check_precision <- function(value) {
+  check_choice(value, "precision", c("double", "single"))
+}

@@ -1,0 +1,26 @@
+# Errors that warpbayes raises: every one is of class `warpbayes_error` and of
+# one of the subclasses `_input`, `_device`, `_memory`, `_backend`.
+
+status_class <- c("input", "device", "memory", "backend")
+
+stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
+  stop(structure(
+    class = c(paste0("warpbayes_error_", kind), "warpbayes_error", "error", "condition"),
+    list(message = message, call = call, ...)
+  ))
+}
+
+# An argument the caller must mend. The message names it and shows its value.
+stop_input <- function(argument, ..., call = sys.call(-1L)) {
+  stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument, call = call)
+}
+
+# Calls an entry of the compiled code. Entries do not jump: a failure comes back
+# as an object that is turned into a condition here.
+native <- function(entry, ...) {
+  result <- .Call(entry, ...)
+  if (inherits(result, "warpbayes_failure")) {
+    stop_warpbayes(status_class[[result$status]], result$message, call = sys.call(-1L))
+  }
+  result
+}

@@ -1,0 +1,30 @@
+/* How core/ spells a function that C99, C++ and CUDA all compile. */
+#ifndef WB_HOST_DEVICE_H
+#define WB_HOST_DEVICE_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __FAST_MATH__
+#error "warpbayes promises the same result everywhere: do not compile it with -ffast-math"
+#endif
+
+#if defined(__CUDACC__)
+#define WB_HD static __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
+#define WB_HD static inline __attribute__((always_inline, unused))
+#else
+#define WB_HD static inline
+#endif
+
+/* Fused multiply-add: one rounding on every machine. */
+WB_HD double wb_fma(double a, double b, double c) {
+  return fma(a, b, c);
+}
+WB_HD float wb_fmaf(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+
+#endif
