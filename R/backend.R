@@ -1,0 +1,302 @@
+# Where a computation runs: the choice of backend, device, threads and vector
+# instruction set, and warp_info(), which tells it.
+
+isa_names <- c("baseline", "avx2", "avx512")
+
+# What has been found out about the CUDA plugin in this session, kept because
+# opening it and asking the driver take time: `path`, `plugin` (the pointer),
+# `devices` or `reason`, and `pid`, the process that asked.
+backend_state <- new.env(parent = emptyenv())
+
+# Turns the user's choice into what the compiled code reads; `NULL` means the
+# option. The results of a computation do not depend on it.
+resolve_run <- function(backend = NULL, threads = NULL, call = sys.call(-1L)) {
+  chosen <- resolve_backend(backend, call)
+  processor <- .Call(C_backend_processor)
+  list(
+    backend = chosen$backend,
+    pointer = chosen$pointer,
+    threads = resolve_threads(threads, processor, call),
+    isa = resolve_isa(processor, call),
+    device = chosen$device,
+    memory_limit = resolve_device_memory(call)
+  )
+}
+
+resolve_backend <- function(backend, call = NULL) {
+  argument <- "backend"
+  if (is.null(backend)) {
+    argument <- "options(warpbayes.backend)"
+    backend <- getOption("warpbayes.backend", "auto")
+  }
+  backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"), call)
+  cpu <- list(backend = "cpu", pointer = .Call(C_backend_cpu), device = 0L)
+  if (backend == "cpu") {
+    return(c(cpu, why = paste("asked for by", argument)))
+  }
+  cuda <- find_cuda()
+  if (!is.null(cuda$reason)) {
+    if (backend == "cuda") {
+      stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason), call = call)
+    }
+    return(c(cpu, why = paste("no graphics card:", cuda$reason)))
+  }
+  if (cuda$pid != Sys.getpid()) {
+    stop_warpbayes("backend", paste0(
+      "CUDA was used before this process was forked (by parallel::mclapply or the like) and does not work in the child: ",
+      "use a cluster of fresh processes (parallel::makePSOCKcluster) or backend = \"cpu\""
+    ), call = call)
+  }
+  device <- resolve_device(cuda$devices, call)
+  list(
+    backend = "cuda", pointer = cuda$pointer, device = device,
+    why = if (backend == "cuda") paste("asked for by", argument) else "a graphics card is there"
+  )
+}
+
+# The plugin's pointer and devices, or the reason why there are none.
+find_cuda <- function() {
+  path <- plugin_path()
+  if (!identical(backend_state$path, path)) {
+    found <- open_plugin(path)
+    found$path <- path
+    found$pid <- Sys.getpid()
+    for (name in c("path", "pointer", "devices", "reason", "pid")) {
+      assign(name, found[[name]], envir = backend_state)
+    }
+  }
+  as.list(backend_state)
+}
+
+plugin_path <- function() {
+  path <- getOption("warpbayes.plugin")
+  if (is.null(path)) {
+    return(file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so"))
+  }
+  if (!is.character(path) || length(path) != 1L || is.na(path)) {
+    stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path), call = NULL)
+  }
+  path
+}
+
+open_plugin <- function(path) {
+  if (!file.exists(path)) {
+    return(list(reason = if (is.null(getOption("warpbayes.plugin"))) {
+      build_outcome(dirname(path))
+    } else {
+      paste0("options(warpbayes.plugin): there is no file ", path)
+    }))
+  }
+  tryCatch(
+    {
+      dll <- dyn.load(path, local = TRUE)
+      symbol <- getNativeSymbolInfo("wb_plugin_backend", dll, unlist = TRUE)
+      pointer <- native(C_backend_open, symbol$address)
+      devices <- native(C_backend_devices, pointer)
+      if (length(devices$device) == 0L) {
+        list(reason = "the driver finds no CUDA device")
+      } else {
+        list(pointer = pointer, devices = as.data.frame(devices))
+      }
+    },
+    warpbayes_error = function(error) list(reason = conditionMessage(error)),
+    error = function(error) {
+      list(reason = paste("the plugin cannot be opened:", trimws(gsub("\\s+", " ", conditionMessage(error)))))
+    }
+  )
+}
+
+# The line that configure left when it built no plugin.
+build_outcome <- function(folder) {
+  file <- file.path(folder, "outcome.txt")
+  if (!file.exists(file)) {
+    return("this installation has no CUDA plugin")
+  }
+  paste("the CUDA plugin was not built at installation:", paste(readLines(file, warn = FALSE), collapse = " "))
+}
+
+resolve_device <- function(devices, call = NULL) {
+  device <- getOption("warpbayes.device", 0L)
+  whole <- is.numeric(device) && length(device) == 1L && !is.na(device) && device >= 0 && device == floor(device)
+  if (!whole) {
+    stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device),
+      call = call
+    )
+  }
+  if (!device %in% devices$device) {
+    stop_warpbayes("backend", sprintf(
+      "there is no CUDA device %s; this machine has %s", show_value(device),
+      paste0(devices$device, " (", devices$name, ")", collapse = ", ")
+    ), call = call)
+  }
+  as.integer(device)
+}
+
+resolve_device_memory <- function(call = NULL) {
+  limit <- getOption("warpbayes.device_memory", 0)
+  if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 0 || limit > 2^53) {
+    stop_input("options(warpbayes.device_memory)", "must be a number of bytes, not ", show_value(limit), call = call)
+  }
+  floor(as.double(limit))
+}
+
+resolve_isa <- function(processor, call = NULL) {
+  isa <- getOption("warpbayes.isa")
+  if (is.null(isa)) {
+    return(processor$isa)
+  }
+  isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names), call), isa_names) - 1L
+  if (isa > processor$isa) {
+    stop_warpbayes("backend", sprintf(
+      "options(warpbayes.isa) asks for \"%s\", but the widest instruction set here is \"%s\"",
+      isa_names[[isa + 1L]], isa_names[[processor$isa + 1L]]
+    ), call = call)
+  }
+  isa
+}
+
+resolve_threads <- function(threads, processor, call = NULL) {
+  argument <- "threads"
+  if (is.null(threads)) {
+    argument <- "options(warpbayes.threads)"
+    threads <- getOption("warpbayes.threads")
+  }
+  if (is.null(threads)) {
+    threads <- default_threads(processor$cores)
+  } else if (!is.numeric(threads) || length(threads) != 1L || !isTRUE(threads >= 1 & threads == floor(threads)) || threads > 4096) {
+    stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads), call = call)
+  }
+  if (!processor$openmp || processor$forked) {
+    return(1L)
+  }
+  as.integer(min(threads, thread_limit()))
+}
+
+# All cores of the process, unless OMP_NUM_THREADS says otherwise. Read here and
+# not from the OpenMP runtime, whose settings belong to everyone in the process.
+default_threads <- function(cores) {
+  wanted <- environment_count("OMP_NUM_THREADS")
+  if (is.na(wanted)) cores else wanted
+}
+
+# What the machine's administrator, or CRAN's check farm, allows.
+thread_limit <- function() {
+  limit <- environment_count("OMP_THREAD_LIMIT")
+  if (is.na(limit)) {
+    limit <- Inf
+  }
+  check <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
+  if (nzchar(check) && check != "false") {
+    limit <- min(limit, 2)
+  }
+  limit
+}
+
+# The first number of a variable such as OMP_NUM_THREADS="4,2", or NA.
+environment_count <- function(name) {
+  first <- trimws(sub(",.*", "", Sys.getenv(name)))
+  if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
+}
+
+# As check_choice(), for a value that may come from an argument or an option.
+check_option_choice <- function(value, argument, choices, call) {
+  if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
+    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value),
+      call = call
+    )
+  }
+  value
+}
+
+#' What this machine computes with
+#'
+#' Lists what the package found: how it was built, the processor's vector
+#' instructions and cores, each backend with its devices or the reason why it is
+#' absent, and which backend calls with `backend = NULL` use, and why.
+#'
+#' The first call opens the CUDA plugin, where one was built, and asks the driver
+#' for its devices, which can take a second. Once that has happened CUDA works
+#' in this process only, not in children forked from it.
+#'
+#' @return A list of class `warp_info`:
+#' \describe{
+#'   \item{`version`}{of the package.}
+#'   \item{`compiler`}{that built its C code.}
+#'   \item{`openmp`}{whether it was built with OpenMP; without, one thread.}
+#'   \item{`isa`, `isa_widest`}{vector instruction set in use, and the widest the
+#'     processor has: `"avx512"`, `"avx2"` or `"baseline"`.}
+#'   \item{`fma`}{whether the processor has a fused multiply-add instruction.
+#'     Where it has none, each is a call of the C library about a hundred times
+#'     slower; the results are the same.}
+#'   \item{`threads`, `cores`}{CPU threads used by default, and cores the process
+#'     may use.}
+#'   \item{`backend`, `why`}{in use by default, and the reason in words.}
+#'   \item{`cuda`}{a list of `available`, `reason` (why not), `plugin` (its path)
+#'     and `devices`, a data frame with one row per graphics card: `device` (its
+#'     index from 0), `name`, `memory` and `memory_free` in bytes, compute
+#'     capability `major` and `minor`, and the versions of `driver` and `runtime`
+#'     as 1000 times the major plus 10 times the minor version.}
+#' }
+#'
+#' @section Errors:
+#' `warpbayes_error_input` where one of the package's options has a value it
+#' cannot have; `warpbayes_error_backend` where an option asks for a backend, a
+#' device or an instruction set that is not there. See [warpbayes-package] for
+#' the options.
+#'
+#' @examples
+#' warp_info()
+#' warp_info()$threads
+#' @export
+warp_info <- function() {
+  processor <- .Call(C_backend_processor)
+  cuda <- find_cuda()
+  chosen <- resolve_backend(NULL, sys.call())
+  structure(
+    list(
+      version = as.character(utils::packageVersion("warpbayes")),
+      compiler = processor$compiler,
+      openmp = processor$openmp,
+      isa = isa_names[[resolve_isa(processor, sys.call()) + 1L]],
+      isa_widest = isa_names[[processor$isa + 1L]],
+      fma = processor$fma,
+      threads = resolve_threads(NULL, processor, sys.call()),
+      cores = processor$cores,
+      backend = chosen$backend,
+      why = chosen$why,
+      cuda = list(
+        available = is.null(cuda$reason), reason = cuda$reason, plugin = cuda$path, devices = cuda$devices
+      )
+    ),
+    class = "warp_info"
+  )
+}
+
+#' @param x an object of class `warp_info`.
+#' @param ... not used.
+#' @rdname warp_info
+#' @export
+print.warp_info <- function(x, ...) {
+  line <- function(label, ...) cat(formatC(label, width = -9L), ..., "\n", sep = "")
+  line("warpbayes", " ", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
+  line("cpu", " ", x$isa, " vectors",
+    if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
+    x$threads, if (x$threads == 1L) " thread" else " threads", " of ", x$cores, if (x$cores == 1L) " core" else " cores"
+  )
+  if (!x$fma) {
+    line("", " this processor has no fused multiply-add instruction: it is emulated, about a hundred times slower")
+  }
+  if (x$cuda$available) {
+    devices <- x$cuda$devices
+    version <- function(number) paste0(number %/% 1000L, ".", number %% 1000L %/% 10L)
+    line("cuda", sprintf(
+      " device %d: %s, %.1f GB (%.1f free), compute capability %d.%d, driver for CUDA %s, runtime %s%s",
+      devices$device, devices$name, devices$memory / 1e9, devices$memory_free / 1e9, devices$major, devices$minor,
+      version(devices$driver), version(devices$runtime), c(rep("\n         ", nrow(devices) - 1L), "")
+    ))
+  } else {
+    line("cuda", " not available: ", x$cuda$reason)
+  }
+  line("in use", " ", x$backend, " (", x$why, ")")
+  invisible(x)
+}

@@ -1,0 +1,80 @@
+/* The backend that every machine has: the table of its loops, and what the
+ * processor supports. */
+#include "backend.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define WB_X86 1
+#else
+#define WB_X86 0
+#endif
+
+wb_isa wb_cpu_isa(void) {
+#if WB_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    return WB_ISA_AVX512;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return WB_ISA_AVX2;
+  }
+#endif
+  return WB_ISA_BASELINE;
+}
+
+int wb_cpu_fma(void) {
+#if WB_X86
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("fma") != 0;
+#elif defined(__FP_FAST_FMA) || defined(__aarch64__)
+  return 1;
+#else
+  return 0;
+#endif
+}
+
+int wb_cpu_cores(void) {
+#ifdef _OPENMP
+  return omp_get_num_procs();
+#else
+  return 1;
+#endif
+}
+
+int wb_cpu_openmp(void) {
+#ifdef _OPENMP
+  return 1;
+#else
+  return 0;
+#endif
+}
+
+static int device_count(int32_t *count, wb_message *message) {
+  (void)message;
+  *count = 0;
+  return WB_OK;
+}
+
+static int device_describe(int32_t index, wb_device *device, wb_message *message) {
+  static const char text[] = "the CPU backend has no devices";
+  (void)index;
+  (void)device;
+  for (size_t i = 0; i < sizeof text; ++i) {
+    message->text[i] = text[i];
+  }
+  return WB_ERROR_BACKEND;
+}
+
+const wb_backend *wb_cpu_backend(void) {
+  static const wb_backend backend = {
+    .abi_version = WB_ABI_VERSION,
+    .size = sizeof(wb_backend),
+    .name = "cpu",
+    .device_count = device_count,
+    .device_describe = device_describe,
+  };
+  return &backend;
+}

@@ -1,0 +1,62 @@
+/* What the entry_*.c files share: the way from R's values to the C core's and
+ * back, and the list of all entries. An entry does nothing but that. */
+#ifndef WB_ENTRY_H
+#define WB_ENTRY_H
+
+#ifndef R_NO_REMAP
+#define R_NO_REMAP
+#endif
+#ifndef STRICT_R_HEADERS
+#define STRICT_R_HEADERS
+#endif
+#include <R.h>
+#include <Rinternals.h>
+
+#include <stdint.h>
+
+#include "backend.h"
+
+/* A list of class "warpbayes_failure" with `status` and `message`, which
+ * native() of R/conditions.R turns into a condition. The caller returns it. */
+SEXP wb_failure(int status, const wb_message *message);
+
+/* Writes a sentence into `message`, cut to its length. */
+void wb_message_write(wb_message *message, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* Reads what resolve_run() of R/backend.R made. A forked child gets one thread:
+ * the parent's OpenMP threads do not exist in it. */
+void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
+
+/* The element of a named list, or R_NilValue. */
+SEXP wb_list_element(SEXP list, const char *name);
+
+/* A new list of `length` elements with these names, not protected. */
+SEXP wb_list_new(int length, const char *const *names);
+
+/* Whole numbers that pass 2^31 travel as doubles up to 2^53. R code has checked
+ * them: NaN, fractions and negative values do not arrive here. */
+uint64_t wb_whole_from_sexp(SEXP value);
+int64_t wb_size_from_sexp(SEXP value);
+
+/* A 64-bit key travels as raw(8), lowest byte first. */
+uint64_t wb_key_from_raw(SEXP value);
+SEXP wb_key_to_raw(uint64_t key);
+
+/* Asks the system to mark forked children; called once when the package loads. */
+void wb_fork_watch(void);
+int wb_forked(void);
+
+/* Entries: registered in init.c without the prefix "wb_entry_", called from R
+ * with the prefix "C_". */
+
+/* entry_backend.c */
+SEXP wb_entry_backend_cpu(void);
+SEXP wb_entry_backend_processor(void);
+SEXP wb_entry_backend_open(SEXP symbol);
+SEXP wb_entry_backend_devices(SEXP backend);
+
+#endif

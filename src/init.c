@@ -1,0 +1,22 @@
+/* Registration of the entries: R finds no other symbol of this library. */
+#include "entry.h"
+
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+
+#define ENTRY(name, arguments) {#name, (DL_FUNC)&wb_entry_##name, arguments}
+
+static const R_CallMethodDef entries[] = {
+  ENTRY(backend_cpu, 0),
+  ENTRY(backend_processor, 0),
+  ENTRY(backend_open, 1),
+  ENTRY(backend_devices, 1),
+  {NULL, NULL, 0}
+};
+
+void attribute_visible R_init_warpbayes(DllInfo *dll) {
+  R_registerRoutines(dll, NULL, entries, NULL, NULL);
+  R_useDynamicSymbols(dll, FALSE);
+  R_forceSymbols(dll, TRUE);
+  wb_fork_watch();
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(warpbayes)
+
+test_check("warpbayes")
