@@ -54,6 +54,7 @@ int wb_forked(void);
  * with the prefix "C_". */
 
 /* entry_backend.c */
+SEXP wb_entry_backend_abi(void);
 SEXP wb_entry_backend_cpu(void);
 SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);

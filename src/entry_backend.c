@@ -21,6 +21,14 @@ static SEXP backend_pointer(const wb_backend *backend) {
   return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
 }
 
+/* Version and size of the interface that a plugin must have. */
+SEXP wb_entry_backend_abi(void) {
+  SEXP abi = Rf_allocVector(INTSXP, 2);
+  INTEGER(abi)[0] = WB_ABI_VERSION;
+  INTEGER(abi)[1] = (int)sizeof(wb_backend);
+  return abi;
+}
+
 SEXP wb_entry_backend_cpu(void) {
   return backend_pointer(wb_cpu_backend());
 }

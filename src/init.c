@@ -7,6 +7,7 @@
 #define ENTRY(name, arguments) {#name, (DL_FUNC)&wb_entry_##name, arguments}
 
 static const R_CallMethodDef entries[] = {
+  ENTRY(backend_abi, 0),
   ENTRY(backend_cpu, 0),
   ENTRY(backend_processor, 0),
   ENTRY(backend_open, 1),
