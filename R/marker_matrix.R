@@ -1,0 +1,367 @@
+# The data argument of the mixtures: whatever holds cells by markers becomes one
+# double matrix with named columns, checked for values that are not finite.
+
+# x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or
+# SummarizedExperiment. markers: columns by name or number, NULL for all.
+# Returns the matrix `x` (the very object given where nothing had to change), the
+# names `markers`, per column `mean`, `sd`, `min`, `max`, and `transform` (NULL or
+# a list with `type` and one `cofactor` per marker).
+as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
+                             argument = "x", min_rows = 2, call = sys.call(-1L)) {
+  x <- expression_matrix(x, markers, argument, call)
+  if (ncol(x) == 0L) {
+    stop_input(argument, "has no columns", call = call)
+  }
+  if (nrow(x) < min_rows) {
+    stop_input(argument, if (nrow(x) == 0L) "has no rows" else "has only one row",
+      sprintf("; at least %d are needed", min_rows),
+      call = call
+    )
+  }
+  if (is.integer(x)) {
+    storage.mode(x) <- "double"
+  }
+  names <- marker_names(x, argument, call)
+  transform <- resolve_transform(transform, cofactor, names, call)
+  columns <- scan_columns(x, names, argument, call)
+  if (!is.null(transform)) {
+    x <- arcsinh_columns(x, transform$cofactor)
+    columns <- scan_columns(x, names, argument, call)
+  }
+  c(list(x = x, markers = names), columns, list(transform = transform))
+}
+
+# New rows for a fit: its markers by name where there are names, else by position.
+as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)) {
+  x <- expression_matrix(newdata, NULL, argument, call)
+  given <- colnames(x)
+  if (is.null(given)) {
+    if (ncol(x) != length(fit$markers)) {
+      stop_input(argument, sprintf(
+        "has %d columns without names; the fit has %d markers: %s", ncol(x),
+        length(fit$markers), list_some(fit$markers)
+      ), call = call)
+    }
+  } else {
+    x <- select_markers(x, fit$markers, descriptions(newdata), argument, call, from_fit = TRUE)
+  }
+  if (is.integer(x)) {
+    storage.mode(x) <- "double"
+  }
+  if (nrow(x) > 0L) {
+    scan_columns(x, fit$markers, argument, call)
+  }
+  dimnames(x) <- list(rownames(x), fit$markers)
+  if (is.null(fit$transform)) x else arcsinh_columns(x, fit$transform$cofactor)
+}
+
+# Rows by markers -----------------------------------------------------------
+
+expression_matrix <- function(x, markers, argument, call) {
+  frames <- cytometry_frames(x)
+  values <- if (!is.null(frames)) {
+    stack_frames(frames, argument, call)
+  } else if (methods::is(x, "SummarizedExperiment")) {
+    assay_cells(x, argument, call)
+  } else if (is.data.frame(x)) {
+    x
+  } else {
+    check_matrix(x, argument, call)
+  }
+  if (!is.null(markers)) {
+    values <- select_markers(values, markers, descriptions(x), argument, call)
+  }
+  if (is.data.frame(values)) data_frame_matrix(values, argument, call) else values
+}
+
+check_matrix <- function(x, argument, call) {
+  wrong <- function(...) stop_input(argument, ..., call = call)
+  if (is.null(x)) {
+    wrong("is NULL; give a matrix or data frame with one row per cell and one column per marker")
+  }
+  if (isS4(x) && methods::is(x, "sparseMatrix")) {
+    wrong("is a sparse matrix (class ", dQuote(class(x)[[1L]], FALSE), "), which a Gaussian mixture cannot keep sparse; give as.matrix(", argument, ") if its zeros are measurements")
+  }
+  if (isS4(x) && (methods::is(x, "Matrix") || methods::is(x, "DelayedMatrix"))) {
+    x <- as.matrix(x)
+  }
+  if (is.list(x)) {
+    wrong("is a list; bind its elements into one matrix or data frame, for instance with do.call(rbind, ", argument, ")")
+  }
+  if (is.matrix(x) && is.numeric(x) && !is.factor(x)) {
+    return(x)
+  }
+  if (is.matrix(x)) {
+    wrong("is a ", typeof(x), " matrix; its values must be numbers")
+  }
+  if (is.array(x) && length(dim(x)) != 1L) {
+    wrong("is an array with ", length(dim(x)), " dimensions; a matrix has two")
+  }
+  if (is.numeric(x) && !is.factor(x)) {
+    wrong("is a vector of ", length(x), " numbers; for one marker give matrix(", argument, ", ncol = 1)")
+  }
+  wrong("must be a numeric matrix, a data frame or an object of class flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment, not ", show_value(x))
+}
+
+data_frame_matrix <- function(x, argument, call) {
+  rows <- if (.row_names_info(x) > 0L) row.names(x)
+  values <- matrix(0, nrow(x), ncol(x), dimnames = list(rows, names(x)))
+  for (j in seq_along(x)) {
+    column <- x[[j]]
+    wrong <- if (is.factor(column)) {
+      "a factor"
+    } else if (!is.null(dim(column))) {
+      "itself a matrix or data frame"
+    } else if (!is.numeric(column) || inherits(column, "integer64")) {
+      paste("of class", dQuote(class(column)[[1L]], FALSE))
+    }
+    if (!is.null(wrong)) {
+      stop_input(argument, "has a column that is not plain numbers: ", dQuote(names(x)[[j]], FALSE),
+        " is ", wrong, "; convert it, or choose other columns with `markers`",
+        call = call
+      )
+    }
+    values[, j] <- as.double(column)
+  }
+  values
+}
+
+# Bioconductor's classes, by their accessors --------------------------------
+
+# A list of flowFrame or cytoframe objects, or NULL for another class. The
+# packages that define them are asked only when they are there: an object read
+# from a file can be used without them.
+cytometry_frames <- function(x) {
+  if (!isS4(x)) {
+    return(NULL)
+  }
+  if (methods::is(x, "flowFrame")) {
+    return(list(x))
+  }
+  if (!methods::is(x, "flowSet")) {
+    return(NULL)
+  }
+  if (load_package_of(x) || methods::is(x, "cytoset")) {
+    return(lapply(seq_len(length(x)), function(i) x[[i]]))
+  }
+  samples <- rownames(methods::slot(methods::slot(x, "phenoData"), "data"))
+  mget(samples, envir = methods::slot(x, "frames"))
+}
+
+frame_values <- function(frame, argument, call) {
+  load_package_of(frame)
+  exprs <- accessor("Biobase", "exprs")
+  if (!is.null(exprs) && methods::hasMethod("exprs", class(frame), where = environment(exprs))) {
+    return(exprs(frame))
+  }
+  values <- if (methods::.hasSlot(frame, "exprs")) methods::slot(frame, "exprs")
+  # A cytoframe keeps its cells outside R: only flowWorkspace can reach them.
+  if (methods::is(frame, "cytoframe") || !is.matrix(values)) {
+    package <- attr(class(frame), "package")
+    stop_input(argument, "is of class ", dQuote(class(frame)[[1L]], FALSE),
+      ", whose cells can be read only where package ",
+      if (is.null(package) || !nzchar(package)) "flowWorkspace" else package, " is installed",
+      call = call
+    )
+  }
+  values
+}
+
+stack_frames <- function(frames, argument, call) {
+  values <- lapply(frames, frame_values, argument = argument, call = call)
+  if (length(values) == 0L) {
+    stop_input(argument, "holds no samples", call = call)
+  }
+  channels <- colnames(values[[1L]])
+  for (i in seq_along(values)) {
+    if (!identical(colnames(values[[i]]), channels)) {
+      stop_input(argument, sprintf("holds samples with different channels: sample %d has %s, sample 1 has %s",
+        i, list_some(colnames(values[[i]])), list_some(channels)
+      ), call = call)
+    }
+  }
+  values <- if (length(values) == 1L) values[[1L]] else do.call(rbind, values)
+  # flowCore keeps attributes on the names of the channels.
+  dimnames(values) <- list(NULL, as.character(channels))
+  values
+}
+
+# What the channels of a flowFrame measure ("CD4" for "FL1-H"), named by channel.
+descriptions <- function(x) {
+  frames <- cytometry_frames(x)
+  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) {
+    return(NULL)
+  }
+  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  stats::setNames(as.character(table$desc), as.character(table$name))
+}
+
+assay_cells <- function(x, argument, call) {
+  assay <- accessor("SummarizedExperiment", "assay")
+  if (is.null(assay)) {
+    stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
+      ", whose cells can be read only where package SummarizedExperiment is installed",
+      call = call
+    )
+  }
+  if (length(accessor("SummarizedExperiment", "assays")(x)) == 0L) {
+    stop_input(argument, "is a SummarizedExperiment without an assay", call = call)
+  }
+  values <- t(check_matrix(assay(x), argument, call))
+  dimnames(values) <- list(NULL, colnames(values))
+  values
+}
+
+# An accessor of a package that warpbayes does without, or NULL.
+accessor <- function(package, name) {
+  if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
+}
+
+# TRUE where the package that defines the class of x is installed: its methods
+# are then there to be called.
+load_package_of <- function(x) {
+  package <- attr(class(x), "package")
+  !is.null(package) && nzchar(package) && package != ".GlobalEnv" &&
+    requireNamespace(package, quietly = TRUE)
+}
+
+# Columns -------------------------------------------------------------------
+
+select_markers <- function(x, markers, described, argument, call, from_fit = FALSE) {
+  given <- colnames(x)
+  if (is.numeric(markers) && !from_fit) {
+    outside <- !is.finite(markers) | markers != floor(markers) | markers < 1 | markers > ncol(x)
+    if (any(outside)) {
+      stop_input("markers", sprintf("has %s, but `%s` has columns 1 to %d",
+        format(markers[outside][[1L]]), argument, ncol(x)
+      ), call = call)
+    }
+    index <- as.integer(markers)
+  } else if (is.character(markers)) {
+    index <- match(markers, given)
+    by_description <- is.na(index) & markers %in% described
+    index[by_description] <- match(names(described)[match(markers[by_description], described)], given)
+    if (anyNA(index)) {
+      missing <- markers[is.na(index)]
+      known <- c(given, setdiff(described[!is.na(described)], given))
+      text <- if (is.null(known)) "has no column names" else paste("has", list_some(known))
+      if (from_fit) {
+        stop_input(argument, "lacks the marker", if (length(missing) > 1L) "s", " of the fit ",
+          list_some(missing), "; it ", text,
+          call = call
+        )
+      }
+      stop_input("markers", "names ", dQuote(missing[[1L]], FALSE), ", which is not there; `",
+        argument, "` ", text,
+        call = call
+      )
+    }
+  } else {
+    stop_input("markers", "must be names or numbers of columns, not ", show_value(markers), call = call)
+  }
+  if (length(index) == 0L) {
+    stop_input("markers", "selects no column", call = call)
+  }
+  if (anyDuplicated(index)) {
+    stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice", call = call)
+  }
+  if (identical(index, seq_len(ncol(x)))) {
+    if (is.character(markers) && !identical(markers, given)) {
+      colnames(x) <- markers
+    }
+    return(x)
+  }
+  x <- x[, index, drop = FALSE]
+  if (is.character(markers)) {
+    colnames(x) <- markers
+  }
+  x
+}
+
+marker_names <- function(x, argument, call) {
+  given <- colnames(x)
+  if (is.null(given)) {
+    return(paste0("V", seq_len(ncol(x))))
+  }
+  empty <- is.na(given) | !nzchar(given)
+  given[empty] <- paste0("V", which(empty))
+  if (anyDuplicated(given)) {
+    stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE), call = call)
+  }
+  given
+}
+
+list_some <- function(values, most = 12L) {
+  text <- paste(dQuote(utils::head(values, most), FALSE), collapse = ", ")
+  if (length(values) > most) sprintf("%s and %d more", text, length(values) - most) else text
+}
+
+resolve_transform <- function(transform, cofactor, markers, call) {
+  choices <- c("none", "arcsinh")
+  if (!is.character(transform) || length(transform) != 1L || !transform %in% choices) {
+    stop_input("transform", "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",
+      show_value(transform),
+      call = call
+    )
+  }
+  if (transform == "none") {
+    return(NULL)
+  }
+  p <- length(markers)
+  if (!is.numeric(cofactor) || !length(cofactor) %in% c(1L, p)) {
+    stop_input("cofactor", sprintf("must be one number or one per marker (%d), not ", p),
+      show_value(cofactor),
+      call = call
+    )
+  }
+  if (!all(is.finite(cofactor) & cofactor > 0)) {
+    stop_input("cofactor", "must be positive and finite, not ",
+      format(cofactor[!(is.finite(cofactor) & cofactor > 0)][[1L]]),
+      call = call
+    )
+  }
+  if (!is.null(names(cofactor)) && length(cofactor) > 1L) {
+    if (!setequal(names(cofactor), markers)) {
+      stop_input("cofactor", "has names other than the markers ", list_some(markers), ": ",
+        list_some(setdiff(names(cofactor), markers)),
+        call = call
+      )
+    }
+    cofactor <- cofactor[markers]
+  }
+  list(type = "arcsinh", cofactor = stats::setNames(rep_len(as.double(cofactor), p), markers))
+}
+
+arcsinh_columns <- function(x, cofactor) {
+  for (j in seq_len(ncol(x))) {
+    x[, j] <- asinh(x[, j] / cofactor[[j]])
+  }
+  x
+}
+
+# Stops at a value that is not finite; gives the columns' mean, sd, min and max.
+scan_columns <- function(x, markers, argument, call) {
+  scan <- native(C_matrix_scan, x)
+  if (scan$count > 0) {
+    value <- x[scan$first[[1L]], scan$first[[2L]]]
+    stop_warpbayes("input", sprintf(
+      "`%s` has %s in row %.0f, column %.0f (%s)%s", argument, format(value), scan$first[[1L]],
+      scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),
+      if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else ""
+    ), argument = argument, row = scan$first[[1L]], column = scan$first[[2L]], call = call)
+  }
+  # Squares of larger values overflow.
+  large <- which(pmax(abs(scan$min), abs(scan$max)) > 1e150)
+  if (length(large)) {
+    stop_input(argument, "has values beyond 1e150 in column ", large[[1L]], " (",
+      dQuote(markers[[large[[1L]]]], FALSE), "), too large to be squared",
+      call = call
+    )
+  }
+  scan[c("mean", "sd", "min", "max")]
+}
+
+# Scales of the standardised data: 1 where a column does not vary.
+standard_scale <- function(sd) {
+  ifelse(sd > 1e-150, sd, 1)
+}
