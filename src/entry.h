@@ -60,4 +60,7 @@ SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 
+/* entry_matrix.c */
+SEXP wb_entry_matrix_scan(SEXP x);
+
 #endif

@@ -1,7 +1,5 @@
 /* R's way to the scan of a matrix of data. */
-#define R_NO_REMAP
-#define STRICT_R_HEADERS
-#include <Rinternals.h>
+#include "entry.h"
 
 #include "matrix_scan.h"
 

@@ -12,7 +12,7 @@
 #define LANES 8
 
 typedef struct moments {
-  double count, mean, squares; /* squares: sum of squared deviations from the mean */
+  double count, mean, squares; /* of x - origin; squares: about its mean */
   double min, max;
 } moments;
 
@@ -23,21 +23,21 @@ static double lanes_total(const double lane[LANES]) {
 
 /* The sum is finite only if every value is; a finite column whose sum overflows
  * is told apart by looking at its values. */
-static double block_sum(const double *x, int64_t count) {
+static double block_sum(const double *x, int64_t count, double origin) {
   double lane[LANES] = {0.0};
   int64_t i = 0;
   for (; i + LANES <= count; i += LANES) {
     for (int l = 0; l < LANES; l++) {
-      lane[l] += x[i + l];
+      lane[l] += x[i + l] - origin;
     }
   }
   for (int l = 0; i < count; i++, l++) {
-    lane[l] += x[i];
+    lane[l] += x[i] - origin;
   }
   return lanes_total(lane);
 }
 
-static moments block_moments(const double *x, int64_t count, double sum) {
+static moments block_moments(const double *x, int64_t count, double origin, double sum) {
   moments block = {(double)count, sum / (double)count, 0.0, 0.0, 0.0};
   double lane[LANES] = {0.0}, low[LANES], high[LANES];
   int64_t i = 0;
@@ -46,14 +46,14 @@ static moments block_moments(const double *x, int64_t count, double sum) {
   }
   for (; i + LANES <= count; i += LANES) {
     for (int l = 0; l < LANES; l++) {
-      const double value = x[i + l], deviation = value - block.mean;
+      const double value = x[i + l], deviation = (value - origin) - block.mean;
       lane[l] += deviation * deviation;
       low[l] = value < low[l] ? value : low[l];
       high[l] = value > high[l] ? value : high[l];
     }
   }
   for (int l = 0; i < count; i++, l++) {
-    const double value = x[i], deviation = value - block.mean;
+    const double value = x[i], deviation = (value - origin) - block.mean;
     lane[l] += deviation * deviation;
     low[l] = value < low[l] ? value : low[l];
     high[l] = value > high[l] ? value : high[l];
@@ -104,20 +104,23 @@ void wb_matrix_scan_columns(const double *x, int64_t rows, int32_t columns, doub
   scan->column = -1;
   for (int32_t c = 0; c < columns; c++) {
     const double *column = x + (size_t)c * (size_t)rows;
+    /* Moments about the column's first value keep their digits where the mean
+     * is large against the spread. */
+    const double origin = column[0];
     moments all = {0.0, 0.0, 0.0, 0.0, 0.0};
     for (int64_t first = 0; first < rows; first += BLOCK) {
       const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
-      const double sum = block_sum(column + first, count);
+      const double sum = block_sum(column + first, count, origin);
       if (!isfinite(sum)) {
         block_search(column + first, count, first, c, scan);
       }
-      const moments block = block_moments(column + first, count, sum);
+      const moments block = block_moments(column + first, count, origin, sum);
       moments_add(&all, &block);
     }
     min[c] = all.min;
     max[c] = all.max;
     /* A constant column is centred exactly and has no spread from rounding. */
-    mean[c] = all.min == all.max ? all.min : all.mean;
+    mean[c] = all.min == all.max ? all.min : origin + all.mean;
     sd[c] = all.min == all.max || rows < 2 ? 0.0 : sqrt(all.squares / (double)(rows - 1));
   }
 }

@@ -1,0 +1,198 @@
+# The data argument: what is accepted, in which form it comes out, and the
+# message for everything else.
+
+read_markers <- function(x, ...) as_marker_matrix(x, ..., call = NULL)
+
+cells <- function(n = 50, p = 3) {
+  set.seed(20)
+  matrix(rnorm(n * p, mean = 100), n, p, dimnames = list(NULL, c("CD3", "CD4", "CD8", "CD45")[seq_len(p)]))
+}
+
+test_that("a double matrix is passed on without a copy, with its moments", {
+  x <- cells(5000)
+  mark <- tracemem(x)
+  read <- read_markers(x)
+  expect_identical(tracemem(read$x), mark)
+  untracemem(x)
+  expect_equal(read$mean, unname(colMeans(x)), tolerance = 1e-14)
+  expect_equal(read$sd, unname(apply(x, 2, sd)), tolerance = 1e-13)
+  expect_identical(read$min, unname(apply(x, 2, min)))
+  expect_identical(read$max, unname(apply(x, 2, max)))
+  expect_identical(read$markers, colnames(x))
+  expect_null(read$transform)
+})
+
+test_that("moments are right for any number of rows and for a large offset", {
+  set.seed(21)
+  for (n in c(2, 3, 7, 8, 9, 2047, 2048, 2049, 6000)) {
+    x <- matrix(rnorm(2 * n), n) + rep(c(0, 1e9), each = n)
+    read <- read_markers(x)
+    expect_equal(read$sd, apply(x, 2, sd), tolerance = 1e-12)
+    expect_equal(read$mean, colMeans(x), tolerance = 1e-13)
+    expect_identical(read$max, apply(x, 2, max))
+  }
+})
+
+test_that("a constant column is centred exactly and scaled by one", {
+  read <- read_markers(cbind(a = rep(0.1, 10001), b = seq_len(10001)))
+  expect_identical(read$mean[[1]], 0.1)
+  expect_identical(read$sd[[1]], 0)
+  expect_identical(standard_scale(read$sd)[[1]], 1)
+})
+
+test_that("integers, data frames and names of columns come out as one double matrix", {
+  whole <- matrix(1:6, 3, dimnames = list(NULL, c("a", "b")))
+  expect_identical(read_markers(whole)$x, whole + 0)
+  frame <- data.frame(a = 1:3, b = c(2.5, 3, 4))
+  expect_identical(read_markers(frame)$x, cbind(a = c(1, 2, 3), b = c(2.5, 3, 4)))
+  expect_identical(read_markers(unname(whole))$markers, c("V1", "V2"))
+  colnames(whole) <- c("a", "")
+  expect_identical(read_markers(whole)$markers, c("a", "V2"))
+  expect_identical(read_markers(Matrix::Matrix(matrix(c(1, 2, 3, 5), 2)))$x, matrix(c(1, 2, 3, 5), 2))
+})
+
+test_that("markers are chosen by name or number, in the order asked for", {
+  x <- cells()
+  expect_identical(read_markers(x, markers = c("CD8", "CD3"))$x, x[, c("CD8", "CD3")])
+  expect_identical(read_markers(x, markers = 2)$x, x[, "CD4", drop = FALSE])
+  frame <- data.frame(x, gate = factor("T"))
+  expect_identical(read_markers(frame, markers = 1:2)$x, x[, 1:2])
+})
+
+test_that("arcsinh divides by the marker's cofactor first", {
+  x <- cells()
+  expect_identical(read_markers(x, transform = "arcsinh", cofactor = 150)$x, asinh(x / 150))
+  read <- read_markers(x, transform = "arcsinh", cofactor = c(CD8 = 7, CD3 = 5, CD4 = 6))
+  expect_identical(read$transform, list(type = "arcsinh", cofactor = c(CD3 = 5, CD4 = 6, CD8 = 7)))
+  expect_identical(read$x[, "CD8"], asinh(x[, "CD8"] / 7))
+})
+
+test_that("every kind of data that cannot be used has its own message", {
+  error <- "warpbayes_error_input"
+  expect_error(read_markers(NULL), "`x` is NULL", class = error)
+  expect_error(read_markers(1:3), "vector of 3 numbers; for one marker give matrix\\(x, ncol = 1\\)", class = error)
+  expect_error(read_markers(list(1, 2)), "is a list", class = error)
+  expect_error(read_markers("a"), "must be a numeric matrix", class = error)
+  expect_error(read_markers(factor("a")), "must be a numeric matrix", class = error)
+  expect_error(read_markers(sum), "must be a numeric matrix", class = error)
+  expect_error(read_markers(matrix("a", 2, 2)), "is a character matrix", class = error)
+  expect_error(read_markers(matrix(TRUE, 2, 2)), "is a logical matrix", class = error)
+  expect_error(read_markers(array(0, c(2, 2, 2))), "array with 3 dimensions", class = error)
+  expect_error(read_markers(matrix(0, 0, 3)), "has no rows", class = error)
+  expect_error(read_markers(matrix(0, 1, 3)), "has only one row", class = error)
+  expect_error(read_markers(matrix(0, 3, 0)), "has no columns", class = error)
+  expect_error(read_markers(Matrix::sparseMatrix(1, 1, x = 1)), "is a sparse matrix", class = error)
+  expect_error(read_markers(data.frame(a = 1:2, gate = factor(1:2))), "\"gate\" is a factor", class = error)
+  expect_error(read_markers(data.frame(a = 1:2, b = c("x", "y"))), "\"b\" is of class \"character\"", class = error)
+  expect_error(read_markers(data.frame(a = I(matrix(0, 2, 2)))), "\"a\" is itself a matrix", class = error)
+  expect_error(read_markers(cbind(a = 1:2, a = 3:4)), "two columns named \"a\"", class = error)
+})
+
+test_that("the first value that is not finite is named by row and column", {
+  x <- cells(5000)
+  broken <- x
+  broken[4000, 1] <- NaN
+  broken[3000, 3] <- NA
+  broken[3000, 2] <- -Inf
+  condition <- expect_error(read_markers(broken), "`x` has -Inf in row 3000, column 2 \\(\"CD4\"\\), the first of 3 values")
+  expect_identical(condition$row, 3000)
+  expect_identical(condition$column, 2)
+  for (value in c(NA, NaN, Inf)) {
+    broken <- x
+    broken[5000, 3] <- value
+    expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)$", value))
+  }
+  expect_error(read_markers(matrix(c(1L, NA), 2)), "has NA in row 2, column 1 \\(\"V1\"\\)")
+  expect_error(read_markers(matrix(c(1, 1e200), 2)), "beyond 1e150 in column 1")
+  # A sum that overflows although every value is finite is not a missing value.
+  expect_error(read_markers(matrix(1.7e308, 2, 1)), "beyond 1e150 in column 1")
+})
+
+test_that("markers and transformation that cannot be had are refused", {
+  x <- cells()
+  expect_error(read_markers(x, markers = "CD19"), "`markers` names \"CD19\".*\"CD3\", \"CD4\", \"CD8\"")
+  expect_error(read_markers(unname(x), markers = "CD19"), "`x` has no column names")
+  expect_error(read_markers(x, markers = 4), "`markers` has 4, but `x` has columns 1 to 3")
+  expect_error(read_markers(x, markers = 1.5), "`markers` has 1.5")
+  expect_error(read_markers(x, markers = c("CD3", "CD3")), "selects column 1 twice")
+  expect_error(read_markers(x, markers = character()), "selects no column")
+  expect_error(read_markers(x, markers = TRUE), "names or numbers of columns")
+  expect_error(read_markers(x, transform = "log"), "`transform` must be one of")
+  expect_error(read_markers(x, transform = "arcsinh", cofactor = 0), "positive and finite, not 0")
+  expect_error(read_markers(x, transform = "arcsinh", cofactor = 1:2), "one number or one per marker \\(3\\)")
+  expect_error(read_markers(x, transform = "arcsinh", cofactor = c(a = 1, b = 2, c = 3)), "names other than the markers")
+})
+
+test_that("new rows follow the markers of the fit", {
+  fit <- list(markers = c("CD3", "CD8"), transform = NULL)
+  x <- cells()
+  rows <- function(newdata) as_new_rows(newdata, fit, call = NULL)
+  expect_identical(rows(x), x[, c("CD3", "CD8")])
+  expect_identical(rows(unname(x[, 1:2])), `colnames<-`(x[, 1:2], c("CD3", "CD8")))
+  expect_identical(dim(rows(x[0, ])), c(0L, 2L))
+  expect_identical(dim(rows(x[1, , drop = FALSE])), c(1L, 2L))
+  expect_error(rows(unname(x)), "3 columns without names; the fit has 2 markers")
+  expect_error(rows(x[, 1:2]), "lacks the marker of the fit \"CD8\"")
+  expect_error(rows(cbind(x[, 0:1, drop = FALSE], CD8 = c(NA, 2))), "has NA in row 1, column 2")
+  fit$transform <- list(type = "arcsinh", cofactor = c(5, 10))
+  expect_identical(rows(x)[, "CD8"], asinh(x[, "CD8"] / 10))
+})
+
+# Stand-ins of the Bioconductor classes, with their slots.
+define_cytometry_classes <- function(where) {
+  setClass("annotation", representation(data = "data.frame"), where = where)
+  setClass("flowFrame", representation(exprs = "matrix", parameters = "ANY"), where = where)
+  setClass("flowSet", representation(frames = "environment", phenoData = "ANY"), where = where)
+  setClass("cytoframe", contains = "flowFrame", where = where)
+}
+
+flow_frame <- function(values) {
+  channels <- c(P1 = "FSC-A", P2 = "FL1-H", P3 = "FL2-H")
+  dimnames(values) <- list(NULL, channels)
+  new("flowFrame", exprs = values, parameters = new("annotation", data = data.frame(
+    name = channels, desc = c(NA, "CD4", "CD8")
+  )))
+}
+
+test_that("a flowFrame is read by its channels or by what they measure", {
+  define_cytometry_classes(globalenv())
+  values <- unname(cells())
+  frame <- flow_frame(values)
+  read <- read_markers(frame)
+  expect_identical(read$markers, c("FSC-A", "FL1-H", "FL2-H"))
+  expect_identical(unname(read$x), values)
+  read <- read_markers(frame, markers = c("CD8", "FL1-H"))
+  expect_identical(read$x, matrix(values[, 3:2], 50, dimnames = list(NULL, c("CD8", "FL1-H"))))
+  expect_error(read_markers(frame, markers = "CD19"), "\"FSC-A\", \"FL1-H\", \"FL2-H\", \"CD4\", \"CD8\"")
+  fit <- list(markers = c("CD4", "CD8"), transform = NULL)
+  expect_identical(unname(as_new_rows(frame, fit)), values[, 2:3])
+  expect_error(read_markers(new("cytoframe", exprs = values)), "\"cytoframe\", whose cells can be read only where")
+})
+
+test_that("the samples of a flowSet are stacked in their order", {
+  define_cytometry_classes(globalenv())
+  values <- unname(cells(20))
+  frames <- list2env(list(after = flow_frame(values[1:5, ]), before = flow_frame(values[6:20, ])))
+  set <- function(samples) {
+    new("flowSet", frames = frames, phenoData = new("annotation", data = data.frame(name = samples, row.names = samples)))
+  }
+  expect_identical(unname(read_markers(set(c("before", "after")))$x), values[c(6:20, 1:5), ])
+  expect_identical(read_markers(set("after"), markers = "CD4")$x[, "CD4"], values[1:5, 2])
+  expect_error(read_markers(set(character())), "holds no samples")
+  other <- flow_frame(values)
+  colnames(other@exprs)[[1]] <- "SSC-A"
+  frames$other <- other
+  expect_error(read_markers(set(c("after", "other"))), "different channels: sample 2 has \"SSC-A\"")
+})
+
+test_that("the cells of a SummarizedExperiment are the columns of its first assay", {
+  skip_if_not_installed("SummarizedExperiment")
+  values <- cells()
+  experiment <- SummarizedExperiment::SummarizedExperiment(list(exprs = t(values)))
+  expect_identical(read_markers(experiment)$x, values)
+  expect_error(read_markers(SummarizedExperiment::SummarizedExperiment()), "without an assay")
+  sparse <- suppressMessages(
+    SummarizedExperiment::SummarizedExperiment(list(counts = Matrix::sparseMatrix(1:2, 1:2, x = 1)))
+  )
+  expect_error(read_markers(sparse), "is a sparse matrix")
+})
