@@ -39,7 +39,7 @@ resolve_backend <- function(backend, call = NULL) {
     if (backend == "cuda") {
       stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason), call = call)
     }
-    return(c(cpu, why = paste("no graphics card:", cuda$reason)))
+    return(c(cpu, why = "no graphics card can be used"))
   }
   if (cuda$pid != Sys.getpid()) {
     stop_warpbayes("backend", paste0(

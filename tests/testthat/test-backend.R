@@ -215,7 +215,7 @@ test_that("warp_info() names what is in use and why", {
     expect_false(info$cuda$available)
     expect_output(print(info), "warpbayes [0-9.]+, built with ")
     expect_output(print(info), "cuda      not available: options(warpbayes.plugin): there is no file", fixed = TRUE)
-    expect_output(print(info), "in use    cpu (no graphics card: ", fixed = TRUE)
+    expect_output(print(info), "in use    cpu (no graphics card can be used)", fixed = TRUE)
   })
   with_options(list(warpbayes.backend = "cpu", warpbayes.isa = "baseline"), {
     info <- warp_info()

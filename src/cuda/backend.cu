@@ -1,0 +1,249 @@
+/* The CUDA backend: the table of its kernels' hosts, the devices there are, and
+ * what src/cuda/device.cuh promises. */
+#include "device.cuh"
+
+#include <cstdio>
+#include <cstring>
+
+#ifdef _WIN32
+#include <process.h>
+#define getpid _getpid
+#else
+#include <unistd.h>
+#endif
+
+namespace wb {
+
+namespace {
+
+/* The process in which the CUDA runtime was first used, or 0. */
+long first_process = 0;
+
+bool is_memory(cudaError_t error) {
+  return error == cudaErrorMemoryAllocation;
+}
+
+/* The device cannot be used at all, as opposed to: it failed while in use. */
+bool is_absence(cudaError_t error) {
+  return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice ||
+         error == cudaErrorInitializationError || error == cudaErrorNoKernelImageForDevice ||
+         error == cudaErrorDevicesUnavailable || error == cudaErrorStubLibrary ||
+         error == cudaErrorSystemNotReady || error == cudaErrorSystemDriverMismatch ||
+         error == cudaErrorCompatNotSupportedOnDevice;
+}
+
+} // namespace
+
+int status_of(cudaError_t error, const char *what, wb_message *message) {
+  if (error == cudaSuccess) {
+    return WB_OK;
+  }
+  std::snprintf(message->text, sizeof message->text, "%s: CUDA says \"%s\" (%s)", what, cudaGetErrorString(error),
+                cudaGetErrorName(error));
+  /* CUDA keeps the error until it is read; the next call must not find it. */
+  (void)cudaGetLastError();
+  return is_memory(error) ? WB_ERROR_MEMORY : is_absence(error) ? WB_ERROR_BACKEND : WB_ERROR_DEVICE;
+}
+
+int same_process(wb_message *message) {
+  const long process = static_cast<long>(getpid());
+  if (first_process == 0) {
+    first_process = process;
+  }
+  if (first_process != process) {
+    std::snprintf(message->text, sizeof message->text,
+                  "CUDA was used before this process was forked and does not work in the child");
+    return WB_ERROR_BACKEND;
+  }
+  return WB_OK;
+}
+
+/* Whether objects made by this process may be given back: in a forked child
+ * they belong to the parent, and CUDA must not be called. */
+static bool may_release() {
+  return first_process == static_cast<long>(getpid());
+}
+
+device_scope::~device_scope() {
+  if (before_ >= 0) {
+    (void)cudaSetDevice(before_);
+  }
+}
+
+int device_scope::enter(int32_t device, wb_message *message) {
+  int status = same_process(message);
+  if (status != WB_OK) {
+    return status;
+  }
+  int before = 0;
+  status = status_of(cudaGetDevice(&before), "finding the current device", message);
+  if (status != WB_OK) {
+    return status;
+  }
+  char what[64];
+  std::snprintf(what, sizeof what, "choosing device %d", static_cast<int>(device));
+  status = status_of(cudaSetDevice(device), what, message);
+  if (status == WB_OK) {
+    before_ = before;
+  }
+  return status;
+}
+
+int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message) {
+  size_t available = 0, total = 0;
+  int status = status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message);
+  if (status != WB_OK) {
+    return status;
+  }
+  *left = available;
+  if (limit > 0) {
+    const uint64_t allowed = limit > held ? limit - held : 0;
+    if (allowed < *left) {
+      *left = allowed;
+    }
+  }
+  return WB_OK;
+}
+
+int device_bytes::allocate(size_t bytes, const char *what, wb_message *message) {
+  release();
+  if (bytes == 0) {
+    return WB_OK;
+  }
+  char text[160];
+  std::snprintf(text, sizeof text, "taking %.1f MB of device memory for %s", static_cast<double>(bytes) / 1e6, what);
+  void *address = nullptr;
+  int status = status_of(cudaMalloc(&address, bytes), text, message);
+  if (status == WB_OK) {
+    address_ = address;
+    bytes_ = bytes;
+  }
+  return status;
+}
+
+void device_bytes::release() {
+  if (address_ != nullptr && may_release()) {
+    (void)cudaFree(address_);
+  }
+  address_ = nullptr;
+  bytes_ = 0;
+}
+
+int pinned_bytes::allocate(size_t bytes, const char *what, wb_message *message) {
+  release();
+  if (bytes == 0) {
+    return WB_OK;
+  }
+  char text[160];
+  std::snprintf(text, sizeof text, "taking %.1f MB of page-locked memory for %s", static_cast<double>(bytes) / 1e6,
+                what);
+  void *address = nullptr;
+  int status = status_of(cudaMallocHost(&address, bytes), text, message);
+  if (status == WB_OK) {
+    address_ = address;
+  }
+  return status;
+}
+
+void pinned_bytes::release() {
+  if (address_ != nullptr && may_release()) {
+    (void)cudaFreeHost(address_);
+  }
+  address_ = nullptr;
+}
+
+stream::~stream() {
+  if (stream_ != nullptr && may_release()) {
+    (void)cudaStreamDestroy(stream_);
+  }
+}
+
+int stream::create(wb_message *message) {
+  return status_of(cudaStreamCreate(&stream_), "creating a stream", message);
+}
+
+int stream::wait(const char *what, wb_message *message) {
+  return status_of(cudaStreamSynchronize(stream_), what, message);
+}
+
+} // namespace wb
+
+static int device_count(int32_t *count, wb_message *message) {
+  int status = wb::same_process(message);
+  if (status != WB_OK) {
+    return status;
+  }
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaErrorNoDevice) {
+    (void)cudaGetLastError();
+    devices = 0;
+  } else if (error == cudaErrorInsufficientDriver) {
+    /* CUDA's sentence for a machine without any driver speaks of an old one. */
+    int driver = 0, runtime = 0;
+    (void)cudaGetLastError();
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&runtime);
+    status = WB_ERROR_BACKEND;
+    if (driver == 0) {
+      std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
+    } else {
+      std::snprintf(message->text, sizeof message->text,
+                    "the NVIDIA driver is for CUDA %d.%d, the plugin was built with %d.%d: update the driver", driver / 1000,
+                    driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    }
+  } else {
+    status = wb::status_of(error, "asking the driver for CUDA devices", message);
+  }
+  *count = devices;
+  return status;
+}
+
+static int device_describe(int32_t index, wb_device *device, wb_message *message) {
+  wb::device_scope scope;
+  int status = scope.enter(index, message);
+  if (status != WB_OK) {
+    return status;
+  }
+  cudaDeviceProp properties;
+  size_t available = 0, total = 0;
+  int driver = 0, runtime = 0;
+  status = wb::status_of(cudaGetDeviceProperties(&properties, index), "reading the device's properties", message);
+  if (status == WB_OK) {
+    status = wb::status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message);
+  }
+  if (status == WB_OK) {
+    status = wb::status_of(cudaDriverGetVersion(&driver), "asking for the driver's version", message);
+  }
+  if (status == WB_OK) {
+    status = wb::status_of(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version", message);
+  }
+  if (status != WB_OK) {
+    return status;
+  }
+  std::memset(device, 0, sizeof *device);
+  std::snprintf(device->name, sizeof device->name, "%s", properties.name);
+  device->memory = total;
+  device->memory_free = available;
+  device->major = properties.major;
+  device->minor = properties.minor;
+  device->driver = driver;
+  device->runtime = runtime;
+  return WB_OK;
+}
+
+#if defined(_WIN32)
+#define WB_EXPORT __declspec(dllexport)
+#else
+#define WB_EXPORT __attribute__((visibility("default")))
+#endif
+
+extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
+  static wb_backend backend;
+  backend.abi_version = WB_ABI_VERSION;
+  backend.size = sizeof(wb_backend);
+  backend.name = "cuda";
+  backend.device_count = device_count;
+  backend.device_describe = device_describe;
+  return &backend;
+}
