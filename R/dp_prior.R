@@ -1,0 +1,289 @@
+# The prior of the Dirichlet-process mixture: what the user fixes, what the data
+# decide, and the whole in the standardised units of the sampler.
+
+# Where the user says nothing, in units of each marker's standard deviation.
+prior_defaults <- list(mean_scale = 20, df = 10, sd = 0.25, concentration = c(shape = 1, rate = 1))
+
+#' Prior of a Dirichlet-process mixture
+#'
+#' Says what is believed about components and weights before the data are seen.
+#' Every part that is left `NULL` is set from the data when the mixture is fitted;
+#' `dp_prior()` alone is the default of [dp_mixture()]. Printing a prior says in
+#' words what it means.
+#'
+#' The model is
+#' \deqn{x_i \sim \sum_{j=1}^k \pi_j N(\mu_j, \Sigma_j),\quad
+#'   \mu_j \mid \Sigma_j \sim N(m, \gamma\Sigma_j),\quad
+#'   \Sigma_j \sim IW,\ E\,\Sigma_j = \Phi,}
+#' \deqn{\pi_1 = v_1,\ \pi_j = v_j \prod_{r<j}(1 - v_r),\ v_k = 1,\quad
+#'   v_j \sim Be(1, \alpha),\quad \alpha \sim Ga(e, f).}
+#' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom in the
+#' usual parametrisation and scale matrix \eqn{\nu\Phi}, so that a component with
+#' \eqn{n} cells and scatter \eqn{S} about the prior mean has expected covariance
+#' about \eqn{(\nu\Phi + S)/(\nu + n)}: `df` counts as that many cells.
+#'
+#' @section What the data decide:
+#' Left `NULL`, `mean` is the mean of each marker; `scale` is diagonal with
+#' standard deviations a quarter of each marker's; `mean_scale` is 20, so that
+#' component means spread a little wider than the data; `df` is 10; and
+#' `concentration` is gamma with shape 1 and rate 1. A marker that does not vary
+#' counts as having standard deviation 1. All this is on the scale on which the
+#' mixture is fitted: after the transformation, where `transform = "arcsinh"`.
+#'
+#' `scale` is what matters most. Smaller values give more and tighter components.
+#' A population that is not Gaussian is then described by several of them.
+#'
+#' @param mean \eqn{m}, the centre of the component means: one number per marker,
+#'   or one for all, in the data's units.
+#' @param mean_scale \eqn{\gamma > 0}: how many times a component's own covariance
+#'   the covariance of its mean is. The prior mean counts as `1 / mean_scale` cells.
+#' @param df \eqn{\nu > 0}: how many cells the prior guess of a covariance counts as.
+#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive
+#'   definite matrix, or the variances of the markers, or one variance for all, in
+#'   the data's units squared.
+#' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of
+#'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
+#'   that carry weight.
+#' @param learn names of the parts to be learned along with the mixture. All parts
+#'   but \eqn{\alpha}, which is always learned, are held fixed: only `character()`
+#'   is accepted.
+#'
+#' @return An object of class `dp_prior`: a list of the arguments.
+#' @section Errors:
+#' `warpbayes_error_input`, naming the argument: values that are not finite
+#' numbers, a `mean_scale`, `df` or `concentration` that is not positive, a `scale`
+#' that is not symmetric and positive definite; and, when the mixture is fitted, a
+#' `mean` or `scale` whose size or names are not those of the markers.
+#' @references
+#' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
+#' priors. *Journal of the American Statistical Association* **96**, 161-173.
+#'
+#' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
+#' Understanding GPU programming for statistical computation: studies in massively
+#' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
+#' **19**, 419-438.
+#' @examples
+#' dp_prior()
+#' # Components expected to have standard deviation 30 in every marker, a belief
+#' # worth 50 cells.
+#' dp_prior(scale = 30^2, df = 50)
+#' # Fewer components.
+#' dp_prior(concentration = c(shape = 1, rate = 10))
+#' @export
+dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
+                     concentration = NULL, learn = character()) {
+  if (!is.null(mean)) {
+    check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
+  }
+  if (!is.null(mean_scale)) {
+    mean_scale <- check_number(mean_scale, "mean_scale", min = 0)
+  }
+  if (!is.null(df)) {
+    df <- check_number(df, "df", min = 0)
+  }
+  if (!is.null(scale)) {
+    check_prior_scale(scale)
+  }
+  if (!is.null(concentration)) {
+    concentration <- check_concentration(concentration)
+  }
+  if (!is.character(learn)) {
+    stop_input("learn", "must be a character vector, not ", show_value(learn))
+  }
+  if (length(learn)) {
+    stop_input("learn", "asks for ", list_some(learn),
+      ", but of the prior nothing can be learned: give `mean`, `mean_scale`, `df` and `scale` as numbers ",
+      "or leave them to be set from the data"
+    )
+  }
+  structure(
+    list(
+      mean = mean, mean_scale = mean_scale, df = df, scale = scale,
+      concentration = concentration, learn = learn
+    ),
+    class = "dp_prior"
+  )
+}
+
+check_prior_numbers <- function(value, argument, what, call = sys.call(-1L)) {
+  if (!is.numeric(value) || length(value) == 0L || is.factor(value)) {
+    stop_input(argument, "must be ", what, ", not ", show_value(value), call = call)
+  }
+  if (!all(is.finite(value))) {
+    stop_input(argument, "must be ", what, ", but has ", format(value[!is.finite(value)][[1L]]), call = call)
+  }
+}
+
+check_prior_scale <- function(scale, call = sys.call(-1L)) {
+  check_prior_numbers(scale, "scale", "a positive definite matrix, variances, or one variance", call)
+  if (!is.matrix(scale)) {
+    if (any(scale <= 0)) {
+      stop_input("scale", "has a variance that is not positive: ", format(scale[scale <= 0][[1L]]), call = call)
+    }
+    return(invisible())
+  }
+  if (nrow(scale) != ncol(scale)) {
+    stop_input("scale", sprintf("must be a square matrix, not %d x %d", nrow(scale), ncol(scale)), call = call)
+  }
+  if (!isSymmetric(unname(scale), tol = 1e-10)) {
+    stop_input("scale", "must be symmetric", call = call)
+  }
+  variances <- diag(scale)
+  smallest <- if (all(variances > 0)) {
+    min(eigen(stats::cov2cor(unname(scale)), symmetric = TRUE, only.values = TRUE)$values)
+  }
+  # An eigenvalue this small of the correlations is rounding error around zero.
+  if (is.null(smallest) || smallest < 1e-12) {
+    stop_input("scale", "must be positive definite, but ", if (is.null(smallest)) {
+      paste("has the variance", format(variances[variances <= 0][[1L]]))
+    } else {
+      paste("the smallest eigenvalue of its correlation matrix is", format(smallest, digits = 3))
+    }, call = call)
+  }
+}
+
+check_concentration <- function(value, call = sys.call(-1L)) {
+  if (!is.numeric(value) || length(value) != 2L || !all(is.finite(value)) || any(value <= 0)) {
+    stop_input("concentration", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
+      if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value),
+      call = call
+    )
+  }
+  if (is.null(names(value))) {
+    return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
+  }
+  if (!setequal(names(value), c("shape", "rate"))) {
+    stop_input("concentration", "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"", call = call)
+  }
+  c(shape = as.double(value[["shape"]]), rate = as.double(value[["rate"]]))
+}
+
+# The prior of the standardised data (x - center) / unit: mean (p), mean_scale,
+# df, scale (p x p), concentration. `given` says which parts the user fixed.
+resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
+  if (!inherits(prior, "dp_prior")) {
+    stop_input("prior", "must come from dp_prior(), not ", show_value(prior), call = call)
+  }
+  p <- length(markers)
+  mean <- numeric(p)
+  if (!is.null(prior$mean)) {
+    mean <- (per_marker(prior$mean, "prior$mean", markers, call) - center) / unit
+  }
+  scale <- diag(prior_defaults$sd^2, p)
+  if (is.matrix(prior$scale)) {
+    scale <- match_scale(prior$scale, markers, call) / outer(unit, unit)
+  } else if (!is.null(prior$scale)) {
+    scale <- diag(per_marker(prior$scale, "prior$scale", markers, call) / unit^2, p)
+  }
+  # The compiled code reads the lower triangle.
+  scale <- (scale + t(scale)) / 2
+  choose <- function(given, default) if (is.null(given)) default else given
+  structure(
+    list(
+      mean = unname(mean),
+      mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
+      df = choose(prior$df, prior_defaults$df),
+      scale = unname(scale),
+      concentration = choose(prior$concentration, prior_defaults$concentration),
+      learn = prior$learn,
+      given = names(Filter(Negate(is.null), unclass(prior)[c("mean", "mean_scale", "df", "scale", "concentration")])),
+      markers = markers, center = unname(center), unit = unname(unit)
+    ),
+    class = c("dp_prior_resolved", "dp_prior")
+  )
+}
+
+per_marker <- function(value, argument, markers, call) {
+  p <- length(markers)
+  if (!length(value) %in% c(1L, p)) {
+    stop_input(argument, sprintf("has length %d; there %s %d marker%s", length(value), if (p == 1L) "is" else "are", p, if (p == 1L) "" else "s"), call = call)
+  }
+  if (length(value) == p && !is.null(names(value))) {
+    check_prior_names(names(value), argument, markers, call)
+    value <- value[markers]
+  }
+  rep_len(as.double(value), p)
+}
+
+match_scale <- function(scale, markers, call) {
+  p <- length(markers)
+  if (nrow(scale) != p) {
+    stop_input("prior$scale", sprintf("is %d x %d; there %s %d marker%s", nrow(scale), ncol(scale), if (p == 1L) "is" else "are", p, if (p == 1L) "" else "s"), call = call)
+  }
+  given <- rownames(scale)
+  if (is.null(given)) {
+    given <- colnames(scale)
+  }
+  if (!is.null(given)) {
+    check_prior_names(given, "prior$scale", markers, call)
+    order <- match(markers, given)
+    scale <- scale[order, order, drop = FALSE]
+  }
+  scale
+}
+
+check_prior_names <- function(given, argument, markers, call) {
+  if (!setequal(given, markers)) {
+    stop_input(argument, "has names other than the markers ", list_some(markers), ": ",
+      list_some(c(setdiff(given, markers), setdiff(markers, given))),
+      call = call
+    )
+  }
+}
+
+#' @param x an object of class `dp_prior`.
+#' @param ... not used.
+#' @rdname dp_prior
+#' @export
+print.dp_prior <- function(x, ...) {
+  cat("Prior of a Dirichlet-process mixture of Gaussians\n")
+  for (sentence in prior_words(x)) {
+    cat(strwrap(sentence, width = 0.95 * getOption("width"), indent = 2L, exdent = 4L), sep = "\n")
+  }
+  invisible(x)
+}
+
+# One sentence each on means, covariances and weights.
+prior_words <- function(prior) {
+  resolved <- inherits(prior, "dp_prior_resolved")
+  number <- function(value) format(signif(value, 3), trim = TRUE, big.mark = ",", scientific = any(abs(value) >= 1e6))
+  cells <- function(value) paste(number(value), if (value == 1) "cell" else "cells")
+  named <- function(value, markers) {
+    few <- seq_len(min(length(value), 6L))
+    text <- paste(c(if (is.null(markers)) number(value[few]) else paste(markers[few], number(value[few]))), collapse = ", ")
+    if (length(value) > 6L) paste0(text, ", ...") else text
+  }
+  center <- if (resolved) {
+    named(prior$mean * prior$unit + prior$center, prior$markers)
+  } else if (is.null(prior$mean)) {
+    "the mean of each marker"
+  } else {
+    named(prior$mean, names(prior$mean))
+  }
+  spread <- if (is.null(prior$mean_scale)) prior_defaults$mean_scale else prior$mean_scale
+  sd <- if (resolved) {
+    named(sqrt(diag(prior$scale)) * prior$unit, prior$markers)
+  } else if (is.null(prior$scale)) {
+    paste(number(prior_defaults$sd), "times that of each marker")
+  } else if (is.matrix(prior$scale)) {
+    named(sqrt(diag(prior$scale)), rownames(prior$scale))
+  } else {
+    named(sqrt(prior$scale), names(prior$scale))
+  }
+  df <- if (is.null(prior$df)) prior_defaults$df else prior$df
+  concentration <- if (is.null(prior$concentration)) prior_defaults$concentration else prior$concentration
+  shape <- concentration[["shape"]]
+  rate <- concentration[["rate"]]
+  c(
+    sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
+      center, number(spread), cells(1 / spread)),
+    sprintf("Covariances: inverse Wishart, expected standard deviation %s; the guess counts as %s.",
+      sd, cells(df)),
+    sprintf("Weights: stick-breaking with concentration alpha, gamma with shape %s and rate %s (mean %s, 95%% of it between %s and %s).",
+      number(shape), number(rate), number(shape / rate),
+      number(stats::qgamma(0.025, shape, rate)), number(stats::qgamma(0.975, shape, rate))),
+    if (!resolved && is.null(prior$mean) || !resolved && is.null(prior$scale)) {
+      "What refers to the markers is set from the data when the mixture is fitted."
+    }
+  )
+}

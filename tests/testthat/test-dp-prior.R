@@ -1,0 +1,76 @@
+# The prior: its checks, its words, and its form in standardised units.
+
+test_that("a prior keeps what was given and leaves the rest to the data", {
+  prior <- dp_prior()
+  expect_s3_class(prior, "dp_prior")
+  expect_null(prior$scale)
+  prior <- dp_prior(df = 5L, concentration = c(rate = 3, shape = 2))
+  expect_identical(prior$df, 5)
+  expect_identical(prior$concentration, c(shape = 2, rate = 3))
+})
+
+test_that("every value that is not a prior is refused by name", {
+  error <- "warpbayes_error_input"
+  expect_error(dp_prior(mean = "a"), "`mean` must be finite numbers.*not \"a\"", class = error)
+  expect_error(dp_prior(mean = c(1, NA)), "`mean` must be .*but has NA", class = error)
+  expect_error(dp_prior(mean_scale = 0), "`mean_scale` must be one finite number above 0, not 0", class = error)
+  expect_error(dp_prior(df = -1), "`df` must be one finite number above 0, not -1", class = error)
+  expect_error(dp_prior(scale = list()), "`scale` must be a positive definite matrix, variances, or one variance", class = error)
+  expect_error(dp_prior(scale = Inf), "`scale` .*but has Inf", class = error)
+  expect_error(dp_prior(scale = c(1, -2)), "`scale` has a variance that is not positive: -2", class = error)
+  expect_error(dp_prior(scale = matrix(1, 2, 3)), "`scale` must be a square matrix, not 2 x 3", class = error)
+  expect_error(dp_prior(scale = matrix(c(1, 0, 0.5, 1), 2)), "`scale` must be symmetric", class = error)
+  expect_error(dp_prior(scale = matrix(c(1, 2, 2, 1), 2)), "positive definite, but the smallest eigenvalue.*is -1", class = error)
+  expect_error(dp_prior(scale = matrix(1, 2, 2)), "must be positive definite", class = error)
+  expect_error(dp_prior(scale = diag(c(1, 0))), "positive definite, but has the variance 0", class = error)
+  expect_error(dp_prior(concentration = 1), "`concentration` must be the shape and the rate.*not 1", class = error)
+  expect_error(dp_prior(concentration = c(1, 0)), "`concentration` must be.*not 1, 0", class = error)
+  expect_error(dp_prior(concentration = c(a = 1, b = 1)), "`concentration` has the names \"a\", \"b\"", class = error)
+  expect_error(dp_prior(learn = TRUE), "`learn` must be a character vector", class = error)
+  expect_error(dp_prior(learn = "scale"), "`learn` asks for \"scale\", but of the prior nothing can be learned", class = error)
+  # Scales far from one are not mistaken for singular ones.
+  expect_s3_class(dp_prior(scale = diag(c(1e-12, 1e12))), "dp_prior")
+})
+
+test_that("the prior is resolved in standardised units, matched by name", {
+  markers <- c("CD3", "CD4")
+  resolve <- function(prior) resolve_prior(prior, c(10, 20), c(2, 5), markers, call = NULL)
+  resolved <- resolve(dp_prior())
+  expect_identical(resolved$mean, c(0, 0))
+  expect_identical(resolved$scale, diag(prior_defaults$sd^2, 2))
+  expect_identical(resolved$df, prior_defaults$df)
+  expect_identical(resolved$given, character())
+
+  resolved <- resolve(dp_prior(mean = c(CD4 = 25, CD3 = 14), scale = c(CD4 = 25, CD3 = 16)))
+  expect_equal(resolved$mean, c(2, 1))
+  expect_equal(resolved$scale, diag(c(4, 1)))
+  expect_identical(resolved$given, c("mean", "scale"))
+
+  scale <- matrix(c(25, 5, 5, 4), 2, dimnames = list(c("CD4", "CD3"), NULL))
+  expect_equal(resolve(dp_prior(scale = scale))$scale, matrix(c(1, 0.5, 0.5, 1), 2))
+  expect_equal(resolve(dp_prior(scale = unname(scale)))$scale, matrix(c(25 / 4, 0.5, 0.5, 4 / 25), 2))
+  expect_equal(resolve(dp_prior(scale = 100, mean = 0))$scale, diag(c(25, 4)))
+
+  one <- resolve_prior(dp_prior(scale = 9), 0, 3, "CD3")
+  expect_identical(one$scale, matrix(1))
+})
+
+test_that("a prior that does not fit the markers is refused", {
+  resolve <- function(prior) resolve_prior(prior, c(0, 0), c(1, 1), c("CD3", "CD4"), call = NULL)
+  expect_error(resolve(list()), "`prior` must come from dp_prior\\(\\)")
+  expect_error(resolve(dp_prior(mean = 1:3)), "`prior\\$mean` has length 3; there are 2 markers")
+  expect_error(resolve(dp_prior(mean = c(CD3 = 1, CD8 = 1))), "names other than the markers.*\"CD8\", \"CD4\"")
+  expect_error(resolve(dp_prior(scale = diag(3))), "`prior\\$scale` is 3 x 3; there are 2 markers")
+  expect_error(resolve(dp_prior(scale = c(1, 2, 3))), "`prior\\$scale` has length 3")
+  expect_error(
+    resolve(dp_prior(scale = matrix(c(2, 1, 1, 2), 2, dimnames = list(c("a", "b"), NULL)))),
+    "`prior\\$scale` has names other than the markers"
+  )
+})
+
+test_that("a prior is printed in words, in the data's units once they are known", {
+  expect_output(print(dp_prior()), "the mean of each marker.*set from the data when the mixture")
+  expect_output(print(dp_prior(mean = 0, scale = 900, df = 1)), "standard deviation 30; the guess\\s+counts as 1 cell\\.")
+  resolved <- resolve_prior(dp_prior(), c(10, 20), c(2, 8), c("CD3", "CD4"))
+  expect_output(print(resolved), "around CD3 10, CD4 20.*standard deviation CD3")
+})
