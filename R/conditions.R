@@ -17,8 +17,10 @@ stop_input <- function(argument, ..., call = sys.call(-1L)) {
 
 # Calls an entry of the compiled code. Entries do not jump: a failure comes back
 # as an object that is turned into a condition here.
-native <- function(entry, ...) {
-  result <- .Call(entry, ...)
+# The first argument is the entry; it stays in `...` because R CMD check looks
+# up what .Call() names.
+native <- function(...) {
+  result <- .Call(...)
   if (inherits(result, "warpbayes_failure")) {
     stop_warpbayes(status_class[[result$status]], result$message, call = sys.call(-1L))
   }

@@ -188,7 +188,7 @@ test_that("the samples of a flowSet are stacked in their order", {
 test_that("the cells of a SummarizedExperiment are the columns of its first assay", {
   skip_if_not_installed("SummarizedExperiment")
   values <- cells()
-  experiment <- SummarizedExperiment::SummarizedExperiment(list(exprs = t(values)))
+  experiment <- getExportedValue("SummarizedExperiment", "SummarizedExperiment")(list(exprs = t(values)))
   expect_identical(read_markers(experiment)$x, values)
   expect_error(read_markers(SummarizedExperiment::SummarizedExperiment()), "without an assay")
   sparse <- suppressMessages(
