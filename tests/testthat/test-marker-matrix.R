@@ -188,11 +188,13 @@ test_that("the samples of a flowSet are stacked in their order", {
 test_that("the cells of a SummarizedExperiment are the columns of its first assay", {
   skip_if_not_installed("SummarizedExperiment")
   values <- cells()
-  experiment <- getExportedValue("SummarizedExperiment", "SummarizedExperiment")(list(exprs = t(values)))
+  # By name: the package is Bioconductor's and not among those suggested.
+  new_experiment <- getExportedValue("SummarizedExperiment", "SummarizedExperiment")
+  experiment <- new_experiment(list(exprs = t(values)))
   expect_identical(read_markers(experiment)$x, values)
-  expect_error(read_markers(SummarizedExperiment::SummarizedExperiment()), "without an assay")
+  expect_error(read_markers(new_experiment()), "without an assay")
   sparse <- suppressMessages(
-    SummarizedExperiment::SummarizedExperiment(list(counts = Matrix::sparseMatrix(1:2, 1:2, x = 1)))
+    new_experiment(list(counts = Matrix::sparseMatrix(1:2, 1:2, x = 1)))
   )
   expect_error(read_markers(sparse), "is a sparse matrix")
 })
