@@ -1,0 +1,39 @@
+/* Beta and Dirichlet draws on the log scale, from gammas: V = G(a)/(G(a) + G(b))
+ * (Devroye 1986, Non-Uniform Random Variate Generation, theorems IX.4.1 and
+ * XI.4.1). Both log V and log(1 - V) keep their relative accuracy, where V or
+ * 1 - V itself would round to 1 or underflow. */
+#ifndef WB_RANDOM_BETA_H
+#define WB_RANDOM_BETA_H
+
+#include "random_gamma.h"
+
+/* log V and log(1 - V), V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn
+ * first. */
+WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v,
+                            double *log_1mv) {
+  double log_first = wb_draw_log_gamma(stream, a);
+  double log_odds = log_first - wb_draw_log_gamma(stream, b);
+  double size = log_odds < 0.0 ? -log_odds : log_odds;
+  double log_larger = -wb_log1p(wb_exp(-size));
+  double log_smaller = log_larger - size;
+  *log_v = log_odds < 0.0 ? log_smaller : log_larger;
+  *log_1mv = log_odds < 0.0 ? log_larger : log_smaller;
+}
+
+/* log of a Dirichlet draw of k >= 1 shapes, gammas drawn in order of the index.
+ * log_p may not be shape itself. */
+WB_HD void wb_draw_log_dirichlet(wb_stream *stream, int k, const double *shape, double *log_p) {
+  int largest = 0;
+  for (int i = 0; i < k; i++) {
+    log_p[i] = wb_draw_log_gamma(stream, shape[i]);
+    if (log_p[i] > log_p[largest]) largest = i;
+  }
+  double top = log_p[largest], rest = 0.0;
+  for (int i = 0; i < k; i++) {
+    if (i != largest) rest += wb_exp(log_p[i] - top);
+  }
+  double log_largest = -wb_log1p(rest);
+  for (int i = 0; i < k; i++) log_p[i] = (log_p[i] - top) + log_largest;
+}
+
+#endif

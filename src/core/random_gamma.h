@@ -1,0 +1,55 @@
+/* Exponential and gamma draws: Marsaglia & Tsang 2000, "A simple method for
+ * generating gamma variables", ACM Transactions on Mathematical Software 26,
+ * 363-372. Scale 1 throughout. */
+#ifndef WB_RANDOM_GAMMA_H
+#define WB_RANDOM_GAMMA_H
+
+#include "random_normal.h"
+
+/* Takes one word. */
+WB_HD double wb_draw_exponential(wb_stream *stream) {
+  return -wb_log(wb_stream_uniform(stream));
+}
+
+/* A gamma draw of shape d + 1/3 >= 1 is d (1 + t)^3: returns t. Each trial takes
+ * two words, a normal and a uniform, also when the normal alone rejects it; at
+ * least 95% of trials are accepted (section 5), the quick test of section 3 spares
+ * most logarithms. */
+WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
+  double scale = 1.0 / wb_sqrt(9.0 * d);
+  for (;;) {
+    double x = wb_draw_normal(stream);
+    double u = wb_stream_uniform(stream);
+    double t = scale * x;
+    if (t <= -1.0) continue;
+    double square = x * x;
+    if (u < wb_fma(-0.0331 * square, square, 1.0)) return t;
+    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v)
+     * with v = (1 + t)^3; 1 - v is written out, as v is close to 1 for large d. */
+    double one_minus_v = -t * wb_fma(t, t + 3.0, 3.0);
+    double log_ratio = wb_fma(d, wb_fma(3.0, wb_log1p(t), one_minus_v), 0.5 * square);
+    if (wb_log(u) < log_ratio) return t;
+  }
+}
+
+/* log of a gamma draw, any shape > 0. Below 1: G(a) = G(a + 1) U^(1/a), section
+ * 6, on the log scale, where a shape of 1e-3 or 1e-8 cannot underflow; U is the
+ * word after those of G(a + 1). */
+WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
+  double d = (shape < 1.0 ? shape + 1.0 : shape) - 0.3333333333333333;
+  double t = wb_draw_gamma_root(stream, d);
+  double log_draw = wb_fma(3.0, wb_log1p(t), wb_log(d));
+  if (shape >= 1.0) return log_draw;
+  return log_draw + wb_log(wb_stream_uniform(stream)) / shape;
+}
+
+/* A gamma draw. It may underflow to 0 for shapes below 0.05 or so: then use
+ * wb_draw_log_gamma. Takes the same words. */
+WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
+  if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
+  double d = shape - 0.3333333333333333;
+  double root = 1.0 + wb_draw_gamma_root(stream, d);
+  return d * (root * root * root);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* Triangular factors of Wishart draws with identity scale: Bartlett's
+ * decomposition (Bartlett 1933; Smith & Hocking 1972, Algorithm AS 53, Applied
+ * Statistics 21, 341-345).
+ *
+ * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from
+ * wb_draw_wishart_gram_factor: Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is
+ * again a lower triangle. Scale matrix V = C C': C A A' C' ~ W(df, V) with A
+ * from wb_draw_wishart_factor.
+ */
+#ifndef WB_RANDOM_WISHART_H
+#define WB_RANDOM_WISHART_H
+
+#include "linear_algebra.h"
+#include "random_gamma.h"
+
+/* The square root of a chi-squared draw, any df > 0. */
+WB_HD double wb_draw_chi(wb_stream *stream, double df) {
+  return wb_sqrt(2.0 * wb_draw_gamma(stream, 0.5 * df));
+}
+
+/* A, lower triangle packed row by row, with A A' ~ W(df, I), df > p - 1. Drawn
+ * row by row, the diagonal last: below it standard normals, on it chi with
+ * df - r degrees of freedom, r from 0. */
+WB_HD void wb_draw_wishart_factor(wb_stream *stream, int p, double df, double *packed_lower) {
+  for (int r = 0; r < p; r++) {
+    double *row = packed_lower + wb_packed_row(r);
+    for (int c = 0; c < r; c++) row[c] = wb_draw_normal(stream);
+    row[r] = wb_draw_chi(stream, df - (double)r);
+  }
+}
+
+/* T, packed likewise, with T' T ~ W(df, I): A with rows and columns in reverse,
+ * transposed, so the last diagonal entry has all df degrees of freedom. */
+WB_HD void wb_draw_wishart_gram_factor(wb_stream *stream, int p, double df,
+                                       double *packed_lower) {
+  for (int r = 0; r < p; r++) {
+    double *row = packed_lower + wb_packed_row(r);
+    for (int c = 0; c < r; c++) row[c] = wb_draw_normal(stream);
+    row[r] = wb_draw_chi(stream, df - (double)(p - 1 - r));
+  }
+}
+
+#endif
