@@ -1,0 +1,50 @@
+# Sourced by tools/demo and tools/test: installs what they need from the
+# distribution. Debian and Ubuntu are known; elsewhere the names are printed.
+
+# A bare system has no locale but C; R's checks want UTF-8.
+LC_ALL=C.UTF-8
+export LC_ALL
+
+# need PACKAGE...: installs those that are not there.
+need() {
+  if ! command -v dpkg-query > /dev/null 2>&1; then
+    echo "This is neither Debian nor Ubuntu: install what these packages hold there, if it is not installed yet:"
+    echo "  $*"
+    return 0
+  fi
+  missing=
+  for package in "$@"; do
+    state=$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null || true)
+    test "$state" = "install ok installed" || missing="$missing $package"
+  done
+  test -n "$missing" || return 0
+  as_root=
+  if test "$(id -u)" -ne 0; then
+    if ! command -v sudo > /dev/null 2>&1; then
+      echo "These packages are missing, and there is neither root nor sudo to install them:$missing" >&2
+      return 1
+    fi
+    as_root=sudo
+  fi
+  echo "Installing from the distribution:$missing"
+  # shellcheck disable=SC2086
+  if ! { $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q &&
+         $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing; } \
+         > build/packages.log 2>&1; then
+    tail -n 20 build/packages.log >&2
+    echo "apt-get could not install them (on Ubuntu they need the component universe)" >&2
+    return 1
+  fi
+}
+
+# R of at least 4.1, said in words where it is older.
+need_r() {
+  if ! Rscript --vanilla -e 'quit(status = as.integer(getRversion() < "4.1.0"))'; then
+    echo "warpbayes needs R 4.1 or newer; this is $(Rscript --vanilla -e 'cat(R.version.string)')" >&2
+    return 1
+  fi
+}
+
+# One job of make for each core.
+MAKEFLAGS="-j$(getconf _NPROCESSORS_ONLN)"
+export MAKEFLAGS

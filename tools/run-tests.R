@@ -1,0 +1,27 @@
+# Runs tests/testthat against the installed package: with WARPBAYES_TEST_BACKEND
+# and WARPBAYES_TEST_PLUGIN on that backend, with WARPBAYES_TEST_FILTER only the
+# files whose names match. The last line is "N passed, N failed, N skipped".
+set <- function(option, variable) {
+  value <- Sys.getenv(variable)
+  if (nzchar(value)) {
+    options(structure(list(value), names = option))
+  }
+}
+set("warpbayes.backend", "WARPBAYES_TEST_BACKEND")
+set("warpbayes.plugin", "WARPBAYES_TEST_PLUGIN")
+filter <- Sys.getenv("WARPBAYES_TEST_FILTER")
+
+library(testthat)
+library(warpbayes)
+print(warp_info())
+
+result <- as.data.frame(test_dir("tests/testthat",
+  reporter = "check", filter = if (nzchar(filter)) filter, stop_on_failure = FALSE,
+  package = "warpbayes", load_package = "installed"
+))
+failed <- result$failed > 0 | result$error
+skipped <- !failed & result$skipped
+slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 5L)
+cat("slowest:\n", sprintf("  %5.1f s  %s: %s\n", slow$real, slow$file, slow$test), sep = "")
+cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !skipped), sum(failed), sum(skipped)))
+quit(status = as.integer(any(failed) || nrow(result) == 0L))
