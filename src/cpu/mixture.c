@@ -1,0 +1,307 @@
+/* Gaussian mixtures on the processor: the component of every row drawn from its
+ * posterior, with the sufficient statistics of the Gibbs sweep, in one pass over
+ * the rows (Suchard et al. 2010, section 2 and appendix A).
+ *
+ * A leaf of WB_LEAF_ROWS rows is one unit of work. Its rows pass in tiles,
+ * values of a column side by side, so that vectors run across rows; the rows are
+ * then added to their components in order, and the leaves' sums are combined by
+ * a binary tree over leaf indices as they are completed. No sum depends on the
+ * number of threads.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#include "mixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../core/elementary.h"
+#include "../core/mixture_draw.h"
+#include "../core/philox.h"
+#include "../core/purpose.h"
+#include "reduction_tree.h"
+
+/* Rows that pass together; a divisor of WB_LEAF_ROWS. */
+#define MIXTURE_TILE 64
+
+/* Coefficients of a component: its log constant, then for each row of the
+ * triangle the negative offset followed by the row of the factor. */
+static inline size_t mixture_coefficients(int p) {
+  return 1 + (size_t)p * ((size_t)p + 3) / 2;
+}
+
+/* Rows of sums start at whole vectors of 64 bytes. */
+static inline size_t mixture_padded(int values) {
+  return ((size_t)values + 7) / 8 * 8;
+}
+
+#define WB_LOOPS "mixture_loops.h"
+#include "isa.h"
+
+struct wb_mixture {
+  wb_mixture_data data; /* center and inverse_scale are the session's own copies */
+  int threads;
+  wb_isa isa;
+};
+
+typedef void draw_double(int p, int components, const double *coefficients, const double *x,
+                         uint64_t key, uint32_t iteration, uint64_t first_row, double *label,
+                         double *log_sum);
+typedef void draw_single(int p, int components, const float *coefficients, const float *x,
+                         uint64_t key, uint32_t iteration, uint64_t first_row, float *label,
+                         float *log_sum);
+typedef void evaluate_double(int p, int components, const double *coefficients, const double *x,
+                             double *label, double *log_sum, double *probability, int64_t stride,
+                             int rows);
+typedef void evaluate_single(int p, int components, const float *coefficients, const float *x,
+                             float *label, float *log_sum, double *probability, int64_t stride,
+                             int rows);
+typedef void add_row(int values, const double *row, double *sums);
+
+static draw_double *const draw_doubles[] = WB_ISA_TABLE(mixture_draw_double);
+static draw_single *const draw_singles[] = WB_ISA_TABLE(mixture_draw_single);
+static evaluate_double *const evaluate_doubles[] = WB_ISA_TABLE(mixture_evaluate_double);
+static evaluate_single *const evaluate_singles[] = WB_ISA_TABLE(mixture_evaluate_single);
+static add_row *const add_rows[] = WB_ISA_TABLE(mixture_add_row);
+
+int wb_cpu_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture **session,
+                        wb_message *message) {
+  const size_t p = (size_t)data->columns;
+  wb_mixture *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
+  if (!opened) return wb_out_of_memory(message, "the mixture session", sizeof *opened);
+  double *center = (double *)(opened + 1), *inverse_scale = center + p;
+  memcpy(center, data->center, p * sizeof(double));
+  memcpy(inverse_scale, data->inverse_scale, p * sizeof(double));
+  opened->data = *data;
+  opened->data.center = center;
+  opened->data.inverse_scale = inverse_scale;
+  opened->threads = run->threads;
+  opened->isa = run->isa;
+  *session = opened;
+  return WB_OK;
+}
+
+void wb_cpu_mixture_close(wb_mixture *session) {
+  free(session);
+}
+
+
+static int pack_coefficients(const wb_mixture *session, const wb_mixture_parameters *parameters,
+                             void **packed, wb_message *message) {
+  const int p = session->data.columns, k = parameters->components;
+  const size_t stride = mixture_coefficients(p), triangle = (size_t)p * ((size_t)p + 1) / 2;
+  const int single = session->data.precision == WB_SINGLE;
+  const size_t bytes = (size_t)k * stride * (single ? sizeof(float) : sizeof(double));
+  void *values = malloc(bytes);
+  if (!values) return wb_out_of_memory(message, "the components' coefficients", bytes);
+  for (int j = 0; j < k; j++) {
+    const double *factor = parameters->factor + (size_t)j * triangle;
+    const double *offset = parameters->offset + (size_t)j * (size_t)p;
+    size_t at = (size_t)j * stride;
+#define PUT(value)                                              \
+  do {                                                          \
+    if (single) ((float *)values)[at++] = (float)(value);       \
+    else ((double *)values)[at++] = (value);                    \
+  } while (0)
+    PUT(parameters->log_constant[j]);
+    for (int r = 0; r < p; r++) {
+      PUT(-offset[r]);
+      for (int c = 0; c <= r; c++) PUT(factor[(size_t)r * ((size_t)r + 1) / 2 + (size_t)c]);
+    }
+#undef PUT
+  }
+  *packed = values;
+  return WB_OK;
+}
+
+/* One tile in the forms that the loops read. */
+typedef struct tile {
+  double *x;        /* p x MIXTURE_TILE, in double or as floats */
+  double *row;      /* MIXTURE_TILE x padded(p + 1): 1, then the row's values */
+  double *label;    /* MIXTURE_TILE, in double or as floats */
+  double *log_sum;  /* likewise */
+} tile;
+
+static size_t tile_bytes(int p) {
+  return ((size_t)p + mixture_padded(p + 1) + 2) * MIXTURE_TILE * sizeof(double);
+}
+
+static tile tile_in(void *memory, int p) {
+  tile t;
+  t.x = memory;
+  t.row = t.x + (size_t)p * MIXTURE_TILE;
+  t.label = t.row + mixture_padded(p + 1) * MIXTURE_TILE;
+  t.log_sum = t.label + MIXTURE_TILE;
+  return t;
+}
+
+/* Scales rows first..first + rows - 1 of the data; rows past the end are zero. */
+static void tile_load(const wb_mixture_data *data, int64_t first, int rows, int with_rows, tile *t) {
+  const int p = data->columns;
+  const size_t padded = mixture_padded(p + 1);
+  for (int c = 0; c < p; c++) {
+    const double *restrict x = data->x + (size_t)c * (size_t)data->rows + first;
+    const double center = data->center[c], inverse_scale = data->inverse_scale[c];
+    double *restrict line = t->x + (size_t)c * MIXTURE_TILE;
+    float *restrict linef = (float *)t->x + (size_t)c * MIXTURE_TILE;
+    double scaled[MIXTURE_TILE];
+    for (int l = 0; l < rows; l++) scaled[l] = wb_mixture_scale(x[l], center, inverse_scale);
+    for (int l = rows; l < MIXTURE_TILE; l++) scaled[l] = 0;
+    if (data->precision == WB_SINGLE) {
+      for (int l = 0; l < MIXTURE_TILE; l++) {
+        linef[l] = wb_mixture_narrow(scaled[l]);
+        scaled[l] = linef[l];
+      }
+    } else {
+      memcpy(line, scaled, sizeof scaled);
+    }
+    if (with_rows)
+      for (int l = 0; l < MIXTURE_TILE; l++) t->row[(size_t)l * padded + 1 + (size_t)c] = scaled[l];
+  }
+}
+
+static void tile_prepare_rows(int p, tile *t) {
+  const size_t padded = mixture_padded(p + 1);
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    double *row = t->row + (size_t)l * padded;
+    memset(row, 0, padded * sizeof(double));
+    row[0] = 1;
+  }
+}
+
+/* Doubles of a component's padded sums. */
+static size_t padded_sums(int p) {
+  size_t size = 0;
+  for (int r = 0; r <= p; r++) size += mixture_padded(r + 1);
+  return size;
+}
+
+/* Padded sums to the order of WB_MIXTURE_STATISTICS: the first column of the
+ * extended triangle is the count and the sums. */
+static void unpack_statistics(int p, const double *sums, double *statistics) {
+  size_t product = 1 + (size_t)p;
+  for (int r = 0; r <= p; r++) {
+    statistics[r] = sums[0];
+    for (int c = 1; c <= r; c++) statistics[product++] = sums[c];
+    sums += mixture_padded(r + 1);
+  }
+}
+
+/* Draws the labels of one leaf and sums its rows; the last entry of `sums` takes
+ * the log likelihood. */
+static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters *parameters,
+                          const void *packed, uint64_t key, uint32_t iteration, int64_t leaf,
+                          int32_t *labels, tile *t, double *sums) {
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns, k = parameters->components;
+  const size_t size = padded_sums(p), padded = mixture_padded(p + 1);
+  const int64_t begin = leaf * WB_LEAF_ROWS;
+  const int64_t end = data->rows - begin < WB_LEAF_ROWS ? data->rows : begin + WB_LEAF_ROWS;
+  double log_likelihood = 0;
+  for (int64_t first = begin; first < end; first += MIXTURE_TILE) {
+    const int rows = end - first < MIXTURE_TILE ? (int)(end - first) : MIXTURE_TILE;
+    tile_load(data, first, rows, 1, t);
+    if (data->precision == WB_SINGLE)
+      draw_singles[session->isa](p, k, packed, (float *)t->x, key, iteration, (uint64_t)first,
+                                 (float *)t->label, (float *)t->log_sum);
+    else
+      draw_doubles[session->isa](p, k, packed, t->x, key, iteration, (uint64_t)first, t->label,
+                                 t->log_sum);
+    for (int l = 0; l < rows; l++) {
+      const int single = data->precision == WB_SINGLE;
+      const int32_t label = (int32_t)(single ? ((float *)t->label)[l] : t->label[l]);
+      log_likelihood += single ? (double)((float *)t->log_sum)[l] : t->log_sum[l];
+      if (labels) labels[first + l] = label;
+      add_rows[session->isa](p + 1, t->row + (size_t)l * padded, sums + (size_t)label * size);
+    }
+  }
+  sums[(size_t)k * size] = log_likelihood;
+}
+
+int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *parameters,
+                            uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
+                            double *log_likelihood, wb_message *message) {
+  const int p = session->data.columns, k = parameters->components;
+  const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  const size_t size = padded_sums(p);
+  void *packed;
+  int status = pack_coefficients(session, parameters, &packed, message);
+  if (status != WB_OK) return status;
+  wb_reduction_tree tree;
+  wb_reduction_open(&tree, leaves, (size_t)k * size + 8);
+  const int threads = session->threads < leaves ? session->threads : (int)leaves;
+#pragma omp parallel num_threads(threads)
+  {
+    void *memory = wb_aligned_malloc(tile_bytes(p));
+    if (!memory) wb_reduction_fail(&tree);
+    tile t = tile_in(memory, p);
+    if (memory) tile_prepare_rows(p, &t);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t leaf = 0; leaf < leaves; leaf++) {
+      double *sums = memory ? wb_reduction_take(&tree) : NULL;
+      if (sums) {
+        allocate_leaf(session, parameters, packed, key, iteration, leaf, labels, &t, sums);
+        wb_reduction_give(&tree, leaf, sums);
+      }
+    }
+    wb_aligned_free(memory);
+  }
+  const double *root = wb_reduction_root(&tree);
+  if (root) {
+    for (int j = 0; j < k; j++)
+      unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+    *log_likelihood = root[(size_t)k * size];
+  } else {
+    status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
+  }
+  wb_reduction_close(&tree);
+  free(packed);
+  return status;
+}
+
+int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *parameters,
+                            int64_t first, int64_t count, int32_t *labels, double *log_density,
+                            double *probability, wb_message *message) {
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns, k = parameters->components;
+  const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;
+  const int single = data->precision == WB_SINGLE;
+  void *packed;
+  int status = pack_coefficients(session, parameters, &packed, message);
+  if (status != WB_OK) return status;
+  const int threads = session->threads < tiles ? session->threads : (int)(tiles > 0 ? tiles : 1);
+  int failed = 0;
+#pragma omp parallel num_threads(threads)
+  {
+    void *memory = wb_aligned_malloc(tile_bytes(p));
+    if (!memory) {
+#pragma omp atomic write
+      failed = 1;
+    }
+    tile t = tile_in(memory, p);
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < tiles; i++) {
+      if (!memory) continue;
+      const int64_t at = i * MIXTURE_TILE;
+      const int rows = count - at < MIXTURE_TILE ? (int)(count - at) : MIXTURE_TILE;
+      double *out = probability ? probability + at : NULL;
+      tile_load(data, first + at, rows, 0, &t);
+      if (single)
+        evaluate_singles[session->isa](p, k, packed, (float *)t.x, (float *)t.label,
+                                       (float *)t.log_sum, out, count, rows);
+      else
+        evaluate_doubles[session->isa](p, k, packed, t.x, t.label, t.log_sum, out, count, rows);
+      for (int l = 0; l < rows; l++) {
+        if (labels) labels[at + l] = (int32_t)(single ? ((float *)t.label)[l] : t.label[l]);
+        if (log_density) log_density[at + l] = single ? (double)((float *)t.log_sum)[l] : t.log_sum[l];
+      }
+    }
+    wb_aligned_free(memory);
+  }
+  free(packed);
+  return failed ? wb_out_of_memory(message, "a tile of rows", tile_bytes(p)) : WB_OK;
+}

@@ -1,0 +1,226 @@
+/* Log densities of a tile of rows under all components, and the draw of a
+ * component for each row, in the precision REAL: included by mixture_loops.h.
+ *
+ * Floor: p(p+3)/2 fused multiply-adds for each (row, component), everything
+ * else (about 25 operations for the weight and its draw) comes on top. Vectors
+ * run across the rows of the tile; four rows of the triangle are accumulated at
+ * a time, so that one load of a value serves four multiply-adds and one
+ * broadcast of a coefficient serves as many as there are vectors.
+ */
+
+#define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
+/* Vectors in flight: 4 x 4 accumulators fill 32 registers, 2 x 4 fill 16. */
+#define VECTORS (WB_VECTOR_BYTES == 64 ? 4 : 2)
+#define STEP (VECTORS * LANES)
+
+/* Adds z_r^2, z = F x - offset, for `count` rows of F starting at `row` to the
+ * squared distances of STEP rows of data. `count` is a constant at each call. */
+static inline __attribute__((always_inline)) void REAL_NAME(add_squares)(
+    const int count, int row, const REAL *restrict coefficients, const REAL *restrict x,
+    REAL_VECTOR squares[4]) {
+  REAL_VECTOR z[4][4];
+  const REAL *line[4];
+  WB_UNROLL
+  for (int i = 0; i < count; i++) {
+    line[i] = coefficients + (size_t)(row + i) * (row + i + 3) / 2;
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) z[i][v] = REAL_SET(line[i][0]);
+    line[i]++;
+  }
+  for (int c = 0; c < row; c++) {
+    REAL_VECTOR value[4];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++)
+      value[v] = *(const REAL_VECTOR *)(x + (size_t)c * MIXTURE_TILE + v * LANES);
+    WB_UNROLL
+    for (int i = 0; i < count; i++) {
+      const REAL_VECTOR coefficient = REAL_SET(line[i][c]);
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++) z[i][v] = REAL_FMA(coefficient, value[v], z[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int c = 0; c < count; c++) {
+    REAL_VECTOR value[4];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++)
+      value[v] = *(const REAL_VECTOR *)(x + (size_t)(row + c) * MIXTURE_TILE + v * LANES);
+    WB_UNROLL
+    for (int i = c; i < count; i++) {
+      const REAL_VECTOR coefficient = REAL_SET(line[i][row + c]);
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++) z[i][v] = REAL_FMA(coefficient, value[v], z[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int i = 0; i < count; i++) {
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) squares[v] = REAL_FMA(z[i][v], z[i][v], squares[v]);
+  }
+}
+
+/* log(pi_j N(x | mu_j, Sigma_j)) of the tile's rows: constant - |F x - offset|^2 / 2. */
+static void REAL_NAME(mixture_log_density)(int p, const REAL *restrict coefficients,
+                                           const REAL *restrict x, REAL *restrict log_weight) {
+  const REAL constant = coefficients[0];
+  coefficients++;
+  for (int first = 0; first < MIXTURE_TILE; first += STEP) {
+    REAL_VECTOR squares[4];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) squares[v] = REAL_SET(0);
+    int row = 0;
+    for (; row + 4 <= p; row += 4)
+      REAL_NAME(add_squares)(4, row, coefficients, x + first, squares);
+    switch (p - row) {
+      case 3: REAL_NAME(add_squares)(3, row, coefficients, x + first, squares); break;
+      case 2: REAL_NAME(add_squares)(2, row, coefficients, x + first, squares); break;
+      case 1: REAL_NAME(add_squares)(1, row, coefficients, x + first, squares); break;
+      default: break;
+    }
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++)
+      *(REAL_VECTOR *)(log_weight + first + v * LANES) =
+          REAL_FMA(REAL_SET((REAL)-0.5), squares[v], REAL_SET(constant));
+  }
+}
+
+/* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
+static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64_t row,
+                                        uint32_t group, REAL *restrict uniform) {
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    const wb_bits bits = wb_philox_element(key, group, WB_PURPOSE_ALLOCATION, iteration, row + (uint64_t)l);
+#if REAL_UNIFORMS == 2
+    uniform[l] = wb_uniform((uint64_t)bits.word[0] << 32 | bits.word[1]);
+    uniform[MIXTURE_TILE + l] = wb_uniform((uint64_t)bits.word[2] << 32 | bits.word[3]);
+#else
+    for (int i = 0; i < 4; i++) uniform[i * MIXTURE_TILE + l] = wb_uniformf(bits.word[i]);
+#endif
+  }
+}
+
+/* Draws the component of each row of the tile: label[l], as a REAL, and the log
+ * of the sum of its weights. x is p x MIXTURE_TILE; coefficients hold
+ * mixture_coefficients(p) values a component. */
+static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients,
+                                    const REAL *restrict x, uint64_t key, uint32_t iteration,
+                                    uint64_t first_row, REAL *restrict label,
+                                    REAL *restrict log_sum) {
+  _Alignas(64) REAL weight[WB_MIXTURE_BLOCK][MIXTURE_TILE];
+  _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
+  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
+  _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], position[MIXTURE_TILE], chosen[MIXTURE_TILE];
+  const size_t stride = mixture_coefficients(p);
+  uint32_t drawn = UINT32_MAX; /* the group of blocks whose uniforms are at hand */
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    largest[l] = REAL_NOTHING;
+    total[l] = 0;
+    label[l] = 0;
+  }
+  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
+    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
+    for (int j = 0; j < count; j++)
+      REAL_NAME(mixture_log_density)(p, coefficients + (size_t)(base + j) * stride, x, weight[j]);
+
+    for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
+    for (int j = 1; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
+    int matters = 0;
+    for (int l = 0; l < MIXTURE_TILE; l++) matters |= top[l] > largest[l] - REAL_NEGLIGIBLE;
+    if (!matters) continue;
+
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      const REAL new_largest = top[l] > largest[l] ? top[l] : largest[l];
+      total[l] *= REAL_EXP_WEIGHT(largest[l] - new_largest);
+      largest[l] = new_largest;
+      sum[l] = 0;
+    }
+    for (int j = 0; j < count; j++) {
+      for (int l = 0; l < MIXTURE_TILE; l++) {
+        sum[l] += REAL_EXP_WEIGHT(weight[j][l] - largest[l]);
+        weight[j][l] = sum[l];
+      }
+    }
+    const uint32_t block = (uint32_t)(base / WB_MIXTURE_BLOCK);
+    if (block / REAL_UNIFORMS != drawn) {
+      drawn = block / REAL_UNIFORMS;
+      REAL_NAME(mixture_uniforms)(key, iteration, first_row, drawn, uniform);
+    }
+    const REAL *u = uniform + block % REAL_UNIFORMS * MIXTURE_TILE;
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      position[l] = REAL_POSITION(u[l], total[l], sum[l]);
+      total[l] += sum[l];
+      chosen[l] = (REAL)base;
+    }
+    for (int j = 0; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) chosen[l] += weight[j][l] <= position[l] ? (REAL)1 : (REAL)0;
+    for (int l = 0; l < MIXTURE_TILE; l++) label[l] = position[l] >= 0 ? chosen[l] : label[l];
+  }
+  for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
+}
+
+/* The most probable component of each row of the tile, the first of equals, the
+ * log of the sum of its weights, and the probabilities of the first `rows` rows:
+ * probability[l + j stride], if it is not NULL, holds the log weights first. */
+static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restrict coefficients,
+                                        const REAL *restrict x, REAL *restrict label,
+                                        REAL *restrict log_sum, double *restrict probability,
+                                        int64_t stride, int rows) {
+  _Alignas(64) REAL weight[WB_MIXTURE_BLOCK][MIXTURE_TILE];
+  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
+  _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], best[MIXTURE_TILE];
+  const size_t size = mixture_coefficients(p);
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    largest[l] = REAL_NOTHING;
+    total[l] = 0;
+    label[l] = 0;
+  }
+  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
+    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
+    for (int j = 0; j < count; j++)
+      REAL_NAME(mixture_log_density)(p, coefficients + (size_t)(base + j) * size, x, weight[j]);
+    if (probability)
+      for (int j = 0; j < count; j++)
+        for (int l = 0; l < rows; l++) probability[l + (base + j) * stride] = weight[j][l];
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      top[l] = weight[0][l];
+      best[l] = (REAL)base;
+      sum[l] = 0;
+    }
+    for (int j = 1; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) {
+        best[l] = weight[j][l] > top[l] ? (REAL)(base + j) : best[l];
+        top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
+      }
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      const REAL new_largest = top[l] > largest[l] ? top[l] : largest[l];
+      label[l] = top[l] > largest[l] ? best[l] : label[l];
+      total[l] *= REAL_EXP_WEIGHT(largest[l] - new_largest);
+      largest[l] = new_largest;
+    }
+    for (int j = 0; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) sum[l] += REAL_EXP_WEIGHT(weight[j][l] - largest[l]);
+    for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
+  }
+  for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
+  if (!probability) return;
+  for (int j = 0; j < components; j++)
+    for (int l = 0; l < rows; l++) {
+      double *entry = probability + l + j * stride;
+      *entry = (double)(REAL_EXP_WEIGHT((REAL)*entry - largest[l]) / total[l]);
+    }
+}
+
+#undef LANES
+#undef VECTORS
+#undef STEP
+#undef REAL
+#undef REAL_NAME
+#undef REAL_VECTOR
+#undef REAL_FMA
+#undef REAL_SET
+#undef REAL_EXP_WEIGHT
+#undef REAL_LOG
+#undef REAL_POSITION
+#undef REAL_NOTHING
+#undef REAL_NEGLIGIBLE
+#undef REAL_UNIFORMS
