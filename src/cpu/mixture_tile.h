@@ -88,12 +88,17 @@ static void REAL_NAME(mixture_log_density)(int p, const REAL *restrict coefficie
 static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64_t row,
                                         uint32_t group, REAL *restrict uniform) {
   for (int l = 0; l < MIXTURE_TILE; l++) {
-    const wb_bits bits = wb_philox_element(key, group, WB_PURPOSE_ALLOCATION, iteration, row + (uint64_t)l);
+    const uint64_t element = row + (uint64_t)l;
+    const wb_bits bits = wb_philox(key, group, (uint32_t)element,
+                                   wb_philox_c2(WB_PURPOSE_ALLOCATION, element), iteration);
 #if REAL_UNIFORMS == 2
-    uniform[l] = wb_uniform((uint64_t)bits.word[0] << 32 | bits.word[1]);
-    uniform[MIXTURE_TILE + l] = wb_uniform((uint64_t)bits.word[2] << 32 | bits.word[3]);
+    uniform[l] = wb_uniform(wb_bits64(bits, 0));
+    uniform[MIXTURE_TILE + l] = wb_uniform(wb_bits64(bits, 1));
 #else
-    for (int i = 0; i < 4; i++) uniform[i * MIXTURE_TILE + l] = wb_uniformf(bits.word[i]);
+    uniform[l] = wb_uniformf(bits.word[0]);
+    uniform[MIXTURE_TILE + l] = wb_uniformf(bits.word[1]);
+    uniform[2 * MIXTURE_TILE + l] = wb_uniformf(bits.word[2]);
+    uniform[3 * MIXTURE_TILE + l] = wb_uniformf(bits.word[3]);
 #endif
   }
 }
