@@ -60,12 +60,15 @@ typedef void evaluate_double(int p, int components, const double *coefficients, 
 typedef void evaluate_single(int p, int components, const float *coefficients, const float *x,
                              float *label, float *log_sum, double *probability, int64_t stride,
                              int rows);
+typedef void load_column(const double *x, double center, double inverse_scale, void *line);
 typedef void add_row(int values, const double *row, double *sums);
 
 static draw_double *const draw_doubles[] = WB_ISA_TABLE(mixture_draw_double);
 static draw_single *const draw_singles[] = WB_ISA_TABLE(mixture_draw_single);
 static evaluate_double *const evaluate_doubles[] = WB_ISA_TABLE(mixture_evaluate_double);
 static evaluate_single *const evaluate_singles[] = WB_ISA_TABLE(mixture_evaluate_single);
+static load_column *const load_doubles[] = WB_ISA_TABLE(mixture_load_double);
+static load_column *const load_singles[] = WB_ISA_TABLE(mixture_load_single);
 static add_row *const add_rows[] = WB_ISA_TABLE(mixture_add_row);
 
 int wb_cpu_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture **session,
@@ -140,27 +143,35 @@ static tile tile_in(void *memory, int p) {
 }
 
 /* Scales rows first..first + rows - 1 of the data; rows past the end are zero. */
-static void tile_load(const wb_mixture_data *data, int64_t first, int rows, int with_rows, tile *t) {
+static void tile_load(const wb_mixture *session, int64_t first, int rows, tile *t) {
+  const wb_mixture_data *data = &session->data;
+  load_column *const load = data->precision == WB_SINGLE ? load_singles[session->isa]
+                                                         : load_doubles[session->isa];
+  const size_t bytes = data->precision == WB_SINGLE ? sizeof(float) : sizeof(double);
+  double padded[MIXTURE_TILE] = {0};
+  for (int c = 0; c < data->columns; c++) {
+    const double *x = data->x + (size_t)c * (size_t)data->rows + first;
+    void *line = (char *)t->x + (size_t)c * MIXTURE_TILE * bytes;
+    if (rows == MIXTURE_TILE) {
+      load(x, data->center[c], data->inverse_scale[c], line);
+    } else {
+      memcpy(padded, x, (size_t)rows * sizeof(double));
+      load(padded, data->center[c], data->inverse_scale[c], line);
+    }
+  }
+}
+
+/* The tile's values row by row, as the sums take them. */
+static void tile_transpose(const wb_mixture_data *data, int rows, tile *t) {
   const int p = data->columns;
   const size_t padded = mixture_padded(p + 1);
-  for (int c = 0; c < p; c++) {
-    const double *restrict x = data->x + (size_t)c * (size_t)data->rows + first;
-    const double center = data->center[c], inverse_scale = data->inverse_scale[c];
-    double *restrict line = t->x + (size_t)c * MIXTURE_TILE;
-    float *restrict linef = (float *)t->x + (size_t)c * MIXTURE_TILE;
-    double scaled[MIXTURE_TILE];
-    for (int l = 0; l < rows; l++) scaled[l] = wb_mixture_scale(x[l], center, inverse_scale);
-    for (int l = rows; l < MIXTURE_TILE; l++) scaled[l] = 0;
-    if (data->precision == WB_SINGLE) {
-      for (int l = 0; l < MIXTURE_TILE; l++) {
-        linef[l] = wb_mixture_narrow(scaled[l]);
-        scaled[l] = linef[l];
-      }
-    } else {
-      memcpy(line, scaled, sizeof scaled);
-    }
-    if (with_rows)
-      for (int l = 0; l < MIXTURE_TILE; l++) t->row[(size_t)l * padded + 1 + (size_t)c] = scaled[l];
+  const float *single = (const float *)t->x;
+  for (int l = 0; l < rows; l++) {
+    double *row = t->row + (size_t)l * padded + 1;
+    if (data->precision == WB_SINGLE)
+      for (int c = 0; c < p; c++) row[c] = single[c * MIXTURE_TILE + l];
+    else
+      for (int c = 0; c < p; c++) row[c] = t->x[c * MIXTURE_TILE + l];
   }
 }
 
@@ -171,6 +182,14 @@ static void tile_prepare_rows(int p, tile *t) {
     memset(row, 0, padded * sizeof(double));
     row[0] = 1;
   }
+}
+
+static int32_t tile_label(const wb_mixture_data *data, const tile *t, int l) {
+  return (int32_t)(data->precision == WB_SINGLE ? ((const float *)t->label)[l] : t->label[l]);
+}
+
+static double tile_log_sum(const wb_mixture_data *data, const tile *t, int l) {
+  return data->precision == WB_SINGLE ? (double)((const float *)t->log_sum)[l] : t->log_sum[l];
 }
 
 /* Doubles of a component's padded sums. */
@@ -204,7 +223,8 @@ static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters
   double log_likelihood = 0;
   for (int64_t first = begin; first < end; first += MIXTURE_TILE) {
     const int rows = end - first < MIXTURE_TILE ? (int)(end - first) : MIXTURE_TILE;
-    tile_load(data, first, rows, 1, t);
+    tile_load(session, first, rows, t);
+    tile_transpose(data, rows, t);
     if (data->precision == WB_SINGLE)
       draw_singles[session->isa](p, k, packed, (float *)t->x, key, iteration, (uint64_t)first,
                                  (float *)t->label, (float *)t->log_sum);
@@ -212,9 +232,8 @@ static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters
       draw_doubles[session->isa](p, k, packed, t->x, key, iteration, (uint64_t)first, t->label,
                                  t->log_sum);
     for (int l = 0; l < rows; l++) {
-      const int single = data->precision == WB_SINGLE;
-      const int32_t label = (int32_t)(single ? ((float *)t->label)[l] : t->label[l]);
-      log_likelihood += single ? (double)((float *)t->log_sum)[l] : t->log_sum[l];
+      const int32_t label = tile_label(data, t, l);
+      log_likelihood += tile_log_sum(data, t, l);
       if (labels) labels[first + l] = label;
       add_rows[session->isa](p + 1, t->row + (size_t)l * padded, sums + (size_t)label * size);
     }
@@ -289,15 +308,15 @@ int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *pa
       const int64_t at = i * MIXTURE_TILE;
       const int rows = count - at < MIXTURE_TILE ? (int)(count - at) : MIXTURE_TILE;
       double *out = probability ? probability + at : NULL;
-      tile_load(data, first + at, rows, 0, &t);
+      tile_load(session, first + at, rows, &t);
       if (single)
         evaluate_singles[session->isa](p, k, packed, (float *)t.x, (float *)t.label,
                                        (float *)t.log_sum, out, count, rows);
       else
         evaluate_doubles[session->isa](p, k, packed, t.x, t.label, t.log_sum, out, count, rows);
       for (int l = 0; l < rows; l++) {
-        if (labels) labels[at + l] = (int32_t)(single ? ((float *)t.label)[l] : t.label[l]);
-        if (log_density) log_density[at + l] = single ? (double)((float *)t.log_sum)[l] : t.log_sum[l];
+        if (labels) labels[at + l] = tile_label(data, &t, l);
+        if (log_density) log_density[at + l] = tile_log_sum(data, &t, l);
       }
     }
     wb_aligned_free(memory);

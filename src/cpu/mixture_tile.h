@@ -84,6 +84,14 @@ static void REAL_NAME(mixture_log_density)(int p, const REAL *restrict coefficie
   }
 }
 
+/* MIXTURE_TILE values of a column, scaled. */
+static void REAL_NAME(mixture_load)(const double *restrict x, double center, double inverse_scale,
+                                    void *line) {
+  REAL *restrict scaled = line;
+  for (int l = 0; l < MIXTURE_TILE; l++)
+    scaled[l] = REAL_NARROW(wb_mixture_scale(x[l], center, inverse_scale));
+}
+
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
 static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64_t row,
                                         uint32_t group, REAL *restrict uniform) {
@@ -226,6 +234,7 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
 #undef REAL_EXP_WEIGHT
 #undef REAL_LOG
 #undef REAL_POSITION
+#undef REAL_NARROW
 #undef REAL_NOTHING
 #undef REAL_NEGLIGIBLE
 #undef REAL_UNIFORMS
