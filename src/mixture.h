@@ -1,0 +1,85 @@
+/* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians
+ * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done once a
+ * sweep, for all components. What is done for every row is the backend's.
+ *
+ *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
+ *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
+ *
+ * A sweep takes the sufficient statistics of the last allocation to new
+ * parameters, and these to a new allocation: the statistics and alpha are all of
+ * the chain's state. Everything is in the scaled units of the session.
+ */
+#ifndef WB_MIXTURE_H
+#define WB_MIXTURE_H
+
+#include "backend.h"
+
+typedef struct wb_mixture_prior {
+  int32_t columns;
+  const double *mean;   /* m: columns */
+  double mean_scale;    /* gamma > 0 */
+  double df;            /* nu > 0 */
+  const double *scale;  /* Phi, packed lower triangle, positive definite */
+  double shape, rate;   /* e, f > 0 */
+} wb_mixture_prior;
+
+/* A chain's state and the parameters drawn last. Memory is the caller's. */
+typedef struct wb_mixture_state {
+  int32_t components, columns;
+  double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns) */
+  double concentration;  /* alpha */
+  double *mean;          /* components x columns: mu */
+  double *factor;        /* components x packed triangle: F with F' F = Sigma^-1 */
+  double *offset;        /* components x columns: F mu */
+  double *log_weight;    /* components: log pi */
+  double *log_rest;      /* components: log(1 - v), 0 for the last */
+  double *log_constant;  /* components */
+  double *workspace;     /* wb_mixture_workspace(columns) */
+} wb_mixture_state;
+
+/* Doubles that a state points to, and the assignment of one block to them. */
+size_t wb_mixture_state_size(int32_t components, int32_t columns);
+void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
+                            double *memory);
+
+/* Draws all parameters given the statistics, and alpha given the sticks.
+ * `moves` exchanges labels of neighbouring components first, which leaves the
+ * posterior as it is and lets large components move to the front. */
+int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
+                               uint64_t key, uint32_t iteration, int moves, wb_message *message);
+
+/* One sweep: parameters, then the allocation of all rows under them. */
+int wb_mixture_sweep(const wb_backend *backend, wb_mixture *session,
+                     const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
+                     uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
+                     wb_message *message);
+
+/* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha. */
+double wb_mixture_log_prior(const wb_mixture_prior *prior, const wb_mixture_state *state);
+
+/* Log mixture density at a point of scaled units. */
+double wb_mixture_log_density(const wb_mixture_state *state, const double *x);
+
+/* The covariance of a component as a packed lower triangle. */
+void wb_mixture_covariance(const wb_mixture_state *state, int32_t component, double *covariance);
+
+/* Parameters of a backend call from weights, means (components x columns,
+ * column-major) and covariances (columns x columns x components) in the data's
+ * units. Fills mean, factor, offset, log_weight and log_constant of `state`.
+ * WB_ERROR_INPUT where a covariance is not positive definite. */
+int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
+                            const double *covariances, const double *center,
+                            const double *inverse_scale, wb_message *message);
+
+/* Statistics of rows with given labels (from 0; negative: left out). `rows`
+ * lists the rows, or is NULL for all. */
+void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
+                           int64_t count, const int32_t *labels, double *statistics);
+
+/* A start: k-means on a subsample of the rows, its centres chosen by k-means++
+ * (Arthur & Vassilvitskii 2007), components in order of size. Fills the
+ * statistics; the subsample and the centres depend on the key. */
+int wb_mixture_start(const wb_mixture_data *data, int32_t components, uint64_t key,
+                     double *statistics, wb_message *message);
+
+#endif
