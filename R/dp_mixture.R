@@ -1,0 +1,425 @@
+# The fit of a Dirichlet-process mixture: arguments, chains, what is kept.
+
+#' Dirichlet-process mixture of Gaussians
+#'
+#' Fits a truncated Dirichlet-process mixture of multivariate normal distributions
+#' by blocked Gibbs sampling. Made for flow cytometry: up to tens of millions of
+#' cells, tens of markers, hundreds of components.
+#'
+#' The model is that of [dp_prior()]. Each sweep draws means, covariances, weights
+#' and the concentration given the cells of each component, then the component of
+#' every cell given these. The cells-by-components matrix of probabilities is never
+#' stored. Data are centred and scaled inside; everything comes back in the data's
+#' units (after the transformation, if there is one).
+#'
+#' The same `seed` gives the same draws on any number of threads, any processor and,
+#' with `precision = "double"`, on a graphics card.
+#'
+#' @section Memory:
+#' Beyond the data, the sampler takes 4 bytes a cell if labels are kept, and about
+#' \eqn{10 k p^2} bytes for each of a few buffers. Kept draws take
+#' \eqn{8 k} bytes each for the weights, \eqn{8 k p} for the means,
+#' \eqn{8 k p^2} for the covariances and 4 bytes a cell for the labels: with 256
+#' components and 14 markers 0.4 MB a draw, or 200 MB for 500 draws. Ask for less
+#' with `keep` or `thin`. The fit refers to the data, which costs no memory while
+#' the data are in use anyway.
+#'
+#' @param x cells by markers: a numeric matrix or data frame, or an object of class
+#'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`.
+#' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
+#'   many components. May exceed the number of cells.
+#' @param method `"gibbs"`: blocked Gibbs sampling.
+#' @param prior from [dp_prior()].
+#' @param chains number of chains; each starts from its own k-means clustering of its own
+#'   subsample of the cells. The threads work on one sweep of one chain at a time.
+#' @param iter sweeps per chain, those of the warm-up included.
+#' @param warmup sweeps at the start of each chain of which no draws are kept.
+#' @param thin after the warm-up, every `thin`-th draw is kept.
+#' @param init `NULL`, or the components from which every chain starts: one whole number
+#'   from 1 to `components` for each cell, `NA` for cells left open.
+#' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`,
+#'   `"labels"`. Prediction needs the first three.
+#' @param markers columns of `x` to use, by name or number; `NULL` for all.
+#' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
+#' @param cofactor of the arcsinh transformation: one number, or one per marker.
+#' @param moves whether labels of neighbouring components are exchanged in each sweep,
+#'   which leaves the posterior unchanged and speeds up its exploration.
+#' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
+#'   generator, so that `set.seed()` governs.
+#' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
+#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()].
+#' @param threads CPU threads; `NULL` for all that this process may use.
+#' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
+#'   always in double precision.
+#' @param progress whether to show a progress bar; `NULL` for interactive sessions
+#'   only. Progress is signalled to the progressr package, if installed, in any case.
+#' @param ... must be empty: a misspelt argument is an error.
+#'
+#' @return An object of class `dp_mixture`. Let S be the sweeps, D the draws kept per chain,
+#'   C the chains, k the components, p the markers, n the cells. It has
+#'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances`
+#'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as kept, and
+#'     `concentration` (D x C).}
+#'   \item{log_likelihood, log_posterior}{S x C: log density of the data given the
+#'     parameters of each sweep, and with the log density of the parameters added.}
+#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of
+#'     components that hold cells, after each sweep.}
+#'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture
+#'     there (S x C x 5).}
+#'   \item{sizes}{k x C: cells of each component in the last sweep.}
+#'   \item{prior}{the prior with what the data decided.}
+#'   \item{seed, backend, precision, threads, elapsed, interrupted, markers, rows, center,
+#'     scale, transform, x, call}{how the fit was made; `elapsed` in seconds, `x` the
+#'     matrix of cells that was fitted.}
+#' @section Interruption:
+#' When the fit is interrupted from the keyboard, the sweeps done so far come back as
+#' a fit, with a warning; [continue()] takes it up where it stopped.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used, naming the argument, and
+#' for values that are not finite the first row and column;
+#' `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
+#' `warpbayes_error_device` when a graphics card was asked for and fails.
+#' @references
+#' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
+#' priors. *Journal of the American Statistical Association* **96**, 161-173.
+#'
+#' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
+#' Understanding GPU programming for statistical computation: studies in massively
+#' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
+#' **19**, 419-438.
+#' @seealso [dp_prior()], [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
+#' @examples
+#' # Three populations in two markers.
+#' set.seed(1)
+#' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
+#' x <- matrix(rnorm(4000), ncol = 2, dimnames = list(NULL, c("CD4", "CD8")))
+#' x <- x + 5 * cbind(population == 2, population == 3)
+#' fit <- dp_mixture(x, components = 8, iter = 200, threads = 2)
+#' fit
+#' table(population, predict(fit))
+#' @export
+dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(), chains = 1,
+                       iter = 1000, warmup = floor(iter / 2), thin = 1, init = NULL,
+                       keep = c("weights", "means", "covariances"), markers = NULL,
+                       transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
+                       seed = NULL, backend = NULL, threads = NULL,
+                       precision = c("double", "single"), progress = NULL, ...) {
+  check_dots_empty(...)
+  data <- as_marker_matrix(x, markers, check_choice(transform, "transform", c("none", "arcsinh")), cofactor)
+  components <- check_count(components, "components", max = 1e5)
+  method <- check_choice(method, "method", "gibbs")
+  chains <- check_count(chains, "chains", max = 1e4)
+  iter <- check_count(iter, "iter")
+  warmup <- check_warmup(warmup, iter)
+  thin <- check_count(thin, "thin")
+  if (iter - warmup < thin) {
+    stop_input("thin", sprintf("is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)))
+  }
+  keep <- check_keep(keep)
+  init <- check_init(init, nrow(data$x), components)
+  moves <- check_flag(moves, "moves")
+  precision <- check_precision(precision)
+  progress <- if (is.null(progress)) interactive() else check_flag(progress, "progress")
+  unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
+  prior <- resolve_prior(prior, data$mean, unit, data$markers)
+  run <- resolve_run(backend, threads)
+  seed <- check_seed(seed)
+
+  fit <- structure(list(
+    draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
+    keep = keep, seed = seed, method = method, moves = moves, backend = run$backend,
+    precision = precision, threads = run$threads, prior = prior, markers = data$markers,
+    rows = nrow(data$x), center = unname(data$mean), scale = unname(unit), transform = data$transform,
+    x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+  ), class = "dp_mixture")
+  fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
+  dimnames(fit$probe) <- list(NULL, fit$markers)
+
+  started <- proc.time()[["elapsed"]]
+  fit$state <- lapply(seq_len(chains), function(chain) {
+    key <- .Call(C_mixture_key, seed, as.integer(chain))
+    list(
+      key = key, sweep = 0,
+      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, as.integer(components), key, init),
+      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]]
+    )
+  })
+  fit$elapsed[["start"]] <- proc.time()[["elapsed"]] - started
+  advance(fit, iter, run, progress)
+}
+
+#' Continue a fit
+#'
+#' Runs more sweeps of every chain. The result is what one run of the whole length
+#' would have given, to the last bit.
+#'
+#' @param fit from [dp_mixture()].
+#' @param iter how many more sweeps.
+#' @inheritParams dp_mixture
+#' @return The longer fit, of class `dp_mixture`. Errors are those of [dp_mixture()].
+#' @examples
+#' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
+#' fit <- dp_mixture(x, components = 4, iter = 50, seed = 1, threads = 2)
+#' longer <- continue(fit, 50, threads = 2)
+#' at_once <- dp_mixture(x, components = 4, iter = 100, warmup = 25, seed = 1, threads = 2)
+#' identical(longer$draws, at_once$draws)
+#' @export
+continue <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+  check_dots_empty(...)
+  if (!inherits(fit, "dp_mixture")) {
+    stop_input("fit", "must come from dp_mixture(), not ", show_value(fit))
+  }
+  iter <- check_count(iter, "iter")
+  if (is.null(fit$x)) {
+    stop_input("fit", "has lost its data, `fit$x`: a continued run needs them")
+  }
+  progress <- if (is.null(progress)) interactive() else check_flag(progress, "progress")
+  run <- resolve_run(backend, threads)
+  fit$backend <- run$backend
+  fit$threads <- run$threads
+  advance(fit, iter, run, progress)
+}
+
+check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
+  warmup <- check_count(warmup, "warmup", min = 0)
+  if (warmup >= iter) {
+    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)), call = call)
+  }
+  warmup
+}
+
+check_keep <- function(keep, call = sys.call(-1L)) {
+  choices <- c("weights", "means", "covariances", "labels")
+  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
+    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
+    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+  }
+  choices[choices %in% keep]
+}
+
+check_init <- function(init, rows, components, call = sys.call(-1L)) {
+  if (is.null(init)) {
+    return(NULL)
+  }
+  if (!is.numeric(init) && !(is.logical(init) && all(is.na(init))) || is.factor(init) || length(init) != rows) {
+    stop_input("init", sprintf("must be NULL or one component for each of the %s rows, not ", format(rows)), show_value(init), call = call)
+  }
+  outside <- which(!is.na(init) & (init < 1 | init > components | init != floor(init)))
+  if (length(outside)) {
+    stop_input("init", sprintf("has the component %s at row %d; components are 1 to %s", format(init[[outside[[1L]]]]), outside[[1L]], format(components)), call = call)
+  }
+  as.integer(init)
+}
+
+# Five rows spread over the data: the density there does not depend on labels.
+probe_rows <- function(rows) {
+  pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
+}
+
+# Sweeps -------------------------------------------------------------------
+
+# Runs `iter` more sweeps of all chains, side by side, in slices that end where a
+# draw is kept or after a fifth of a second, so that interrupts and progress are
+# seen between slices, when nothing is half done.
+advance <- function(fit, iter, run, progress) {
+  total <- fit$iter + iter
+  prior <- c(unclass(fit$prior)[c("mean", "mean_scale", "df", "concentration")],
+    list(packed_scale = t(fit$prior$scale)[upper.tri(fit$prior$scale, diag = TRUE)])
+  )
+  store <- open_store(fit, total)
+  session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), run)
+  on.exit(.Call(C_mixture_close, session))
+  tick <- progress_signal(iter * fit$chains, progress)
+  on.exit(tick(NULL), add = TRUE)
+  probe <- (t(fit$probe) - fit$center) / fit$scale
+  started <- proc.time()[["elapsed"]]
+  seconds <- 0.02
+
+  step <- function(chain) {
+    state <- fit$state[[chain]]
+    left <- min(total - state$sweep, sweeps_to_kept(state$sweep, fit), max(1, floor(0.2 / seconds)))
+    last <- state$sweep + left
+    slice_started <- proc.time()[["elapsed"]]
+    slice <- native(
+      C_mixture_sweep, session, prior, state$statistics, state$concentration, state$key,
+      state$sweep + 1, as.integer(left), fit$moves, "labels" %in% fit$keep && is_kept(last, fit), probe
+    )
+    seconds <<- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / left)
+    store_slice(store, fit, chain, state$sweep + seq_len(left), slice)
+    state$statistics <- slice$statistics
+    state$concentration <- slice$concentration
+    state$sweep <- last
+    fit$state[[chain]] <<- state
+    tick(left)
+  }
+  fit$interrupted <- tryCatch(
+    {
+      suspendInterrupts(while (any(behind <- vapply(fit$state, `[[`, 0, "sweep") < total)) {
+        step(which(behind)[[which.min(vapply(fit$state[behind], `[[`, 0, "sweep"))]])
+        allowInterrupts(Sys.sleep(0))
+      })
+      FALSE
+    },
+    interrupt = function(condition) TRUE
+  )
+  fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
+  close_store(fit, store, total)
+}
+
+is_kept <- function(sweep, fit) {
+  sweep > fit$warmup && (sweep - fit$warmup) %% fit$thin == 0
+}
+
+# From sweep `sweep` (done) to the next of which a draw is kept.
+sweeps_to_kept <- function(sweep, fit) {
+  if (sweep < fit$warmup) fit$warmup + fit$thin - sweep else fit$thin - (sweep - fit$warmup) %% fit$thin
+}
+
+kept_draws <- function(sweeps, fit) {
+  max(0, floor((sweeps - fit$warmup) / fit$thin))
+}
+
+# What is kept --------------------------------------------------------------
+
+trace_names <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied")
+
+# An environment of arrays for all sweeps and draws up to `total`, those that the
+# fit already has filled in.
+open_store <- function(fit, total) {
+  store <- new.env(parent = emptyenv())
+  k <- fit$components
+  p <- length(fit$markers)
+  chains <- fit$chains
+  draws <- kept_draws(total, fit)
+  sizes <- list(weights = k, means = c(k, p), covariances = c(p, p, k), labels = fit$rows)[fit$keep]
+  bytes <- draws * chains * sum(vapply(sizes, prod, 0) * ifelse(fit$keep == "labels", 4, 8))
+  names <- list(means = list(NULL, fit$markers, NULL, NULL), covariances = list(fit$markers, fit$markers, NULL, NULL, NULL))
+  tryCatch(
+    {
+      for (name in fit$keep) {
+        blank <- if (name == "labels") NA_integer_ else NA_real_
+        store[[name]] <- array(blank, c(sizes[[name]], draws, chains), names[[name]])
+      }
+    },
+    error = function(condition) {
+      stop_warpbayes("memory", sprintf(
+        "no memory for the %s draws to keep (%.1f GB): keep less with `keep`, `thin` or a longer `warmup`",
+        format(draws * chains), bytes / 1e9
+      ), call = NULL)
+    }
+  )
+  store$concentration <- matrix(NA_real_, draws, chains)
+  for (name in trace_names) {
+    store[[name]] <- matrix(if (name == "occupied") NA_integer_ else NA_real_, total, chains)
+  }
+  store$probe_density <- array(NA_real_, c(total, chains, nrow(fit$probe)))
+  store$sizes <- matrix(NA_integer_, k, chains)
+  if (fit$iter > 0) {
+    old <- seq_len(fit$iter)
+    for (name in trace_names) {
+      store[[name]][old, ] <- fit[[name]]
+    }
+    store$probe_density[old, , ] <- fit$probe_density
+    store$sizes <- fit$sizes
+    old <- seq_len(kept_draws(fit$iter, fit))
+    store$concentration[old, ] <- fit$draws$concentration
+    if (length(old)) {
+      store$weights[, old, ] <- fit$draws$weights
+      store$means[, , old, ] <- fit$draws$means
+      store$covariances[, , , old, ] <- fit$draws$covariances
+      store$labels[, old, ] <- fit$draws$labels
+    }
+  }
+  store
+}
+
+# Log Jacobians from scaled units to the data's: of the cells, and of a component's
+# mean and covariance.
+unit_jacobian <- function(fit) {
+  p <- length(fit$markers)
+  log_unit <- sum(log(fit$scale))
+  c(rows = -fit$rows * log_unit, parameters = -fit$components * (p + 2) * log_unit)
+}
+
+store_slice <- function(store, fit, chain, sweeps, slice) {
+  jacobian <- unit_jacobian(fit)
+  store$log_likelihood[sweeps, chain] <- slice$log_likelihood + jacobian[["rows"]]
+  store$log_posterior[sweeps, chain] <- slice$log_likelihood + slice$log_prior + sum(jacobian)
+  store$concentration_trace[sweeps, chain] <- slice$concentration_trace
+  store$occupied[sweeps, chain] <- slice$occupied
+  store$probe_density[sweeps, chain, ] <- slice$probe_density - sum(log(fit$scale))
+  statistics <- matrix(slice$statistics, ncol = fit$components)
+  store$sizes[, chain] <- as.integer(statistics[1L, ])
+  last <- sweeps[[length(sweeps)]]
+  if (!is_kept(last, fit)) {
+    return(invisible())
+  }
+  draw <- kept_draws(last, fit)
+  store$concentration[draw, chain] <- slice$concentration
+  if ("weights" %in% fit$keep) {
+    store$weights[, draw, chain] <- exp(slice$log_weight)
+  }
+  if (any(c("means", "covariances") %in% fit$keep)) {
+    moments <- native(C_mixture_moments, slice$mean, slice$factor, fit$center, fit$scale, "covariances" %in% fit$keep)
+    if ("means" %in% fit$keep) {
+      store$means[, , draw, chain] <- moments$means
+    }
+    if ("covariances" %in% fit$keep) {
+      store$covariances[, , , draw, chain] <- moments$covariances
+    }
+  }
+  if ("labels" %in% fit$keep) {
+    store$labels[, draw, chain] <- slice$labels
+  }
+}
+
+# Moves the arrays into the fit; after an interruption cut to the sweeps that all
+# chains have done.
+close_store <- function(fit, store, total) {
+  done <- min(vapply(fit$state, `[[`, 0, "sweep"))
+  fit$iter <- done
+  sweeps <- seq_len(done)
+  draws <- seq_len(kept_draws(done, fit))
+  whole <- done == total
+  for (name in trace_names) {
+    fit[[name]] <- if (whole) store[[name]] else store[[name]][sweeps, , drop = FALSE]
+  }
+  fit$probe_density <- if (whole) store$probe_density else store$probe_density[sweeps, , , drop = FALSE]
+  fit$sizes <- store$sizes
+  fit$draws <- if (whole) {
+    mget(c(fit$keep, "concentration"), envir = store)
+  } else {
+    c(
+      if (!is.null(store$weights)) list(weights = store$weights[, draws, , drop = FALSE]),
+      if (!is.null(store$means)) list(means = store$means[, , draws, , drop = FALSE]),
+      if (!is.null(store$covariances)) list(covariances = store$covariances[, , , draws, , drop = FALSE]),
+      if (!is.null(store$labels)) list(labels = store$labels[, draws, , drop = FALSE]),
+      list(concentration = store$concentration[draws, , drop = FALSE])
+    )
+  }
+  if (fit$interrupted) {
+    warning(sprintf(
+      "interrupted: %s of %s sweeps are done, %s draws per chain are kept; continue() goes on from here",
+      format(done), format(total), format(length(draws))
+    ), call. = FALSE)
+  }
+  fit
+}
+
+# Evaluation ----------------------------------------------------------------
+
+# A mixture with parameters in the data's units (weights k, means k x p,
+# covariances p x p x k) at the rows of x: a list with `class`, `log_density` and
+# `prob` (rows x k), each NULL unless in `what`.
+mixture_evaluate_rows <- function(x, center, scale, weights, means, covariances, what, run, precision) {
+  session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), run)
+  on.exit(.Call(C_mixture_close, session))
+  result <- native(
+    C_mixture_evaluate, session, as.double(weights), as.double(means), as.double(covariances),
+    as.double(center), 1 / scale, 0, as.double(nrow(x)), c("class", "log_density", "prob") %in% what
+  )
+  if (!is.null(result$log_density)) {
+    result$log_density <- result$log_density - sum(log(scale))
+  }
+  result
+}

@@ -1,0 +1,24 @@
+# A progress signal: to progressr if it is installed, and as a text bar if asked
+# for. Returns a function of the steps done since the last call; NULL closes the bar.
+progress_signal <- function(steps, bar) {
+  signal <- if (requireNamespace("progressr", quietly = TRUE)) {
+    progressr::progressor(steps = steps, auto_finish = FALSE)
+  }
+  text <- if (bar) utils::txtProgressBar(max = steps, style = 3L)
+  done <- 0
+  function(amount) {
+    if (is.null(amount)) {
+      if (!is.null(text)) {
+        close(text)
+      }
+      return(invisible())
+    }
+    done <<- done + amount
+    if (!is.null(signal)) {
+      signal(amount = amount)
+    }
+    if (!is.null(text)) {
+      utils::setTxtProgressBar(text, done)
+    }
+  }
+}
