@@ -235,33 +235,41 @@ advance <- function(fit, iter, run, progress) {
   started <- proc.time()[["elapsed"]]
   seconds <- 0.02
 
-  step <- function(chain) {
+  step <- function(chain, sweeps) {
     state <- fit$state[[chain]]
-    left <- min(total - state$sweep, sweeps_to_kept(state$sweep, fit), max(1, floor(0.2 / seconds)))
-    last <- state$sweep + left
-    slice_started <- proc.time()[["elapsed"]]
+    last <- state$sweep + sweeps
     slice <- native(
       C_mixture_sweep, session, prior, state$statistics, state$concentration, state$key,
-      state$sweep + 1, as.integer(left), fit$moves, "labels" %in% fit$keep && is_kept(last, fit), probe
+      state$sweep + 1, as.integer(sweeps), fit$moves, "labels" %in% fit$keep && is_kept(last, fit), probe
     )
-    seconds <<- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / left)
-    store_slice(store, fit, chain, state$sweep + seq_len(left), slice)
+    store_slice(store, fit, chain, state$sweep + seq_len(sweeps), slice)
     state$statistics <- slice$statistics
     state$concentration <- slice$concentration
     state$sweep <- last
     fit$state[[chain]] <<- state
-    tick(left)
+    tick(sweeps)
   }
+  together <- fit$state
   fit$interrupted <- tryCatch(
     {
-      suspendInterrupts(while (any(behind <- vapply(fit$state, `[[`, 0, "sweep") < total)) {
-        step(which(behind)[[which.min(vapply(fit$state[behind], `[[`, 0, "sweep"))]])
-        allowInterrupts(Sys.sleep(0))
+      suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
+        together <- fit$state
+        slice_started <- proc.time()[["elapsed"]]
+        sweeps <- min(total - done, sweeps_to_kept(done, fit), max(1, floor(0.2 / seconds)))
+        for (chain in seq_len(fit$chains)) {
+          step(chain, sweeps)
+          allowInterrupts(Sys.sleep(0))
+        }
+        seconds <- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / (sweeps * fit$chains))
       })
       FALSE
     },
     interrupt = function(condition) TRUE
   )
+  # An interruption between chains undoes the slices that other chains lack.
+  if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) {
+    fit$state <- together
+  }
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
   close_store(fit, store, total)
 }
@@ -313,14 +321,12 @@ open_store <- function(fit, total) {
     store[[name]] <- matrix(if (name == "occupied") NA_integer_ else NA_real_, total, chains)
   }
   store$probe_density <- array(NA_real_, c(total, chains, nrow(fit$probe)))
-  store$sizes <- matrix(NA_integer_, k, chains)
   if (fit$iter > 0) {
     old <- seq_len(fit$iter)
     for (name in trace_names) {
       store[[name]][old, ] <- fit[[name]]
     }
     store$probe_density[old, , ] <- fit$probe_density
-    store$sizes <- fit$sizes
     old <- seq_len(kept_draws(fit$iter, fit))
     store$concentration[old, ] <- fit$draws$concentration
     if (length(old)) {
@@ -348,8 +354,6 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
   store$concentration_trace[sweeps, chain] <- slice$concentration_trace
   store$occupied[sweeps, chain] <- slice$occupied
   store$probe_density[sweeps, chain, ] <- slice$probe_density - sum(log(fit$scale))
-  statistics <- matrix(slice$statistics, ncol = fit$components)
-  store$sizes[, chain] <- as.integer(statistics[1L, ])
   last <- sweeps[[length(sweeps)]]
   if (!is_kept(last, fit)) {
     return(invisible())
@@ -373,10 +377,9 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
   }
 }
 
-# Moves the arrays into the fit; after an interruption cut to the sweeps that all
-# chains have done.
+# Moves the arrays into the fit; after an interruption cut to the sweeps that are done.
 close_store <- function(fit, store, total) {
-  done <- min(vapply(fit$state, `[[`, 0, "sweep"))
+  done <- fit$state[[1L]]$sweep
   fit$iter <- done
   sweeps <- seq_len(done)
   draws <- seq_len(kept_draws(done, fit))
@@ -385,7 +388,10 @@ close_store <- function(fit, store, total) {
     fit[[name]] <- if (whole) store[[name]] else store[[name]][sweeps, , drop = FALSE]
   }
   fit$probe_density <- if (whole) store$probe_density else store$probe_density[sweeps, , , drop = FALSE]
-  fit$sizes <- store$sizes
+  fit$sizes <- vapply(fit$state, function(state) {
+    as.integer(matrix(state$statistics, ncol = fit$components)[1L, ])
+  }, integer(fit$components))
+  dim(fit$sizes) <- c(fit$components, fit$chains)
   fit$draws <- if (whole) {
     mget(c(fit$keep, "concentration"), envir = store)
   } else {

@@ -63,4 +63,18 @@ SEXP wb_entry_backend_devices(SEXP backend);
 /* entry_matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
 
+/* entry_mixture.c */
+SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run);
+SEXP wb_entry_mixture_close(SEXP pointer);
+SEXP wb_entry_mixture_key(SEXP seed, SEXP chain);
+SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP components, SEXP key,
+                            SEXP labels);
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP concentration, SEXP key,
+                            SEXP iteration, SEXP sweeps, SEXP moves, SEXP want_labels, SEXP probe);
+SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,
+                           SEXP iteration, SEXP moves);
+SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, SEXP want_covariances);
+SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
+                               SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
+
 #endif

@@ -30,10 +30,10 @@ static session *open_session(SEXP pointer, wb_message *message) {
   return s;
 }
 
-static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision) {
+static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale,
+                                      wb_precision precision) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale),
-                                Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE};
+                                REAL_RO(inverse_scale), precision};
   return data;
 }
 
@@ -50,7 +50,7 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
     wb_message_write(&message, "no memory for the mixture session");
     return wb_failure(WB_ERROR_MEMORY, &message);
   }
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, precision);
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE);
   s->backend = backend;
   s->columns = data.columns;
   s->rows = data.rows;
@@ -80,7 +80,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP compon
                             SEXP labels) {
   wb_message message;
   int status = WB_OK;
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_ScalarInteger(0));
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   if (Rf_isNull(labels)) {

@@ -13,6 +13,14 @@ static const R_CallMethodDef entries[] = {
   ENTRY(backend_open, 1),
   ENTRY(backend_devices, 1),
   ENTRY(matrix_scan, 1),
+  ENTRY(mixture_open, 5),
+  ENTRY(mixture_close, 1),
+  ENTRY(mixture_key, 2),
+  ENTRY(mixture_start, 6),
+  ENTRY(mixture_sweep, 10),
+  ENTRY(mixture_draw, 7),
+  ENTRY(mixture_moments, 5),
+  ENTRY(mixture_evaluate, 9),
   {NULL, NULL, 0}
 };
 

@@ -2,6 +2,8 @@
  * processor supports. */
 #include "backend.h"
 
+#include "mixture.h"
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -75,6 +77,10 @@ const wb_backend *wb_cpu_backend(void) {
     .name = "cpu",
     .device_count = device_count,
     .device_describe = device_describe,
+    .mixture_open = wb_cpu_mixture_open,
+    .mixture_allocate = wb_cpu_mixture_allocate,
+    .mixture_evaluate = wb_cpu_mixture_evaluate,
+    .mixture_close = wb_cpu_mixture_close,
   };
   return &backend;
 }
