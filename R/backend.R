@@ -57,6 +57,9 @@ resolve_backend <- function(backend, call = NULL) {
 # The plugin's pointer and devices, or the reason why there are none.
 find_cuda <- function() {
   path <- plugin_path()
+  if (!file.exists(path) && !identical(backend_state$path, path)) {
+    return(list(path = path, reason = plugin_absent(path)))
+  }
   if (!identical(backend_state$path, path)) {
     found <- open_plugin(path)
     found$path <- path
@@ -80,13 +83,6 @@ plugin_path <- function() {
 }
 
 open_plugin <- function(path) {
-  if (!file.exists(path)) {
-    return(list(reason = if (is.null(getOption("warpbayes.plugin"))) {
-      build_outcome(dirname(path))
-    } else {
-      paste0("options(warpbayes.plugin): there is no file ", path)
-    }))
-  }
   tryCatch(
     {
       dll <- dyn.load(path, local = TRUE)
@@ -106,9 +102,12 @@ open_plugin <- function(path) {
   )
 }
 
-# The line that configure left when it built no plugin.
-build_outcome <- function(folder) {
-  file <- file.path(folder, "outcome.txt")
+plugin_absent <- function(path) {
+  if (!is.null(getOption("warpbayes.plugin"))) {
+    return(paste0("options(warpbayes.plugin): there is no file ", path))
+  }
+  # The line that configure left when it built no plugin.
+  file <- file.path(dirname(path), "outcome.txt")
   if (!file.exists(file)) {
     return("this installation has no CUDA plugin")
   }

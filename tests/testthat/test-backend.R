@@ -245,3 +245,15 @@ test_that("warp_info() prints what it is given", {
   info$openmp <- FALSE
   expect_output(print(info), "built with gcc 12.2.0 without OpenMP: one thread", fixed = TRUE)
 })
+
+test_that("an installation without the plugin says what configure said", {
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  path <- file.path(folder, "warpbayes_cuda.so")
+  with_options(list(warpbayes.plugin = NULL), {
+    expect_identical(warpbayes:::plugin_absent(path), "this installation has no CUDA plugin")
+    writeLines("no nvcc in $PATH", file.path(folder, "outcome.txt"))
+    expect_identical(warpbayes:::plugin_absent(path), "the CUDA plugin was not built at installation: no nvcc in $PATH")
+  })
+})
