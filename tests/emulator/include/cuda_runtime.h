@@ -1,0 +1,34 @@
+/* Stands in for CUDA's header of this name when the package's .cu files are
+ * compiled by a host C++ compiler: the part of the CUDA runtime and of the device
+ * language that the package uses, with the meaning that the CUDA C++ Programming
+ * Guide and the CUDA Runtime API reference give it. A name missing here is a
+ * compile error, so that no kernel runs on guesses.
+ */
+#ifndef WB_EMULATOR_CUDA_RUNTIME_H
+#define WB_EMULATOR_CUDA_RUNTIME_H
+
+/* Host headers first: libstdc++ spells an attribute __noinline__, which is one of
+ * the qualifiers defined below. */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#define WB_EMULATOR 1
+
+#include "emulator/qualifiers.h"
+#include "emulator/vector_types.h"
+#include "emulator/errors.h"
+#include "emulator/host.h"
+#include "emulator/device.h"
+#include "emulator/warp.h"
+#include "emulator/atomics.h"
+#include "emulator/intrinsics.h"
+#include "emulator/launch.h"
+
+#endif

@@ -1,0 +1,28 @@
+/* CUDA's qualifiers in the host compiler's words. */
+#ifndef WB_EMULATOR_QUALIFIERS_H
+#define WB_EMULATOR_QUALIFIERS_H
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __CUDA_ALIGN__(n) __align__(n)
+#define CUDART_CB
+
+/* A block's shared memory. Thread-local storage puts these variables, and nothing
+ * else, in one section whose symbols the emulator can list: it fills each before a
+ * block starts and guards the gaps between them (src/shared.cpp). All fibers of a
+ * launch run on one operating system thread and see the same copy. */
+#define __shared__ static __thread
+
+/* Dynamic shared memory as an array of `type` called `name`; what
+ * WB_DYNAMIC_SHARED of src/cuda/device.cuh means under the emulator. */
+#define WB_EMULATOR_DYNAMIC_SHARED(type, name) \
+  type *const name = static_cast<type *>(::wb_emulator::dynamic_shared())
+
+#endif

@@ -1,0 +1,65 @@
+/* Fibers: stacks of their own on one operating system thread, and the switch
+ * between them. A CUDA thread is a fiber; so is the host code that launches. */
+#ifndef WB_EMULATOR_FIBER_H
+#define WB_EMULATOR_FIBER_H
+
+#include <stddef.h>
+
+#if !defined(__x86_64__) && !defined(WB_EMULATOR_UCONTEXT)
+#define WB_EMULATOR_UCONTEXT
+#endif
+#ifdef WB_EMULATOR_UCONTEXT
+#include <ucontext.h>
+#endif
+
+#pragma GCC visibility push(hidden)
+namespace wb_emulator {
+
+struct Fiber {
+  void *stack_pointer; /* of a fiber that is not running */
+  char *stack;         /* lowest address; for the host's fiber filled in at the first switch */
+  size_t stack_size;
+#ifdef WB_EMULATOR_UCONTEXT
+  ucontext_t *context;
+#endif
+#ifdef WB_EMULATOR_ASAN
+  void *fake_stack;
+#endif
+#ifdef WB_EMULATOR_TSAN
+  void *tsan;
+#endif
+};
+
+/* A fiber with a stack from the pool; `index` staggers the tops of the stacks, which
+ * would otherwise compete for the same sets of the cache. */
+void fiber_open(Fiber *fiber, unsigned index);
+/* Makes the fiber start in `entry`, which never returns, at the next switch to it. */
+void fiber_prepare(Fiber *fiber, void (*entry)(void));
+void fiber_close(Fiber *fiber);
+/* The fiber of the code that calls this. */
+void fiber_adopt(Fiber *fiber);
+void fiber_switch(Fiber *from, Fiber *to);
+/* The first thing a fiber's entry does. */
+void fiber_entered(void);
+
+/* Everything before `before` in one fiber happens before what follows `after` with
+ * the same address in another; only the race driver's build takes notice. */
+static inline void happens_before(void *address);
+static inline void happens_after(void *address);
+
+}  // namespace wb_emulator
+#pragma GCC visibility pop
+
+#ifdef WB_EMULATOR_TSAN
+extern "C" {
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+}
+static inline void wb_emulator::happens_before(void *address) { __tsan_release(address); }
+static inline void wb_emulator::happens_after(void *address) { __tsan_acquire(address); }
+#else
+static inline void wb_emulator::happens_before(void *) {}
+static inline void wb_emulator::happens_after(void *) {}
+#endif
+
+#endif

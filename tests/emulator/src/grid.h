@@ -1,0 +1,91 @@
+/* The state of a launch: its threads, warps and the block that is running. */
+#ifndef WB_EMULATOR_GRID_H
+#define WB_EMULATOR_GRID_H
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+#include "fiber.h"
+
+#pragma GCC visibility push(hidden)
+namespace wb_emulator {
+
+struct Warp;
+
+struct Thread {
+  Fiber fiber;
+  uint3 index;
+  unsigned lane;
+  Warp *warp;
+  enum State { RUNNABLE, AT_BARRIER, IN_COLLECTIVE, EXITED } state;
+  Operation operation; /* IN_COLLECTIVE: what it waits in, and for which lanes */
+  unsigned mask;
+  Place place; /* AT_BARRIER, IN_COLLECTIVE */
+};
+
+/* One operation that the lanes of one mask are carrying out or carried out last.
+ * A lane that returns from it has read its result before it can arrive at the next
+ * with the same mask, so one record serves all operations of a mask in turn. */
+struct Collective {
+  unsigned mask;
+  unsigned arrived;
+  Operation operation;
+  int width;
+  uint64_t value[32];
+  int argument[32];
+  uint64_t result[32];
+  /* Where the race driver hangs its happens-before edges: two in turn, since a lane may
+   * arrive at the next operation before another has returned from this one. */
+  unsigned turn;
+  char edge[2][8];
+};
+
+struct Warp {
+  unsigned index;
+  unsigned present; /* lanes that exist: the last warp of a block may be short */
+  unsigned ready;   /* lanes that can run */
+  unsigned exited;
+  Thread *threads;
+  std::vector<Collective *> collectives;
+};
+
+struct Block {
+  std::vector<Thread> threads; /* reused from block to block */
+  std::vector<Warp> warps;
+  unsigned thread_count, warp_count;
+  unsigned live;
+  Warp *warp; /* of the running fiber */
+
+  unsigned at_barrier;
+  Barrier barrier;
+  Place barrier_place;
+  int true_predicates;
+  int barrier_result;
+  unsigned barrier_turn;
+  char barrier_edge[2][8];
+
+  const char *kernel;
+  const Closure *closure;
+  Fiber host;
+};
+
+extern Block block;
+extern Thread *current;
+
+/* Runs all blocks, or those up to the first that fails. */
+void grid_run(const cudaLaunchConfig_t *config, const char *kernel, const Closure *closure);
+/* Lets another fiber run until this one is ready again. */
+void wait_for_others(void);
+/* The reason a wait cannot end: no fiber is ready. */
+[[noreturn]] void report_deadlock(void);
+
+/* Ends the launch with an error; never returns to the kernel. */
+[[noreturn]] void fail(cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const char *operation_name(Operation operation);
+
+}  // namespace wb_emulator
+#pragma GCC visibility pop
+
+#endif

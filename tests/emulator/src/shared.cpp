@@ -1,0 +1,135 @@
+/* Shared memory. Static variables are thread-local variables of the object that the
+ * kernels are in (include/emulator/qualifiers.h), the dynamic array is an allocation
+ * of exactly the size asked for. Before each block all of it is filled with a
+ * pattern that is NaN in both precisions. build.sh puts GUARD bytes behind every
+ * static variable: under address sanitizer they may not be touched, otherwise they
+ * hold the pattern and are looked at after each block. */
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults.h"
+#include "grid.h"
+#include "symbols.h"
+
+#ifdef WB_EMULATOR_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace wb_emulator {
+
+static const size_t GUARD = 64;
+
+static struct {
+  char *dynamic; /* GUARD bytes, the array, GUARD bytes; no guard under address sanitizer */
+  size_t dynamic_size;
+  char *storage; /* for which the gaps between static variables are guarded */
+} state;
+
+static unsigned char poison_byte(const void *address) {
+  return (unsigned char)(POISON >> (8 * ((uintptr_t)address & 3)));
+}
+
+void poison_fill(void *memory, size_t size) {
+  unsigned char *p = (unsigned char *)memory, *const end = p + size;
+  for (; p < end && ((uintptr_t)p & 3) != 0; p++) *p = poison_byte(p);
+  for (; end - p >= 4; p += 4) memcpy(p, &POISON, 4);
+  for (; p < end; p++) *p = poison_byte(p);
+}
+
+bool poison_intact(const void *memory, size_t size) {
+  const unsigned char *const p = (const unsigned char *)memory;
+  for (size_t i = 0; i < size; i++)
+    if (p[i] != poison_byte(p + i)) return false;
+  return true;
+}
+
+/* The bytes between a variable's end and its neighbour, at most GUARD of them. */
+static size_t gap_after(size_t i) {
+  const std::vector<SharedVariable> &all = shared_variables();
+  const size_t end = all[i].offset + all[i].size;
+  const size_t gap = i + 1 < all.size() ? all[i + 1].offset - end : GUARD;
+  return gap < GUARD ? gap : GUARD;
+}
+
+static void guard_statics(void) {
+  char *const storage = thread_local_storage();
+  if (state.storage == storage) return;
+  state.storage = storage;
+  const std::vector<SharedVariable> &all = shared_variables();
+  for (size_t i = 0; i < all.size(); i++) {
+    char *const end = storage + all[i].offset + all[i].size;
+#ifdef WB_EMULATOR_ASAN
+    __asan_poison_memory_region(end, gap_after(i));
+#else
+    poison_fill(end, gap_after(i));
+#endif
+  }
+}
+
+void shared_open(size_t dynamic_size) {
+  guard_statics();
+#ifdef WB_EMULATOR_ASAN
+  const size_t guard = 0;
+#else
+  const size_t guard = 2 * GUARD; /* keeps the array's alignment */
+#endif
+  if (state.dynamic == NULL || state.dynamic_size != dynamic_size) {
+    free(state.dynamic);
+    void *memory = NULL;
+    if (posix_memalign(&memory, 128, dynamic_size + 2 * guard) != 0) memory = NULL;
+    state.dynamic = (char *)memory;
+    state.dynamic_size = dynamic_size;
+  }
+  poison_fill(state.dynamic, dynamic_size + 2 * guard);
+}
+
+void *dynamic_shared(void) {
+#ifdef WB_EMULATOR_ASAN
+  return state.dynamic;
+#else
+  return state.dynamic + 2 * GUARD;
+#endif
+}
+
+void shared_fill(void) {
+  for (const SharedVariable &v : shared_variables()) poison_fill(state.storage + v.offset, v.size);
+  poison_fill(dynamic_shared(), state.dynamic_size);
+}
+
+void shared_check(void) {
+#ifndef WB_EMULATOR_ASAN
+  if (kernel_failed()) return;
+  const std::vector<SharedVariable> &all = shared_variables();
+  for (size_t i = 0; i < all.size(); i++) {
+    char *const end = state.storage + all[i].offset + all[i].size;
+    if (poison_intact(end, gap_after(i))) continue;
+    poison_fill(end, gap_after(i));
+    report("kernel %s, block (%u,%u,%u): something was written beside the shared variable %s",
+           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, all[i].name.c_str());
+    set_pending(cudaErrorIllegalAddress);
+  }
+  char *const array = (char *)dynamic_shared();
+  if (!poison_intact(array - 2 * GUARD, 2 * GUARD) ||
+      !poison_intact(array + state.dynamic_size, 2 * GUARD)) {
+    report("kernel %s, block (%u,%u,%u): something was written beside the %zu bytes of dynamic "
+           "shared memory",
+           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, state.dynamic_size);
+    set_pending(cudaErrorIllegalAddress);
+  }
+#endif
+}
+
+/* A static variable of function f is called _ZZ<f without its _Z>E<name>. */
+size_t shared_static_size(const void *kernel) {
+  const std::string &symbol = function_symbol(kernel);
+  if (symbol.compare(0, 2, "_Z") != 0) return 0;
+  const std::string prefix = "_ZZ" + symbol.substr(2) + "E";
+  size_t size = 0;
+  for (const SharedVariable &v : shared_variables())
+    if (v.symbol.compare(0, prefix.size(), prefix) == 0) size += v.size;
+  return size;
+}
+
+}  // namespace wb_emulator

@@ -1,0 +1,29 @@
+/* Shared memory: static variables and the dynamic array of a launch. */
+#ifndef WB_EMULATOR_SHARED_H
+#define WB_EMULATOR_SHARED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+namespace wb_emulator {
+
+/* Memory that nobody has written: a NaN as double and as float, as an integer an
+ * index far out of any array. */
+static const uint32_t POISON = 0xfff7a5a5u;
+void poison_fill(void *memory, size_t size);
+bool poison_intact(const void *memory, size_t size);
+
+/* Makes the dynamic array exactly this long and finds the static variables. */
+void shared_open(size_t dynamic_size);
+/* Before a block: everything unwritten. */
+void shared_fill(void);
+/* After a block: nothing was written beside a variable. */
+void shared_check(void);
+/* Bytes of the static variables of the function at this address. */
+size_t shared_static_size(const void *kernel);
+
+}  // namespace wb_emulator
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,134 @@
+/* Streams and events. Work is done when it is submitted, so a stream is always idle
+ * and an event has happened once it was recorded; what is checked is that a handle
+ * exists and is used on its own device. */
+#include <stdio.h>
+#include <time.h>
+
+#include <set>
+
+#include "faults.h"
+#include "memory.h"
+
+struct CUstream_st {
+  int device;
+};
+struct CUevent_st {
+  int device;
+  bool timed, recorded;
+  struct timespec time;
+};
+
+namespace wb_emulator {
+
+static std::set<cudaStream_t> &streams(void) {
+  static std::set<cudaStream_t> *const all = new std::set<cudaStream_t>();
+  return *all;
+}
+static std::set<cudaEvent_t> &events(void) {
+  static std::set<cudaEvent_t> *const all = new std::set<cudaEvent_t>();
+  return *all;
+}
+
+bool stream_usable(cudaStream_t stream) {
+  if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
+  return streams().count(stream) != 0 && stream->device == current_device();
+}
+
+int handle_count(void) { return (int)(streams().size() + events().size()); }
+
+__attribute__((destructor)) static void report_leaks(void) {
+  if (!streams().empty()) report("never destroyed: %zu streams", streams().size());
+  if (!events().empty()) report("never destroyed: %zu events", events().size());
+}
+
+static cudaError_t use_stream(const char *name, CallKind kind, cudaStream_t stream) {
+  Call call(name, kind);
+  if (call.failed()) return call.error();
+  if (!stream_usable(stream))
+    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  return call.finish(cudaSuccess);
+}
+
+static cudaError_t use_event(const char *name, CallKind kind, cudaEvent_t event) {
+  Call call(name, kind);
+  if (call.failed()) return call.error();
+  if (events().count(event) == 0)
+    return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
+  return call.finish(cudaSuccess);
+}
+
+}  // namespace wb_emulator
+
+using namespace wb_emulator;
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) {
+  Call call("cudaStreamCreate", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  *stream = new CUstream_st{current_device()};
+  streams().insert(*stream);
+  return call.finish(cudaSuccess);
+}
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  Call call("cudaStreamDestroy", NEEDS_CONTEXT);
+  if (streams().erase(stream) == 0)
+    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  delete stream;
+  return call.finish(cudaSuccess);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return use_stream("cudaStreamSynchronize", SYNCHRONISES, stream);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return use_stream("cudaStreamQuery", SYNCHRONISES, stream);
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+  Call call("cudaStreamWaitEvent", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  if (!stream_usable(stream) || events().count(event) == 0)
+    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p, event %p", (void *)stream,
+                       (void *)event);
+  return call.finish(cudaSuccess);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+  Call call("cudaEventCreate", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  *event = new CUevent_st{current_device(), (flags & cudaEventDisableTiming) == 0, false, {0, 0}};
+  events().insert(*event);
+  return call.finish(cudaSuccess);
+}
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  Call call("cudaEventDestroy", NEEDS_CONTEXT);
+  if (events().erase(event) == 0)
+    return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
+  delete event;
+  return call.finish(cudaSuccess);
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  Call call("cudaEventRecord", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  if (!stream_usable(stream) || events().count(event) == 0 || event->device != current_device())
+    return call.refuse(cudaErrorInvalidResourceHandle, "event %p, stream %p", (void *)event,
+                       (void *)stream);
+  event->recorded = true;
+  clock_gettime(CLOCK_MONOTONIC, &event->time);
+  return call.finish(cudaSuccess);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return use_event("cudaEventSynchronize", SYNCHRONISES, event);
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return use_event("cudaEventQuery", SYNCHRONISES, event);
+}
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  Call call("cudaEventElapsedTime", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  if (events().count(start) == 0 || events().count(end) == 0 || !start->recorded ||
+      !end->recorded || !start->timed || !end->timed)
+    return call.refuse(cudaErrorInvalidResourceHandle, "an event that was not recorded or not timed");
+  *milliseconds = (float)(1e3 * (double)(end->time.tv_sec - start->time.tv_sec) +
+                          1e-6 * (double)(end->time.tv_nsec - start->time.tv_nsec));
+  return call.finish(cudaSuccess);
+}

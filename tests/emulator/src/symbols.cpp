@@ -1,0 +1,121 @@
+/* Reads the ELF symbol table from the file: local and hidden symbols, which dladdr()
+ * does not know, are what kernels and shared variables are. */
+#include "symbols.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+namespace wb_emulator {
+
+/* Its offset in the symbol table and its address give the block's address. */
+static thread_local char storage_anchor;
+
+struct Symbols {
+  std::vector<SharedVariable> shared;
+  size_t anchor_offset;
+  std::map<uintptr_t, std::string> functions; /* by address in memory */
+};
+
+static std::string demangled(const std::string &symbol) {
+  int status;
+  char *const text = abi::__cxa_demangle(symbol.c_str(), NULL, NULL, &status);
+  const std::string result = status == 0 ? text : symbol;
+  free(text);
+  return result;
+}
+
+/* Thread-local variables that are not a kernel's: ours and those of a sanitizer that
+ * is linked into the program. */
+static bool is_runtime_symbol(const char *symbol) {
+  static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan", "__lsan",
+                                      "__ubsan",       "__msan",      "__interception"};
+  for (const char *part : parts)
+    if (strstr(symbol, part) != NULL) return true;
+  return false;
+}
+
+static void add_symbol(Symbols *symbols, const ElfW(Sym) *symbol, const char *name, uintptr_t base) {
+  const int type = ELF64_ST_TYPE(symbol->st_info);
+  if (symbol->st_shndx == SHN_UNDEF) return;
+  if (type == STT_FUNC) symbols->functions[base + symbol->st_value] = name;
+  if (type != STT_TLS || symbol->st_size == 0) return;
+  if (strstr(name, "storage_anchor") != NULL)
+    symbols->anchor_offset = symbol->st_value;
+  else if (!is_runtime_symbol(name))
+    symbols->shared.push_back(
+        SharedVariable{name, demangled(name), (size_t)symbol->st_value, (size_t)symbol->st_size});
+}
+
+static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) != 0) return;
+  char *const image =
+      (char *)mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (image == MAP_FAILED) return;
+  const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)image;
+  const ElfW(Shdr) *const sections = (const ElfW(Shdr) *)(image + header->e_shoff);
+  for (int i = 0; i < header->e_shnum; i++) {
+    if (sections[i].sh_type != SHT_SYMTAB) continue;
+    const char *const names = image + sections[sections[i].sh_link].sh_offset;
+    const ElfW(Sym) *const table = (const ElfW(Sym) *)(image + sections[i].sh_offset);
+    for (size_t s = 0; s < sections[i].sh_size / sizeof *table; s++)
+      add_symbol(symbols, &table[s], names + table[s].st_name, base);
+  }
+  munmap(image, (size_t)status.st_size);
+}
+
+static const Symbols &symbols(void) {
+  static const Symbols *const all = [] {
+    Symbols *const s = new Symbols();
+    Dl_info object;
+    dladdr((void *)&thread_local_storage, &object);
+    /* The name of a program is as it was typed, perhaps relative. */
+    const bool is_program =
+        (uintptr_t)object.dli_fbase == (uintptr_t)(getauxval(AT_PHDR) & ~(unsigned long)4095);
+    const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)object.dli_fbase;
+    const uintptr_t base = header->e_type == ET_DYN ? (uintptr_t)object.dli_fbase : 0;
+    read_file(s, is_program ? "/proc/self/exe" : object.dli_fname, base);
+    std::sort(s->shared.begin(), s->shared.end(),
+              [](const SharedVariable &a, const SharedVariable &b) { return a.offset < b.offset; });
+    return s;
+  }();
+  return *all;
+}
+
+const std::vector<SharedVariable> &shared_variables(void) { return symbols().shared; }
+
+char *thread_local_storage(void) { return &storage_anchor - symbols().anchor_offset; }
+
+const std::string &function_symbol(const void *function) {
+  static const std::string unknown = "unknown";
+  const auto found = symbols().functions.find((uintptr_t)function);
+  return found == symbols().functions.end() ? unknown : found->second;
+}
+
+const std::string &function_name(const void *function) {
+  static std::map<const void *, std::string> *const names = new std::map<const void *, std::string>();
+  const auto found = names->find(function);
+  if (found != names->end()) return found->second;
+  std::string name = demangled(function_symbol(function));
+  const size_t parenthesis = name.rfind('(');
+  if (parenthesis != std::string::npos) name.resize(parenthesis);
+  if (name.compare(0, 5, "void ") == 0) name.erase(0, 5);
+  return (*names)[function] = name;
+}
+
+}  // namespace wb_emulator

@@ -1,0 +1,31 @@
+/* The symbol table of the object that the emulator is linked into. */
+#ifndef WB_EMULATOR_SYMBOLS_H
+#define WB_EMULATOR_SYMBOLS_H
+
+#include <stddef.h>
+
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(hidden)
+namespace wb_emulator {
+
+struct SharedVariable {
+  std::string symbol;
+  std::string name; /* as in the source */
+  size_t offset;    /* in the object's block of thread-local storage */
+  size_t size;
+};
+
+/* By increasing offset. */
+const std::vector<SharedVariable> &shared_variables(void);
+/* Where the block of thread-local storage begins for the calling thread. */
+char *thread_local_storage(void);
+/* Mangled and readable name of the function at this address. */
+const std::string &function_symbol(const void *function);
+const std::string &function_name(const void *function);
+
+}  // namespace wb_emulator
+#pragma GCC visibility pop
+
+#endif
