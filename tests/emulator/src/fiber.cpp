@@ -93,7 +93,6 @@ void fiber_prepare(Fiber *fiber, void (*entry)(void)) {
   uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_size) & ~(uintptr_t)15;
   void **frame = (void **)top;
   *--frame = NULL;
-  *--frame = NULL;
   *--frame = (void *)entry;
   fiber->stack_pointer = frame;
 #endif

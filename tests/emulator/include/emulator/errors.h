@@ -11,6 +11,7 @@
   X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                 \
   X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                         \
   X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")            \
+  X(cudaErrorStubLibrary, 34, "CUDA driver is a stub library")                           \
   X(cudaErrorInsufficientDriver, 35,                                                     \
     "CUDA driver version is insufficient for CUDA runtime version")                      \
   X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable") \
@@ -34,6 +35,10 @@
   X(cudaErrorNotPermitted, 800, "operation not permitted")                               \
   X(cudaErrorNotSupported, 801, "operation not supported")                               \
   X(cudaErrorSystemNotReady, 802, "system not yet initialized")                          \
+  X(cudaErrorSystemDriverMismatch, 803,                                                  \
+    "system has unsupported display driver / cuda driver combination")                   \
+  X(cudaErrorCompatNotSupportedOnDevice, 804,                                            \
+    "forward compatibility was attempted on non supported HW")                           \
   X(cudaErrorUnknown, 999, "unknown error")
 
 enum cudaError {

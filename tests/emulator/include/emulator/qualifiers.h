@@ -20,9 +20,10 @@
  * launch run on one operating system thread and see the same copy. */
 #define __shared__ static __thread
 
-/* Dynamic shared memory as an array of `type` called `name`; what
- * WB_DYNAMIC_SHARED of src/cuda/device.cuh means under the emulator. */
+/* Dynamic shared memory as an array of `type` called `name`: replaces the definition
+ * of src/cuda/device.cuh, whose `extern __shared__` array has no meaning here. */
 #define WB_EMULATOR_DYNAMIC_SHARED(type, name) \
-  type *const name = static_cast<type *>(::wb_emulator::dynamic_shared())
+  type *name = static_cast<type *>(::wb_emulator::dynamic_shared())
+#define WB_DYNAMIC_SHARED WB_EMULATOR_DYNAMIC_SHARED
 
 #endif
