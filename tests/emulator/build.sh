@@ -1,78 +1,91 @@
 #!/bin/sh
 # Compiles the package's CUDA sources with the host compiler into a plugin:
 #   build.sh OUT.so [--sanitize=address|thread] [--cxx=COMMAND] [--define=NAME]...
-#            [--program] [--sources='FILE...']
-# --sources   what to compile instead of src/cuda/*.cu
+#            [--source=FILE]... [--program]
+# --source    compile this instead of src/cuda/*.cu
 # --program   link a program instead of a shared library
-# --define    macros, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
-# Objects are kept beside the output, in OUT.so.o/.
+# --define    a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
+# Objects are kept beside the output, in the folder OUT.so.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out= sanitize= cxx=${CXX:-g++} program=no sources= defines=
+out='' sanitize='' cxx=${CXX:-g++} program=no sources='' defines=''
 for argument in "$@"; do
   case $argument in
     --sanitize=*) sanitize=${argument#*=} ;;
     --cxx=*) cxx=${argument#*=} ;;
     --define=*) defines="$defines -D${argument#*=}" ;;
-    --sources=*) sources=${argument#*=} ;;
+    --source=*) sources="$sources${argument#*=}
+" ;;
     --program) program=yes ;;
     --*) echo "build.sh: $argument is not an option" >&2; exit 2 ;;
     *) out=$argument ;;
   esac
 done
-[ -n "$out" ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-[ -n "$sources" ] || sources=$(echo "$root"/src/cuda/*.cu)
+if [ -z "$out" ]; then
+  sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
 
-flags="-std=c++17 -O2 -g1 -gdwarf-4 -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -fno-omit-frame-pointer"
-# The functions of core/ are bit-identical with fma in hardware and in software; the
-# latter takes 90 ns a call.
-if grep -qw fma /proc/cpuinfo 2>/dev/null; then flags="$flags -mfma"; fi
-kernel_flags= runtime_flags= link_flags=
+flags="-std=c++17 -O2 -g1 -gdwarf-4 -fPIC -fvisibility=hidden -ffp-contract=off -fno-omit-frame-pointer -Wall -Wextra"
+# fma in software gives the same bits, but takes 90 ns a call.
+if grep -qw fma /proc/cpuinfo 2> /dev/null; then
+  flags="$flags -mfma"
+fi
+# Only the kernels' files are instrumented: the scheduler is not what is looked at.
 case $sanitize in
-  '') ;;
-  address)
-    kernel_flags="-fsanitize=address -fsanitize-recover=address"
-    link_flags="-fsanitize=address"
-    defines="$defines -DWB_EMULATOR_ASAN" ;;
-  thread)
-    # The scheduler itself is no part of what is looked at.
-    kernel_flags="-fsanitize=thread"
-    link_flags="-fsanitize=thread"
-    defines="$defines -DWB_EMULATOR_TSAN" ;;
+  '') instrument='' ;;
+  address) instrument=-fsanitize=address defines="$defines -DWB_EMULATOR_ASAN" ;;
+  thread) instrument=-fsanitize=thread defines="$defines -DWB_EMULATOR_TSAN" ;;
   *) echo "build.sh: --sanitize=$sanitize is neither address nor thread" >&2; exit 2 ;;
 esac
+
 objects=$out.o
+rm -rf "$objects"
 mkdir -p "$objects"
+link=$instrument
 if [ "$program" = no ]; then
   echo '{ global: wb_*; local: *; };' > "$objects/exports"
-  link_flags="$link_flags -shared -Wl,--version-script=$objects/exports"
-  # A sanitizer's functions are those of the process.
-  [ -n "$sanitize" ] || link_flags="$link_flags -Wl,-z,defs"
+  link="$link -shared"
 fi
-# One file: kernels go through assembly, where the guards of shared variables are added.
+
+# compile SOURCE OBJECT [instrument]
+# shellcheck disable=SC2086
 compile() {
-  case $1 in
-    "$here"/src/*)
-      $cxx $flags $runtime_flags $defines -I"$here/include" -c "$1" -o "$2.o" ;;
-    *)
-      $cxx $flags $kernel_flags $defines -I"$here/include" -I"$root/src" -x c++ -S "$1" -o "$2.s"
-      awk -f "$here/pad_shared.awk" "$2.s" > "$2.padded.s"
-      $cxx -c "$2.padded.s" -o "$2.o"
-      rm -f "$2.s" "$2.padded.s" ;;
-  esac
+  "$cxx" $flags ${3:-} $defines -I"$here/include" -I"$root/src" -x c++ -S "$1" -o "$2.s"
+  # Guards between shared variables can only be added in the assembly.
+  awk -f "$here/pad_shared.awk" "$2.s" > "$2.padded.s"
+  "$cxx" -c "$2.padded.s" -o "$2"
+  rm "$2.s" "$2.padded.s"
 }
 
-names= pids=
-for source in "$here"/src/*.cpp $sources; do
-  name=$objects/$(basename "$source" | sed 's/\.[a-z]*$//')_$(basename "$(dirname "$source")")
-  compile "$source" "$name" &
-  pids="$pids $!"
-  names="$names $name.o"
-  # Two at a time.
-  set -- $pids
-  if [ $# -ge 2 ]; then wait "$1"; shift; pids=$*; fi
+# Two compilers at a time.
+previous=
+in_background() {
+  "$@" &
+  if [ -n "$previous" ]; then wait "$previous"; fi
+  previous=$!
+}
+
+for source in "$here"/src/*.cpp; do
+  in_background compile "$source" "$objects/emulator_$(basename "$source" .cpp).o"
 done
-for pid in $pids; do wait "$pid"; done
-$cxx $link_flags $names -o "$out" -ldl -lpthread
+if [ -z "$sources" ]; then
+  for source in "$root"/src/cuda/*.cu; do
+    in_background compile "$source" "$objects/cuda_$(basename "$source" .cu).o" "$instrument"
+  done
+else
+  printf %s "$sources" > "$objects/sources"
+  while IFS= read -r source; do
+    name=$(basename "$source")
+    in_background compile "$source" "$objects/given_${name%.*}.o" "$instrument"
+  done < "$objects/sources"
+fi
+wait "$previous"
+# shellcheck disable=SC2086
+if [ "$program" = yes ]; then
+  "$cxx" $link "$objects"/*.o -o "$out" -ldl -lpthread
+else
+  "$cxx" $link -Wl,--version-script="$objects/exports" "$objects"/*.o -o "$out" -ldl -lpthread
+fi
