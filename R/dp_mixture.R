@@ -140,7 +140,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     key <- .Call(C_mixture_key, seed, as.integer(chain))
     list(
       key = key, sweep = 0,
-      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, as.integer(components), key, init),
+      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(prior), as.integer(components), key, init),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]]
     )
   })
@@ -223,9 +223,7 @@ probe_rows <- function(rows) {
 # seen between slices, when nothing is half done.
 advance <- function(fit, iter, run, progress) {
   total <- fit$iter + iter
-  prior <- c(unclass(fit$prior)[c("mean", "mean_scale", "df", "concentration")],
-    list(packed_scale = t(fit$prior$scale)[upper.tri(fit$prior$scale, diag = TRUE)])
-  )
+  prior <- compiled_prior(fit$prior)
   store <- open_store(fit, total)
   session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), run)
   on.exit(.Call(C_mixture_close, session))
@@ -272,6 +270,13 @@ advance <- function(fit, iter, run, progress) {
   }
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
   close_store(fit, store, total)
+}
+
+# The resolved prior as the entries read it.
+compiled_prior <- function(prior) {
+  c(unclass(prior)[c("mean", "mean_scale", "df", "concentration")],
+    list(packed_scale = t(prior$scale)[upper.tri(prior$scale, diag = TRUE)])
+  )
 }
 
 is_kept <- function(sweep, fit) {

@@ -67,8 +67,8 @@ SEXP wb_entry_matrix_scan(SEXP x);
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run);
 SEXP wb_entry_mixture_close(SEXP pointer);
 SEXP wb_entry_mixture_key(SEXP seed, SEXP chain);
-SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP components, SEXP key,
-                            SEXP labels);
+SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
+                            SEXP key, SEXP labels);
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP concentration, SEXP key,
                             SEXP iteration, SEXP sweeps, SEXP moves, SEXP want_labels, SEXP probe);
 SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,

@@ -75,26 +75,6 @@ SEXP wb_entry_mixture_key(SEXP seed, SEXP chain) {
   return wb_key_to_raw(wb_chain_key(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
 }
 
-/* Statistics of a start: from labels (from 1, NA: left out) or from k-means. */
-SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP components, SEXP key,
-                            SEXP labels) {
-  wb_message message;
-  int status = WB_OK;
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE);
-  const int32_t k = Rf_asInteger(components);
-  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
-  if (Rf_isNull(labels)) {
-    status = wb_mixture_start(&data, k, wb_key_from_raw(key), REAL(statistics), &message);
-  } else {
-    int32_t *zero_based = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
-    const int *given = INTEGER_RO(labels);
-    for (int64_t i = 0; i < data.rows; i++) zero_based[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
-    wb_mixture_sum_labels(&data, k, NULL, data.rows, zero_based, REAL(statistics));
-  }
-  UNPROTECT(1);
-  return status == WB_OK ? statistics : wb_failure(status, &message);
-}
-
 static wb_mixture_prior prior_from_list(SEXP prior, int32_t columns) {
   const double *concentration = REAL_RO(wb_list_element(prior, "concentration"));
   const wb_mixture_prior out = {columns,
@@ -105,6 +85,27 @@ static wb_mixture_prior prior_from_list(SEXP prior, int32_t columns) {
                                 concentration[0],
                                 concentration[1]};
   return out;
+}
+
+/* Statistics of a start: from labels (from 1, NA: left out) or from k-means. */
+SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
+                            SEXP key, SEXP labels) {
+  wb_message message;
+  int status = WB_OK;
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE);
+  const int32_t k = Rf_asInteger(components);
+  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
+  if (Rf_isNull(labels)) {
+    const wb_mixture_prior priors = prior_from_list(prior, data.columns);
+    status = wb_mixture_start(&data, &priors, k, wb_key_from_raw(key), REAL(statistics), &message);
+  } else {
+    int32_t *zero_based = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
+    const int *given = INTEGER_RO(labels);
+    for (int64_t i = 0; i < data.rows; i++) zero_based[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
+    wb_mixture_sum_labels(&data, k, NULL, data.rows, zero_based, REAL(statistics));
+  }
+  UNPROTECT(1);
+  return status == WB_OK ? statistics : wb_failure(status, &message);
 }
 
 static void state_from_sexp(wb_mixture_state *state, SEXP statistics, SEXP concentration,

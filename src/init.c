@@ -16,7 +16,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_open, 5),
   ENTRY(mixture_close, 1),
   ENTRY(mixture_key, 2),
-  ENTRY(mixture_start, 6),
+  ENTRY(mixture_start, 7),
   ENTRY(mixture_sweep, 10),
   ENTRY(mixture_draw, 7),
   ENTRY(mixture_moments, 5),

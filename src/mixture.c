@@ -66,22 +66,12 @@ static int factor_scale(int32_t p, const double *scale, double *factor) {
   return 0;
 }
 
-/* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
- * component j (MODELS: gamma_n, m_n, Psi_n). With Psi = C C' and a lower
- * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
-static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state, int32_t j,
-                          uint64_t key, uint32_t iteration) {
-  const int32_t p = state->columns;
-  const size_t triangle = wb_packed_size(p);
-  const double *statistics = statistics_of(state, j), *sum = statistics + 1, *product = sum + p;
+void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
+                                double *scale) {
+  const int32_t p = prior->columns;
+  const double *sum = statistics + 1, *product = sum + p;
   const double n = statistics[0], shrink = 1 / (1 + prior->mean_scale * n);
-  double *scale = state->workspace, *root = scale + triangle, *bartlett = root + triangle;
-  double *center = bartlett + triangle, *noise = center + p;
-  double *mean = state->mean + (size_t)j * (size_t)p, *offset = state->offset + (size_t)j * (size_t)p;
-  double *factor = state->factor + (size_t)j * triangle;
-
   for (int32_t r = 0; r < p; r++) {
-    center[r] = (prior->mean[r] + prior->mean_scale * sum[r]) * shrink;
     for (int32_t c = 0; c <= r; c++) {
       const size_t at = wb_packed_row(r) + (size_t)c;
       double value = prior->df * prior->scale[at];
@@ -93,6 +83,25 @@ static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state
       scale[at] = value;
     }
   }
+}
+
+/* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
+ * component j (MODELS: gamma_n, m_n, Psi_n). With Psi = C C' and a lower
+ * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
+static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state, int32_t j,
+                          uint64_t key, uint32_t iteration) {
+  const int32_t p = state->columns;
+  const size_t triangle = wb_packed_size(p);
+  const double *statistics = statistics_of(state, j), *sum = statistics + 1;
+  const double n = statistics[0], shrink = 1 / (1 + prior->mean_scale * n);
+  double *scale = state->workspace, *root = scale + triangle, *bartlett = root + triangle;
+  double *center = bartlett + triangle, *noise = center + p;
+  double *mean = state->mean + (size_t)j * (size_t)p, *offset = state->offset + (size_t)j * (size_t)p;
+  double *factor = state->factor + (size_t)j * triangle;
+
+  for (int32_t r = 0; r < p; r++)
+    center[r] = (prior->mean[r] + prior->mean_scale * sum[r]) * shrink;
+  wb_mixture_posterior_scale(prior, statistics, scale);
   if (!factor_scale(p, scale, root)) return 0;
   wb_triangle_inverse(p, root, root);
 

@@ -76,10 +76,21 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
                            int64_t count, const int32_t *labels, double *statistics);
 
+/* Psi_n = nu Phi + S + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
+ * a component's inverse Wishart law given its statistics. */
+void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
+                                double *scale);
+
+/* Joins clusters, given by their statistics, while that raises their marginal
+ * posterior; those joined to others are left empty (mixture_merge.c). */
+int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
+                     wb_message *message);
+
 /* A start: k-means on a subsample of the rows, its centres chosen by k-means++
- * (Arthur & Vassilvitskii 2007), components in order of size. Fills the
- * statistics; the subsample and the centres depend on the key. */
-int wb_mixture_start(const wb_mixture_data *data, int32_t components, uint64_t key,
-                     double *statistics, wb_message *message);
+ * (Arthur & Vassilvitskii 2007); clusters joined where they describe one
+ * population; components in order of size. The statistics are those of the
+ * subsample, scaled to all rows. Subsample and centres depend on the key. */
+int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
+                     int32_t components, uint64_t key, double *statistics, wb_message *message);
 
 #endif

@@ -1,5 +1,5 @@
 /* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
- * Vassilvitskii 2007). Different keys give different subsamples and centres, so
+ * Vassilvitskii 2007), then clusters of one population joined. Different keys give different subsamples and centres, so
  * that chains start apart from each other. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
@@ -150,22 +150,24 @@ static void assign_rows(sample *s, int32_t centers) {
   }
 }
 
-/* Renumbers the labels so that sizes decrease; equal sizes keep their order. */
-static void order_by_size(sample *s, int32_t centers, int32_t *rank) {
-  memset(s->size, 0, (size_t)s->components * sizeof(double));
-  for (int64_t i = 0; i < s->count; i++) s->size[s->label[i]] += 1;
-  for (int32_t j = 0; j < centers; j++) {
-    rank[j] = 0;
-    for (int32_t l = 0; l < centers; l++)
-      rank[j] += s->size[l] > s->size[j] || (s->size[l] == s->size[j] && l < j);
-  }
-  for (int64_t i = 0; i < s->count; i++) s->label[i] = rank[s->label[i]];
+/* Components in order of size; equal sizes keep their order. Insertion by
+ * exchange of neighbours: there are few components, and most are in place. */
+static void order_by_size(int32_t components, size_t size, double *statistics) {
+  for (int32_t j = 1; j < components; j++)
+    for (int32_t l = j; l > 0 && statistics[(size_t)l * size] > statistics[(size_t)(l - 1) * size]; l--)
+      for (size_t i = 0; i < size; i++) {
+        double *here = statistics + (size_t)l * size + i, *before = here - size;
+        const double kept = *here;
+        *here = *before;
+        *before = kept;
+      }
 }
 
-int wb_mixture_start(const wb_mixture_data *data, int32_t components, uint64_t key,
-                     double *statistics, wb_message *message) {
+int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
+                     int32_t components, uint64_t key, double *statistics, wb_message *message) {
+  const size_t size = WB_MIXTURE_STATISTICS(data->columns);
   sample s;
-  const int status = sample_open(&s, data, components, message);
+  int status = sample_open(&s, data, components, message);
   if (status != WB_OK) return status;
   sample_rows(&s, data, key);
   const int32_t centers = choose_centers(&s, key);
@@ -173,9 +175,11 @@ int wb_mixture_start(const wb_mixture_data *data, int32_t components, uint64_t k
     move_centers(&s, centers);
     assign_rows(&s, centers);
   }
-  /* The centres are no longer needed: their memory holds the ranks. */
-  order_by_size(&s, centers, (int32_t *)s.center);
   wb_mixture_sum_labels(data, components, s.row, s.count, s.label, statistics);
+  const double rows_each = (double)data->rows / (double)s.count;
   free(s.memory);
-  return WB_OK;
+  for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
+  status = wb_mixture_merge(prior, components, statistics, message);
+  order_by_size(components, size, statistics);
+  return status;
 }
