@@ -5,6 +5,16 @@
 #' card do them at the rate the hardware allows. Start with [warp_info()], which
 #' says what the package found on this machine.
 #'
+#' @section Installation:
+#' The package installs from source with a C compiler alone. Where the
+#' installation finds a CUDA compiler (`nvcc` 11.8 or newer, looked for in the
+#' environment variables `NVCC` and `CUDA_HOME`, on the `PATH` and in
+#' `/usr/local/cuda`), it builds the plugin for graphics cards too; where that
+#' fails it says why in one line, which [warp_info()] repeats, and the package is
+#' complete without. The environment variable `WARPBAYES_CUDA` set to `yes` makes
+#' the installation stop instead, and set to `no` skips the search. A card in use
+#' needs its driver, nothing else of CUDA.
+#'
 #' @section Options:
 #' \describe{
 #'   \item{`warpbayes.backend`}{`"auto"` (the default: the graphics card where

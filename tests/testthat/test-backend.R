@@ -257,3 +257,20 @@ test_that("an installation without the plugin says what configure said", {
     expect_identical(warpbayes:::plugin_absent(path), "the CUDA plugin was not built at installation: no nvcc in $PATH")
   })
 })
+
+test_that("CUDA refuses a child forked after its first use, in R and in the plugin", {
+  skip_on_os("windows")
+  run <- warpbayes:::resolve_run(threads = 1)
+  skip_if_not(run$backend == "cuda", "no CUDA backend in use")
+  child <- function(code) parallel::mccollect(parallel::mcparallel(tryCatch(code, error = identity)))[[1L]]
+
+  error <- child(warpbayes:::resolve_run("cuda"))
+  expect_s3_class(error, "warpbayes_error_backend")
+  expect_match(conditionMessage(error), "CUDA was used before this process was forked")
+
+  error <- child(warpbayes:::native(warpbayes:::C_backend_devices, run$pointer))
+  expect_s3_class(error, "warpbayes_error_backend")
+  expect_match(conditionMessage(error), "does not work in the child")
+
+  expect_identical(child(warpbayes:::resolve_run("cpu", 1)$backend), "cpu")
+})
