@@ -97,16 +97,17 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64
                                         uint32_t group, REAL *restrict uniform) {
   for (int l = 0; l < MIXTURE_TILE; l++) {
     const uint64_t element = row + (uint64_t)l;
-    const wb_bits bits = wb_philox(key, group, (uint32_t)element,
-                                   wb_philox_c2(WB_PURPOSE_ALLOCATION, element), iteration);
+    uint64_t first, second;
+    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_ALLOCATION, element),
+                   iteration, &first, &second);
 #if REAL_UNIFORMS == 2
-    uniform[l] = wb_uniform(wb_bits64(bits, 0));
-    uniform[MIXTURE_TILE + l] = wb_uniform(wb_bits64(bits, 1));
+    uniform[l] = wb_uniform(first);
+    uniform[MIXTURE_TILE + l] = wb_uniform(second);
 #else
-    uniform[l] = wb_uniformf(bits.word[0]);
-    uniform[MIXTURE_TILE + l] = wb_uniformf(bits.word[1]);
-    uniform[2 * MIXTURE_TILE + l] = wb_uniformf(bits.word[2]);
-    uniform[3 * MIXTURE_TILE + l] = wb_uniformf(bits.word[3]);
+    uniform[l] = wb_uniformf((uint32_t)first);
+    uniform[MIXTURE_TILE + l] = wb_uniformf((uint32_t)(first >> 32));
+    uniform[2 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)second);
+    uniform[3 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)(second >> 32));
 #endif
   }
 }
