@@ -1,5 +1,6 @@
 # Calls every entry on small inputs while R collects garbage at every tenth
 # allocation: an object that an entry did not protect is gone, and overwritten.
+# With the argument "once" it calls them once, for valgrind to watch.
 library(warpbayes)
 options(warpbayes.threads = 2)
 
@@ -13,6 +14,9 @@ results <- function() {
 }
 
 calm <- results()
+if ("once" %in% commandArgs(TRUE)) {
+  quit()
+}
 gctorture2(10, inhibit_release = TRUE)
 tortured <- results()
 invisible(gctorture(FALSE))
