@@ -1,0 +1,15 @@
+# Peak memory of a fit beyond its data, from the kernel's own count: n = 1e6, k = 256,
+# p = 14. Linux only: the peak is set back once the data are there.
+source("common.R")
+resident <- function(which) {
+  line <- grep(paste0("^", which), readLines("/proc/self/status"), value = TRUE)
+  as.numeric(gsub("[^0-9]", "", line)) / 1024
+}
+n <- 1e6
+x <- matrix(0, n, 14)
+for (j in 1:14) x[, j] <- rnorm(n)
+invisible(gc())
+cat("5", file = "/proc/self/clear_refs")
+before <- resident("VmRSS")
+fit <- dp_mixture(x, components = 256, iter = 3, warmup = 2, seed = 1, threads = 2, keep = "weights", progress = FALSE)
+save_results(data.frame(n = n, p = 14, k = 256, data_mb = 8 * n * 14 / 2^20, before_mb = before, peak_beyond_mb = resident("VmHWM") - before), "mixture-memory")
