@@ -365,20 +365,17 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
   }
   draw <- kept_draws(last, fit)
   store$concentration[draw, chain] <- slice$concentration
-  if ("weights" %in% fit$keep) {
-    store$weights[, draw, chain] <- exp(slice$log_weight)
+  # Draws are the last dimension but one, chains the last.
+  place <- draw + (chain - 1) * nrow(store$concentration)
+  put <- function(name, values) {
+    if (name %in% fit$keep) .Call(C_mixture_keep, store[[name]], place, values)
   }
+  put("weights", exp(slice$log_weight))
+  put("labels", slice$labels)
   if (any(c("means", "covariances") %in% fit$keep)) {
     moments <- native(C_mixture_moments, slice$mean, slice$factor, fit$center, fit$scale, "covariances" %in% fit$keep)
-    if ("means" %in% fit$keep) {
-      store$means[, , draw, chain] <- moments$means
-    }
-    if ("covariances" %in% fit$keep) {
-      store$covariances[, , , draw, chain] <- moments$covariances
-    }
-  }
-  if ("labels" %in% fit$keep) {
-    store$labels[, draw, chain] <- slice$labels
+    put("means", moments$means)
+    put("covariances", moments$covariances)
   }
 }
 

@@ -20,6 +20,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_sweep, 10),
   ENTRY(mixture_draw, 7),
   ENTRY(mixture_moments, 5),
+  ENTRY(mixture_keep, 3),
   ENTRY(mixture_evaluate, 9),
   {NULL, NULL, 0}
 };
