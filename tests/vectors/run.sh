@@ -1,0 +1,132 @@
+#!/bin/sh
+# Builds and runs the tests of src/core with $CC and $CXX (cc, c++ unless set):
+# known answers as C, as C++ and, where there is a graphics card, as CUDA; errors
+# in ulp; the laws of the draws; packed triangles; the same bits from every
+# instruction set, compiler and level of optimisation. Takes half a minute. The
+# last line is "N passed, N failed"; the status is 0 when none failed.
+set -u
+cd "$(dirname "$0")" || exit 1
+CC=${CC:-cc}
+CXX=${CXX:-c++}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+passed=0
+failed=0
+flags="-O2 -Wall -Wextra -Werror -pedantic -ffp-contract=off -I../../src/core"
+
+# fma() as one instruction where this machine has it, for the programs' speed.
+fused=
+if grep -q '^flags.* fma ' /proc/cpuinfo 2> /dev/null; then
+  fused=-mfma
+fi
+
+count() {
+  if test "$1" -eq 0; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $2"
+  fi
+}
+
+# build NAME COMPILER ARGUMENTS...: a failure to compile is a failed test.
+build() {
+  program=$1
+  shift
+  if "$@" -o "$work/$program" -lm; then
+    return 0
+  fi
+  count 1 "compiling: $*"
+  return 1
+}
+
+# Known answers ------------------------------------------------------------------
+
+answers="philox.txt elementary.txt streams.txt"
+# shellcheck disable=SC2086
+{
+  build answers $CC -std=c99 $flags $fused check_vectors.c && { "$work/answers" $answers; count $? "known answers, C"; }
+  build answers_cpp $CXX -std=c++11 $flags $fused check_vectors.cpp &&
+    { "$work/answers_cpp" $answers; count $? "known answers, C++"; }
+}
+
+nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
+if ! test -x "$nvcc"; then
+  echo "CUDA: no nvcc, known answers not compiled for it"
+elif build answers_cuda "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src/core check_vectors.cu; then
+  if nvidia-smi > /dev/null 2>&1; then
+    # shellcheck disable=SC2086
+    "$work/answers_cuda" $answers
+    count $? "known answers, CUDA"
+  else
+    echo "CUDA: known answers compiled, not run: no graphics card"
+    count 0 ""
+  fi
+fi
+
+# Accuracy, laws, triangles ------------------------------------------------------
+
+# shellcheck disable=SC2086
+{
+  if $CC -std=gnu99 $flags -Wno-pedantic $fused ulp.c -o "$work/ulp" -lquadmath -lm 2> /dev/null ||
+    gcc -std=gnu99 $flags -Wno-pedantic $fused ulp.c -o "$work/ulp" -lquadmath -lm; then
+    "$work/ulp"
+    count $? "errors in ulp"
+  else
+    echo "errors in ulp: no compiler with libquadmath, not measured"
+  fi
+  build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
+  build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }
+}
+
+# The same bits ------------------------------------------------------------------
+
+# same NAME ARGUMENTS COMPILER FLAGS...: checksums after 1e5, 1e6 and 1e7
+# arguments, as many as asked for, against the first program's.
+reference=
+same() {
+  name=$1
+  arguments=$2
+  shift 2
+  build "same_$name" "$@" -std=c99 -Wall -Wextra -Werror -ffp-contract=off -I../../src/core identical.c || return
+  "$work/same_$name" "$arguments" > "$work/$name.sums"
+  status=$?
+  if test "$status" -eq 3; then
+    echo "same bits, $name: this CPU lacks the instructions"
+    return
+  fi
+  test -n "$reference" || reference=$name
+  # The first column is the name, then one checksum for each number of arguments.
+  columns=$(awk 'NR == 1 { print NF }' "$work/$name.sums")
+  most=$(awk 'NR == 1 { print NF }' "$work/$reference.sums")
+  test "$columns" -le "$most" || columns=$most
+  cut -d ' ' -f "1-$columns" "$work/$reference.sums" > "$work/expected"
+  cut -d ' ' -f "1-$columns" "$work/$name.sums" > "$work/computed"
+  if test "$status" -eq 0 && test "${columns:-0}" -gt 1 && cmp -s "$work/expected" "$work/computed"; then
+    echo "same bits, $name: $(wc -l < "$work/computed") functions agree with $reference over $arguments arguments"
+    count 0 ""
+  else
+    diff "$work/expected" "$work/computed"
+    count 1 "same bits, $name"
+  fi
+}
+
+for compiler in gcc clang; do
+  command -v "$compiler" > /dev/null || continue
+  case $(uname -m) in
+    x86_64)
+      same "$compiler-avx512" 10000000 "$compiler" -O3 -fno-math-errno -mavx512f -mavx512dq
+      same "$compiler-avx2" 10000000 "$compiler" -O3 -fno-math-errno -mavx2 -mfma
+      same "$compiler-scalar" 1000000 "$compiler" -O1 -mfma
+      same "$compiler-unoptimised" 1000000 "$compiler" -O0 -mfma
+      ;;
+    *) same "$compiler-O3" 10000000 "$compiler" -O3 ;;
+  esac
+  # Without fma instructions fma() is a function, slow where the CPU has none.
+  same "$compiler-baseline" 100000 "$compiler" -O2
+done
+
+echo "$passed passed, $failed failed"
+test "$failed" -eq 0

@@ -1,0 +1,302 @@
+/* Whether the draws of core/ follow their laws: Kolmogorov-Smirnov distances to
+ * distribution functions computed here in long double with the C library's
+ * functions, and first moments.
+ *
+ * False alarms: each of at most 100 tests has level 1e-8, so the program as a
+ * whole at most 1e-6; the seed is fixed. For the distance that is the bound 2
+ * exp(-2 n D^2) (Massart 1990), which holds for every n; moments use the normal
+ * limit. The power is shown by laws that are wrong by 2%, which must be found
+ * out.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "random_beta.h"
+#include "random_wishart.h"
+
+#define WB_DRAWS 1000000
+#define WB_DRAWS_A_STREAM 4
+static const double wb_distance_limit = 3.0915; /* sqrt(log(2/1e-8)/2) */
+static const double wb_moment_limit = 5.7307;   /* two-sided normal quantile of 1e-8 */
+static const double wb_worst_limit = 6.3995;    /* of 1e-8/64: the worst of up to 64 */
+
+static int tests = 0, failures = 0;
+static uint64_t key;
+
+static void report(const char *name, const char *what, double statistic, double limit, int should_hold) {
+  int holds = statistic <= limit;
+  tests++;
+  if (holds != should_hold) failures++;
+  printf("%-34s %-22s %8.3f %s %.3f%s\n", name, what, statistic, holds ? "<=" : "> ", limit,
+         holds == should_hold ? "" : "   FAILED");
+}
+
+/* Distribution functions ---------------------------------------------------- */
+
+/* P(G <= exp(y)), G ~ Ga(a, 1): series below a + 1 (Abramowitz & Stegun 6.5.29),
+ * continued fraction above (6.5.31, by the modified Lentz algorithm). Working
+ * from y keeps shapes whose draws are below the smallest number. */
+static double gamma_cdf(double y, const double *a_) {
+  long double a = a_[0], x = expl(y), front = a * (long double)y - x;
+  if (x < a + 1.0L) {
+    long double term = 1.0L, sum = 1.0L;
+    for (int i = 1; i < 1000000 && term > sum * 1e-20L; i++) {
+      term *= x / (a + i);
+      sum += term;
+    }
+    return (double)(expl(front - lgammal(a + 1.0L)) * sum);
+  }
+  long double b = x + 1.0L - a, c = 1e300L, d = 1.0L / b, h = d;
+  for (int i = 1; i < 1000000; i++) {
+    long double an = -i * (i - a);
+    b += 2.0L;
+    d = 1.0L / (an * d + b);
+    c = b + an / c;
+    h *= d * c;
+    if (fabsl(d * c - 1.0L) < 1e-18L) break;
+  }
+  return (double)(1.0L - expl(front - lgammal(a)) * h);
+}
+
+/* I_x(a, b) for x <= (a + 1)/(a + b + 2) by its continued fraction (A & S 26.5.8). */
+static long double beta_fraction(long double x, long double log_x, long double log_1mx, long double a, long double b) {
+  long double c = 1.0L, d = 1.0L / (1.0L - (a + b) * x / (a + 1.0L)), h = d;
+  for (int m = 1; m < 100000; m++) {
+    long double even = m * (b - m) * x / ((a + 2 * m - 1.0L) * (a + 2 * m));
+    long double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0L));
+    d = 1.0L / (1.0L + even * d);
+    c = 1.0L + even / c;
+    h *= d * c;
+    d = 1.0L / (1.0L + odd * d);
+    c = 1.0L + odd / c;
+    h *= d * c;
+    if (fabsl(d * c - 1.0L) < 1e-18L) break;
+  }
+  return expl(a * log_x + b * log_1mx + lgammal(a + b) - lgammal(a + 1.0L) - lgammal(b)) * h;
+}
+
+/* P(V <= exp(y)), V ~ Be(a, b). */
+static double beta_cdf(double y, const double *ab) {
+  long double a = ab[0], b = ab[1], x = expl(y), log_1mx = logl(-expm1l(y));
+  if (x <= (a + 1.0L) / (a + b + 2.0L)) return (double)beta_fraction(x, y, log_1mx, a, b);
+  return (double)(1.0L - beta_fraction(-expm1l(y), log_1mx, y, b, a));
+}
+
+static double uniform_cdf(double y, const double *unused) {
+  (void)unused;
+  return y;
+}
+static double normal_cdf(double y, const double *sd) {
+  return 0.5 * erfc(-y / sd[0] / sqrt(2.0));
+}
+static double exponential_cdf(double y, const double *unused) {
+  (void)unused;
+  return -expm1(-y);
+}
+
+/* Tests --------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorts the draws and compares at 4,000 of them: no more than the distance. */
+static void check_law(const char *name, double *draws, int n, double (*cdf)(double, const double *),
+                      const double *parameters, int should_hold) {
+  double distance = 0.0;
+  qsort(draws, (size_t)n, sizeof *draws, ascending);
+  for (int i = 0; i < n; i += n / 4000) {
+    double p = cdf(draws[i], parameters);
+    double above = p - (double)i / n, below = (double)(i + 1) / n - p;
+    if (!(above <= distance)) distance = above;
+    if (!(below <= distance)) distance = below;
+  }
+  report(name, should_hold ? "distance" : "distance to a wrong law", sqrt((double)n) * distance, wb_distance_limit,
+         should_hold);
+}
+
+/* Mean and variance against `mean` and `variance`; `fourth` is the fourth central
+ * moment. */
+static void check_moments(const char *name, const double *draws, int n, double mean, double variance, double fourth) {
+  double first = 0.0, second = 0.0;
+  for (int i = 0; i < n; i++) {
+    double deviation = draws[i] - mean;
+    first += deviation;
+    second += deviation * deviation;
+  }
+  report(name, "mean", fabs(first / n) / sqrt(variance / n), wb_moment_limit, 1);
+  report(name, "variance", fabs(second / n - variance) / sqrt((fourth - variance * variance) / n), wb_moment_limit, 1);
+}
+
+/* The i-th draw's stream: WB_DRAWS_A_STREAM draws from each element. */
+static wb_stream *stream_for(int i) {
+  static wb_stream stream;
+  static uint32_t iteration = 0;
+  if (i == 0) iteration++;
+  if (i % WB_DRAWS_A_STREAM == 0) {
+    stream = wb_stream_open(key, WB_PURPOSE_SIMULATION, iteration, (uint64_t)(i / WB_DRAWS_A_STREAM));
+  }
+  return &stream;
+}
+
+static void check_uniform(double *draws, int n) {
+  for (int i = 0; i < n; i++) draws[i] = wb_stream_uniform(stream_for(i));
+  check_moments("uniform", draws, n, 0.5, 1.0 / 12.0, 1.0 / 80.0);
+  double product = 0.0;
+  for (int i = 0; i + 1 < n; i++) product += (draws[i] - 0.5) * (draws[i + 1] - 0.5);
+  report("uniform", "neighbours' covariance", fabs(product / n) * 12.0 * sqrt((double)n), wb_moment_limit, 1);
+  check_law("uniform", draws, n, uniform_cdf, NULL, 1);
+  for (int i = 0; i < n; i++) {
+    draws[i] = wb_uniformf(wb_philox(key, 0, (uint32_t)i, wb_philox_c2(WB_PURPOSE_SIMULATION, 0), 0).word[3]);
+  }
+  check_law("uniform, single precision", draws, n, uniform_cdf, NULL, 1);
+}
+
+static void check_normal(double *draws, int n) {
+  const double one = 1.0, wrong = 1.02;
+  for (int i = 0; i < n; i++) draws[i] = wb_draw_normal(stream_for(i));
+  check_moments("normal", draws, n, 0.0, 1.0, 3.0);
+  double third = 0.0, fourth = 0.0;
+  for (int i = 0; i < n; i++) {
+    double square = draws[i] * draws[i];
+    third += draws[i] * square;
+    fourth += square * square - 3.0;
+  }
+  report("normal", "third moment", fabs(third / n) / sqrt(15.0 / n), wb_moment_limit, 1);
+  report("normal", "fourth moment", fabs(fourth / n) / sqrt(96.0 / n), wb_moment_limit, 1);
+  check_law("normal", draws, n, normal_cdf, &one, 1);
+  check_law("normal", draws, n, normal_cdf, &wrong, 0);
+}
+
+static void check_exponential(double *draws, int n) {
+  for (int i = 0; i < n; i++) draws[i] = wb_draw_exponential(stream_for(i));
+  check_moments("exponential", draws, n, 1.0, 1.0, 9.0);
+  check_law("exponential", draws, n, exponential_cdf, NULL, 1);
+}
+
+static void check_gamma(double *draws, int n) {
+  const double shapes[] = {1e-8, 1e-3, 0.1, 0.5, 0.99, 1.0, 2.5, 100.0, 1e6};
+  char name[64];
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    const double a = shapes[s], wrong = 1.02 * a;
+    snprintf(name, sizeof name, "log gamma, shape %g", a);
+    for (int i = 0; i < n; i++) draws[i] = wb_draw_log_gamma(stream_for(i), a);
+    check_law(name, draws, n, gamma_cdf, &a, 1);
+    check_law(name, draws, n, gamma_cdf, &wrong, 0);
+    if (a < 0.5) continue;
+    snprintf(name, sizeof name, "gamma, shape %g", a);
+    for (int i = 0; i < n; i++) draws[i] = wb_draw_gamma(stream_for(i), a);
+    check_moments(name, draws, n, a, a, 3.0 * a * a + 6.0 * a);
+    for (int i = 0; i < n; i++) draws[i] = log(draws[i]);
+    check_law(name, draws, n, gamma_cdf, &a, 1);
+  }
+}
+
+static void check_beta(double *draws, double *others, int n) {
+  const double shapes[][2] = {{1.0, 1e-3}, {1.0, 1.0}, {1.0, 5.0}, {0.5, 0.5}, {2.5, 0.7}, {1000.0, 3.0}};
+  char name[64];
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    const double *ab = shapes[s], ba[2] = {ab[1], ab[0]};
+    for (int i = 0; i < n; i++) wb_draw_log_beta(stream_for(i), ab[0], ab[1], &draws[i], &others[i]);
+    /* The side on which log V is not crowded at 0. */
+    if (ab[0] <= ab[1]) {
+      snprintf(name, sizeof name, "log V, V ~ Be(%g, %g)", ab[0], ab[1]);
+      check_law(name, draws, n, beta_cdf, ab, 1);
+    } else {
+      snprintf(name, sizeof name, "log(1 - V), V ~ Be(%g, %g)", ab[0], ab[1]);
+      check_law(name, others, n, beta_cdf, ba, 1);
+    }
+  }
+  /* log(1 - v) of Be(1, b) has the law exp(b y): b = 1e-3 reaches down to
+   * -2e4, where v itself is 1. */
+  const double b = 1e-3;
+  for (int i = 0; i < n; i++) {
+    wb_draw_log_beta(stream_for(i), 1.0, b, &draws[i], &others[i]);
+    others[i] = exp(b * others[i]);
+  }
+  check_law("V ~ Be(1, 0.001), closed form", others, n, uniform_cdf, NULL, 1);
+}
+
+static void check_dirichlet(double *draws, double *others, int n) {
+  const double shape[3] = {0.5, 2.0, 0.01}, first[2] = {0.5, 2.01}, third[2] = {0.01, 2.5};
+  double worst = 0.0;
+  for (int i = 0; i < n; i++) {
+    double log_p[3];
+    wb_draw_log_dirichlet(stream_for(i), 3, shape, log_p);
+    draws[i] = log_p[0];
+    others[i] = log_p[2];
+    double error = fabs(exp(log_p[0]) + exp(log_p[1]) + exp(log_p[2]) - 1.0);
+    if (!(error <= worst)) worst = error;
+  }
+  report("Dirichlet", "|sum - 1| / 2^-52", worst / 2.220446049250313e-16, 8.0, 1);
+  check_law("Dirichlet, first of (.5, 2, .01)", draws, n, beta_cdf, first, 1);
+  check_law("Dirichlet, third of (.5, 2, .01)", others, n, beta_cdf, third, 1);
+}
+
+/* Means and variances of all entries of W, and the law of its first and last
+ * diagonal entry, chi-squared with df degrees of freedom. Fourth central
+ * moments: 12 df^2 + 48 df on the diagonal, 3 df^2 + 6 df beside it. */
+static void check_wishart(int gram, int p, double df, double *first, double *last, int n) {
+  size_t size = wb_packed_size(p);
+  double *w = (double *)calloc(3 * size, sizeof *w), *mean = w + size, *square = mean + size;
+  double half = 0.5 * df, worst_mean = 0.0, worst_square = 0.0;
+  char name[64];
+  if (!w) abort();
+  snprintf(name, sizeof name, "Wishart by %s, p = %d, df = %g", gram ? "T' T" : "A A'", p, df);
+  for (int i = 0; i < n; i++) {
+    if (gram) {
+      wb_draw_wishart_gram_factor(stream_for(i), p, df, w);
+      wb_triangle_gram(p, w, w);
+    } else {
+      wb_draw_wishart_factor(stream_for(i), p, df, w);
+      wb_triangle_square(p, w, w);
+    }
+    first[i] = log(0.5 * w[0]);
+    last[i] = log(0.5 * w[size - 1]);
+    for (int r = 0; r < p; r++) {
+      for (int c = 0; c <= r; c++) {
+        size_t at = wb_packed_row(r) + (size_t)c;
+        double deviation = w[at] - (r == c ? df : 0.0);
+        mean[at] += deviation / n;
+        square[at] += deviation * deviation / n;
+      }
+    }
+  }
+  for (int r = 0; r < p; r++) {
+    for (int c = 0; c <= r; c++) {
+      size_t at = wb_packed_row(r) + (size_t)c;
+      double variance = r == c ? 2.0 * df : df;
+      double fourth = r == c ? 12.0 * df * df + 48.0 * df : 3.0 * df * df + 6.0 * df;
+      double z = fabs(mean[at]) / sqrt(variance / n);
+      double zz = fabs(square[at] - variance) / sqrt((fourth - variance * variance) / n);
+      if (!(z <= worst_mean)) worst_mean = z;
+      if (!(zz <= worst_square)) worst_square = zz;
+    }
+  }
+  report(name, "worst mean", worst_mean, wb_worst_limit, 1);
+  report(name, "worst variance", worst_square, wb_worst_limit, 1);
+  check_law(name, first, n, gamma_cdf, &half, 1);
+  check_law(name, last, n, gamma_cdf, &half, 1);
+  free(w);
+}
+
+int main(void) {
+  double *draws = (double *)malloc(2 * WB_DRAWS * sizeof *draws);
+  if (!draws) abort();
+  key = wb_chain_key(20240601, 0);
+  check_uniform(draws, WB_DRAWS);
+  check_normal(draws, WB_DRAWS);
+  check_exponential(draws, WB_DRAWS);
+  check_gamma(draws, WB_DRAWS);
+  check_beta(draws, draws + WB_DRAWS, WB_DRAWS);
+  check_dirichlet(draws, draws + WB_DRAWS, WB_DRAWS);
+  for (int gram = 0; gram < 2; gram++) {
+    check_wishart(gram, 3, 2.5, draws, draws + WB_DRAWS, WB_DRAWS / 4);
+    check_wishart(gram, 8, 20.3, draws, draws + WB_DRAWS, WB_DRAWS / 10);
+  }
+  free(draws);
+  printf("variates: %d tests, %d failed\n", tests, failures);
+  return failures != 0;
+}
