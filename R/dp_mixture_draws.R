@@ -1,0 +1,198 @@
+# A fitted mixture for other packages: posterior's and coda's draws, and the tables
+# of tidy(), glance() and augment(). Registered when those packages are there.
+
+#' Draws of a fitted mixture for posterior and coda
+#'
+#' By default the quantities that do not depend on how components are numbered,
+#' which can be compared over draws and chains: `log_likelihood`, `log_posterior`
+#' (whose stick-breaking prior does depend on the order of the components),
+#' `concentration`, `occupied` (components that hold cells) and `log_density[1]` to
+#' `log_density[5]` (of the mixture, at the five rows of `fit$probe`). With
+#' `components = TRUE` also `weight[j]` and `mean[j,marker]` as far as they were
+#' kept; component `j` need not be the same population in all draws.
+#'
+#' One iteration per kept draw, chains side by side. The methods for the
+#' generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`,
+#' `as_draws_list()` and `as_draws_rvars()` of package posterior and
+#' `as.mcmc.list()` of package coda are there when those packages are.
+#'
+#' @param x a fit from [dp_mixture()].
+#' @param components whether to add the parameters of the components.
+#' @param ... not used.
+#' @return An object of the class that the generic's name says.
+#' @examples
+#' set.seed(1)
+#' fit <- dp_mixture(matrix(rnorm(400), 200), components = 5, iter = 100, chains = 2, seed = 1, threads = 2)
+#' if (requireNamespace("posterior", quietly = TRUE)) {
+#'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
+#' }
+#' if (requireNamespace("coda", quietly = TRUE)) {
+#'   coda::effectiveSize(coda::as.mcmc.list(fit))
+#' }
+#' @name as_draws.dp_mixture
+NULL
+
+# iterations x chains x variables.
+draws_array <- function(fit, components = FALSE, call = sys.call(-1L)) {
+  components <- check_flag(components, "components")
+  sweeps <- kept_sweeps(fit)
+  parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
+  parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
+  if (components) {
+    need_draws(fit, c("weights", "means"), call)
+    for (j in seq_len(fit$components)) {
+      parts[[sprintf("weight[%d]", j)]] <- fit$draws$weights[j, , ]
+    }
+    for (marker in fit$markers) {
+      for (j in seq_len(fit$components)) {
+        parts[[sprintf("mean[%d,%s]", j, marker)]] <- fit$draws$means[j, match(marker, fit$markers), , ]
+      }
+    }
+  }
+  array(unlist(parts, use.names = FALSE), c(length(sweeps), fit$chains, length(parts)),
+    dimnames = list(NULL, NULL, names(parts))
+  )
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method posterior::as_draws_array
+as_draws_array.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_array(draws_array(x, components))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method posterior::as_draws
+as_draws.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_array(draws_array(x, components))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method posterior::as_draws_matrix
+as_draws_matrix.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_matrix(posterior::as_draws_array(draws_array(x, components)))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method posterior::as_draws_df
+as_draws_df.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_df(posterior::as_draws_array(draws_array(x, components)))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method posterior::as_draws_list
+as_draws_list.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_list(posterior::as_draws_array(draws_array(x, components)))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method posterior::as_draws_rvars
+as_draws_rvars.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_rvars(posterior::as_draws_array(draws_array(x, components)))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method coda::as.mcmc.list
+as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  draws <- draws_array(x, components)
+  sweeps <- kept_sweeps(x)
+  coda::mcmc.list(lapply(seq_len(x$chains), function(chain) {
+    values <- matrix(draws[, chain, ], dim(draws)[[1L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
+    coda::mcmc(values, start = sweeps[[1L]], thin = x$thin)
+  }))
+}
+
+#' Tables of a fitted mixture
+#'
+#' Methods for the generics of package generics (and of broom, which re-exports
+#' them), there when that package is. `tidy()` has one row per component and marker,
+#' `glance()` one row for the fit, `augment()` the cells with what the fit says of
+#' each. All that refers to single components comes from the reference draw; see
+#' [predict.dp_mixture()].
+#'
+#' @param x a fit from [dp_mixture()].
+#' @param data the cells, as `newdata` of [predict.dp_mixture()].
+#' @param draws number of draws that the density is averaged over.
+#' @inheritParams predict.dp_mixture
+#' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`,
+#'   heaviest component first. `glance()`: a data frame with `rows`, `markers`, `components`,
+#'   `occupied` (median), `concentration` (mean), `log_likelihood` (mean), `chains`,
+#'   `draws`, `rhat` (largest) and `ess_bulk` (smallest) of the quantities in
+#'   [summary.dp_mixture()], `converged`, `seconds`. `augment()`: a data frame of the
+#'   markers in the data's units with `.class`, `.prob` (of that class) and
+#'   `.log_density`.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))
+#' fit <- dp_mixture(x, components = 5, iter = 100, seed = 1, threads = 2)
+#' if (requireNamespace("generics", quietly = TRUE)) {
+#'   generics::glance(fit)
+#'   head(generics::tidy(fit))
+#'   head(generics::augment(fit, x, threads = 2))
+#' }
+#' @name tidy.dp_mixture
+NULL
+
+#' @rdname tidy.dp_mixture
+#' @exportS3Method generics::tidy
+tidy.dp_mixture <- function(x, ...) {
+  check_dots_empty(...)
+  reference <- reference_draw(x)
+  order <- order(-reference$weights)
+  p <- length(x$markers)
+  deviation <- matrix(apply(reference$covariances, 3L, function(covariance) sqrt(diag(as.matrix(covariance)))), p)
+  data.frame(
+    component = rep(order, each = p), weight = rep(reference$weights[order], each = p),
+    marker = rep(x$markers, length(order)),
+    mean = as.vector(t(reference$means[order, , drop = FALSE])), sd = as.vector(deviation[, order])
+  )
+}
+
+#' @rdname tidy.dp_mixture
+#' @exportS3Method generics::glance
+glance.dp_mixture <- function(x, ...) {
+  check_dots_empty(...)
+  table <- diagnose(x)
+  value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
+  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
+  data.frame(
+    rows = x$rows, markers = length(x$markers), components = x$components,
+    occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
+    log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = kept_draws(x),
+    rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
+    converged = convergence_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
+  )
+}
+
+#' @rdname tidy.dp_mixture
+#' @exportS3Method generics::augment
+augment.dp_mixture <- function(x, data, draws = 20, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  if (missing(data)) {
+    stop_input("data", "is missing: a fit does not keep its data; give the cells")
+  }
+  density <- predict(x, data, "log_density", draws = draws, backend = backend, threads = threads)
+  run <- resolve_run(backend, threads)
+  cells <- as_new_rows(data, x, argument = "data")
+  reference <- reference_draw(x)
+  used <- data.frame(draw = reference$draw, chain = reference$chain)
+  class <- integer(nrow(cells))
+  probability <- numeric(nrow(cells))
+  slice_rows <- max(1, floor(2^24 / x$components))
+  for (first in seq(1, length.out = ceiling(nrow(cells) / slice_rows), by = slice_rows)) {
+    slice <- seq(first, min(nrow(cells), first + slice_rows - 1))
+    part <- evaluate_draw(x, used, 1L, cells[slice, , drop = FALSE], "prob", run)
+    class[slice] <- max.col(part, ties.method = "first")
+    probability[slice] <- part[cbind(seq_along(slice), class[slice])]
+  }
+  if (!is.null(x$transform)) {
+    cells <- sinh(cells) * rep(x$transform$cofactor, each = nrow(cells))
+  }
+  cbind(as.data.frame(cells), .class = class, .prob = probability, .log_density = unname(density))
+}

@@ -1,0 +1,254 @@
+# Markers against each other: cells as images coloured by component, the mixture's
+# regions of highest density, and each marker's histogram with the fitted density.
+
+# Share of a component's (or, for regions, of the mixture's) mass that is enclosed.
+ellipse_mass <- 0.9
+region_mass <- c(0.99, 0.95, 0.8, 0.5)
+region_colours <- c("#DEEBF7", "#9ECAE1", "#4292C6", "#08519C")
+
+plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
+  reference <- reference_draw(fit, call = NULL)
+  chosen <- choose_markers(fit, markers, reference)
+  cells <- NULL
+  if (!is.null(data)) {
+    cells <- as_new_rows(data, fit, argument = "data", call = NULL)
+    run <- resolve_run(backend, threads, call = NULL)
+    class <- reference_class(fit, reference, cells, run)
+    cells <- cells[, chosen, drop = FALSE]
+  }
+  heavy <- order(-reference$weights)
+  coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
+  # Colour number of each component; the last is for all others.
+  colour_of <- rep(length(coloured) + 1L, fit$components)
+  colour_of[coloured] <- seq_along(coloured)
+  colours <- c(component_colours[seq_along(coloured)], other_colour)
+  panels <- length(chosen)
+  limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
+  bins <- if (panels <= 3L) 200L else 140L
+  if (!is.null(cells)) {
+    position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
+  }
+
+  old <- graphics::par(
+    mfrow = c(panels, panels), mar = rep(0.25, 4L), oma = c(5.6, 3.4, if (is.null(main)) 2.4 else 4, 2.4), las = 1,
+    mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
+  )
+  on.exit(graphics::par(old))
+  for (row in seq_len(panels)) {
+    for (column in seq_len(panels)) {
+      graphics::plot.new()
+      if (row == column) {
+        draw_marker(fit, reference, chosen[[row]], limits[[row]], if (!is.null(cells)) cells[, row])
+        next
+      }
+      graphics::plot.window(limits[[column]], limits[[row]])
+      if (row > column) {
+        if (!is.null(cells)) {
+          draw_cells(position[[column]], position[[row]], colour_of[class], colours, bins)
+        }
+        draw_ellipses(reference, chosen[c(column, row)], colour_of, colours, min_weight)
+      } else {
+        draw_regions(reference, chosen[c(column, row)], limits[c(column, row)])
+      }
+      draw_axes(row, column, panels)
+      graphics::box(col = "#555555")
+    }
+  }
+  draw_legend(reference, coloured, colours, is.null(cells))
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, outer = TRUE, line = 2.3, font = 2L)
+  }
+}
+
+# Columns to show: those asked for, or the five whose component means differ most.
+choose_markers <- function(fit, markers, reference) {
+  p <- length(fit$markers)
+  if (is.null(markers)) {
+    if (p <= 5L) {
+      return(seq_len(p))
+    }
+    deviation <- sweep(reference$means, 2L, colSums(reference$weights * reference$means))
+    spread <- colSums(reference$weights * deviation^2) / fit$scale^2
+    return(sort(order(-spread)[seq_len(5L)]))
+  }
+  chosen <- if (is.numeric(markers)) match(markers, seq_len(p)) else match(markers, fit$markers)
+  if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {
+    stop_input("markers", "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
+      if (is.atomic(markers) && length(markers)) list_some(as.character(markers)) else show_value(markers),
+      call = NULL
+    )
+  }
+  chosen
+}
+
+reference_class <- function(fit, reference, cells, run) {
+  used <- data.frame(draw = reference$draw, chain = reference$chain)
+  class <- integer(nrow(cells))
+  for (first in seq(1, length.out = ceiling(nrow(cells) / predict_slice), by = predict_slice)) {
+    slice <- seq(first, min(nrow(cells), first + predict_slice - 1))
+    class[slice] <- evaluate_draw(fit, used, 1L, if (length(slice) == nrow(cells)) cells else cells[slice, , drop = FALSE], "class", run)
+  }
+  class
+}
+
+# What is shown of a marker: all but 0.02% of the cells on either side; without
+# cells, three standard deviations about every component with 1% of the weight.
+marker_range <- function(reference, marker, values) {
+  if (length(values) > 1L) {
+    # Every 17th or so of a large sample: quantiles need no more.
+    some <- values[seq(1, length(values), by = max(1, floor(length(values) / 2e5)))]
+    range <- stats::quantile(some, c(0.0002, 0.9998), names = FALSE)
+  } else {
+    sd <- sqrt(reference$covariances[marker, marker, ])
+    heavy <- reference$weights >= min(0.01, max(reference$weights))
+    mean <- reference$means[heavy, marker]
+    range <- c(min(mean - 3 * sd[heavy]), max(mean + 3 * sd[heavy]))
+  }
+  if (diff(range) <= 0) {
+    range <- range + c(-1, 1) * max(1, abs(range[[1L]])) / 2
+  }
+  grDevices::extendrange(range, f = 0.03)
+}
+
+# Bin from 1, NA outside the limits.
+bin_of <- function(values, limits, bins) {
+  bin <- as.integer(floor((values - limits[[1L]]) / diff(limits) * bins)) + 1L
+  bin[bin < 1L | bin > bins] <- NA_integer_
+  bin
+}
+
+# Each pixel has the colour that most of its cells have, darker with their number.
+draw_cells <- function(x, y, colour, colours, bins) {
+  pixels <- bins * bins
+  # Row 1 of an image is its top.
+  index <- (x - 1L) * bins + (bins + 1L - y)
+  inside <- !is.na(index)
+  index <- index[inside]
+  count <- tabulate(index + (colour[inside] - 1L) * pixels, pixels * length(colours))
+  dim(count) <- c(pixels, length(colours))
+  total <- rowSums(count)
+  filled <- which(total > 0)
+  if (!length(filled)) {
+    return()
+  }
+  majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
+  depth <- 0.35 + 0.65 * log1p(total[filled]) / log1p(max(total))
+  rgb <- grDevices::col2rgb(colours)[, majority, drop = FALSE]
+  rgb <- 255 - t(t(255 - rgb) * depth)
+  image <- matrix("#FFFFFF", bins, bins)
+  image[filled] <- grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
+  usr <- graphics::par("usr")
+  graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
+}
+
+# Outlines that hold ellipse_mass of each component, two markers at a time.
+draw_ellipses <- function(reference, pair, colour_of, colours, min_weight) {
+  radius <- sqrt(stats::qchisq(ellipse_mass, 2))
+  angle <- seq(0, 2 * pi, length.out = 100L)
+  circle <- radius * cbind(cos(angle), sin(angle))
+  for (j in order(reference$weights)) {
+    if (reference$weights[[j]] < min_weight) {
+      next
+    }
+    root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
+    if (is.null(root)) {
+      next
+    }
+    outline <- t(t(circle %*% root) + reference$means[j, pair])
+    other <- colour_of[[j]] == length(colours)
+    dark <- darken(if (other) "#888888" else colours[[colour_of[[j]]]])
+    if (!other) {
+      graphics::lines(outline, col = "white", lwd = 2.4)
+    }
+    graphics::lines(outline, col = dark, lwd = if (other) 0.6 else 1.3)
+  }
+}
+
+darken <- function(colour) {
+  rgb <- grDevices::col2rgb(colour) * 0.75
+  grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
+}
+
+# The mixture's density of two markers on a grid, and the regions of highest
+# density that hold region_mass of it.
+draw_regions <- function(reference, pair, limits, size = 100L) {
+  grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
+  density <- matrix(0, size, size)
+  for (j in which(reference$weights > 1e-6)) {
+    mean <- reference$means[j, pair]
+    covariance <- reference$covariances[pair, pair, j]
+    # N(x, y) as N(x) N(y | x): each a vector or a matrix of normal densities.
+    slope <- covariance[1L, 2L] / covariance[1L, 1L]
+    sd <- sqrt(c(covariance[1L, 1L], max(covariance[2L, 2L] - slope * covariance[1L, 2L], 1e-12 * covariance[2L, 2L])))
+    center <- mean[[2L]] + slope * (grid[[1L]] - mean[[1L]])
+    density <- density + reference$weights[[j]] * stats::dnorm(grid[[1L]], mean[[1L]], sd[[1L]]) *
+      stats::dnorm(outer(-center, grid[[2L]], "+"), 0, sd[[2L]])
+  }
+  ranked <- sort(density, decreasing = TRUE)
+  share <- cumsum(ranked) / sum(ranked)
+  levels <- vapply(region_mass, function(mass) ranked[[which(share >= mass)[[1L]]]], 0)
+  shade <- findInterval(density, levels)
+  image <- matrix(c("#FFFFFF", region_colours)[shade + 1L], size)
+  usr <- graphics::par("usr")
+  graphics::rasterImage(t(image)[rev(seq_len(size)), ], usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = TRUE)
+  graphics::contour(grid[[1L]], grid[[2L]], density, levels = levels, drawlabels = FALSE, add = TRUE, lwd = 0.6, col = "#08306B")
+}
+
+# Histogram of the cells with the density of the mixture and its name.
+draw_marker <- function(fit, reference, marker, limits, values) {
+  at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
+  density <- numeric(length(at))
+  for (j in which(reference$weights > 1e-6)) {
+    density <- density + reference$weights[[j]] *
+      stats::dnorm(at, reference$means[j, marker], sqrt(reference$covariances[marker, marker, j]))
+  }
+  bars <- NULL
+  if (!is.null(values)) {
+    bins <- 60L
+    bars <- tabulate(bin_of(values, limits, bins), bins) / length(values) / (diff(limits) / bins)
+  }
+  graphics::plot.window(limits, c(0, 1.25 * max(density, bars)))
+  if (!is.null(bars)) {
+    left <- limits[[1L]] + diff(limits) / length(bars) * (seq_along(bars) - 1)
+    graphics::rect(left, 0, left + diff(limits) / length(bars), bars, col = "#D9D9D9", border = NA)
+  }
+  graphics::lines(at, density, lwd = 1.4, col = "#08519C")
+  usr <- graphics::par("usr")
+  graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), fit$markers[[marker]], font = 2L,
+    cex = 1.2)
+  graphics::box(col = "#555555")
+}
+
+# Numbers on the outside only, sides taking turns so that they do not touch.
+draw_axes <- function(row, column, panels) {
+  if (column == 1L) {
+    graphics::axis(2L, cex.axis = 0.75)
+  }
+  if (column == panels) {
+    graphics::axis(4L, cex.axis = 0.75)
+  }
+  if (row == panels) {
+    graphics::axis(1L, cex.axis = 0.75, gap.axis = 0.3)
+  }
+  if (row == 1L) {
+    graphics::axis(3L, cex.axis = 0.75, gap.axis = 0.3)
+  }
+}
+
+draw_legend <- function(reference, coloured, colours, no_cells) {
+  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  others <- 1 - sum(reference$weights[coloured])
+  percent <- function(value) paste0(format(round(100 * value, 1), nsmall = 1L, trim = TRUE), "%")
+  text <- paste0(coloured, " (", percent(reference$weights[coloured]), ")")
+  shown <- seq_along(coloured)
+  if (length(reference$weights) > length(coloured) && others > 0) {
+    text <- c(text, paste0("others (", percent(others), ")"))
+    shown <- c(shown, length(colours))
+  }
+  graphics::legend("bottom",
+    legend = text, fill = colours[shown], border = NA, bty = "n", ncol = ceiling(length(text) / 2), cex = 0.8,
+    x.intersp = 0.5, title = sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass)
+  )
+}

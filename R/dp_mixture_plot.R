@@ -1,0 +1,211 @@
+# Pictures of a fitted mixture in base graphics: plot() and, here, the traces, the
+# weights and the heat map; dp_mixture_pairs.R has the cells.
+
+# Nine hues that stay apart for colour-blind readers (Tol's "muted" scheme), and a
+# grey for what is not told apart.
+component_colours <- c(
+  "#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#999933", "#44AA99", "#882255", "#DDCC77"
+)
+other_colour <- "#BBBBBB"
+chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+#' Plot a fitted mixture
+#'
+#' Four pictures in base graphics, in colours that colour-blind readers can tell
+#' apart. They draw images, not points, so that a million cells make a small file
+#' and take seconds.
+#'
+#' \describe{
+#'   \item{`"pairs"`}{Markers against each other. Below the diagonal the cells of
+#'     `data`, coloured by component and darker where there are more, with the
+#'     ellipses that hold 90% of each component; above it the density of the mixture
+#'     as regions that hold 50, 80, 95 and 99% of the cells; on it the histogram of
+#'     each marker with the density of the mixture. Without `data`, only what the
+#'     mixture says. The nine heaviest components have colours, the others are grey.}
+#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the
+#'     concentration and the log density at a fixed point over the sweeps, one line per chain, the
+#'     warmup shaded, \eqn{\hat R} in the margin. The early warmup may lie below the
+#'     frame.}
+#'   \item{`"weights"`}{The weights in order of size, with the median and the
+#'     interval that holds 90% of the draws: ordering makes them comparable
+#'     between draws, whose components have no fixed numbers. Below the dashed line
+#'     a component has less than one cell.}
+#'   \item{`"heatmap"`}{Component by marker: how many standard deviations of the
+#'     marker the component's mean lies above or below that of all cells. Similar
+#'     components are neighbours; bars show the weights.}
+#' }
+#' `"pairs"` and `"heatmap"` show the reference draw; see [predict.dp_mixture()].
+#'
+#' @param x a fit from [dp_mixture()].
+#' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()].
+#' @param type which picture.
+#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). By
+#'   default all up to five, and of more than five those on which components differ
+#'   most.
+#' @param min_weight for `"heatmap"` and the ellipses: components with a smaller
+#'   weight are left out.
+#' @param main title, `NULL` for none.
+#' @param ... not used.
+#' @inheritParams predict.dp_mixture
+#' @return `x`, invisibly.
+#' @section Errors:
+#' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the
+#' fit does not have.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
+#' colnames(x) <- c("CD3", "CD4", "CD8")
+#' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
+#' plot(fit, x)
+#' plot(fit, type = "trace")
+#' plot(fit, type = "weights")
+#' plot(fit, type = "heatmap")
+#' @export
+plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
+                            min_weight = 0.002, main = NULL, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
+  min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
+  switch(type,
+    pairs = plot_pairs(x, data, markers, min_weight, main, backend, threads),
+    trace = plot_trace(x, main),
+    weights = plot_weights(x, main),
+    heatmap = plot_heatmap(x, min_weight, main)
+  )
+  invisible(x)
+}
+
+plot_trace <- function(fit, main) {
+  shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
+  titles <- c("Log likelihood", "Occupied components", expression(paste("Concentration ", alpha)), "Log density at point 1")
+  table <- diagnose(fit)
+  sweeps <- nrow(fit$log_likelihood)
+  old <- graphics::par(
+    mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
+    las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
+  )
+  on.exit(graphics::par(old))
+  colours <- rep_len(chain_colours, fit$chains)
+  for (i in seq_along(shown)) {
+    draws <- shown[[i]]
+    settled <- draws[seq_len(sweeps) > min(fit$warmup, sweeps) / 3, , drop = FALSE]
+    settled <- settled[is.finite(settled)]
+    range <- if (length(settled)) range(settled) else c(0, 1)
+    graphics::plot.new()
+    graphics::plot.window(c(1, max(sweeps, 2)), grDevices::extendrange(range, f = 0.06))
+    usr <- graphics::par("usr")
+    if (fit$warmup > 0) {
+      graphics::rect(usr[[1L]], usr[[3L]], min(fit$warmup, sweeps) + 0.5, usr[[4L]], col = "#EEEEEE", border = NA)
+      if (i == 1L) {
+        graphics::text(min(fit$warmup, sweeps) / 2, usr[[3L]] + 0.12 * diff(usr[3:4]), "warmup", col = "#555555")
+      }
+    }
+    for (chain in seq_len(fit$chains)) {
+      graphics::lines(seq_len(sweeps), draws[, chain], col = grDevices::adjustcolor(colours[[chain]], 0.8), lwd = 0.8)
+    }
+    ticks <- pretty(range, 4)
+    graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
+    graphics::box()
+    graphics::mtext(titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
+    rhat <- table$rhat[[match(names(shown)[[i]], table$quantity)]]
+    if (!is.na(rhat)) {
+      graphics::mtext("Rhat", side = 4L, line = 0.5, las = 1, cex = 0.65, padj = -0.8)
+      graphics::mtext(format_rhat(rhat), side = 4L, line = 0.5, las = 1, cex = 0.75, padj = 0.8,
+        col = if (rhat > rhat_limit) "#D55E00" else "black", font = if (rhat > rhat_limit) 2L else 1L)
+    }
+  }
+  graphics::axis(1)
+  graphics::mtext("Sweep", side = 1L, line = 2.2, cex = 0.8)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
+  }
+}
+
+plot_weights <- function(fit, main) {
+  need_draws(fit, "weights", call = NULL)
+  k <- fit$components
+  sorted <- apply(matrix(fit$draws$weights, k), 2L, sort, decreasing = TRUE)
+  points <- apply(matrix(sorted, k), 1L, stats::quantile, c(0.05, 0.5, 0.95), names = FALSE)
+  lowest <- 0.5 / fit$rows
+  shown <- seq_len(max(1L, sum(points[3L, ] > lowest)))
+  points <- pmax(points[, shown, drop = FALSE], lowest)
+  old <- graphics::par(mar = c(3.6, 5, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.6, 0.6, 0), tcl = -0.25)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  graphics::plot.window(c(0.5, length(shown) + 0.5), c(lowest, 1), log = "y")
+  one <- 1 / fit$rows
+  decades <- 10^(ceiling(log10(lowest)):0)
+  graphics::abline(h = decades, col = "#EEEEEE")
+  graphics::abline(h = one, lty = 2, col = "#777777")
+  graphics::text(0.5, one, "one cell", adj = c(0, -0.4), cex = 0.8, col = "#555555")
+  graphics::segments(shown, points[1L, ], shown, points[3L, ], lwd = 2.5, col = "#88CCEE", lend = 1)
+  graphics::points(shown, points[2L, ], pch = 19, cex = 0.7, col = "#332288")
+  percent <- ifelse(decades >= 1e-4, paste0(100 * decades, "%"), paste0(formatC(100 * decades, format = "g"), "%"))
+  graphics::axis(2, at = decades, labels = percent)
+  ticks <- pretty(shown)
+  graphics::axis(1, at = ticks[ticks >= 1 & ticks == floor(ticks)])
+  graphics::box()
+  graphics::mtext("Components by weight", side = 1L, line = 2.2)
+  graphics::mtext("Weight: median and 90% interval", side = 2L, line = 3.6, las = 0)
+  if (!is.null(main)) {
+    graphics::title(main)
+  }
+}
+
+plot_heatmap <- function(fit, min_weight, main) {
+  reference <- reference_draw(fit, call = NULL)
+  shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
+  means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
+  weights <- reference$weights[shown]
+  order <- if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown)
+  means <- means[order, , drop = FALSE]
+  weights <- weights[order]
+  labels <- shown[order]
+  rows <- length(labels)
+  p <- ncol(means)
+  # One component with an extreme mean must not fade all others.
+  limit <- max(1, stats::quantile(abs(means), 0.98))
+  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
+  colour <- palette[1L + round(100 * (pmin(pmax(means / limit, -1), 1) + 1) / 2)]
+  text_size <- max(0.35, min(0.85, 20 / rows))
+  name_lines <- 0.55 * max(nchar(fit$markers)) * 0.9
+
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit({
+    graphics::layout(1)
+    graphics::par(old[c("mar", "las", "mgp", "tcl", "xaxs", "yaxs", "oma")])
+  })
+  graphics::layout(matrix(1:3, 1L), widths = c(1, 0.35, 0.2))
+  top <- if (is.null(main)) 1 else 2.6
+  bottom <- max(4, name_lines + 0.8)
+  graphics::par(mar = c(bottom, 4, top, 0.5), las = 1, mgp = c(2.6, 0.5, 0), tcl = -0.2, xaxs = "i", yaxs = "i")
+  graphics::plot.new()
+  graphics::plot.window(c(0, p), c(0, rows))
+  graphics::rasterImage(matrix(colour, rows)[rev(seq_len(rows)), , drop = FALSE], 0, 0, p, rows, interpolate = FALSE)
+  graphics::segments(0, 0:rows, p, 0:rows, col = "white", lwd = min(1, 20 / rows))
+  graphics::segments(0:p, 0, 0:p, rows, col = "white", lwd = 1)
+  graphics::axis(1, at = seq_len(p) - 0.5, labels = fit$markers, las = 2, tick = FALSE, cex.axis = min(1.1, 14 / p))
+  graphics::axis(2, at = seq_len(rows) - 0.5, labels = labels, tick = FALSE, line = -0.5, cex.axis = 1.2 * text_size, gap.axis = -1)
+  graphics::mtext("Component", side = 2L, line = 2.6, las = 0, cex = 0.8)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
+  }
+
+  graphics::par(mar = c(bottom, 0, top, 2.5))
+  graphics::plot.new()
+  graphics::plot.window(c(0, 1.15 * max(weights)), c(0, rows))
+  graphics::rect(0, seq_len(rows) - 0.85, weights, seq_len(rows) - 0.15, col = "#777777", border = NA)
+  graphics::text(weights, seq_len(rows) - 0.5, paste0(" ", format(100 * weights, digits = 1), "%"), adj = 0,
+    cex = 1.2 * text_size, xpd = NA)
+  graphics::mtext("Weight", side = 1L, line = 0.6, cex = 0.8, adj = 0)
+
+  graphics::par(mar = c(bottom, 0.5, top, 2.5))
+  graphics::plot.new()
+  graphics::plot.window(c(0, 1), c(-limit, limit))
+  height <- 2 * limit * min(1, 0.5)
+  graphics::rasterImage(rev(palette), 0, limit - height, 0.45, limit, interpolate = TRUE)
+  ticks <- pretty(c(-limit, limit), 4)
+  ticks <- ticks[abs(ticks) <= limit]
+  graphics::axis(4, at = limit - height / 2 + ticks / limit * height / 2, labels = ticks, pos = 0.45, cex.axis = 0.9)
+  graphics::mtext("Mean (marker's sd)", side = 4L, line = 0.2, las = 0, cex = 0.7, at = limit - height / 2)
+}

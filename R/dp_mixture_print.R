@@ -1,0 +1,225 @@
+# What a fitted mixture says about itself: print() and summary().
+
+# The kept draw with the highest log posterior: the one that stands for the fit
+# wherever one classification is needed.
+reference_draw <- function(fit, call = sys.call(-1L)) {
+  need_draws(fit, c("weights", "means", "covariances"), call)
+  log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
+  best <- which.max(log_posterior)
+  draw <- (best - 1L) %% nrow(log_posterior) + 1L
+  chain <- (best - 1L) %/% nrow(log_posterior) + 1L
+  c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), draw_parameters(fit, draw, chain))
+}
+
+# Sweeps whose draws were kept, in order.
+kept_sweeps <- function(fit) {
+  fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
+}
+
+# One draw: weights (k), means (k x p) and covariances (p x p x k).
+draw_parameters <- function(fit, draw, chain) {
+  k <- fit$components
+  p <- length(fit$markers)
+  list(
+    weights = fit$draws$weights[, draw, chain],
+    means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
+    covariances = array(fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL))
+  )
+}
+
+need_draws <- function(fit, parts, call = sys.call(-1L)) {
+  absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
+  if (length(absent)) {
+    stop_warpbayes("input", sprintf(
+      "this needs the draws of %s, which the fit did not keep; fit with keep = c(%s)",
+      paste(absent, collapse = " and "), paste(dQuote(union(fit$keep, absent), FALSE), collapse = ", ")
+    ), argument = "keep", call = call)
+  }
+  if (length(fit$draws[[parts[[1L]]]]) == 0L) {
+    stop_warpbayes("input", sprintf(
+      "the fit has no kept draws: it ended after %d of the %d sweeps of its warmup; continue(fit, iter) runs on",
+      nrow(fit$log_likelihood), as.integer(fit$warmup)
+    ), argument = "iter", call = call)
+  }
+}
+
+kept_draws <- function(fit) {
+  length(fit$draws$concentration)
+}
+
+count_words <- function(count, one, many = paste0(one, "s")) {
+  paste(format(count, big.mark = ",", scientific = FALSE, trim = TRUE), if (count == 1) one else many)
+}
+
+elapsed_seconds <- function(elapsed) {
+  if (is.list(elapsed) && !is.null(elapsed$total)) elapsed$total else sum(unlist(elapsed), na.rm = TRUE)
+}
+
+elapsed_words <- function(elapsed) {
+  seconds <- elapsed_seconds(elapsed)
+  if (seconds >= 120) sprintf("%.1f minutes", seconds / 60) else sprintf("%s s", format(signif(seconds, 3)))
+}
+
+fit_words <- function(fit) {
+  sweeps <- nrow(fit$log_likelihood)
+  c(
+    sprintf("Dirichlet-process mixture of Gaussians: %s x %s, up to %s",
+      count_words(fit$rows, "cell"), count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
+    sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, %s precision, seed %s",
+      count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), format(fit$warmup),
+      if (fit$thin > 1) sprintf(", every %s. draw kept", format(fit$thin)) else "",
+      if (isTRUE(fit$interrupted)) ", interrupted" else "",
+      count_words(kept_draws(fit), "draw"), elapsed_words(fit$elapsed), fit$backend, fit$precision,
+      format(fit$seed, digits = 16)
+    )
+  )
+}
+
+#' Print or summarise a fitted mixture
+#'
+#' `print()` says in a few lines what was fitted and how many components hold
+#' cells; `summary()` adds the largest components, the convergence of the chains
+#' and a verdict in words.
+#'
+#' @section Convergence:
+#' Components have no fixed number: two chains that agree may give the same
+#' population different numbers. So the chains are compared on quantities that do
+#' not depend on numbering: the log likelihood of the data, the number of occupied
+#' components, the concentration \eqn{\alpha} and the log density of the mixture at
+#' five fixed points of the data. For each, `rhat` is the rank-normalised split
+#' \eqn{\hat R} (the larger of the one for location and the one for spread) and
+#' `ess_bulk` the bulk effective sample size, both of Vehtari and others (2021),
+#' over all sweeps after the warmup whether or not their draws were kept. A fit has
+#' not converged when an \eqn{\hat R} exceeds 1.05; the verdict then names the
+#' quantity and the value, and the chain that stands apart, if one does. An
+#' effective sample size below 100 per chain is reported as too few draws.
+#'
+#' @param object,x a fit from [dp_mixture()], or its summary.
+#' @param components how many of the largest components to show.
+#' @param digits significant digits to which spreads are printed; other numbers
+#'   follow.
+#' @param ... not used.
+#' @return `summary()` gives a list of class `summary.dp_mixture`:
+#' \describe{
+#'   \item{`diagnostics`}{a data frame with one row per quantity: `quantity`, `mean`,
+#'     `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`. `NA` where a quantity does
+#'     not vary or there are fewer than ten sweeps.}
+#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` where it cannot be judged.}
+#'   \item{`verdict`}{sentences.}
+#'   \item{`components`}{a data frame of the components of the reference draw, the
+#'     kept draw with the highest log posterior, by decreasing weight: `component`,
+#'     `weight`, and the mean of each marker; `NULL` where draws of the weights or
+#'     means were not kept.}
+#'   \item{`reference`}{`draw` and `chain` of the reference draw.}
+#'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x
+#'     chains, without the warmup.}
+#' }
+#' `print()` returns its argument invisibly.
+#' @references
+#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021).
+#' Rank-normalization, folding, and localization: an improved \eqn{\hat R} for
+#' assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
+#' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
+#' fit
+#' summary(fit)
+#' @name summary.dp_mixture
+NULL
+
+#' @rdname summary.dp_mixture
+#' @export
+print.dp_mixture <- function(x, ...) {
+  cat(fit_words(x), sep = "\n")
+  table <- diagnose(x)
+  occupied <- table[table$quantity == "occupied", ]
+  if (!is.na(occupied$median)) {
+    cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
+      format(occupied$median), format(occupied$q5), format(occupied$q95)))
+  }
+  largest <- sort(x$sizes[, 1L], decreasing = TRUE)
+  largest <- utils::head(largest[largest > 0], 8L)
+  if (length(largest)) {
+    cat(sprintf("Largest, in the last sweep%s: %s of the cells\n", if (x$chains > 1) " of chain 1" else "",
+      paste0(format(round(100 * largest / x$rows, 1), trim = TRUE), "%", collapse = ", ")))
+  }
+  print_sentences(convergence_verdict(x, table)$sentences)
+  invisible(x)
+}
+
+# The table as printed: each row to a precision that its spread deserves.
+diagnostics_words <- function(table, digits) {
+  shown <- c("mean", "sd", "q5", "q95")
+  numbers <- t(vapply(seq_len(nrow(table)), function(i) {
+    values <- unlist(table[i, shown])
+    ifelse(is.na(values), "-", format_to_spread(values, table$sd[[i]], digits))
+  }, character(length(shown))))
+  colnames(numbers) <- shown
+  data.frame(
+    quantity = sub("^the ", "", quantity_words(table$quantity)), numbers,
+    Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
+    ESS = ifelse(is.na(table$ess_bulk), "-", formatC(table$ess_bulk, format = "f", digits = 0)),
+    check.names = FALSE
+  )
+}
+
+# Decimals such that `spread` shows with this many digits.
+format_to_spread <- function(values, spread, digits = 2) {
+  decimals <- if (isTRUE(spread > 0)) max(0, digits - 1 - floor(log10(spread))) else 0
+  formatC(values, format = "f", digits = min(decimals, 12), big.mark = ",")
+}
+
+print_sentences <- function(sentences) {
+  cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
+}
+
+#' @rdname summary.dp_mixture
+#' @export
+summary.dp_mixture <- function(object, ...) {
+  check_dots_empty(...)
+  table <- diagnose(object)
+  verdict <- convergence_verdict(object, table)
+  reference <- NULL
+  components <- NULL
+  complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
+  if (all(complete) && kept_draws(object) > 0L) {
+    reference <- reference_draw(object)
+    order <- order(-reference$weights)
+    components <- data.frame(component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE],
+      check.names = FALSE)
+  }
+  structure(
+    list(
+      words = fit_words(object), prior = object$prior, diagnostics = table,
+      converged = verdict$converged, verdict = verdict$sentences,
+      components = components, reference = reference[c("draw", "chain")],
+      occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
+    ),
+    class = "summary.dp_mixture"
+  )
+}
+
+#' @rdname summary.dp_mixture
+#' @export
+print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
+  cat(x$words, sep = "\n")
+  cat("\n")
+  print(x$prior)
+  if (!is.null(x$components)) {
+    shown <- x$components[seq_len(min(nrow(x$components), components)), ]
+    cat(sprintf("\nLargest components of draw %d of chain %d (highest log posterior)", x$reference$draw, x$reference$chain))
+    cat(if (is.null(x$transform)) ", in the data's units:\n" else ", on the arcsinh scale:\n")
+    shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
+    print(format(shown, digits = digits + 1), row.names = FALSE)
+    rest <- x$components$weight[-seq_len(nrow(shown))]
+    if (length(rest)) {
+      cat(sprintf("and %s with %s%% of the weight together\n", count_words(length(rest), "more component", "more components"),
+        formatC(100 * sum(rest), format = "f", digits = 1)))
+    }
+  }
+  cat("\nConvergence, over the sweeps after the warmup:\n")
+  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  print_sentences(x$verdict)
+  invisible(x)
+}

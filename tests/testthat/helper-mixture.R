@@ -1,0 +1,68 @@
+# A fit as dp_mixture() returns it, made up instead of sampled, for tests of what
+# is done with fits; and mixture densities in plain R to compare with.
+
+# g(x): n rows. weights (k), means (k x p), covariances (p x p x k). Returns the
+# n x k log of weight times density.
+reference_joint <- function(x, weights, means, covariances) {
+  vapply(seq_along(weights), function(j) {
+    root <- chol(covariances[, , j])
+    z <- backsolve(root, t(x) - means[j, ], transpose = TRUE)
+    log(weights[[j]]) - sum(log(diag(root))) - ncol(x) / 2 * log(2 * pi) - colSums(z^2) / 2
+  }, numeric(nrow(x)))
+}
+
+reference_log_density <- function(x, weights, means, covariances) {
+  joint <- matrix(reference_joint(x, weights, means, covariances), nrow(x))
+  top <- apply(joint, 1L, max)
+  top + log(rowSums(exp(joint - top)))
+}
+
+# `shift` moves the log likelihood of the last chain: a chain that stands apart.
+simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chains = 2, shift = 0, seed = 1) {
+  set.seed(seed)
+  markers <- paste0("CD", seq_len(p))
+  kept <- sweeps - warmup
+  centres <- matrix(rnorm(k * p, 10, 4), k, p)
+  root <- lapply(seq_len(k), function(j) crossprod(matrix(rnorm(p * p, sd = 0.4), p)) + diag(0.3, p))
+  weights <- sort(rgamma(k, 1), decreasing = TRUE)
+  weights <- weights / sum(weights)
+  labels <- sample.int(k, n, replace = TRUE, prob = weights)
+  x <- matrix(0, n, p, dimnames = list(NULL, markers))
+  for (j in seq_len(k)) {
+    rows <- which(labels == j)
+    x[rows, ] <- matrix(rnorm(length(rows) * p), ncol = p) %*% chol(root[[j]]) + rep(centres[j, ], each = length(rows))
+  }
+  draws <- list(
+    weights = array(0, c(k, kept, chains)),
+    means = array(0, c(k, p, kept, chains), dimnames = list(NULL, markers, NULL, NULL)),
+    covariances = array(0, c(p, p, k, kept, chains)),
+    concentration = matrix(rgamma(kept * chains, 20, 10), kept, chains)
+  )
+  for (chain in seq_len(chains)) {
+    for (draw in seq_len(kept)) {
+      w <- rgamma(k, 1000 * weights)
+      draws$weights[, draw, chain] <- w / sum(w)
+      draws$means[, , draw, chain] <- centres + rnorm(k * p, sd = 0.01)
+      for (j in seq_len(k)) {
+        draws$covariances[, , j, draw, chain] <- root[[j]] * exp(rnorm(1, sd = 0.02))
+      }
+    }
+  }
+  trace <- function(mean, sd) matrix(rnorm(sweeps * chains, mean, sd), sweeps, chains)
+  log_likelihood <- trace(-n * p, 3) - 500 * exp(-seq_len(sweeps) / 5)
+  log_likelihood[, chains] <- log_likelihood[, chains] + shift
+  center <- colMeans(x)
+  scale <- apply(x, 2L, sd)
+  fit <- list(
+    draws = draws, log_likelihood = log_likelihood, log_posterior = log_likelihood + trace(0, 2),
+    concentration_trace = rbind(matrix(2, warmup, chains), draws$concentration),
+    occupied = matrix(rbinom(sweeps * chains, k, 0.9), sweeps, chains),
+    probe_density = array(rnorm(sweeps * chains * 5, -10), c(sweeps, chains, 5)), probe = x[1:5, , drop = FALSE],
+    sizes = matrix(tabulate(labels, k), k, chains), components = k, chains = chains, iter = sweeps, warmup = warmup,
+    thin = 1, keep = c("weights", "means", "covariances"), seed = 1, backend = "cpu", precision = "double",
+    threads = 2L, prior = resolve_prior(dp_prior(), center, scale, markers), markers = markers, rows = n,
+    center = center, scale = scale, elapsed = list(total = 1.5), interrupted = FALSE, transform = NULL,
+    call = quote(dp_mixture(x))
+  )
+  structure(fit, class = "dp_mixture", x = x, labels = labels)
+}

@@ -1,0 +1,77 @@
+# Draws for posterior and coda; tidy(), glance(), augment().
+
+fit <- simulate_fit(k = 4, p = 2, chains = 3)
+x <- attr(fit, "x")
+
+test_that("posterior's formats hold the kept sweeps of every chain", {
+  skip_if_not_installed("posterior")
+  draws <- posterior::as_draws_array(fit)
+  expect_identical(dim(draws), c(50L, 3L, 9L))
+  expect_equal(as.vector(draws[, 2, "log_likelihood"]), fit$log_likelihood[51:100, 2])
+  expect_equal(as.vector(draws[, 3, "log_density[5]"]), fit$probe_density[51:100, 3, 5])
+  expect_s3_class(posterior::as_draws(fit), "draws_array")
+  expect_s3_class(posterior::as_draws_df(fit), "draws_df")
+  expect_s3_class(posterior::as_draws_list(fit), "draws_list")
+  expect_s3_class(posterior::as_draws_rvars(fit), "draws_rvars")
+  matrix <- posterior::as_draws_matrix(fit, components = TRUE)
+  expect_identical(dim(matrix), c(150L, 9L + 4L + 8L))
+  expect_equal(as.vector(matrix[101:150, "mean[4,CD2]"]), fit$draws$means[4, "CD2", , 3])
+  expect_equal(as.vector(matrix[1:50, "weight[2]"]), fit$draws$weights[2, , 1])
+  summary <- posterior::summarise_draws(posterior::as_draws(fit), "rhat")
+  expect_equal(summary$rhat[summary$variable == "log_likelihood"], diagnose(fit)$rhat[[1]])
+})
+
+test_that("thinned draws are matched with their sweeps", {
+  thinned <- fit
+  thinned$thin <- 5
+  thinned$draws <- lapply(fit$draws, function(draws) {
+    if (is.matrix(draws)) draws[5 * 1:10, ] else if (length(dim(draws)) == 3) draws[, 5 * 1:10, ] else draws
+  })
+  expect_identical(kept_sweeps(thinned), 50 + 5 * 1:10)
+  expect_identical(draws_array(thinned)[, 1, "concentration"], thinned$draws$concentration[, 1])
+})
+
+test_that("coda's chains keep their sweep numbers", {
+  skip_if_not_installed("coda")
+  chains <- coda::as.mcmc.list(fit)
+  expect_length(chains, 3)
+  expect_equal(as.vector(chains[[2]][, "occupied"]), fit$occupied[51:100, 2])
+  expect_equal(start(chains), 51)
+})
+
+test_that("parts that were not kept, and misspelt arguments, are refused", {
+  without <- fit
+  without$draws$means <- NULL
+  expect_error(draws_array(without, TRUE), "needs the draws of means", class = "warpbayes_error_input")
+  expect_error(draws_array(fit, NA), "`components` must be TRUE or FALSE", class = "warpbayes_error_input")
+  skip_if_not_installed("posterior")
+  expect_error(posterior::as_draws_df(fit, component = TRUE), "not known here", class = "warpbayes_error_input")
+})
+
+test_that("tidy, glance and augment give tables", {
+  skip_if_not_installed("generics")
+  reference <- reference_draw(fit)
+  table <- generics::tidy(fit)
+  expect_identical(dim(table), c(8L, 5L))
+  first <- table$component[[1]]
+  expect_identical(table$weight[1:2], rep(max(reference$weights), 2))
+  expect_identical(table$mean[1:2], unname(reference$means[first, ]))
+  expect_identical(table$sd[1:2], unname(sqrt(diag(reference$covariances[, , first]))))
+
+  one <- generics::glance(fit)
+  expect_identical(nrow(one), 1L)
+  expect_identical(one$draws, 150L)
+  expect_identical(one$rhat, max(diagnose(fit)$rhat))
+  expect_identical(one$seconds, 1.5)
+
+  cells <- generics::augment(fit, x, threads = 2)
+  expect_identical(as.matrix(cells[fit$markers]), x, ignore_attr = TRUE)
+  expect_identical(cells$.class, predict(fit, x, threads = 2))
+  expect_equal(cells$.prob, apply(predict(fit, x, type = "prob", threads = 2), 1, max))
+  expect_error(generics::augment(fit), "`data` is missing")
+  expect_error(generics::augment(fit, x[, 1]), "`data` is a vector")
+  transformed <- fit
+  transformed$transform <- list(type = "arcsinh", cofactor = c(5, 150))
+  raw <- t(t(sinh(x)) * c(5, 150))
+  expect_equal(as.matrix(generics::augment(transformed, raw, threads = 2)[1:2]), raw, ignore_attr = TRUE, tolerance = 1e-8)
+})

@@ -1,0 +1,104 @@
+# The pictures: that they are drawn for all sorts of fits, leave the device as it
+# was, are small and quick for a million cells, and their bad input.
+
+draw <- function(code, ...) {
+  file <- tempfile(fileext = ".png")
+  png(file, width = 7, height = 7, units = "in", res = 300, ...)
+  device <- dev.cur()
+  before <- par(no.readonly = TRUE)
+  on.exit({
+    dev.off(device)
+    unlink(file)
+  })
+  force(code)
+  after <- par(no.readonly = TRUE)
+  same <- c("mar", "oma", "mfrow", "las", "mgp", "tcl", "xaxs", "yaxs", "cex")
+  expect_identical(after[same], before[same])
+  invisible(file)
+}
+
+size_and_time <- function(code) {
+  file <- tempfile(fileext = ".png")
+  on.exit(unlink(file))
+  seconds <- system.time({
+    png(file, width = 7, height = 7, units = "in", res = 300)
+    force(code)
+    dev.off()
+  })[["elapsed"]]
+  c(bytes = file.size(file), seconds = seconds)
+}
+
+test_that("every picture is drawn for fits of all shapes", {
+  for (p in c(1, 2, 4, 7)) {
+    fit <- simulate_fit(n = 400, k = if (p == 2) 1 else 12, p = p, chains = p %/% 2 + 1)
+    x <- attr(fit, "x")
+    draw(expect_identical(expect_invisible(plot(fit, x, threads = 2)), fit))
+    draw(plot(fit, main = "A title"))
+    draw(plot(fit, type = "trace", main = "A title"))
+    draw(plot(fit, type = "weights", main = "A title"))
+    draw(plot(fit, type = "heatmap", main = "A title"))
+  }
+})
+
+test_that("short, interrupted and still chains have a trace", {
+  fit <- simulate_fit(sweeps = 51)
+  fit$log_likelihood <- fit$log_likelihood[1:20, ]
+  fit$occupied <- fit$occupied[1:20, ]
+  fit$occupied[] <- 1
+  fit$concentration_trace <- fit$concentration_trace[1:20, ]
+  fit$probe_density <- fit$probe_density[1:20, , , drop = FALSE]
+  fit$log_likelihood[1, ] <- -Inf
+  draw(plot(fit, type = "trace"))
+})
+
+test_that("cells outside the frame, constant markers and a single cell can be shown", {
+  fit <- simulate_fit(n = 300, p = 3)
+  x <- attr(fit, "x")
+  x[1, ] <- 1e6
+  x[, 2] <- 10
+  draw(plot(fit, x, threads = 2))
+  draw(plot(fit, x[5, , drop = FALSE], threads = 2))
+})
+
+test_that("markers are chosen, by default those on which components differ", {
+  fit <- simulate_fit(n = 300, p = 7)
+  reference <- reference_draw(fit)
+  expect_length(choose_markers(fit, NULL, reference), 5)
+  expect_identical(choose_markers(fit, c("CD7", "CD2"), reference), c(7L, 2L))
+  flat <- reference
+  flat$means[, 3:4] <- 0
+  expect_identical(choose_markers(fit, NULL, flat), c(1L, 2L, 5L, 6L, 7L))
+  error <- "warpbayes_error_input"
+  expect_error(plot(fit, markers = "CD9"), "`markers` must be different names or numbers among.*\"CD9\"", class = error)
+  expect_error(plot(fit, markers = c(1, 1)), "`markers` must be different", class = error)
+  expect_error(plot(fit, markers = list()), "`markers` must be different", class = error)
+  expect_error(plot(fit, type = "pair"), "`type` must be one of", class = error)
+  expect_error(plot(fit, min_weight = 2), "`min_weight` must be one number between 0 and 1", class = error)
+  expect_error(plot(fit, "a"), "`data` must be a numeric matrix", class = error)
+  expect_error(plot(fit, colour = 1), "`colour` is not known here", class = error)
+})
+
+test_that("the shaded regions hold the stated share of the density", {
+  # One standard normal component: the region of mass m is the disc of radius
+  # sqrt(-2 log(1 - m)). Areas of the image are compared with the discs'.
+  reference <- list(weights = 1, means = matrix(0, 1, 2), covariances = array(diag(2), c(2, 2, 1)))
+  images <- list()
+  draw({
+    plot.new()
+    plot.window(c(-4, 4), c(-4, 4), xaxs = "i", yaxs = "i")
+    shade <- draw_regions(reference, 1:2, list(c(-4, 4), c(-4, 4)), size = 400)
+  })
+  area <- rev(cumsum(rev(tabulate(shade + 1L, 5))))[-1] * 64 / 400^2
+  expect_equal(area, -2 * pi * log(1 - region_mass), tolerance = 0.01)
+})
+
+test_that("a million cells take under five seconds and a megabyte", {
+  skip_on_cran()
+  fit <- simulate_fit(n = 1e6, k = 12, p = 5)
+  x <- attr(fit, "x")
+  for (type in c("pairs", "trace", "weights", "heatmap")) {
+    cost <- size_and_time(plot(fit, x, type = type, threads = 2))
+    expect_lt(cost[["bytes"]], 1e6)
+    expect_lt(cost[["seconds"]], 5)
+  }
+})

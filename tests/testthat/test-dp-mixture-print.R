@@ -1,0 +1,46 @@
+# print() and summary() of fits.
+
+test_that("print says what was fitted and what it is worth", {
+  fit <- simulate_fit(n = 2000, k = 6)
+  text <- capture.output(result <- withVisible(print(fit)))
+  expect_false(result$visible)
+  expect_match(text, "2,000 cells x 3 markers, up to 6 components", all = FALSE)
+  expect_match(text, "2 chains of 100 sweeps \\(50 warmup\\): 100 draws kept, 1.5 s on cpu, double precision, seed 1", all = FALSE)
+  expect_match(text, "Components that hold cells: [0-9.]+ \\(90% of draws", all = FALSE)
+  expect_match(text, "Largest, in the last sweep of chain 1: [0-9.]+%,", all = FALSE)
+  fit$interrupted <- TRUE
+  fit$thin <- 5
+  expect_output(print(fit), "every 5. draw kept\\), interrupted")
+})
+
+test_that("summary has diagnostics, components of the reference draw and a verdict", {
+  fit <- simulate_fit()
+  result <- summary(fit)
+  expect_s3_class(result, "summary.dp_mixture")
+  expect_identical(result$diagnostics$quantity[1:4], c("log_likelihood", "occupied", "concentration", "log_density[1]"))
+  best <- which(fit$log_posterior == max(fit$log_posterior[51:100, ]), arr.ind = TRUE)
+  expect_identical(result$reference, list(draw = best[[1]] - 50L, chain = best[[2]]))
+  weights <- fit$draws$weights[, result$reference$draw, result$reference$chain]
+  expect_identical(result$components$weight, sort(weights, decreasing = TRUE))
+  expect_identical(
+    result$components$CD2, unname(fit$draws$means[order(-weights), "CD2", result$reference$draw, result$reference$chain])
+  )
+  expect_identical(dim(result$occupied), c(50L, 2L))
+  expect_output(print(result), "Largest components.*in the data's units.*Convergence")
+  expect_output(print(result, components = 2), "and 4 more components with")
+  expect_error(summary(fit, digit = 3), "`digit` is not known here", class = "warpbayes_error_input")
+})
+
+test_that("a fit without kept draws can still be printed and summarised", {
+  fit <- simulate_fit()
+  fit$draws$covariances <- NULL
+  expect_null(summary(fit)$components)
+  expect_output(print(summary(fit)), "Convergence")
+  expect_output(print(fit), "2,000 cells")
+})
+
+test_that("numbers are shown to a precision that their spread deserves", {
+  expect_identical(format_to_spread(c(-1234567.891, 3), 12.3), c("-1,234,568", "3"))
+  expect_identical(format_to_spread(0.123456, 0.01), "0.123")
+  expect_identical(format_to_spread(5, 0), "5")
+})
