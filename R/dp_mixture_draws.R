@@ -117,7 +117,8 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
 #' [predict.dp_mixture()].
 #'
 #' @param x a fit from [dp_mixture()].
-#' @param data the cells, as `newdata` of [predict.dp_mixture()].
+#' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL` for those that
+#'   were fitted.
 #' @param draws number of draws that the density is averaged over.
 #' @inheritParams predict.dp_mixture
 #' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`,
@@ -164,7 +165,7 @@ glance.dp_mixture <- function(x, ...) {
   data.frame(
     rows = x$rows, markers = length(x$markers), components = x$components,
     occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
-    log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = kept_draws(x),
+    log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = count_kept(x),
     rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
     converged = convergence_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
   )
@@ -172,27 +173,30 @@ glance.dp_mixture <- function(x, ...) {
 
 #' @rdname tidy.dp_mixture
 #' @exportS3Method generics::augment
-augment.dp_mixture <- function(x, data, draws = 20, backend = NULL, threads = NULL, ...) {
+augment.dp_mixture <- function(x, data = NULL, draws = 20, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  if (missing(data)) {
-    stop_input("data", "is missing: a fit does not keep its data; give the cells")
-  }
-  density <- predict(x, data, "log_density", draws = draws, backend = backend, threads = threads)
-  run <- resolve_run(backend, threads)
-  cells <- as_new_rows(data, x, argument = "data")
+  call <- sys.call()
+  need_draws(x, c("weights", "means", "covariances"))
+  draws <- check_count(draws, "draws")
+  cells <- cells_of(x, data, argument = "data", call = call)
+  run <- resolve_run(backend, threads, call = call)
   reference <- reference_draw(x)
   used <- data.frame(draw = reference$draw, chain = reference$chain)
+  densities <- spaced_draws(x, draws)
   class <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
+  density <- numeric(nrow(cells))
   slice_rows <- max(1, floor(2^24 / x$components))
   for (first in seq(1, length.out = ceiling(nrow(cells) / slice_rows), by = slice_rows)) {
     slice <- seq(first, min(nrow(cells), first + slice_rows - 1))
-    part <- evaluate_draw(x, used, 1L, cells[slice, , drop = FALSE], "prob", run)
+    some <- cells[slice, , drop = FALSE]
+    part <- evaluate_draw(x, used, 1L, some, "prob", run)
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
+    density[slice] <- mean_log_density(x, densities, some, run)
   }
   if (!is.null(x$transform)) {
     cells <- sinh(cells) * rep(x$transform$cofactor, each = nrow(cells))
   }
-  cbind(as.data.frame(cells), .class = class, .prob = probability, .log_density = unname(density))
+  cbind(as.data.frame(cells), .class = class, .prob = probability, .log_density = density)
 }

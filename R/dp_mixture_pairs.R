@@ -10,8 +10,8 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   reference <- reference_draw(fit, call = NULL)
   chosen <- choose_markers(fit, markers, reference)
   cells <- NULL
-  if (!is.null(data)) {
-    cells <- as_new_rows(data, fit, argument = "data", call = NULL)
+  if (!is.null(data) || !is.null(fit$x)) {
+    cells <- cells_of(fit, data, argument = "data", call = NULL)
     run <- resolve_run(backend, threads, call = NULL)
     class <- reference_class(fit, reference, cells, run)
     cells <- cells[, chosen, drop = FALSE]
@@ -170,7 +170,8 @@ darken <- function(colour) {
 }
 
 # The mixture's density of two markers on a grid, and the regions of highest
-# density that hold region_mass of it.
+# density that hold region_mass of it. Returns, for every point of the grid, how
+# many of the regions it lies in.
 draw_regions <- function(reference, pair, limits, size = 100L) {
   grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
   density <- matrix(0, size, size)
@@ -192,6 +193,7 @@ draw_regions <- function(reference, pair, limits, size = 100L) {
   usr <- graphics::par("usr")
   graphics::rasterImage(t(image)[rev(seq_len(size)), ], usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = TRUE)
   graphics::contour(grid[[1L]], grid[[2L]], density, levels = levels, drawlabels = FALSE, add = TRUE, lwd = 0.6, col = "#08306B")
+  invisible(shade)
 }
 
 # Histogram of the cells with the density of the mixture and its name.

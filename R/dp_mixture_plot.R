@@ -16,11 +16,11 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #' and take seconds.
 #'
 #' \describe{
-#'   \item{`"pairs"`}{Markers against each other. Below the diagonal the cells of
-#'     `data`, coloured by component and darker where there are more, with the
+#'   \item{`"pairs"`}{Markers against each other. Below the diagonal the
+#'     cells, coloured by component and darker where there are more, with the
 #'     ellipses that hold 90% of each component; above it the density of the mixture
 #'     as regions that hold 50, 80, 95 and 99% of the cells; on it the histogram of
-#'     each marker with the density of the mixture. Without `data`, only what the
+#'     each marker with the density of the mixture. Without cells, only what the
 #'     mixture says. The nine heaviest components have colours, the others are grey.}
 #'   \item{`"trace"`}{The log likelihood, the number of occupied components, the
 #'     concentration and the log density at a fixed point over the sweeps, one line per chain, the
@@ -37,7 +37,8 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #' `"pairs"` and `"heatmap"` show the reference draw; see [predict.dp_mixture()].
 #'
 #' @param x a fit from [dp_mixture()].
-#' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()].
+#' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`
+#'   for those that were fitted.
 #' @param type which picture.
 #' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). By
 #'   default all up to five, and of more than five those on which components differ
@@ -56,7 +57,7 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
 #' colnames(x) <- c("CD3", "CD4", "CD8")
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
-#' plot(fit, x)
+#' plot(fit)
 #' plot(fit, type = "trace")
 #' plot(fit, type = "weights")
 #' plot(fit, type = "heatmap")

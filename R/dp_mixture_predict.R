@@ -21,14 +21,14 @@ predict_slice <- 2^18
 #' transformation of the fit is applied. Densities are per unit of the transformed
 #' values.
 #'
-#' Memory beyond `newdata` is that of the result, a slice of 262,144 cells, and a
+#' Memory beyond the cells is that of the result, a slice of 262,144 cells, and a
 #' double for each of its values. Only `type = "prob"` needs cells x components.
 #' Time is that of one sweep for `"class"` and `"prob"`, and of one sweep per draw
 #' for `"log_density"`: give `draws` where that is too long.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
-#' @param newdata the cells, in any of the forms that [dp_mixture()] takes. A fit
-#'   does not keep its data: to classify the cells that were fitted, give them again.
+#' @param newdata the cells, in any of the forms that [dp_mixture()] takes; `NULL` for
+#'   those that were fitted.
 #' @param type what to return.
 #' @param draws for `"log_density"`: average over this many kept draws, evenly
 #'   spaced over all chains; `NULL` for all.
@@ -39,29 +39,26 @@ predict_slice <- 2^18
 #'   `"prob"`: a matrix, cells x components, rows summing to one;
 #'   `"log_density"`: a numeric vector.
 #' @section Errors:
-#' `warpbayes_error_input` where `newdata` is missing or cannot be read, lacks a
+#' `warpbayes_error_input` where `newdata` cannot be read, lacks a
 #' marker of the fit (named) or has a value that is not finite (row and column
 #' named), and where the fit did not keep the draws that are needed.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
 #' fit <- dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2)
-#' table(predict(fit, x, threads = 2))
+#' table(predict(fit, threads = 2))
 #' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
 #' @export
-predict.dp_mixture <- function(object, newdata, type = c("class", "prob", "log_density"), draws = NULL,
+predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "prob", "log_density"), draws = NULL,
                                backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "prob", "log_density"))
-  if (missing(newdata) || is.null(newdata)) {
-    stop_input("newdata", "is missing: a fit does not keep its data; give the cells to classify")
-  }
   need_draws(object, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
   }
   call <- sys.call()
-  x <- as_new_rows(newdata, object, call = call)
+  x <- cells_of(object, newdata, call = call)
   run <- resolve_run(backend, threads, call = call)
   if (type == "log_density") {
     used <- spaced_draws(object, draws)

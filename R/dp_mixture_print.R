@@ -69,7 +69,7 @@ fit_words <- function(fit) {
       count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), format(fit$warmup),
       if (fit$thin > 1) sprintf(", every %s. draw kept", format(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
-      count_words(kept_draws(fit), "draw"), elapsed_words(fit$elapsed), fit$backend, fit$precision,
+      count_words(count_kept(fit), "draw"), elapsed_words(fit$elapsed), fit$backend, fit$precision,
       format(fit$seed, digits = 16)
     )
   )
@@ -183,7 +183,7 @@ summary.dp_mixture <- function(object, ...) {
   reference <- NULL
   components <- NULL
   complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
-  if (all(complete) && kept_draws(object) > 0L) {
+  if (all(complete) && count_kept(object) > 0L) {
     reference <- reference_draw(object)
     order <- order(-reference$weights)
     components <- data.frame(component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE],

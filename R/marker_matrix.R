@@ -55,6 +55,17 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
   if (is.null(fit$transform)) x else arcsinh_columns(x, fit$transform$cofactor)
 }
 
+# The cells given, or those that were fitted.
+cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
+  if (!is.null(newdata)) {
+    return(as_new_rows(newdata, fit, argument, call))
+  }
+  if (is.null(fit$x)) {
+    stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`", call = call)
+  }
+  fit$x
+}
+
 # Rows by markers -----------------------------------------------------------
 
 expression_matrix <- function(x, markers, argument, call) {

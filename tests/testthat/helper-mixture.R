@@ -62,7 +62,7 @@ simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chai
     thin = 1, keep = c("weights", "means", "covariances"), seed = 1, backend = "cpu", precision = "double",
     threads = 2L, prior = resolve_prior(dp_prior(), center, scale, markers), markers = markers, rows = n,
     center = center, scale = scale, elapsed = list(total = 1.5), interrupted = FALSE, transform = NULL,
-    call = quote(dp_mixture(x))
+    x = x, call = quote(dp_mixture(x))
   )
-  structure(fit, class = "dp_mixture", x = x, labels = labels)
+  structure(fit, class = "dp_mixture", labels = labels)
 }

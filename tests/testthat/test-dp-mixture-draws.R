@@ -1,7 +1,7 @@
 # Draws for posterior and coda; tidy(), glance(), augment().
 
 fit <- simulate_fit(k = 4, p = 2, chains = 3)
-x <- attr(fit, "x")
+x <- fit$x
 
 test_that("posterior's formats hold the kept sweeps of every chain", {
   skip_if_not_installed("posterior")
@@ -68,7 +68,7 @@ test_that("tidy, glance and augment give tables", {
   expect_identical(as.matrix(cells[fit$markers]), x, ignore_attr = TRUE)
   expect_identical(cells$.class, predict(fit, x, threads = 2))
   expect_equal(cells$.prob, apply(predict(fit, x, type = "prob", threads = 2), 1, max))
-  expect_error(generics::augment(fit), "`data` is missing")
+  expect_identical(generics::augment(fit, threads = 2), cells)
   expect_error(generics::augment(fit, x[, 1]), "`data` is a vector")
   transformed <- fit
   transformed$transform <- list(type = "arcsinh", cofactor = c(5, 150))

@@ -31,8 +31,9 @@ size_and_time <- function(code) {
 test_that("every picture is drawn for fits of all shapes", {
   for (p in c(1, 2, 4, 7)) {
     fit <- simulate_fit(n = 400, k = if (p == 2) 1 else 12, p = p, chains = p %/% 2 + 1)
-    x <- attr(fit, "x")
+    x <- fit$x
     draw(expect_identical(expect_invisible(plot(fit, x, threads = 2)), fit))
+    fit$x <- NULL
     draw(plot(fit, main = "A title"))
     draw(plot(fit, type = "trace", main = "A title"))
     draw(plot(fit, type = "weights", main = "A title"))
@@ -53,7 +54,7 @@ test_that("short, interrupted and still chains have a trace", {
 
 test_that("cells outside the frame, constant markers and a single cell can be shown", {
   fit <- simulate_fit(n = 300, p = 3)
-  x <- attr(fit, "x")
+  x <- fit$x
   x[1, ] <- 1e6
   x[, 2] <- 10
   draw(plot(fit, x, threads = 2))
@@ -95,7 +96,7 @@ test_that("the shaded regions hold the stated share of the density", {
 test_that("a million cells take under five seconds and a megabyte", {
   skip_on_cran()
   fit <- simulate_fit(n = 1e6, k = 12, p = 5)
-  x <- attr(fit, "x")
+  x <- fit$x
   for (type in c("pairs", "trace", "weights", "heatmap")) {
     cost <- size_and_time(plot(fit, x, type = type, threads = 2))
     expect_lt(cost[["bytes"]], 1e6)

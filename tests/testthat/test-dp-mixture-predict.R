@@ -1,7 +1,7 @@
 # predict(): against densities in plain R, and its bad input.
 
 fit <- simulate_fit(n = 500, k = 5)
-x <- attr(fit, "x")
+x <- fit$x
 reference <- reference_draw(fit)
 
 test_that("classes and probabilities are those of the draw with the highest log posterior", {
@@ -10,6 +10,7 @@ test_that("classes and probabilities are those of the draw with the highest log 
   expect_equal(predict(fit, x, type = "prob", threads = 2), prob, tolerance = 1e-10, ignore_attr = TRUE)
   class <- predict(fit, x, threads = 2)
   expect_type(class, "integer")
+  expect_identical(predict(fit, threads = 2), class)
   expect_identical(class, max.col(joint, "first"))
   expect_identical(colnames(predict(fit, x, type = "prob", threads = 2)), as.character(1:5))
 })
@@ -61,7 +62,9 @@ test_that("the transformation of the fit is applied to new cells", {
 
 test_that("what cannot be predicted is refused", {
   error <- "warpbayes_error_input"
-  expect_error(predict(fit), "`newdata` is missing: a fit does not keep its data", class = error)
+  lost <- fit
+  lost$x <- NULL
+  expect_error(predict(lost), "`newdata` is NULL, and the fit has lost its own cells", class = error)
   expect_error(predict(fit, x, type = "classes"), "`type` must be one of \"class\", \"prob\", \"log_density\"", class = error)
   expect_error(predict(fit, x[, 1:2]), "lacks the marker of the fit \"CD3\"", class = error)
   expect_error(predict(fit, unname(x[, 1:2])), "2 columns without names; the fit has 3 markers", class = error)
