@@ -6,6 +6,8 @@
 # the estimates of Rhat and of quantiles are not to be relied on.
 rhat_limit <- 1.05
 ess_wanted <- 100
+# Fewer sweeps have no autocorrelations to speak of.
+fewest_sweeps <- 12
 
 # Halves of every chain as chains of their own. draws: sweeps x chains.
 split_chains <- function(draws) {
@@ -72,13 +74,14 @@ effective_size <- function(draws) {
   pairs <- even + correlation[2L * seq_len(last)]
   end <- which(pairs <= 0)
   end <- if (length(end)) end[[1L]] else last
-  time <- 2 * sum(cummin(pairs[seq_len(end - 1L)])) - 1 + max(even[[end]], 0)
+  half_pair <- if (pairs[[end]] > 0) even[[end]] else max(even[[end]], 0)
+  time <- 2 * sum(cummin(pairs[seq_len(end - 1L)])) - 1 + half_pair
   total <- n * ncol(draws)
   total / max(time, 1 / log10(total))
 }
 
 bulk_size <- function(draws) {
-  if (nrow(draws) < 10L || anyNA(draws) || any(is.infinite(draws))) {
+  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws))) {
     return(NA_real_)
   }
   halves <- split_chains(draws)
@@ -140,7 +143,7 @@ convergence_verdict <- function(fit, table) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
   chains <- fit$chains
   verdict <- function(converged, ...) list(converged = converged, sentences = c(...))
-  if (sweeps < 10L) {
+  if (sweeps < fewest_sweeps) {
     return(verdict(NA, sprintf(
       "Convergence cannot be judged: %s after the warmup.",
       if (sweeps <= 0L) "there is no sweep" else if (sweeps == 1L) "there is one sweep" else sprintf("there are %d sweeps", sweeps)

@@ -24,7 +24,8 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   colours <- c(component_colours[seq_along(coloured)], other_colour)
   panels <- length(chosen)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
-  bins <- if (panels <= 3L) 200L else 140L
+  # About 400 pixels a side over all panels: finer ones show no more and cost bytes.
+  bins <- as.integer(max(80, min(200, 480 / panels)))
   if (!is.null(cells)) {
     position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
   }
@@ -132,7 +133,8 @@ draw_cells <- function(x, y, colour, colours, bins) {
     return()
   }
   majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
-  depth <- 0.35 + 0.65 * log1p(total[filled]) / log1p(max(total))
+  # Few steps of shade compress well.
+  depth <- 0.35 + 0.65 * round(6 * log1p(total[filled]) / log1p(max(total))) / 6
   rgb <- grDevices::col2rgb(colours)[, majority, drop = FALSE]
   rgb <- 255 - t(t(255 - rgb) * depth)
   image <- matrix("#FFFFFF", bins, bins)
@@ -185,14 +187,14 @@ draw_regions <- function(reference, pair, limits, size = 100L) {
     density <- density + reference$weights[[j]] * stats::dnorm(grid[[1L]], mean[[1L]], sd[[1L]]) *
       stats::dnorm(outer(-center, grid[[2L]], "+"), 0, sd[[2L]])
   }
+  if (!any(density > 0)) {
+    return(invisible(matrix(0L, size, size)))
+  }
   ranked <- sort(density, decreasing = TRUE)
   share <- cumsum(ranked) / sum(ranked)
   levels <- vapply(region_mass, function(mass) ranked[[which(share >= mass)[[1L]]]], 0)
   shade <- findInterval(density, levels)
-  image <- matrix(c("#FFFFFF", region_colours)[shade + 1L], size)
-  usr <- graphics::par("usr")
-  graphics::rasterImage(t(image)[rev(seq_len(size)), ], usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = TRUE)
-  graphics::contour(grid[[1L]], grid[[2L]], density, levels = levels, drawlabels = FALSE, add = TRUE, lwd = 0.6, col = "#08306B")
+  graphics::.filled.contour(grid[[1L]], grid[[2L]], density, c(levels, 1.001 * max(density)), region_colours)
   invisible(shade)
 }
 

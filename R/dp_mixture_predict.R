@@ -117,5 +117,5 @@ spaced_draws <- function(fit, count = NULL) {
   if (is.null(count) || count >= nrow(all)) {
     return(all)
   }
-  all[round(seq(1, nrow(all), length.out = count + 2))[-c(1, count + 2)], ]
+  all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
 }

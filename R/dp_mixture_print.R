@@ -43,7 +43,7 @@ need_draws <- function(fit, parts, call = sys.call(-1L)) {
   }
 }
 
-kept_draws <- function(fit) {
+count_kept <- function(fit) {
   length(fit$draws$concentration)
 }
 
@@ -103,7 +103,7 @@ fit_words <- function(fit) {
 #' \describe{
 #'   \item{`diagnostics`}{a data frame with one row per quantity: `quantity`, `mean`,
 #'     `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`. `NA` where a quantity does
-#'     not vary or there are fewer than ten sweeps.}
+#'     not vary or there are fewer than twelve sweeps.}
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` where it cannot be judged.}
 #'   \item{`verdict`}{sentences.}
 #'   \item{`components`}{a data frame of the components of the reference draw, the

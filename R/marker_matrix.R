@@ -33,17 +33,12 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
 
 # New rows for a fit: its markers by name where there are names, else by position.
 as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)) {
-  x <- expression_matrix(newdata, NULL, argument, call)
-  given <- colnames(x)
-  if (is.null(given)) {
-    if (ncol(x) != length(fit$markers)) {
-      stop_input(argument, sprintf(
-        "has %d columns without names; the fit has %d markers: %s", ncol(x),
-        length(fit$markers), list_some(fit$markers)
-      ), call = call)
-    }
-  } else {
-    x <- select_markers(x, fit$markers, descriptions(newdata), argument, call, from_fit = TRUE)
+  x <- expression_matrix(newdata, fit$markers, argument, call, from_fit = TRUE)
+  if (ncol(x) != length(fit$markers)) {
+    stop_input(argument, sprintf(
+      "has %d columns without names; the fit has %d markers: %s", ncol(x),
+      length(fit$markers), list_some(fit$markers)
+    ), call = call)
   }
   if (is.integer(x)) {
     storage.mode(x) <- "double"
@@ -68,7 +63,9 @@ cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
 
 # Rows by markers -----------------------------------------------------------
 
-expression_matrix <- function(x, markers, argument, call) {
+# With `from_fit`, the markers are those of a fit, and are looked up only where the
+# columns have names.
+expression_matrix <- function(x, markers, argument, call, from_fit = FALSE) {
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {
     stack_frames(frames, argument, call)
@@ -79,8 +76,8 @@ expression_matrix <- function(x, markers, argument, call) {
   } else {
     check_matrix(x, argument, call)
   }
-  if (!is.null(markers)) {
-    values <- select_markers(values, markers, descriptions(x), argument, call)
+  if (!is.null(markers) && !(from_fit && is.null(colnames(values)))) {
+    values <- select_markers(values, markers, descriptions(x), argument, call, from_fit)
   }
   if (is.data.frame(values)) data_frame_matrix(values, argument, call) else values
 }

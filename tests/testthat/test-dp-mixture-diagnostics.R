@@ -10,7 +10,7 @@ autoregressive <- function(sweeps, chains, correlation, shift = 0) {
 test_that("Rhat and bulk effective sample size are those of package posterior", {
   skip_if_not_installed("posterior")
   set.seed(40)
-  for (sweeps in c(10, 21, 100, 501)) {
+  for (sweeps in c(12, 21, 100, 501)) {
     for (chains in c(1, 2, 4)) {
       for (correlation in c(-0.5, 0.01, 0.5, 0.95)) {
         for (shift in c(0, 0.5)) {
@@ -71,7 +71,7 @@ test_that("the verdict is in words, with the quantity and by how much", {
   rising$log_likelihood <- -rising$log_likelihood
   expect_match(verdict(rising)$sentences, "log likelihood is still falling", all = FALSE)
 
-  short <- verdict(simulate_fit(sweeps = 80, warmup = 40))
+  short <- verdict(simulate_fit(sweeps = 130, warmup = 50))
   expect_false(short$converged)
   expect_match(short$sentences, "Too few draws to be sure: .* 200 \\(100 per chain\\) are wanted")
 })

@@ -18,7 +18,7 @@ test_that("posterior's formats hold the kept sweeps of every chain", {
   expect_equal(as.vector(matrix[101:150, "mean[4,CD2]"]), fit$draws$means[4, "CD2", , 3])
   expect_equal(as.vector(matrix[1:50, "weight[2]"]), fit$draws$weights[2, , 1])
   summary <- posterior::summarise_draws(posterior::as_draws(fit), "rhat")
-  expect_equal(summary$rhat[summary$variable == "log_likelihood"], diagnose(fit)$rhat[[1]])
+  expect_equal(as.double(summary$rhat)[summary$variable == "log_likelihood"], diagnose(fit)$rhat[[1]])
 })
 
 test_that("thinned draws are matched with their sweeps", {
@@ -45,7 +45,7 @@ test_that("parts that were not kept, and misspelt arguments, are refused", {
   expect_error(draws_array(without, TRUE), "needs the draws of means", class = "warpbayes_error_input")
   expect_error(draws_array(fit, NA), "`components` must be TRUE or FALSE", class = "warpbayes_error_input")
   skip_if_not_installed("posterior")
-  expect_error(posterior::as_draws_df(fit, component = TRUE), "not known here", class = "warpbayes_error_input")
+  expect_error(posterior::as_draws_df(fit, parts = TRUE), "not known here", class = "warpbayes_error_input")
 })
 
 test_that("tidy, glance and augment give tables", {

@@ -69,7 +69,7 @@ test_that("what cannot be predicted is refused", {
   expect_error(predict(fit, x[, 1:2]), "lacks the marker of the fit \"CD3\"", class = error)
   expect_error(predict(fit, unname(x[, 1:2])), "2 columns without names; the fit has 3 markers", class = error)
   expect_error(predict(fit, x, draws = 0), "`draws` must be one whole number from 1", class = error)
-  expect_error(predict(fit, x, new = 1), "`new` is not known here", class = error)
+  expect_error(predict(fit, x, probs = 1), "`probs` is not known here", class = error)
   broken <- x
   broken[3, 2] <- NA
   expect_error(predict(fit, broken), "`newdata` has NA in row 3, column 2 \\(\"CD2\"\\)", class = error)
@@ -88,8 +88,8 @@ test_that("draws are chosen evenly over the chains", {
   some <- spaced_draws(fit, 10)
   expect_identical(nrow(some), 10L)
   expect_identical(as.integer(table(some$chain)), c(5L, 5L))
-  expect_false(anyDuplicated(some) > 0)
+  expect_identical(anyDuplicated(some), 0L)
   expect_identical(nrow(spaced_draws(fit, 1)), 1L)
   expect_identical(nrow(spaced_draws(fit, 99)), 99L)
-  expect_false(anyDuplicated(spaced_draws(fit, 99)) > 0)
+  expect_identical(anyDuplicated(spaced_draws(fit, 99)), 0L)
 })
