@@ -113,9 +113,9 @@ marker_range <- function(reference, marker, values) {
 
 # Bin from 1, NA outside the limits.
 bin_of <- function(values, limits, bins) {
-  bin <- as.integer(floor((values - limits[[1L]]) / diff(limits) * bins)) + 1L
-  bin[bin < 1L | bin > bins] <- NA_integer_
-  bin
+  bin <- floor((values - limits[[1L]]) / diff(limits) * bins) + 1
+  bin[bin < 1 | bin > bins] <- NA
+  as.integer(bin)
 }
 
 # Each pixel has the colour that most of its cells have, darker with their number.
@@ -158,7 +158,7 @@ draw_ellipses <- function(reference, pair, colour_of, colours, min_weight) {
     }
     outline <- t(t(circle %*% root) + reference$means[j, pair])
     other <- colour_of[[j]] == length(colours)
-    dark <- darken(if (other) "#888888" else colours[[colour_of[[j]]]])
+    dark <- darken(if (other) "#AAAAAA" else colours[[colour_of[[j]]]])
     if (!other) {
       graphics::lines(outline, col = "white", lwd = 2.4)
     }
@@ -208,19 +208,28 @@ draw_marker <- function(fit, reference, marker, limits, values) {
   }
   bars <- NULL
   if (!is.null(values)) {
-    bins <- 60L
-    bars <- tabulate(bin_of(values, limits, bins), bins) / length(values) / (diff(limits) / bins)
+    width <- bar_width(values, limits)
+    # Halves, so that whole numbers lie inside bars and not on their borders.
+    left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
+    bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
+    bars <- tabulate(bin, length(left)) / length(values) / width
   }
   graphics::plot.window(limits, c(0, 1.25 * max(density, bars)))
   if (!is.null(bars)) {
-    left <- limits[[1L]] + diff(limits) / length(bars) * (seq_along(bars) - 1)
-    graphics::rect(left, 0, left + diff(limits) / length(bars), bars, col = "#D9D9D9", border = NA)
+    graphics::rect(pmax(left, limits[[1L]]), 0, pmin(left + width, limits[[2L]]), bars, col = "#D9D9D9", border = NA)
   }
   graphics::lines(at, density, lwd = 1.4, col = "#08519C")
   usr <- graphics::par("usr")
   graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), fit$markers[[marker]], font = 2L,
     cex = 1.2)
   graphics::box(col = "#555555")
+}
+
+# Some 60 bars; of whole numbers each holds equally many, lest they form a comb.
+bar_width <- function(values, limits) {
+  width <- diff(limits) / 60
+  some <- values[seq_len(min(length(values), 1000L))]
+  if (all(some == floor(some))) max(1, round(width)) else width
 }
 
 # Numbers on the outside only, sides taking turns so that they do not touch.

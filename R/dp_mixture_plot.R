@@ -63,7 +63,7 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #' plot(fit, type = "heatmap")
 #' @export
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
-                            min_weight = 0.002, main = NULL, backend = NULL, threads = NULL, ...) {
+                            min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
   min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)

@@ -48,6 +48,7 @@ predict_slice <- 2^18
 #' fit <- dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2)
 #' table(predict(fit, threads = 2))
 #' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
+#' @importFrom stats predict
 #' @export
 predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "prob", "log_density"), draws = NULL,
                                backend = NULL, threads = NULL, ...) {

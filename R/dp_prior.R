@@ -2,7 +2,7 @@
 # decide, and the whole in the standardised units of the sampler.
 
 # Where the user says nothing, in units of each marker's standard deviation.
-prior_defaults <- list(mean_scale = 20, df = 10, sd = 0.25, concentration = c(shape = 1, rate = 1))
+prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shape = 1, rate = 1))
 
 #' Prior of a Dirichlet-process mixture
 #'
@@ -24,8 +24,8 @@ prior_defaults <- list(mean_scale = 20, df = 10, sd = 0.25, concentration = c(sh
 #'
 #' @section What the data decide:
 #' Left `NULL`, `mean` is the mean of each marker; `scale` is diagonal with
-#' standard deviations a quarter of each marker's; `mean_scale` is 20, so that
-#' component means spread a little wider than the data; `df` is 10; and
+#' standard deviations half of each marker's; `mean_scale` is 5, so that
+#' component means spread a little wider than the data; `df` is 50; and
 #' `concentration` is gamma with shape 1 and rate 1. A marker that does not vary
 #' counts as having standard deviation 1. All this is on the scale on which the
 #' mixture is fitted: after the transformation, where `transform = "arcsinh"`.
@@ -65,8 +65,8 @@ prior_defaults <- list(mean_scale = 20, df = 10, sd = 0.25, concentration = c(sh
 #' @examples
 #' dp_prior()
 #' # Components expected to have standard deviation 30 in every marker, a belief
-#' # worth 50 cells.
-#' dp_prior(scale = 30^2, df = 50)
+#' # worth 200 cells.
+#' dp_prior(scale = 30^2, df = 200)
 #' # Fewer components.
 #' dp_prior(concentration = c(shape = 1, rate = 10))
 #' @export
