@@ -1,0 +1,466 @@
+/* Geweke's joint-distribution test of the mixture's Gibbs sampler (Geweke 2004,
+ * "Getting it right", Journal of the American Statistical Association 99,
+ * 799-804). If the sampler leaves the posterior of any data invariant, then
+ * sweeps in turn with new data drawn given parameters and labels leave the joint
+ * law of parameters, labels and data invariant, and that law can also be simulated
+ * directly (prior_simulator.h). The means of many functions of the draws are
+ * compared between the two.
+ *
+ *   geweke [-n sweeps] [-c case] [-t threads] [-s seed] [-v]
+ *
+ * -n sweeps of the first three cases (default 200,000), a quarter of which go to
+ * each of the others (50,000 at least: in shorter runs batches hang together, which
+ * fails the test); -c one case only; -v prints every functional.
+ *
+ * Standard errors are from batch means; chains start in their stationary law. The
+ * bound on |z| is such that any of all functionals of the run passes it with
+ * probability 1e-6 if the sampler is right (Bonferroni, Student's t for the number
+ * of batches). A line for each case says which shift of a functional's mean would
+ * be found half of the time, in standard deviations of the functional under the
+ * prior: the median over functionals, and the worst. It shrinks with the root of
+ * the number of sweeps. The last line is "N passed, N failed", the status 0 where
+ * none failed. mutate.sh shows on planted errors what the test finds. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/linear_algebra.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "core/random_normal.h"
+#include "mixture.h"
+#include "prior_simulator.h"
+
+#define FALSE_ALARM 1e-6
+#define MOST_FUNCTIONALS 300
+#define CHAINS 4
+#define BATCHES 100 /* a chain */
+
+int wb_cpu_isa(void); /* cpu/backend.c */
+
+typedef struct test_case {
+  const char *name;
+  int n, k, p;
+  int moves;
+  wb_precision precision;
+  double share; /* of the sweeps asked for */
+} test_case;
+
+static const test_case cases[] = {
+  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1},
+  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1},
+  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1},
+  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25},
+  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25},
+  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25},
+  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25},
+  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25},
+};
+#define CASES ((int)(sizeof cases / sizeof cases[0]))
+
+/* Degrees of freedom and shape large enough for the variances of all functionals
+ * to exist, scales such that components overlap without being alike. */
+static model case_model(const test_case *c) {
+  model m = {.n = c->n, .k = c->k, .p = c->p, .mean_scale = 2, .df = 12, .shape = 5, .rate = 3};
+  for (int r = 0; r < c->p; r++) {
+    m.mean[r] = 0.5 - 0.3 * r;
+    for (int s = 0; s < c->p; s++) m.scale[r][s] = r == s ? 1 + 0.2 * r : 0.3;
+  }
+  model_prepare(&m);
+  return m;
+}
+
+/* Functionals ------------------------------------------------------------- */
+
+typedef struct functionals {
+  int count;
+  double value[MOST_FUNCTIONALS];
+  char (*name)[40]; /* NULL: names are not wanted */
+} functionals;
+
+static void put(functionals *f, double value, const char *name, int a, int b) {
+  if (f->name) snprintf(f->name[f->count], sizeof f->name[0], name, a, b);
+  f->value[f->count++] = value;
+}
+
+static void put_moments(functionals *f, double value, const char *name, int a, int b) {
+  char square[64];
+  snprintf(square, sizeof square, "(%s)^2", name);
+  put(f, value, name, a, b);
+  put(f, value * value, square, a, b);
+}
+
+static void put_component(functionals *f, const model *m, const point *at, int j) {
+  const int p = m->p, last = p - 1;
+  double trace = 0, distance = 0, count = 0;
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c < p; c++) {
+      trace += m->scale[r][c] * at->precision[j][r][c];
+      distance += at->precision[j][r][c] * (at->mean[j][r] - m->mean[r]) * (at->mean[j][c] - m->mean[c]);
+    }
+  for (int i = 0; i < m->n; i++) count += at->label[i] == j;
+  if (m->k > 1) {
+    put_moments(f, at->log_weight[j], "log pi%d", j + 1, 0);
+    put_moments(f, exp(at->log_weight[j]), "pi%d", j + 1, 0);
+    put(f, at->alpha * at->log_weight[j], "alpha log pi%d", j + 1, 0);
+    put_moments(f, count, "n%d", j + 1, 0);
+    put(f, count * at->alpha, "n%d alpha", j + 1, 0);
+    put(f, count * at->log_weight[j], "n%d log pi", j + 1, 0);
+    put(f, count * at->mean[j][0], "n%d mu.1", j + 1, 0);
+    put(f, count * at->log_determinant[j], "n%d log det", j + 1, 0);
+    put(f, at->label[0] == j, "[z1 = %d]", j + 1, 0);
+  }
+  if (j < m->k - 1) {
+    put_moments(f, -expm1(at->log_rest[j]), "v%d", j + 1, 0);
+    put_moments(f, at->log_rest[j], "log(1 - v%d)", j + 1, 0);
+  }
+  for (int r = 0; r < p; r++) put_moments(f, at->mean[j][r], "mu%d.%d", j + 1, r + 1);
+  put_moments(f, at->covariance[j][0][0], "Sigma%d.11", j + 1, 0);
+  put(f, at->mean[j][0] * at->covariance[j][0][0], "mu%d.1 Sigma.11", j + 1, 0);
+  if (p > 1) {
+    put(f, at->mean[j][0] * at->mean[j][last], "mu%d.1 mu.%d", j + 1, p);
+    put_moments(f, at->covariance[j][last][last], "Sigma%d.%d", j + 1, 11 * p);
+    put(f, at->mean[j][last] * at->covariance[j][last][last], "mu%d.%d Sigma.pp", j + 1, p);
+    put_moments(f, at->covariance[j][last][0], "Sigma%d.%d", j + 1, 10 * p + 1);
+  }
+  put_moments(f, at->log_determinant[j], "log det%d", j + 1, 0);
+  put(f, trace, "tr Sigma%d^-1 Phi", j + 1, 0);
+  put(f, distance, "|mu%d - m|", j + 1, 0);
+}
+
+static void put_data(functionals *f, const model *m, const point *at) {
+  const int n = m->n, p = m->p, z = at->label[0];
+  const double *x = at->x;
+  double mean = 0, square = 0;
+  for (int i = 0; i < n; i++) {
+    mean += x[i] / n;
+    square += x[i] * x[i] / n;
+  }
+  put_moments(f, x[0], "x1.1", 0, 0);
+  put(f, x[0] * x[1], "x1.1 x2.1", 0, 0);
+  put_moments(f, mean, "mean x.1", 0, 0);
+  put(f, square - mean * mean, "var x.1", 0, 0);
+  put(f, x[0] * at->mean[z][0], "x1.1 mu", 0, 0);
+  put(f, at->alpha * x[0], "alpha x1.1", 0, 0);
+  if (p > 1) {
+    put_moments(f, x[(p - 1) * n], "x1.%d", p, 0);
+    put(f, x[0] * x[(p - 1) * n], "x1.1 x1.%d", p, 0);
+  }
+}
+
+static void put_all(functionals *f, const model *m, const point *at) {
+  const int n = m->n, k = m->k;
+  f->count = 0;
+  put_moments(f, at->alpha, "alpha", 0, 0);
+  put_moments(f, log(at->alpha), "log alpha", 0, 0);
+  for (int j = 0; j < k; j++)
+    if (j < 3 || j == k - 1) put_component(f, m, at, j);
+  if (k > 1) {
+    double pairs = 0, occupied = 0, count[MOST_COMPONENTS] = {0};
+    for (int i = 0; i < n; i++) count[at->label[i]] += 1;
+    for (int j = 0; j < k; j++) {
+      pairs += count[j] * (count[j] - 1);
+      occupied += count[j] > 0;
+    }
+    put_moments(f, pairs, "pairs together", 0, 0);
+    put(f, at->label[0] == at->label[1], "[z1 = z2]", 0, 0);
+    put(f, at->label[0] == at->label[n - 1], "[z1 = zn]", 0, 0);
+    put_moments(f, occupied, "occupied", 0, 0);
+    put(f, exp(at->log_weight[0] + at->log_weight[1]), "pi1 pi2", 0, 0);
+    put(f, count[0] * count[1], "n1 n2", 0, 0);
+    put(f, at->mean[0][0] * at->mean[1][0], "mu1.1 mu2.1", 0, 0);
+    put(f, at->log_determinant[0] * at->log_determinant[1], "log det1 log det2", 0, 0);
+  }
+  put_data(f, m, at);
+  put_moments(f, at->log_likelihood, "log likelihood", 0, 0);
+  put(f, at->log_prior, "log prior", 0, 0);
+  put(f, at->distance, "|x - mu| before", 0, 0);
+  put(f, at->product, "x mu before", 0, 0);
+}
+
+/* What relates labels to the data from which they came. */
+static void relate(const model *m, point *at) {
+  at->distance = 0;
+  at->product = 0;
+  for (int i = 0; i < m->n; i++) {
+    at->distance += row_distance(m, at, i) / m->n;
+    at->product += at->x[i] * at->mean[at->label[i]][0] / m->n;
+  }
+}
+
+/* The two simulators ------------------------------------------------------ */
+
+/* Means of every batch, batch by batch. */
+typedef double batch_means[MOST_FUNCTIONALS];
+
+static int simulate_prior(const model *m, uint64_t seed, int chain, int length, batch_means *out) {
+  generator g;
+  point at;
+  functionals f = {.name = NULL};
+  generator_open(&g, seed, (uint64_t)chain);
+  for (int b = 0; b < BATCHES; b++) {
+    memset(out[b], 0, sizeof out[b]);
+    for (int i = 0; i < length; i++) {
+      prior_draw(m, &g, &at);
+      at.log_likelihood = log_likelihood(m, &at);
+      at.log_prior = log_prior(m, &at);
+      relate(m, &at);
+      put_all(&f, m, &at);
+      for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
+    }
+  }
+  return f.count;
+}
+
+/* The sampler's state as the functionals see it. */
+static void read_state(const model *m, const wb_mixture_state *state, point *at) {
+  const int p = m->p;
+  at->alpha = state->concentration;
+  for (int j = 0; j < m->k; j++) {
+    const double *factor = state->factor + (size_t)j * wb_packed_size(p);
+    at->log_weight[j] = state->log_weight[j];
+    at->log_rest[j] = state->log_rest[j];
+    for (int r = 0; r < p; r++) {
+      at->mean[j][r] = state->mean[j * p + r];
+      for (int c = 0; c < p; c++) {
+        at->precision[j][r][c] = 0;
+        for (int i = r > c ? r : c; i < p; i++)
+          at->precision[j][r][c] += factor[wb_packed_row(i) + (size_t)r] * factor[wb_packed_row(i) + (size_t)c];
+      }
+    }
+  }
+  point_complete(m, at);
+}
+
+static void redraw_data(const model *m, const wb_mixture_state *state, uint64_t key,
+                        uint32_t iteration, point *at) {
+  const int p = m->p;
+  for (int i = 0; i < m->n; i++) {
+    const int j = at->label[i];
+    double noise[MOST_COLUMNS];
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_SIMULATION, iteration, (uint64_t)i);
+    for (int r = 0; r < p; r++) noise[r] = wb_draw_normal(&stream);
+    wb_triangle_solve(p, state->factor + (size_t)j * wb_packed_size(p), noise, noise);
+    for (int r = 0; r < p; r++) at->x[i + r * m->n] = at->mean[j][r] + noise[r];
+  }
+}
+
+/* Whether the statistics of the allocation are those of its labels: the same
+ * counts, and sums that differ by rounding only. */
+static int same_statistics(const model *m, const double *a, const double *b, wb_precision precision) {
+  const size_t size = WB_MIXTURE_STATISTICS((size_t)m->p);
+  const double tolerance = precision == WB_SINGLE ? 1e-5 : 1e-12;
+  for (size_t i = 0; i < (size_t)m->k * size; i++) {
+    if (i % size == 0 ? a[i] != b[i] : !(fabs(a[i] - b[i]) <= tolerance * (1 + fabs(b[i])))) return 0;
+  }
+  return 1;
+}
+
+/* One chain of sweeps and new data. Returns how many sweeps went wrong: a status
+ * other than WB_OK, or statistics that are not those of the labels. */
+static long simulate_chain(const test_case *c, const model *m, uint64_t seed, int chain, int length,
+                           batch_means *out) {
+  const wb_backend *backend = wb_cpu_backend();
+  const wb_run run = {.threads = 1, .isa = (wb_isa)wb_cpu_isa()};
+  const uint64_t key = wb_chain_key(seed, (uint32_t)chain);
+  const double center[MOST_COLUMNS] = {0}, inverse_scale[MOST_COLUMNS] = {1, 1, 1, 1, 1};
+  double packed[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2], *next = packed;
+  for (int r = 0; r < m->p; r++)
+    for (int s = 0; s <= r; s++) *next++ = m->scale[r][s];
+  const wb_mixture_prior prior = {m->p, m->mean, m->mean_scale, m->df, packed, m->shape, m->rate};
+  const size_t statistics = (size_t)m->k * WB_MIXTURE_STATISTICS((size_t)m->p);
+  double *memory = malloc((wb_mixture_state_size(m->k, m->p) + statistics) * sizeof(double));
+  double *expected = memory + wb_mixture_state_size(m->k, m->p);
+  wb_mixture_state state;
+  wb_mixture_state_place(&state, m->k, m->p, memory);
+  point at;
+  functionals f = {.name = NULL};
+  generator g;
+  generator_open(&g, seed, 1000 + (uint64_t)chain);
+  prior_draw(m, &g, &at);
+  state.concentration = at.alpha;
+  const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision};
+  wb_message message;
+  long wrong = 0;
+  for (int b = 0; b < BATCHES; b++) {
+    memset(out[b], 0, sizeof out[b]);
+    for (int i = 0; i < length && wrong < 1000; i++) {
+      const uint32_t iteration = (uint32_t)(b * length + i + 1);
+      wb_mixture *session;
+      wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, state.statistics);
+      if (backend->mixture_open(&data, &run, &session, &message) != WB_OK) {
+        wrong++;
+        continue;
+      }
+      if (wb_mixture_sweep(backend, session, &prior, &state, key, iteration, c->moves, at.label,
+                           &at.log_likelihood, &message) != WB_OK)
+        wrong++;
+      backend->mixture_close(session);
+      wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, expected);
+      wrong += !same_statistics(m, state.statistics, expected, c->precision);
+      read_state(m, &state, &at);
+      at.log_prior = wb_mixture_log_prior(&prior, &state);
+      relate(m, &at);
+      redraw_data(m, &state, key, iteration, &at);
+      put_all(&f, m, &at);
+      for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
+    }
+  }
+  free(memory);
+  return wrong;
+}
+
+/* Comparison -------------------------------------------------------------- */
+
+typedef struct result {
+  batch_means prior[CHAINS * BATCHES], chain[CHAINS * BATCHES];
+  long wrong;
+  int count;
+  double draws;
+  char name[MOST_FUNCTIONALS][40];
+  double seconds;
+} result;
+
+/* Mean of the batches, its squared standard error, and the correlation of
+ * neighbouring batches. */
+static void summarize(batch_means *batch, int j, double *mean, double *error, double *correlation) {
+  const int count = CHAINS * BATCHES;
+  double square = 0, product = 0;
+  *mean = 0;
+  for (int b = 0; b < count; b++) *mean += batch[b][j] / count;
+  for (int b = 0; b < count; b++) {
+    square += (batch[b][j] - *mean) * (batch[b][j] - *mean);
+    if (b % BATCHES > 0) product += (batch[b][j] - *mean) * (batch[b - 1][j] - *mean);
+  }
+  *error = square / (count - 1) / count;
+  *correlation = square > 0 ? product / square : 0;
+}
+
+/* |z| that Student's t passes with probability `probability`, both tails, for
+ * many degrees of freedom (Fisher's expansion). */
+static double bound_of(double probability, double df) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 200; i++) {
+    const double middle = (low + high) / 2;
+    if (erfc(middle / sqrt(2)) > probability) low = middle;
+    else high = middle;
+  }
+  const double z = low, cube = z * z * z;
+  return z + (cube + z) / (4 * df) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * df * df);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* One line on a case; 1 where it passes. */
+static int report(const test_case *c, result *r, int functionals_of_run, int verbose) {
+  const double bound = bound_of(FALSE_ALARM / functionals_of_run, CHAINS * BATCHES - 1);
+  double largest = -1, correlated = 0, shift[MOST_FUNCTIONALS];
+  int where = 0;
+  for (int j = 0; j < r->count; j++) {
+    double means[2], errors[2], correlation, z;
+    summarize(r->prior, j, &means[0], &errors[0], &correlation);
+    summarize(r->chain, j, &means[1], &errors[1], &correlation);
+    z = (means[1] - means[0]) / sqrt(errors[0] + errors[1]);
+    if (!(fabs(z) <= largest)) { /* a value that is no number counts as the largest */
+      largest = isnan(z) ? INFINITY : fabs(z);
+      where = j;
+    }
+    if (correlation > correlated) correlated = correlation;
+    /* The prior's draws are independent: their variance is that of a batch's mean
+     * times its length. */
+    shift[j] = bound * sqrt((errors[0] + errors[1]) / (errors[0] * r->draws));
+    if (verbose)
+      printf("  %-24s prior %12.6g  chain %12.6g  se %8.2g  z %7.2f\n", r->name[j], means[0], means[1],
+             sqrt(errors[0] + errors[1]), z);
+  }
+  /* Batches that hang together make standard errors too small. */
+  const int passed = largest <= bound && r->wrong == 0 && correlated < 0.4;
+  qsort(shift, (size_t)r->count, sizeof *shift, compare_doubles);
+  printf("%-20s %9.0f sweeps, %3d functionals: largest |z| %.2f (%s), bound %.2f; "
+         "finds shifts of %.3f sd (worst %.3f); batch correlation %.2f; %.1f s: %s\n",
+         c->name, r->draws, r->count, largest, r->name[where], bound, shift[r->count / 2],
+         shift[r->count - 1], correlated, r->seconds,
+         r->wrong ? "FAILED, wrong sweeps" : passed ? "passed" : "FAILED");
+  fflush(stdout);
+  return passed;
+}
+
+static double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Names of a case's functionals, from any draw. */
+static int name_functionals(const model *m, result *r) {
+  generator g;
+  point at = {0};
+  functionals f = {.name = r->name};
+  generator_open(&g, 0, 0);
+  prior_draw(m, &g, &at);
+  put_all(&f, m, &at);
+  return f.count;
+}
+
+static void run_case(const test_case *c, const model *m, uint64_t seed, int number, double sweeps,
+                     int threads, result *r) {
+  const int length = (int)ceil(c->share * sweeps / (CHAINS * BATCHES));
+  const double start = clock_seconds();
+  long wrong = 0;
+  (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : wrong)
+  for (int work = 0; work < 2 * CHAINS; work++) {
+    const int chain = work / 2, id = number * CHAINS + chain + 1;
+    if (work % 2)
+      simulate_prior(m, seed, 2000 + id, length, r->prior + chain * BATCHES);
+    else
+      wrong += simulate_chain(c, m, seed, id, length, r->chain + chain * BATCHES);
+  }
+  r->wrong = wrong;
+  r->draws = (double)length * CHAINS * BATCHES;
+  r->seconds = clock_seconds() - start;
+}
+
+int main(int argc, char **argv) {
+  double sweeps = 2e5;
+  int only = -1, threads = 1, verbose = 0, passed = 0, failed = 0, total = 0;
+  uint64_t seed = 20040901;
+  for (int i = 1; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : "0";
+    if (!strcmp(argv[i], "-v")) {
+      verbose = 1;
+      continue;
+    }
+    if (!strcmp(argv[i], "-n")) sweeps = atof(value);
+    else if (!strcmp(argv[i], "-c")) only = atoi(value) - 1;
+    else if (!strcmp(argv[i], "-t")) threads = atoi(value);
+    else if (!strcmp(argv[i], "-s")) seed = (uint64_t)atof(value);
+    else {
+      fprintf(stderr, "geweke: unknown option %s\n", argv[i]);
+      return 2;
+    }
+    i++;
+  }
+  result *r = malloc(sizeof *r);
+  for (int i = 0; i < CASES; i++) {
+    const model m = case_model(&cases[i]);
+    if (only < 0 || only == i) total += name_functionals(&m, r);
+  }
+  for (int i = 0; i < CASES; i++) {
+    if (only >= 0 && only != i) continue;
+    const model m = case_model(&cases[i]);
+    r->count = name_functionals(&m, r);
+    run_case(&cases[i], &m, seed, i, sweeps, threads, r);
+    if (report(&cases[i], r, total, verbose)) passed++;
+    else failed++;
+  }
+  free(r);
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed > 0 || passed == 0;
+}

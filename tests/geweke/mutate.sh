@@ -1,0 +1,114 @@
+#!/bin/sh
+# What Geweke's test is worth: plants errors in copies of the sources, one at a
+# time, and shows that the test fails on each. An error that it does not find, or
+# that can no longer be planted, is a failure of this script.
+#
+#   tests/geweke/mutate.sh [SWEEPS]
+#
+# Prints for each error the largest |z| and the functional where it stands; the
+# last line is "N passed, N failed".
+set -eu
+cd "$(dirname "$0")/../.."
+sweeps=${1:-100000}
+compiler=${CC:-cc}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0
+failed=0
+bound=
+
+compile() {
+  "$compiler" -O2 -std=gnu99 -ffp-contract=off -Wno-unused -I"$1/src" -c -o "$2" "$3"
+}
+
+# Objects of the sources as they are: an error in one file spares the others.
+mkdir "$folder/right"
+for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture.c src/cpu/mixture.c src/cpu/backend.c; do
+  compile . "$folder/right/$(echo "$source" | tr / _).o" "$source"
+done
+
+# plant CASE FILE EDIT DESCRIPTION: FILE of src/ is edited by sed.
+plant() {
+  rm -rf "$folder/src" "$folder/planted"
+  cp -R src "$folder/src"
+  cp -R "$folder/right" "$folder/planted"
+  sed "$3" "src/$2" > "$folder/src/$2"
+  if cmp -s "src/$2" "$folder/src/$2"; then
+    printf '%-58s could not be planted: FAILED\n' "$4"
+    failed=$((failed + 1))
+    return
+  fi
+  case $2 in
+    mixture.c) objects=src/mixture.c ;;
+    cpu/*) objects=src/cpu/mixture.c ;;
+    *) objects="src/mixture.c src/cpu/mixture.c tests/geweke/geweke.c" ;;
+  esac
+  for source in $objects; do
+    case $source in
+      src/*) from=$folder/$source ;;
+      *) from=$source ;;
+    esac
+    compile "$folder" "$folder/planted/$(echo "$source" | tr / _).o" "$from"
+  done
+  "$compiler" -o "$folder/geweke" "$folder"/planted/*.o -lm
+  # A gamma whose shape is no number is drawn for ever: that too is an error found.
+  status=0
+  timeout 120 "$folder/geweke" -n "$sweeps" -c "$1" > "$folder/out" || status=$?
+  found=$(sed -n 's/.*largest |z| \(.*\), bound.*/|z| \1/p' "$folder/out")
+  test -z "$bound" && bound=$(sed -n 's/.*bound \([0-9.]*\);.*/\1/p' "$folder/out")
+  if grep -q 'wrong sweeps' "$folder/out"; then
+    found="statistics are not those of the labels"
+  fi
+  case $status in
+    0) verdict="NOT FOUND" ;;
+    124) verdict=found found="does not end" ;;
+    *) verdict=found ;;
+  esac
+  printf '%-58s case %s  %s: %s\n' "$4" "$1" "$found" "$verdict"
+  if test "$verdict" = found; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
+}
+
+# Means and covariances
+plant 1 mixture.c 's/prior->df + n + p + 1, scale/prior->df + n + p, scale/' "one degree of freedom too few"
+plant 1 mixture.c '/value += n \* shrink/d' "scale matrix without the term of the prior mean"
+plant 1 mixture.c 's/value += product\[at\] - sum\[r\] \* xc/value += product[at]/' "scatter about zero, not about the mean"
+plant 1 mixture.c 's/sd = wb_sqrt(prior->mean_scale \* shrink)/sd = wb_sqrt(prior->mean_scale)/' "gamma in place of gamma_n"
+plant 1 mixture.c 's/1 \/ (1 + prior->mean_scale \* n)/1 \/ (1 + n)/' "gamma_n with 1 + n in place of 1 + gamma n"
+plant 1 mixture.c 's/center\[r\] = (prior->mean\[r\] + /center[r] = (/' "m_n without the prior mean"
+plant 1 mixture.c 's/WB_PURPOSE_MEAN/WB_PURPOSE_COVARIANCE/' "words of the covariance used again for the mean"
+plant 1 core/random_wishart.h 's/wb_draw_chi(stream, df - (double)r)/wb_draw_chi(stream, df)/' "all diagonal entries of Bartlett's factor with full df"
+# Sticks and concentration
+plant 1 mixture.c 's/state->concentration + behind,/state->concentration + behind + 1,/' "s_j too large by one"
+plant 1 mixture.c 's/state->concentration + behind,/state->concentration + behind + n,/' "s_j with the rows of j itself"
+plant 1 mixture.c 's/wb_draw_log_beta(&stream, 1 + n,/wb_draw_log_beta(\&stream, 2 + n,/' "n_j too large by one"
+plant 1 mixture.c 's/state->log_weight\[j\] += before;/state->log_weight[j] += 0;/' "weights without the sticks before"
+plant 1 mixture.c 's/prior->shape + state->components - 1/prior->shape + state->components/' "shape of alpha too large by one"
+plant 1 mixture.c 's/rate -= state->log_rest/rate += state->log_rest/' "rate of alpha with the wrong sign"
+plant 1 mixture.c 's/double rate = prior->rate/double rate = 0/' "rate of alpha without the prior's"
+plant 1 core/random_gamma.h 's/return log_draw + .*/return log_draw;/' "gamma of shape below one without its power"
+plant 1 core/random_normal.h 's/return wb_normal_quantile/return 1.01 * wb_normal_quantile/' "normals too wide by 1%"
+# Exchange of labels
+plant 1 mixture.c 's/(alpha + next + behind) \/ (alpha + n + behind)/(alpha + n + behind) \/ (alpha + next + behind)/' "ratio of an exchange inverted"
+plant 1 mixture.c 's/if (l == k - 2)/if (0)/' "last pair exchanged like the others"
+plant 6 mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange without the rows behind"
+plant 1 mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
+plant 1 mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
+# Allocation
+plant 1 mixture.c 's/- 0.5 \* p \* LOG_2_PI +/- 0.5 * p * LOG_2_PI + 0 */' "log densities without the determinant"
+plant 1 mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"
+plant 1 cpu/mixture_tile.h 's/const uint64_t element = row + (uint64_t)l/const uint64_t element = row/' "one uniform for all rows"
+plant 1 cpu/mixture_tile.h 's/WB_PURPOSE_ALLOCATION, element), iteration)/WB_PURPOSE_ALLOCATION, element), 0)/' "the same uniforms in every sweep"
+plant 8 cpu/mixture_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
+plant 8 core/mixture_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
+plant 5 cpu/mixture_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
+plant 1 cpu/mixture_loops.h 's/for (int r = 0; r < values; r++)/for (int r = 0; r < values - 1; r++)/' "sums without the last column"
+# What is reported
+plant 1 mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
+
+echo "bound on |z| $bound, $sweeps sweeps of the first three cases, a quarter of the others"
+echo "$passed passed, $failed failed"
+test "$failed" -eq 0

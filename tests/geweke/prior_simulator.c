@@ -1,0 +1,203 @@
+/* See prior_simulator.h. The generator is xoshiro256++ (Blackman & Vigna 2021),
+ * its state filled by SplitMix64 (Steele, Lea & Flood 2014). */
+#include "prior_simulator.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t split_mix(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+void generator_open(generator *g, uint64_t seed, uint64_t stream) {
+  uint64_t state = seed * 1000003u + stream;
+  for (int i = 0; i < 4; i++) g->state[i] = split_mix(&state);
+  g->has_spare = 0;
+}
+
+static uint64_t rotate(uint64_t x, int by) {
+  return x << by | x >> (64 - by);
+}
+
+static double uniform(generator *g) {
+  uint64_t *s = g->state;
+  const uint64_t word = rotate(s[0] + s[3], 23) + s[0], shifted = s[1] << 17;
+  s[2] ^= s[0];
+  s[3] ^= s[1];
+  s[1] ^= s[2];
+  s[0] ^= s[3];
+  s[2] ^= shifted;
+  s[3] = rotate(s[3], 45);
+  return ((double)(word >> 12) + 0.5) * 0x1p-52;
+}
+
+/* A pair of normals from a uniform point of the disc (Marsaglia & Bray 1964). */
+static double normal(generator *g) {
+  if (g->has_spare) {
+    g->has_spare = 0;
+    return g->spare;
+  }
+  for (;;) {
+    const double a = 2 * uniform(g) - 1, b = 2 * uniform(g) - 1, square = a * a + b * b;
+    if (square >= 1 || square == 0) continue;
+    const double radius = sqrt(-2 * log(square) / square);
+    g->spare = b * radius;
+    g->has_spare = 1;
+    return a * radius;
+  }
+}
+
+/* Lower triangle L with L L' = a. */
+static void root(int p, double a[MOST_COLUMNS][MOST_COLUMNS], double l[MOST_COLUMNS][MOST_COLUMNS]) {
+  memset(l, 0, sizeof(double[MOST_COLUMNS][MOST_COLUMNS]));
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c <= r; c++) {
+      double sum = a[r][c];
+      for (int i = 0; i < c; i++) sum -= l[r][i] * l[c][i];
+      l[r][c] = r == c ? sqrt(sum) : sum / l[c][c];
+    }
+}
+
+/* Inverse of a positive definite matrix by elimination; returns the log of its
+ * determinant. */
+static double invert(int p, double a[MOST_COLUMNS][MOST_COLUMNS],
+                     double inverse[MOST_COLUMNS][MOST_COLUMNS]) {
+  double work[MOST_COLUMNS][MOST_COLUMNS], log_determinant = 0;
+  memcpy(work, a, sizeof work);
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c < p; c++) inverse[r][c] = r == c;
+  for (int pivot = 0; pivot < p; pivot++) {
+    const double size = work[pivot][pivot];
+    log_determinant += log(size);
+    for (int c = 0; c < p; c++) {
+      work[pivot][c] /= size;
+      inverse[pivot][c] /= size;
+    }
+    for (int r = 0; r < p; r++) {
+      if (r == pivot) continue;
+      const double times = work[r][pivot];
+      for (int c = 0; c < p; c++) {
+        work[r][c] -= times * work[pivot][c];
+        inverse[r][c] -= times * inverse[pivot][c];
+      }
+    }
+  }
+  return log_determinant;
+}
+
+void model_prepare(model *m) {
+  const int p = m->p;
+  const double df = m->df + p + 1;
+  double inverse[MOST_COLUMNS][MOST_COLUMNS];
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c < p; c++) m->scaled[r][c] = m->df * m->scale[r][c];
+  m->log_constant = 0.5 * df * invert(p, m->scaled, inverse) - 0.5 * df * p * log(2) -
+                    0.25 * p * (p - 1) * log(M_PI) - 0.5 * p * log(2 * M_PI * m->mean_scale);
+  for (int r = 0; r < p; r++) m->log_constant -= lgamma(0.5 * (df - r));
+  root(p, inverse, m->wishart_root);
+}
+
+void point_complete(const model *m, point *at) {
+  for (int j = 0; j < m->k; j++)
+    at->log_determinant[j] = -invert(m->p, at->precision[j], at->covariance[j]);
+}
+
+/* Sigma_j^-1 is Wishart with nu + p + 1 degrees of freedom and scale
+ * (nu Phi)^-1: the sum of that many outer products of normal vectors. */
+static void draw_component(const model *m, generator *g, point *at, int j) {
+  const int p = m->p;
+  double l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS], y[MOST_COLUMNS];
+  memset(at->precision[j], 0, sizeof at->precision[j]);
+  for (int i = 0; i < m->df + p + 1; i++) {
+    for (int r = 0; r < p; r++) {
+      e[r] = normal(g);
+      y[r] = 0;
+      for (int c = 0; c <= r; c++) y[r] += m->wishart_root[r][c] * e[c];
+    }
+    for (int r = 0; r < p; r++)
+      for (int c = 0; c < p; c++) at->precision[j][r][c] += y[r] * y[c];
+  }
+  invert(p, at->precision[j], at->covariance[j]);
+  root(p, at->covariance[j], l);
+  for (int r = 0; r < p; r++) {
+    e[r] = normal(g);
+    at->mean[j][r] = m->mean[r];
+    for (int c = 0; c <= r; c++) at->mean[j][r] += sqrt(m->mean_scale) * l[r][c] * e[c];
+  }
+}
+
+void prior_draw(const model *m, generator *g, point *at) {
+  const int n = m->n, k = m->k, p = m->p;
+  at->alpha = 0;
+  for (int i = 0; i < m->shape; i++) at->alpha -= log(uniform(g)) / m->rate;
+  double before = 0;
+  for (int j = 0; j < k; j++) {
+    /* 1 - v ~ Be(alpha, 1) has the distribution function u^alpha. */
+    at->log_rest[j] = j < k - 1 ? log(uniform(g)) / at->alpha : 0;
+    at->log_weight[j] = before + (j < k - 1 ? log(-expm1(at->log_rest[j])) : 0);
+    before += at->log_rest[j];
+    draw_component(m, g, at, j);
+  }
+  point_complete(m, at);
+  for (int i = 0; i < n; i++) {
+    double u = uniform(g), l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS];
+    int j = 0;
+    while (j < k - 1 && (u -= exp(at->log_weight[j])) > 0) j++;
+    at->label[i] = j;
+    root(p, at->covariance[j], l);
+    for (int r = 0; r < p; r++) {
+      e[r] = normal(g);
+      double *value = &at->x[i + r * n];
+      *value = at->mean[j][r];
+      for (int c = 0; c <= r; c++) *value += l[r][c] * e[c];
+    }
+  }
+}
+
+static double distance(int p, double precision[MOST_COLUMNS][MOST_COLUMNS], const double *from,
+                       const double *to, int step) {
+  double sum = 0;
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c < p; c++)
+      sum += precision[r][c] * (to[r * step] - from[r]) * (to[c * step] - from[c]);
+  return sum;
+}
+
+double row_distance(const model *m, const point *at, int i) {
+  const int j = at->label[i];
+  return distance(m->p, (double(*)[MOST_COLUMNS])at->precision[j], at->mean[j], at->x + i, m->n);
+}
+
+double log_likelihood(const model *m, const point *at) {
+  double sum = 0;
+  for (int i = 0; i < m->n; i++) {
+    double density = 0;
+    for (int j = 0; j < m->k; j++)
+      density += exp(at->log_weight[j] - 0.5 * m->p * log(2 * M_PI) - 0.5 * at->log_determinant[j] -
+                     0.5 * distance(m->p, (double(*)[MOST_COLUMNS])at->precision[j], at->mean[j],
+                                    at->x + i, m->n));
+    sum += log(density);
+  }
+  return sum;
+}
+
+double log_prior(const model *m, const point *at) {
+  const int p = m->p;
+  const double df = m->df + p + 1;
+  double sum = m->shape * log(m->rate) + (m->shape - 1) * log(at->alpha) - m->rate * at->alpha;
+  for (int i = 2; i < m->shape; i++) sum -= log(i);
+  for (int j = 0; j < m->k; j++) {
+    double trace = 0;
+    for (int r = 0; r < p; r++)
+      for (int c = 0; c < p; c++) trace += m->scaled[r][c] * at->precision[j][r][c];
+    /* (df + p + 1)/2 from the inverse Wishart density, 1/2 from the normal one. */
+    sum += m->log_constant - 0.5 * (df + p + 2) * at->log_determinant[j] - 0.5 * trace -
+           0.5 / m->mean_scale *
+               distance(p, (double(*)[MOST_COLUMNS])at->precision[j], m->mean, at->mean[j], 1);
+    if (j < m->k - 1) sum += log(at->alpha) + (at->alpha - 1) * at->log_rest[j];
+  }
+  return sum;
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Geweke's test of the mixture sampler on the package's own C sources, without R.
+#
+#   tests/geweke/run.sh             the short version, 15 s on two cores: finds a
+#                                   mean that is off by 0.03 standard deviations
+#   tests/geweke/run.sh --full      1.6e7 sweeps (0.003 standard deviations), then
+#                                   the planted errors; so does WARPBAYES_EXTENDED_TESTS
+#   tests/geweke/run.sh --build F   only builds the program F
+set -eu
+cd "$(dirname "$0")/../.."
+
+# build FOLDER PROGRAM: from the sources in FOLDER/src. OpenMP runs chains side by
+# side where the compiler has it.
+build() {
+  compiler=${CC:-cc}
+  flags="-O2 -std=gnu99 -ffp-contract=off -I$1/src"
+  echo 'int main(void) { return 0; }' > "$2.c"
+  if "$compiler" -fopenmp -o "$2" "$2.c" 2> /dev/null; then
+    flags="$flags -fopenmp"
+  fi
+  rm "$2.c"
+  # shellcheck disable=SC2086
+  "$compiler" $flags -o "$2" tests/geweke/geweke.c tests/geweke/prior_simulator.c \
+    "$1/src/mixture.c" "$1/src/cpu/mixture.c" "$1/src/cpu/backend.c" -lm
+}
+
+case ${1:-} in
+  --build)
+    build . "$2"
+    exit
+    ;;
+  --full) full=yes ;;
+  '') full=no ;;
+  *)
+    echo "tests/geweke/run.sh: unknown option $1" >&2
+    exit 2
+    ;;
+esac
+case ${WARPBAYES_EXTENDED_TESTS:-} in
+  '' | false | FALSE | 0) ;;
+  *) full=yes ;;
+esac
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+build . "$folder/geweke"
+if test "$full" = no; then
+  "$folder/geweke" -t 2
+  exit
+fi
+failed=0
+"$folder/geweke" -t 2 -n 1.6e7 > "$folder/long" || failed=1
+tests/geweke/mutate.sh > "$folder/planted" || failed=1
+cat "$folder/long" "$folder/planted"
+grep -h '^[0-9]* passed' "$folder/long" "$folder/planted" |
+  awk '{ passed += $1; failed += $3 } END { printf "%d passed, %d failed\n", passed, failed }'
+exit "$failed"
