@@ -185,7 +185,7 @@ WB_HD double wb_expm1(double x) {
   double tail = wb_fma(r * r, wb_exp_polynomial(r), lost);
   double high = r + tail;
   double low = tail - (high - r);
-  /* Half of everything: 2^1024 is not a number. */
+  /* Half of everything, as 2^1024 is not a number; the sum with what it loses. */
   double scale = wb_bits_double((wb_double_bits(shifted) + 1022) << 52);
   double whole = scale - 0.5;
   double scaled = scale * high;
@@ -248,7 +248,7 @@ WB_HD double wb_log1p(double x) {
   return wb_select((x > -1.0) & (x < wb_infinity()), result, outside);
 }
 
-/* Relative error of the polynomial 8.1e-10. */
+/* Single precision; relative error of the polynomial 8.1e-10. */
 WB_HD float wb_log_reducedf(float f) {
   float half_square = 0.5f * f * f;
   float s = f / (2.0f + f);

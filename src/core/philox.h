@@ -1,6 +1,6 @@
 /* The counter-based generator Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011,
- * "Parallel random numbers: as easy as 1, 2, 3", section 3.3), the uniforms made
- * from its words, and the stream of words that belongs to one element.
+ * "Parallel random numbers: as easy as 1, 2, 3", SC11), the uniforms made from its
+ * words, and the stream of words that belongs to one element.
  *
  * There is no generator state: 128 bits are a function of a key and a counter,
  *   key = the chain's,
@@ -20,8 +20,9 @@ typedef struct wb_bits {
 } wb_bits;
 
 /* 32 x 32 -> 64 bit products and xors only: inlined into a loop over lanes it
- * becomes vector code, 32 uniforms of 32 elements in 300 instructions (AVX-512)
- * or 460 (AVX2). */
+ * becomes vector code: a uniform for each of 32 elements takes 80 ns with AVX-512
+ * and 184 ns with AVX2 as GCC 12 does it, 33 and 73 ns as clang 14 does (a Zen 5 core;
+ * GCC widens, multiplies and packs where one vpmuludq would do). */
 WB_HD wb_bits wb_philox(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {

@@ -1,6 +1,6 @@
 /* Beta and Dirichlet draws on the log scale, from gammas: V = G(a)/(G(a) + G(b))
- * (Devroye 1986, Non-Uniform Random Variate Generation, theorems IX.4.1 and
- * XI.4.1). Both log V and log(1 - V) keep their relative accuracy, where V or
+ * (Devroye 1986, Non-Uniform Random Variate Generation, sections IX.4 and
+ * XI.4). Both log V and log(1 - V) keep their relative accuracy, where V or
  * 1 - V itself would round to 1 or underflow. */
 #ifndef WB_RANDOM_BETA_H
 #define WB_RANDOM_BETA_H

@@ -12,9 +12,9 @@ WB_HD double wb_draw_exponential(wb_stream *stream) {
 }
 
 /* A gamma draw of shape d + 1/3 >= 1 is d (1 + t)^3: returns t. Each trial takes
- * two words, a normal and a uniform, also when the normal alone rejects it; at
- * least 95% of trials are accepted (section 5), the quick test of section 3 spares
- * most logarithms. */
+ * two words, a normal and a uniform, also when the normal alone rejects it. 95% of
+ * trials are accepted at shape 1, more above; their quick test spares most of the
+ * logarithms. */
 WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
   double scale = 1.0 / wb_sqrt(9.0 * d);
   for (;;) {
@@ -32,9 +32,9 @@ WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
   }
 }
 
-/* log of a gamma draw, any shape > 0. Below 1: G(a) = G(a + 1) U^(1/a), section
- * 6, on the log scale, where a shape of 1e-3 or 1e-8 cannot underflow; U is the
- * word after those of G(a + 1). */
+/* log of a gamma draw, any shape > 0. Below 1: G(a) = G(a + 1) U^(1/a), their
+ * advice, on the log scale, where a shape of 1e-3 or 1e-8 cannot underflow; U is
+ * the word after those of G(a + 1). */
 WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
   double d = (shape < 1.0 ? shape + 1.0 : shape) - 0.3333333333333333;
   double t = wb_draw_gamma_root(stream, d);

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "philox.h"
-#include "random_beta.h"
-#include "random_wishart.h"
+#include "core/philox.h"
+#include "core/random_beta.h"
+#include "core/random_wishart.h"
 
 #define WB_CASE_WORDS 5
 #define WB_CASE_NUMBERS 4

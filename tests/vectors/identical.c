@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "philox.h"
-#include "random_normal.h"
+#include "core/philox.h"
+#include "core/random_normal.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF

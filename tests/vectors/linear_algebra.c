@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "linear_algebra.h"
-#include "philox.h"
+#include "core/linear_algebra.h"
+#include "core/philox.h"
 
 static int failures = 0;
 

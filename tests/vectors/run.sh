@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds and runs the tests of src/core with $CC and $CXX (cc, c++ unless set):
-# known answers as C, as C++ and, where there is a graphics card, as CUDA; errors
-# in ulp; the laws of the draws; packed triangles; the same bits from every
-# instruction set, compiler and level of optimisation. Takes half a minute. The
-# last line is "N passed, N failed"; the status is 0 when none failed.
+# known answers as C, C++ and CUDA (emulated, and where there is a graphics card on
+# that); errors in ulp; the laws of the draws; packed triangles; the same bits from
+# every instruction set, compiler and level of optimisation. Takes half a minute.
+# The last line is "N passed, N failed"; the status is 0 when none failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 CC=${CC:-cc}
@@ -14,7 +14,7 @@ trap 'exit 1' INT TERM
 
 passed=0
 failed=0
-flags="-O2 -Wall -Wextra -Werror -pedantic -ffp-contract=off -I../../src/core"
+flags="-O2 -Wall -Wextra -Werror -pedantic -ffp-contract=off -I../../src"
 
 # fma() as one instruction where this machine has it, for the programs' speed.
 fused=
@@ -55,7 +55,7 @@ answers="philox.txt elementary.txt streams.txt"
 nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
 if ! test -x "$nvcc"; then
   echo "CUDA: no nvcc, known answers not compiled for it"
-elif build answers_cuda "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src/core check_vectors.cu; then
+elif build answers_cuda "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src check_vectors.cu; then
   if nvidia-smi > /dev/null 2>&1; then
     # shellcheck disable=SC2086
     "$work/answers_cuda" $answers
@@ -65,17 +65,27 @@ elif build answers_cuda "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contr
     count 0 ""
   fi
 fi
+if ../emulator/build.sh "$work/answers_emulated" --program --source=check_vectors.cu; then
+  # shellcheck disable=SC2086
+  "$work/answers_emulated" $answers
+  count $? "known answers, CUDA emulated"
+else
+  count 1 "compiling check_vectors.cu for the emulator"
+fi
 
 # Accuracy, laws, triangles ------------------------------------------------------
 
 # shellcheck disable=SC2086
 {
-  if $CC -std=gnu99 $flags -Wno-pedantic $fused ulp.c -o "$work/ulp" -lquadmath -lm 2> /dev/null ||
-    gcc -std=gnu99 $flags -Wno-pedantic $fused ulp.c -o "$work/ulp" -lquadmath -lm; then
+  quad=
+  for compiler in "$CC" gcc; do
+    test -n "$quad" || echo '#include <quadmath.h>' | $compiler -E - > /dev/null 2>&1 && quad=$compiler
+  done
+  if test -z "$quad"; then
+    echo "errors in ulp: no compiler with quadruple precision here, not measured"
+  elif build ulp $quad -std=gnu99 $flags -Wno-pedantic $fused ulp.c -lquadmath; then
     "$work/ulp"
     count $? "errors in ulp"
-  else
-    echo "errors in ulp: no compiler with libquadmath, not measured"
   fi
   build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
   build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }
@@ -90,7 +100,7 @@ same() {
   name=$1
   arguments=$2
   shift 2
-  build "same_$name" "$@" -std=c99 -Wall -Wextra -Werror -ffp-contract=off -I../../src/core identical.c || return
+  build "same_$name" "$@" -std=c99 -Wall -Wextra -Werror -ffp-contract=off -I../../src identical.c || return
   "$work/same_$name" "$arguments" > "$work/$name.sums"
   status=$?
   if test "$status" -eq 3; then

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "elementary.h"
-#include "philox.h"
+#include "core/elementary.h"
+#include "core/philox.h"
 
 typedef __float128 quad;
 

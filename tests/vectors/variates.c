@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "random_beta.h"
-#include "random_wishart.h"
+#include "core/random_beta.h"
+#include "core/random_wishart.h"
 
 #define WB_DRAWS 1000000
 #define WB_DRAWS_A_STREAM 4
