@@ -58,8 +58,10 @@
 #' @return An object of class `dp_mixture`. Let S be the sweeps, D the draws kept per chain,
 #'   C the chains, k the components, p the markers, n the cells. It has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances`
-#'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as kept, and
-#'     `concentration` (D x C).}
+#'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as kept;
+#'     `concentration` (D x C); and what was learned of the prior, `prior_mean`
+#'     (p x D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale`
+#'     (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: log density of the data given the
 #'     parameters of each sweep, and with the log density of the parameters added.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of
@@ -141,7 +143,8 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     list(
       key = key, sweep = 0,
       statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(prior), as.integer(components), key, init),
-      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]]
+      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
+      prior = compiled_prior(prior)$values
     )
   })
   fit$elapsed[["start"]] <- proc.time()[["elapsed"]] - started
@@ -236,6 +239,7 @@ advance <- function(fit, iter, run, progress) {
   step <- function(chain, sweeps) {
     state <- fit$state[[chain]]
     last <- state$sweep + sweeps
+    prior$values <- state$prior
     slice <- native(
       C_mixture_sweep, session, prior, state$statistics, state$concentration, state$key,
       state$sweep + 1, as.integer(sweeps), fit$moves, "labels" %in% fit$keep && is_kept(last, fit), probe
@@ -243,6 +247,7 @@ advance <- function(fit, iter, run, progress) {
     store_slice(store, fit, chain, state$sweep + seq_len(sweeps), slice)
     state$statistics <- slice$statistics
     state$concentration <- slice$concentration
+    state$prior <- slice$prior
     state$sweep <- last
     fit$state[[chain]] <<- state
     tick(sweeps)
@@ -272,11 +277,22 @@ advance <- function(fit, iter, run, progress) {
   close_store(fit, store, total)
 }
 
-# The resolved prior as the entries read it.
+# The resolved prior as the entries read it. `values` is what may be learned: m,
+# gamma, nu, and Phi packed by rows of its lower triangle.
 compiled_prior <- function(prior) {
-  c(unclass(prior)[c("mean", "mean_scale", "df", "concentration")],
-    list(packed_scale = t(prior$scale)[upper.tri(prior$scale, diag = TRUE)])
+  list(
+    values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
+    concentration = prior$concentration,
+    hyper = if (length(prior$learn)) resolve_hyperprior(prior)
   )
+}
+
+pack <- function(symmetric) t(symmetric)[upper.tri(symmetric, diag = TRUE)]
+
+unpack <- function(packed, p) {
+  symmetric <- matrix(0, p, p)
+  symmetric[upper.tri(symmetric, diag = TRUE)] <- packed
+  symmetric + t(symmetric) - diag(diag(symmetric), p)
 }
 
 is_kept <- function(sweep, fit) {
@@ -305,11 +321,17 @@ open_store <- function(fit, total) {
   chains <- fit$chains
   draws <- kept_draws(total, fit)
   sizes <- list(weights = k, means = c(k, p), covariances = c(p, p, k), labels = fit$rows)[fit$keep]
-  bytes <- draws * chains * sum(vapply(sizes, prod, 0) * ifelse(fit$keep == "labels", 4, 8))
-  names <- list(means = list(NULL, fit$markers, NULL, NULL), covariances = list(fit$markers, fit$markers, NULL, NULL, NULL))
+  bytes <- draws * chains * sum(vapply(sizes, prod, 0) * ifelse(names(sizes) == "labels", 4, 8))
+  sizes <- c(sizes, list(
+    prior_mean = p, prior_mean_scale = numeric(), prior_df = numeric(), prior_scale = c(p, p)
+  )[learned_names(fit)])
+  names <- list(
+    means = list(NULL, fit$markers, NULL, NULL), covariances = list(fit$markers, fit$markers, NULL, NULL, NULL),
+    prior_mean = list(fit$markers, NULL, NULL), prior_scale = list(fit$markers, fit$markers, NULL, NULL)
+  )
   tryCatch(
     {
-      for (name in fit$keep) {
+      for (name in names(sizes)) {
         blank <- if (name == "labels") NA_integer_ else NA_real_
         store[[name]] <- array(blank, c(sizes[[name]], draws, chains), names[[name]])
       }
@@ -334,11 +356,15 @@ open_store <- function(fit, total) {
     store$probe_density[old, , ] <- fit$probe_density
     old <- seq_len(kept_draws(fit$iter, fit))
     store$concentration[old, ] <- fit$draws$concentration
-    if (length(old)) {
-      store$weights[, old, ] <- fit$draws$weights
-      store$means[, , old, ] <- fit$draws$means
-      store$covariances[, , , old, ] <- fit$draws$covariances
-      store$labels[, old, ] <- fit$draws$labels
+    # The old draws of each chain are the first of its new ones.
+    for (name in names(sizes)) {
+      for (chain in seq_len(chains)) {
+        values <- fit$draws[[name]]
+        size <- length(values) / chains
+        if (size > 0) {
+          .Call(C_mixture_keep, store[[name]], (chain - 1) * draws * prod(sizes[[name]]), values[seq_len(size) + (chain - 1) * size])
+        }
+      }
     }
   }
   store
@@ -366,9 +392,9 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
   draw <- kept_draws(last, fit)
   store$concentration[draw, chain] <- slice$concentration
   # Draws are the last dimension but one, chains the last.
-  place <- draw + (chain - 1) * nrow(store$concentration)
+  place <- draw - 1 + (chain - 1) * nrow(store$concentration)
   put <- function(name, values) {
-    if (name %in% fit$keep) .Call(C_mixture_keep, store[[name]], place, values)
+    if (!is.null(store[[name]])) .Call(C_mixture_keep, store[[name]], place * length(values), values)
   }
   put("weights", exp(slice$log_weight))
   put("labels", slice$labels)
@@ -377,6 +403,15 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
     put("means", moments$means)
     put("covariances", moments$covariances)
   }
+  p <- length(fit$markers)
+  put("prior_mean", slice$prior[seq_len(p)] * fit$scale + fit$center)
+  put("prior_mean_scale", slice$prior[[p + 1]])
+  put("prior_df", slice$prior[[p + 2]])
+  put("prior_scale", unpack(slice$prior[-seq_len(p + 2)], p) * outer(fit$scale, fit$scale))
+}
+
+learned_names <- function(fit) {
+  if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
 }
 
 # Moves the arrays into the fit; after an interruption cut to the sweeps that are done.
@@ -394,17 +429,9 @@ close_store <- function(fit, store, total) {
     as.integer(matrix(state$statistics, ncol = fit$components)[1L, ])
   }, integer(fit$components))
   dim(fit$sizes) <- c(fit$components, fit$chains)
-  fit$draws <- if (whole) {
-    mget(c(fit$keep, "concentration"), envir = store)
-  } else {
-    c(
-      if (!is.null(store$weights)) list(weights = store$weights[, draws, , drop = FALSE]),
-      if (!is.null(store$means)) list(means = store$means[, , draws, , drop = FALSE]),
-      if (!is.null(store$covariances)) list(covariances = store$covariances[, , , draws, , drop = FALSE]),
-      if (!is.null(store$labels)) list(labels = store$labels[, draws, , drop = FALSE]),
-      list(concentration = store$concentration[draws, , drop = FALSE])
-    )
-  }
+  fit$draws <- lapply(mget(c(fit$keep, learned_names(fit), "concentration"), envir = store), function(values) {
+    if (whole) values else first_draws(values, draws)
+  })
   if (fit$interrupted) {
     warning(sprintf(
       "interrupted: %s of %s sweeps are done, %s draws per chain are kept; continue() goes on from here",
@@ -412,6 +439,16 @@ close_store <- function(fit, store, total) {
     ), call. = FALSE)
   }
   fit
+}
+
+# The first draws of an array whose last dimensions are draws and chains.
+first_draws <- function(values, draws) {
+  switch(length(dim(values)) - 1L,
+    values[draws, , drop = FALSE],
+    values[, draws, , drop = FALSE],
+    values[, , draws, , drop = FALSE],
+    values[, , , draws, , drop = FALSE]
+  )
 }
 
 # Evaluation ----------------------------------------------------------------

@@ -74,7 +74,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP conc
 SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,
                            SEXP iteration, SEXP moves);
 SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, SEXP want_covariances);
-SEXP wb_entry_mixture_keep(SEXP array, SEXP draw, SEXP values);
+SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 

@@ -75,15 +75,39 @@ SEXP wb_entry_mixture_key(SEXP seed, SEXP chain) {
   return wb_key_to_raw(wb_chain_key(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
 }
 
-static wb_mixture_prior prior_from_list(SEXP prior, int32_t columns) {
-  const double *concentration = REAL_RO(wb_list_element(prior, "concentration"));
-  const wb_mixture_prior out = {columns,
-                                REAL_RO(wb_list_element(prior, "mean")),
-                                Rf_asReal(wb_list_element(prior, "mean_scale")),
-                                Rf_asReal(wb_list_element(prior, "df")),
-                                REAL_RO(wb_list_element(prior, "packed_scale")),
-                                concentration[0],
-                                concentration[1]};
+/* The hyperprior that resolve_hyperprior() of R/dp_prior.R made. */
+static wb_mixture_hyperprior hyper_from_list(SEXP hyper) {
+  const int *learn = LOGICAL_RO(wb_list_element(hyper, "learn"));
+  const double *mean_scale = REAL_RO(wb_list_element(hyper, "mean_scale"));
+  const wb_mixture_hyperprior out = {learn[0], learn[1], learn[2], learn[3],
+                                     REAL_RO(wb_list_element(hyper, "mean")),
+                                     mean_scale[0], mean_scale[1],
+                                     Rf_asReal(wb_list_element(hyper, "scale_df")),
+                                     REAL_RO(wb_list_element(hyper, "packed_scale")),
+                                     REAL_RO(wb_list_element(hyper, "df_grid"))};
+  return out;
+}
+
+/* The prior that compiled_prior() of R/dp_mixture.R made. What may be learned of
+ * it travels as one vector: m, gamma, nu, Phi. */
+static wb_mixture_prior prior_from_list(SEXP prior, int32_t columns, wb_mixture_hyperprior *hyper) {
+  SEXP given = wb_list_element(prior, "values"), learned = wb_list_element(prior, "hyper");
+  const size_t size = (size_t)Rf_xlength(given), p = (size_t)columns;
+  const double *shape = REAL_RO(wb_list_element(prior, "concentration"));
+  double *values = (double *)R_alloc(size, sizeof(double));
+  memcpy(values, REAL_RO(given), size * sizeof(double));
+  if (learned != R_NilValue) *hyper = hyper_from_list(learned);
+  const wb_mixture_prior out = {columns,  values,   values[p], values[p + 1], values + p + 2,
+                                shape[0], shape[1], learned != R_NilValue ? hyper : NULL};
+  return out;
+}
+
+static SEXP prior_to_sexp(const wb_mixture_prior *prior) {
+  const size_t p = (size_t)prior->columns, size = p + 2 + p * (p + 1) / 2;
+  SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)size);
+  memcpy(REAL(out), prior->mean, size * sizeof(double));
+  REAL(out)[p] = prior->mean_scale;
+  REAL(out)[p + 1] = prior->df;
   return out;
 }
 
@@ -96,7 +120,8 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   if (Rf_isNull(labels)) {
-    const wb_mixture_prior priors = prior_from_list(prior, data.columns);
+    wb_mixture_hyperprior hyper;
+    const wb_mixture_prior priors = prior_from_list(prior, data.columns, &hyper);
     status = wb_mixture_start(&data, &priors, k, wb_key_from_raw(key), REAL(statistics), &message);
   } else {
     int32_t *zero_based = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
@@ -148,17 +173,18 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP conc
                             SEXP iteration, SEXP sweeps, SEXP moves, SEXP want_labels, SEXP probe) {
   static const char *const names[] = {"statistics", "concentration", "log_weight", "mean", "factor",
                                       "log_likelihood", "log_prior", "concentration_trace",
-                                      "occupied", "probe_density", "labels"};
+                                      "occupied", "probe_density", "labels", "prior"};
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   wb_mixture_state state;
   state_from_sexp(&state, statistics, concentration, s->columns);
-  const wb_mixture_prior priors = prior_from_list(prior, s->columns);
+  wb_mixture_hyperprior hyper;
+  wb_mixture_prior priors = prior_from_list(prior, s->columns, &hyper);
   const uint64_t chain_key = wb_key_from_raw(key);
   const uint32_t first = (uint32_t)Rf_asReal(iteration);
   const int count = Rf_asInteger(sweeps), points = Rf_ncols(probe), last = count - 1;
-  SEXP out = PROTECT(wb_list_new(11, names));
+  SEXP out = PROTECT(wb_list_new(12, names));
   SEXP labels = R_NilValue;
   SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, count));
   SET_VECTOR_ELT(out, 6, Rf_allocVector(REALSXP, count));
@@ -190,6 +216,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP conc
     for (int64_t i = 0; i < s->rows; i++) from_one[i]++;
   }
   put_state(out, 0, &state);
+  SET_VECTOR_ELT(out, 11, prior_to_sexp(&priors));
   UNPROTECT(1);
   return out;
 }
@@ -203,7 +230,8 @@ SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP
   wb_mixture_state state;
   const int32_t p = Rf_asInteger(columns);
   state_from_sexp(&state, statistics, concentration, p);
-  const wb_mixture_prior priors = prior_from_list(prior, p);
+  wb_mixture_hyperprior hyper;
+  const wb_mixture_prior priors = prior_from_list(prior, p, &hyper);
   const int status = wb_mixture_draw_parameters(&priors, &state, wb_key_from_raw(key),
                                                 (uint32_t)Rf_asReal(iteration), Rf_asLogical(moves), &message);
   if (status != WB_OK) return wb_failure(status, &message);
@@ -242,10 +270,10 @@ SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, S
   return out;
 }
 
-/* Copies a draw to its place in an array that only the running fit refers to. R
+/* Copies draws to their place in an array that only the running fit refers to. R
  * would copy the array at each draw: ten times the time of the sweeps. */
-SEXP wb_entry_mixture_keep(SEXP array, SEXP draw, SEXP values) {
-  const R_xlen_t size = Rf_xlength(values), at = ((R_xlen_t)Rf_asReal(draw) - 1) * size;
+SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values) {
+  const R_xlen_t size = Rf_xlength(values), at = (R_xlen_t)Rf_asReal(offset);
   if (TYPEOF(array) == INTSXP)
     memcpy(INTEGER(array) + at, INTEGER_RO(values), (size_t)size * sizeof(int));
   else

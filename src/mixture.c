@@ -85,6 +85,14 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
   }
 }
 
+void wb_mixture_draw_bartlett(wb_stream *stream, int32_t p, double df, double *scratch,
+                              double *bartlett) {
+  wb_draw_wishart_factor(stream, p, df, scratch);
+  for (int32_t r = 0; r < p; r++)
+    for (int32_t c = 0; c <= r; c++)
+      bartlett[wb_packed_row(r) + (size_t)c] = scratch[wb_packed_row(p - 1 - c) + (size_t)(p - 1 - r)];
+}
+
 /* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
  * component j (MODELS: gamma_n, m_n, Psi_n). With Psi = C C' and a lower
  * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
@@ -106,10 +114,7 @@ static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state
   wb_triangle_inverse(p, root, root);
 
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_COVARIANCE, iteration, (uint64_t)j);
-  wb_draw_wishart_factor(&stream, p, prior->df + n + p + 1, scale);
-  for (int32_t r = 0; r < p; r++)
-    for (int32_t c = 0; c <= r; c++)
-      bartlett[wb_packed_row(r) + (size_t)c] = scale[wb_packed_row(p - 1 - c) + (size_t)(p - 1 - r)];
+  wb_mixture_draw_bartlett(&stream, p, prior->df + n + p + 1, scale, bartlett);
   wb_triangle_multiply(p, bartlett, root, factor);
 
   stream = wb_stream_open(key, WB_PURPOSE_MEAN, iteration, (uint64_t)j);
@@ -224,11 +229,12 @@ static wb_mixture_parameters parameters_of(const wb_mixture_state *state) {
 }
 
 int wb_mixture_sweep(const wb_backend *backend, wb_mixture *session,
-                     const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
+                     wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
                      uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
                      wb_message *message) {
   const int status = wb_mixture_draw_parameters(prior, state, key, iteration, moves, message);
   if (status != WB_OK) return status;
+  if (prior->hyper) wb_mixture_learn_prior(prior->hyper, prior, state, key, iteration);
   const wb_mixture_parameters parameters = parameters_of(state);
   return backend->mixture_allocate(session, &parameters, key, iteration, labels, state->statistics,
                                    log_likelihood, message);
@@ -241,18 +247,18 @@ static double log_gamma_p(int32_t p, double x) {
   return sum;
 }
 
-double wb_mixture_log_prior(const wb_mixture_prior *prior, const wb_mixture_state *state) {
+double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) {
   const int32_t p = state->columns, k = state->components;
   const size_t triangle = wb_packed_size(p);
   double *root = state->workspace, *product = root + triangle, *deviation = product + 2 * triangle;
   const double df = prior->df + p + 1, alpha = state->concentration;
-  for (size_t i = 0; i < triangle; i++) root[i] = prior->df * prior->scale[i];
-  if (!factor_scale(p, root, product)) return wb_nan();
-  memcpy(root, product, triangle * sizeof(double));
+  const double hyper = prior->hyper ? wb_mixture_log_hyperprior(prior->hyper, prior, state) : 0;
+  for (size_t i = 0; i < triangle; i++) product[i] = prior->df * prior->scale[i];
+  if (!factor_scale(p, product, root)) return wb_nan();
 
   const double constant = df * wb_triangle_log_determinant(p, root) - 0.5 * df * p * LOG_2 -
                           log_gamma_p(p, 0.5 * df) - 0.5 * p * (LOG_2_PI + wb_log(prior->mean_scale));
-  double sum = 0;
+  double sum = hyper;
   for (int32_t j = 0; j < k; j++) {
     const double *factor = state->factor + (size_t)j * triangle;
     wb_triangle_multiply(p, factor, root, product);

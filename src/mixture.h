@@ -14,13 +14,29 @@
 
 #include "backend.h"
 
+/* Values of nu that a learned nu can take. */
+#define WB_MIXTURE_DF_GRID 25
+
+/* The prior of those parts of the prior that are learned: m ~ N(mean, I),
+ * gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu uniform on a
+ * grid. */
+typedef struct wb_mixture_hyperprior {
+  int learn_mean, learn_mean_scale, learn_scale, learn_df;
+  const double *mean;                        /* columns */
+  double mean_scale_shape, mean_scale_rate;  /* > 0 */
+  double scale_df;                           /* q > columns - 1 */
+  const double *scale;                       /* packed: E Phi */
+  const double *df_grid;                     /* WB_MIXTURE_DF_GRID values > 0 */
+} wb_mixture_hyperprior;
+
 typedef struct wb_mixture_prior {
   int32_t columns;
-  const double *mean;   /* m: columns */
+  double *mean;         /* m: columns */
   double mean_scale;    /* gamma > 0 */
   double df;            /* nu > 0 */
-  const double *scale;  /* Phi, packed lower triangle, positive definite */
+  double *scale;        /* Phi, packed lower triangle, positive definite */
   double shape, rate;   /* e, f > 0 */
+  const wb_mixture_hyperprior *hyper; /* what each sweep learns of the above, or NULL */
 } wb_mixture_prior;
 
 /* A chain's state and the parameters drawn last. Memory is the caller's. */
@@ -48,14 +64,28 @@ void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t
 int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
                                uint64_t key, uint32_t iteration, int moves, wb_message *message);
 
-/* One sweep: parameters, then the allocation of all rows under them. */
+/* Draws the parts of the prior that are learned, given the parameters. */
+void wb_mixture_learn_prior(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
+                            wb_mixture_state *state, uint64_t key, uint32_t iteration);
+
+/* One sweep: parameters, what is learned of the prior, then the allocation of
+ * all rows. */
 int wb_mixture_sweep(const wb_backend *backend, wb_mixture *session,
-                     const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
+                     wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
                      uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
                      wb_message *message);
 
-/* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha. */
-double wb_mixture_log_prior(const wb_mixture_prior *prior, const wb_mixture_state *state);
+/* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha
+ * and what is learned. */
+double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state);
+double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
+                                 wb_mixture_state *state);
+
+/* A lower triangle B with B'B ~ W(df, I), by Bartlett's decomposition in reversed
+ * order; `scratch` and B are packed. */
+struct wb_stream;
+void wb_mixture_draw_bartlett(struct wb_stream *stream, int32_t p, double df, double *scratch,
+                              double *bartlett);
 
 /* Log mixture density at a point of scaled units. */
 double wb_mixture_log_density(const wb_mixture_state *state, const double *x);
