@@ -33,6 +33,14 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' `scale` is what matters most. Smaller values give more and tighter components.
 #' A population that is not Gaussian is then described by several of them.
 #'
+#' @section What is learned:
+#' A part named in `learn` starts from the value that it would otherwise keep, and
+#' has a prior around it. In units of each marker's standard deviation, `mean` is
+#' normal with variance 1 around it; `mean_scale` is inverse gamma with shape 2 and
+#' that mean; `scale` is Wishart with p + 2 degrees of freedom and that mean; and
+#' `df` is uniform on 25 values from an eighth to eight times it, evenly spaced on
+#' the log scale.
+#'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker,
 #'   or one for all, in the data's units.
 #' @param mean_scale \eqn{\gamma > 0}: how many times a component's own covariance
@@ -44,9 +52,9 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of
 #'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
 #'   that carry weight.
-#' @param learn names of the parts to be learned along with the mixture. All parts
-#'   but \eqn{\alpha}, which is always learned, are held fixed: only `character()`
-#'   is accepted.
+#' @param learn names of the parts to be learned along with the mixture: any of
+#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are held fixed, but for
+#'   \eqn{\alpha}, which is always learned.
 #'
 #' @return An object of class `dp_prior`: a list of the arguments.
 #' @section Errors:
@@ -87,15 +95,7 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   if (!is.null(concentration)) {
     concentration <- check_concentration(concentration)
   }
-  if (!is.character(learn)) {
-    stop_input("learn", "must be a character vector, not ", show_value(learn))
-  }
-  if (length(learn)) {
-    stop_input("learn", "asks for ", list_some(learn),
-      ", but of the prior nothing can be learned: give `mean`, `mean_scale`, `df` and `scale` as numbers ",
-      "or leave them to be set from the data"
-    )
-  }
+  learn <- check_learn(learn)
   structure(
     list(
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
@@ -103,6 +103,15 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
     ),
     class = "dp_prior"
   )
+}
+
+check_learn <- function(learn, call = sys.call(-1L)) {
+  choices <- c("mean", "mean_scale", "df", "scale")
+  if (!is.character(learn) || !all(learn %in% choices)) {
+    wrong <- if (is.character(learn)) dQuote(setdiff(learn, choices)[[1L]], FALSE) else show_value(learn)
+    stop_input("learn", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+  }
+  choices[choices %in% learn]
 }
 
 check_prior_numbers <- function(value, argument, what, call = sys.call(-1L)) {
@@ -190,6 +199,16 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
       markers = markers, center = unname(center), unit = unname(unit)
     ),
     class = c("dp_prior_resolved", "dp_prior")
+  )
+}
+
+# The prior of what is learned, around the resolved values.
+resolve_hyperprior <- function(prior) {
+  p <- length(prior$mean)
+  list(
+    learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn,
+    mean = prior$mean, mean_scale = c(2, prior$mean_scale), scale_df = p + 2,
+    packed_scale = pack(prior$scale), df_grid = prior$df * 2^((seq_len(25L) - 13) / 4)
   )
 }
 
@@ -282,6 +301,9 @@ prior_words <- function(prior) {
     sprintf("Weights: stick-breaking with concentration alpha, gamma with shape %s and rate %s (mean %s, 95%% of it between %s and %s).",
       number(shape), number(rate), number(shape / rate),
       number(stats::qgamma(0.025, shape, rate)), number(stats::qgamma(0.975, shape, rate))),
+    if (length(prior$learn)) {
+      sprintf("Learned along with the mixture: %s.", paste(prior$learn, collapse = ", "))
+    },
     if (!resolved && is.null(prior$mean) || !resolved && is.null(prior$scale)) {
       "What refers to the markers is set from the data when the mixture is fitted."
     }

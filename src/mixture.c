@@ -85,14 +85,6 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
   }
 }
 
-void wb_mixture_draw_bartlett(wb_stream *stream, int32_t p, double df, double *scratch,
-                              double *bartlett) {
-  wb_draw_wishart_factor(stream, p, df, scratch);
-  for (int32_t r = 0; r < p; r++)
-    for (int32_t c = 0; c <= r; c++)
-      bartlett[wb_packed_row(r) + (size_t)c] = scratch[wb_packed_row(p - 1 - c) + (size_t)(p - 1 - r)];
-}
-
 /* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
  * component j (MODELS: gamma_n, m_n, Psi_n). With Psi = C C' and a lower
  * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
@@ -114,7 +106,7 @@ static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state
   wb_triangle_inverse(p, root, root);
 
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_COVARIANCE, iteration, (uint64_t)j);
-  wb_mixture_draw_bartlett(&stream, p, prior->df + n + p + 1, scale, bartlett);
+  wb_draw_wishart_gram_factor(&stream, p, prior->df + n + p + 1, bartlett);
   wb_triangle_multiply(p, bartlett, root, factor);
 
   stream = wb_stream_open(key, WB_PURPOSE_MEAN, iteration, (uint64_t)j);

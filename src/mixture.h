@@ -81,12 +81,6 @@ double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *sta
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
-/* A lower triangle B with B'B ~ W(df, I), by Bartlett's decomposition in reversed
- * order; `scratch` and B are packed. */
-struct wb_stream;
-void wb_mixture_draw_bartlett(struct wb_stream *stream, int32_t p, double df, double *scratch,
-                              double *bartlett);
-
 /* Log mixture density at a point of scaled units. */
 double wb_mixture_log_density(const wb_mixture_state *state, const double *x);
 

@@ -88,7 +88,7 @@ static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *pr
   wb_triangle_inverse(p, precision, precision);
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_SCALE, iteration, 0);
   const double df = hyper->scale_df + (double)state->components * (prior->df + p + 1);
-  wb_mixture_draw_bartlett(&stream, p, df, root, bartlett);
+  wb_draw_wishart_gram_factor(&stream, p, df, bartlett);
   wb_triangle_multiply(p, bartlett, precision, root);
   wb_triangle_gram(p, root, prior->scale);
 }

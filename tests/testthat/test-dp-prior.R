@@ -26,8 +26,8 @@ test_that("every value that is not a prior is refused by name", {
   expect_error(dp_prior(concentration = 1), "`concentration` must be the shape and the rate.*not 1", class = error)
   expect_error(dp_prior(concentration = c(1, 0)), "`concentration` must be.*not 1, 0", class = error)
   expect_error(dp_prior(concentration = c(a = 1, b = 1)), "`concentration` has the names \"a\", \"b\"", class = error)
-  expect_error(dp_prior(learn = TRUE), "`learn` must be a character vector", class = error)
-  expect_error(dp_prior(learn = "scale"), "`learn` asks for \"scale\", but of the prior nothing can be learned", class = error)
+  expect_error(dp_prior(learn = TRUE), "`learn` must be some of .*, not TRUE", class = error)
+  expect_error(dp_prior(learn = "scales"), "`learn` must be some of .*, not \"scales\"", class = error)
   # Scales far from one are not mistaken for singular ones.
   expect_s3_class(dp_prior(scale = diag(c(1e-12, 1e12))), "dp_prior")
 })
