@@ -241,6 +241,18 @@ static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters
   sums[(size_t)k * size] = log_likelihood;
 }
 
+/* Threads for a pass over `rows` rows in `units` units of work: one for each
+ * further half millisecond or so, as waiting for a thread that the system has set
+ * aside costs milliseconds on a busy machine. */
+static int useful_threads(const wb_mixture *session, int components, int64_t rows, int64_t units) {
+  const double p = session->data.columns;
+  const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
+  double threads = 1 + operations / 2e7;
+  if (threads > session->threads) threads = session->threads;
+  if (threads > (double)units) threads = (double)units;
+  return threads < 1 ? 1 : (int)threads;
+}
+
 int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *parameters,
                             uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
                             double *log_likelihood, wb_message *message) {
@@ -252,7 +264,7 @@ int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *pa
   if (status != WB_OK) return status;
   wb_reduction_tree tree;
   wb_reduction_open(&tree, leaves, (size_t)k * size + 8);
-  const int threads = session->threads < leaves ? session->threads : (int)leaves;
+  const int threads = useful_threads(session, k, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p));
@@ -292,7 +304,7 @@ int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *pa
   void *packed;
   int status = pack_coefficients(session, parameters, &packed, message);
   if (status != WB_OK) return status;
-  const int threads = session->threads < tiles ? session->threads : (int)(tiles > 0 ? tiles : 1);
+  const int threads = useful_threads(session, k, count, tiles);
   int failed = 0;
 #pragma omp parallel num_threads(threads)
   {
