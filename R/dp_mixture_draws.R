@@ -22,7 +22,8 @@
 #' @return An object of the class that the generic's name says.
 #' @examples
 #' set.seed(1)
-#' fit <- dp_mixture(matrix(rnorm(400), 200), components = 5, iter = 100, chains = 2, seed = 1, threads = 2)
+#' x <- matrix(rnorm(400), 200)
+#' fit <- dp_mixture(x, components = 5, iter = 100, chains = 2, seed = 1, threads = 2)
 #' if (requireNamespace("posterior", quietly = TRUE)) {
 #'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
 #' }
