@@ -19,6 +19,8 @@ result <- as.data.frame(test_dir("tests/testthat",
   reporter = "check", filter = if (nzchar(filter)) filter, stop_on_failure = FALSE,
   package = "warpbayes", load_package = "installed"
 ))
+# The reporter leaves its own list of problems.
+unlink("tests/testthat/testthat-problems.rds")
 failed <- result$failed > 0 | result$error
 skipped <- !failed & result$skipped
 slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 5L)
