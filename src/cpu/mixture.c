@@ -61,7 +61,8 @@ typedef void evaluate_single(int p, int components, const float *coefficients, c
                              float *label, float *log_sum, double *probability, int64_t stride,
                              int rows);
 typedef void load_column(const double *x, double center, double inverse_scale, void *line);
-typedef void add_row(int values, const double *row, double *sums);
+typedef void add_rows(int values, const double *rows, size_t stride, const int32_t *members,
+                      int count, double *sums);
 
 static draw_double *const draw_doubles[] = WB_ISA_TABLE(mixture_draw_double);
 static draw_single *const draw_singles[] = WB_ISA_TABLE(mixture_draw_single);
@@ -69,7 +70,7 @@ static evaluate_double *const evaluate_doubles[] = WB_ISA_TABLE(mixture_evaluate
 static evaluate_single *const evaluate_singles[] = WB_ISA_TABLE(mixture_evaluate_single);
 static load_column *const load_doubles[] = WB_ISA_TABLE(mixture_load_double);
 static load_column *const load_singles[] = WB_ISA_TABLE(mixture_load_single);
-static add_row *const add_rows[] = WB_ISA_TABLE(mixture_add_row);
+static add_rows *const add_rows_of[] = WB_ISA_TABLE(mixture_add_rows);
 
 int wb_cpu_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture **session,
                         wb_message *message) {
@@ -121,24 +122,36 @@ static int pack_coefficients(const wb_mixture *session, const wb_mixture_paramet
   return WB_OK;
 }
 
-/* One tile in the forms that the loops read. */
+/* What a thread works on: one tile in the forms that the loops read, and the
+ * rows of a leaf with their labels. */
 typedef struct tile {
-  double *x;        /* p x MIXTURE_TILE, in double or as floats */
-  double *row;      /* MIXTURE_TILE x padded(p + 1): 1, then the row's values */
-  double *label;    /* MIXTURE_TILE, in double or as floats */
-  double *log_sum;  /* likewise */
+  double *x;         /* p x MIXTURE_TILE, in double or as floats */
+  double *label;     /* MIXTURE_TILE, in double or as floats */
+  double *log_sum;   /* likewise */
+  double *row;       /* WB_LEAF_ROWS x padded(p + 1): 1, the row's values, zeros */
+  int32_t *drawn;    /* WB_LEAF_ROWS: labels */
+  int32_t *member;   /* WB_LEAF_ROWS: rows in order of component */
+  int32_t *end;      /* components: where its members end */
 } tile;
 
-static size_t tile_bytes(int p) {
-  return ((size_t)p + mixture_padded(p + 1) + 2) * MIXTURE_TILE * sizeof(double);
+/* Bytes of a tile; without a leaf if `components` is 0. */
+static size_t tile_bytes(int p, int components) {
+  size_t bytes = ((size_t)p + 2) * MIXTURE_TILE * sizeof(double);
+  if (components > 0)
+    bytes += WB_LEAF_ROWS * (mixture_padded(p + 1) * sizeof(double) + 2 * sizeof(int32_t)) +
+             (size_t)components * sizeof(int32_t);
+  return bytes;
 }
 
 static tile tile_in(void *memory, int p) {
   tile t;
   t.x = memory;
-  t.row = t.x + (size_t)p * MIXTURE_TILE;
-  t.label = t.row + mixture_padded(p + 1) * MIXTURE_TILE;
+  t.label = t.x + (size_t)p * MIXTURE_TILE;
   t.log_sum = t.label + MIXTURE_TILE;
+  t.row = t.log_sum + MIXTURE_TILE;
+  t.drawn = (int32_t *)(t.row + WB_LEAF_ROWS * mixture_padded(p + 1));
+  t.member = t.drawn + WB_LEAF_ROWS;
+  t.end = t.member + WB_LEAF_ROWS;
   return t;
 }
 
@@ -152,6 +165,10 @@ static void tile_load(const wb_mixture *session, int64_t first, int rows, tile *
   for (int c = 0; c < data->columns; c++) {
     const double *x = data->x + (size_t)c * (size_t)data->rows + first;
     void *line = (char *)t->x + (size_t)c * MIXTURE_TILE * bytes;
+#if defined(__GNUC__)
+    /* The next tile's values come from memory while this one is computed. */
+    for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
+#endif
     if (rows == MIXTURE_TILE) {
       load(x, data->center[c], data->inverse_scale[c], line);
     } else {
@@ -161,13 +178,13 @@ static void tile_load(const wb_mixture *session, int64_t first, int rows, tile *
   }
 }
 
-/* The tile's values row by row, as the sums take them. */
-static void tile_transpose(const wb_mixture_data *data, int rows, tile *t) {
+/* The tile's values row by row, as the sums take them, from row `at` of the leaf. */
+static void tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t) {
   const int p = data->columns;
   const size_t padded = mixture_padded(p + 1);
   const float *single = (const float *)t->x;
   for (int l = 0; l < rows; l++) {
-    double *row = t->row + (size_t)l * padded + 1;
+    double *row = t->row + (size_t)(at + l) * padded + 1;
     if (data->precision == WB_SINGLE)
       for (int c = 0; c < p; c++) row[c] = single[c * MIXTURE_TILE + l];
     else
@@ -175,13 +192,24 @@ static void tile_transpose(const wb_mixture_data *data, int rows, tile *t) {
   }
 }
 
-static void tile_prepare_rows(int p, tile *t) {
+/* The constant parts of a leaf's rows. */
+static void leaf_prepare(int p, tile *t) {
   const size_t padded = mixture_padded(p + 1);
-  for (int l = 0; l < MIXTURE_TILE; l++) {
-    double *row = t->row + (size_t)l * padded;
-    memset(row, 0, padded * sizeof(double));
-    row[0] = 1;
+  memset(t->row, 0, WB_LEAF_ROWS * padded * sizeof(double));
+  for (int l = 0; l < WB_LEAF_ROWS; l++) t->row[(size_t)l * padded] = 1;
+}
+
+/* Lists the rows of the leaf by component, in order within each. */
+static void leaf_sort(int components, int rows, tile *t) {
+  memset(t->end, 0, (size_t)components * sizeof(int32_t));
+  for (int l = 0; l < rows; l++) t->end[t->drawn[l]]++;
+  int32_t start = 0;
+  for (int j = 0; j < components; j++) {
+    const int32_t count = t->end[j];
+    t->end[j] = start;
+    start += count;
   }
+  for (int l = 0; l < rows; l++) t->member[t->end[t->drawn[l]]++] = l;
 }
 
 static int32_t tile_label(const wb_mixture_data *data, const tile *t, int l) {
@@ -217,14 +245,14 @@ static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters
                           int32_t *labels, tile *t, double *sums) {
   const wb_mixture_data *data = &session->data;
   const int p = data->columns, k = parameters->components;
-  const size_t size = padded_sums(p), padded = mixture_padded(p + 1);
+  const size_t size = padded_sums(p);
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const int64_t end = data->rows - begin < WB_LEAF_ROWS ? data->rows : begin + WB_LEAF_ROWS;
   double log_likelihood = 0;
   for (int64_t first = begin; first < end; first += MIXTURE_TILE) {
     const int rows = end - first < MIXTURE_TILE ? (int)(end - first) : MIXTURE_TILE;
     tile_load(session, first, rows, t);
-    tile_transpose(data, rows, t);
+    tile_transpose(data, rows, (int)(first - begin), t);
     if (data->precision == WB_SINGLE)
       draw_singles[session->isa](p, k, packed, (float *)t->x, key, iteration, (uint64_t)first,
                                  (float *)t->label, (float *)t->log_sum);
@@ -233,11 +261,16 @@ static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters
                                  t->log_sum);
     for (int l = 0; l < rows; l++) {
       const int32_t label = tile_label(data, t, l);
+      t->drawn[first - begin + l] = label;
       log_likelihood += tile_log_sum(data, t, l);
       if (labels) labels[first + l] = label;
-      add_rows[session->isa](p + 1, t->row + (size_t)l * padded, sums + (size_t)label * size);
     }
   }
+  leaf_sort(k, (int)(end - begin), t);
+  for (int32_t j = 0, start = 0; j < k; start = t->end[j], j++)
+    if (t->end[j] > start)
+      add_rows_of[session->isa](p + 1, t->row, mixture_padded(p + 1), t->member + start,
+                                t->end[j] - start, sums + (size_t)j * size);
   sums[(size_t)k * size] = log_likelihood;
 }
 
@@ -267,10 +300,10 @@ int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *pa
   const int threads = useful_threads(session, k, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
-    void *memory = wb_aligned_malloc(tile_bytes(p));
+    void *memory = wb_aligned_malloc(tile_bytes(p, k));
     if (!memory) wb_reduction_fail(&tree);
     tile t = tile_in(memory, p);
-    if (memory) tile_prepare_rows(p, &t);
+    if (memory) leaf_prepare(p, &t);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       double *sums = memory ? wb_reduction_take(&tree) : NULL;
@@ -308,7 +341,7 @@ int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *pa
   int failed = 0;
 #pragma omp parallel num_threads(threads)
   {
-    void *memory = wb_aligned_malloc(tile_bytes(p));
+    void *memory = wb_aligned_malloc(tile_bytes(p, 0));
     if (!memory) {
 #pragma omp atomic write
       failed = 1;
@@ -334,5 +367,5 @@ int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *pa
     wb_aligned_free(memory);
   }
   free(packed);
-  return failed ? wb_out_of_memory(message, "a tile of rows", tile_bytes(p)) : WB_OK;
+  return failed ? wb_out_of_memory(message, "a tile of rows", tile_bytes(p, 0)) : WB_OK;
 }

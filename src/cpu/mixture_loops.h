@@ -29,17 +29,65 @@
 #define REAL_UNIFORMS 4
 #include "mixture_tile.h"
 
-/* Adds the products of the p + 1 values of one row, 1 among them, to a
- * component's sums: rows r of the lower triangle, each padded to whole vectors.
- * One fused multiply-add an entry, rows in the order of the calls. */
-static void WB_NAME(mixture_add_row)(int values, const double *row, double *sums) {
+/* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
+ * column `column` on: in registers while the component's rows pass. */
+static inline __attribute__((always_inline)) void WB_NAME(add_block)(
+    const int height, const int width, int row, int column, const double *rows, size_t stride,
+    const int32_t *members, int count, double *sums, size_t line) {
   const int lanes = WB_VECTOR_BYTES / 8;
-  for (int r = 0; r < values; r++) {
-    const wb_vector value = WB_VECTOR_SET(row[r]);
-    for (int c = 0; c <= r; c += lanes) {
-      wb_vector *sum = (wb_vector *)(sums + c);
-      *sum = WB_VECTOR_FMA(value, *(const wb_vector *)(row + c), *sum);
+  wb_vector sum[4][2];
+  WB_UNROLL
+  for (int i = 0; i < height; i++) {
+    WB_UNROLL
+    for (int v = 0; v < width; v++)
+      sum[i][v] = *(const wb_vector *)(sums + (size_t)i * line + column + v * lanes);
+  }
+  for (int m = 0; m < count; m++) {
+    const double *values = rows + (size_t)members[m] * stride;
+    wb_vector other[2];
+    WB_UNROLL
+    for (int v = 0; v < width; v++) other[v] = *(const wb_vector *)(values + column + v * lanes);
+    WB_UNROLL
+    for (int i = 0; i < height; i++) {
+      const wb_vector value = WB_VECTOR_SET(values[row + i]);
+      WB_UNROLL
+      for (int v = 0; v < width; v++) sum[i][v] = WB_VECTOR_FMA(value, other[v], sum[i][v]);
     }
-    sums += mixture_padded(r + 1);
+  }
+  WB_UNROLL
+  for (int i = 0; i < height; i++) {
+    WB_UNROLL
+    for (int v = 0; v < width; v++)
+      *(wb_vector *)(sums + (size_t)i * line + column + v * lanes) = sum[i][v];
+  }
+}
+
+/* Adds the products of the values of a component's rows, 1 among them, to its
+ * sums: rows of the lower triangle, each padded to whole vectors. One fused
+ * multiply-add an entry and row, rows in the order of `members`. */
+static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
+                                      const int32_t *members, int count, double *sums) {
+  const int lanes = WB_VECTOR_BYTES / 8;
+  for (int row = 0; row < values; row += 4) {
+    const int height = values - row < 4 ? values - row : 4;
+    /* The padding is the same for four rows from a multiple of four on. */
+    const int line = (int)mixture_padded(row + 1);
+    for (int column = 0; column < line;) {
+      const int width = line - column >= 2 * lanes ? 2 : 1;
+#define ADD(h, w) WB_NAME(add_block)(h, w, row, column, rows, stride, members, count, sums, (size_t)line)
+      switch (2 * height + width) {
+        case 10: ADD(4, 2); break;
+        case 9: ADD(4, 1); break;
+        case 8: ADD(3, 2); break;
+        case 7: ADD(3, 1); break;
+        case 6: ADD(2, 2); break;
+        case 5: ADD(2, 1); break;
+        case 4: ADD(1, 2); break;
+        default: ADD(1, 1); break;
+      }
+#undef ADD
+      column += width * lanes;
+    }
+    sums += (size_t)height * (size_t)line;
   }
 }
