@@ -1,6 +1,7 @@
 # Calls every entry on small inputs while R collects garbage at every tenth
 # allocation: an object that an entry did not protect is gone, and overwritten.
-# With the argument "once" it calls them once, for valgrind to watch.
+# With the argument "once" it calls them once, for valgrind to watch; with the
+# name of a file besides, it keeps the results there.
 library(warpbayes)
 options(warpbayes.threads = 2)
 
@@ -14,7 +15,11 @@ results <- function() {
 }
 
 calm <- results()
-if ("once" %in% commandArgs(TRUE)) {
+arguments <- commandArgs(TRUE)
+if ("once" %in% arguments) {
+  if (length(arguments) > 1L) {
+    saveRDS(calm, arguments[[2L]])
+  }
   quit()
 }
 gctorture2(10, inhibit_release = TRUE)
