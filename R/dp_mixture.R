@@ -30,8 +30,10 @@
 #'   many components. May exceed the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling.
 #' @param prior from [dp_prior()].
-#' @param chains number of chains; each starts from its own k-means clustering of its own
-#'   subsample of the cells. The threads work on one sweep of one chain at a time.
+#' @param chains number of chains; each starts from its own clustering of its own
+#'   subsample of the cells. The threads work on one sweep of one chain at a time; with
+#'   the future.apply package and a `future::plan()` of several workers, chains run on
+#'   these, which pays where there are few cells. The draws are the same.
 #' @param iter sweeps per chain, those of the warm-up included.
 #' @param warmup sweeps at the start of each chain of which no draws are kept.
 #' @param thin after the warm-up, every `thin`-th draw is kept.
@@ -148,7 +150,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     )
   })
   fit$elapsed[["start"]] <- proc.time()[["elapsed"]] - started
-  advance(fit, iter, run, progress)
+  advance_chains(fit, iter, run, progress, threads)
 }
 
 #' Continue a fit
@@ -180,7 +182,7 @@ continue <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL,
   run <- resolve_run(backend, threads)
   fit$backend <- run$backend
   fit$threads <- run$threads
-  advance(fit, iter, run, progress)
+  advance_chains(fit, iter, run, progress, threads)
 }
 
 check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
