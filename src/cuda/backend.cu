@@ -1,6 +1,7 @@
 /* The CUDA backend: the table of its kernels' hosts, the devices there are, and
  * what src/cuda/device.cuh promises. */
 #include "device.cuh"
+#include "mixture.cuh"
 
 #include <cstdio>
 #include <cstring>
@@ -166,6 +167,25 @@ int stream::wait(const char *what, wb_message *message) {
   return status_of(cudaStreamSynchronize(stream_), what, message);
 }
 
+event::~event() {
+  if (event_ != nullptr && may_release()) {
+    (void)cudaEventDestroy(event_);
+  }
+}
+
+int event::create(bool timed, wb_message *message) {
+  return status_of(cudaEventCreateWithFlags(&event_, timed ? cudaEventDefault : cudaEventDisableTiming),
+                   "creating an event", message);
+}
+
+int event::record(cudaStream_t stream, wb_message *message) {
+  return status_of(cudaEventRecord(event_, stream), "recording an event", message);
+}
+
+int event::wait(const char *what, wb_message *message) {
+  return status_of(cudaEventSynchronize(event_), what, message);
+}
+
 } // namespace wb
 
 static int device_count(int32_t *count, wb_message *message) {
@@ -245,5 +265,9 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.name = "cuda";
   backend.device_count = device_count;
   backend.device_describe = device_describe;
+  backend.mixture_open = wb_cuda_mixture_open;
+  backend.mixture_allocate = wb_cuda_mixture_allocate;
+  backend.mixture_evaluate = wb_cuda_mixture_evaluate;
+  backend.mixture_close = wb_cuda_mixture_close;
   return &backend;
 }

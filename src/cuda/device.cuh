@@ -131,6 +131,24 @@ private:
   cudaStream_t stream_ = nullptr;
 };
 
+/* A point in a stream's work that the host can wait for. */
+class event {
+public:
+  event() = default;
+  ~event();
+  event(const event &) = delete;
+  event &operator=(const event &) = delete;
+
+  /* Timed events can be asked for the time between them. */
+  int create(bool timed, wb_message *message);
+  int record(cudaStream_t stream, wb_message *message);
+  int wait(const char *what, wb_message *message); /* at once if never recorded */
+  cudaEvent_t get() const { return event_; }
+
+private:
+  cudaEvent_t event_ = nullptr;
+};
+
 /* How many threads run a kernel, and with what. */
 struct launch_shape {
   dim3 blocks;

@@ -1,0 +1,551 @@
+/* Gaussian mixtures on a graphics card: the component of every row drawn from its
+ * posterior, with the sufficient statistics of the Gibbs sweep (Suchard et al.
+ * 2010, section 2 and appendix A). The twin of cpu/mixture.c, to the last bit in
+ * double precision.
+ *
+ * The scaled rows stay on the device across sweeps. Where they do not fit, leaves
+ * of rows are sent again in every call, a chunk at a time. A sweep takes each
+ * chunk through four kernels: components are drawn, the rows of each leaf sorted
+ * by component, their products summed leaf by leaf, and the leaves of a group
+ * combined; what is not data is kept below a twelfth of the data.
+ */
+#include "mixture.cuh"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "mixture_kernels.cuh"
+#include "mixture_sums.cuh"
+
+namespace {
+
+constexpr uint64_t MEGABYTE = 1000000;
+/* Raw values on their way: enough for the bus, little beside the data. */
+constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
+/* Device memory beside small data, and for chunks of data too large for it. */
+constexpr uint64_t SMALL_BYTES = 16 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
+/* Rows of a call to mixture_evaluate() are taken in multiples of these. */
+constexpr int64_t PASS_ROWS = 256;
+
+int64_t ceiling(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+template <typename T>
+T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+T larger(T a, T b) {
+  return a > b ? a : b;
+}
+
+/* Device memory of mixture_allocate(), kept from sweep to sweep. */
+struct workspace {
+  int32_t components = 0;
+  int64_t chunk = 0; /* leaves drawn at a time */
+  int64_t group = 0; /* leaves summed at a time, a power of two */
+  wb::device_bytes coefficients;
+  wb::device_bytes x; /* the chunk's rows, unless all stay on the device */
+  wb::device_array<int32_t> labels;
+  wb::device_bytes log_sums;
+  wb::device_array<double> nodes; /* the group's leaves, the waiting nodes, the root */
+
+  void release() {
+    components = 0;
+    coefficients.release();
+    x.release();
+    labels.release();
+    log_sums.release();
+    nodes.release();
+  }
+  uint64_t bytes() const {
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes();
+  }
+};
+
+} // namespace
+
+struct wb_mixture {
+  wb_mixture_data data; /* center and inverse_scale are not kept */
+  int32_t device;
+  uint64_t memory_limit;
+  int64_t leaves;
+  wb::stream stream;
+  wb::device_array<double> units; /* centers, then inverse scales */
+  wb::device_bytes x;             /* all leaves, if they stay on the device */
+  bool resident = false;
+  /* The way of the rows to the device: two buffers, one filled while the other's
+   * copy is under way. */
+  int64_t stage = 0; /* leaves of a buffer */
+  int turn = 0;
+  wb::pinned_array<double> pinned[2];
+  wb::event copied[2];
+  wb::device_array<double> raw;
+  wb::pinned_bytes packed; /* coefficients */
+  workspace work;
+
+  size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
+  /* Bytes of a leaf, raw and scaled. */
+  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t held() const { return units.bytes() + x.bytes() + raw.bytes() + work.bytes(); }
+  /* Rows of leaves first..first + count - 1. */
+  int64_t rows(int64_t first, int64_t count) const {
+    return smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
+  }
+};
+
+namespace {
+
+int lacks_memory(const wb_mixture *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
+  std::snprintf(message->text, sizeof message->text,
+                "%.1f MB of device memory are needed at least for %d components in %d columns, but %.1f MB can be used",
+                static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
+                static_cast<double>(left) / 1e6);
+  return WB_ERROR_MEMORY;
+}
+
+/* The rows ------------------------------------------------------------------ */
+
+int open_stage(wb_mixture *s, uint64_t most_bytes, wb_message *message) {
+  if (s->stage > 0) return WB_OK;
+  const int64_t fit = static_cast<int64_t>(smaller(most_bytes, STAGE_BYTES) / s->raw_leaf());
+  const int64_t stage = smaller(s->leaves, larger<int64_t>(1, fit));
+  const size_t values = static_cast<size_t>(stage) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+  int status = s->raw.allocate(values, "rows as they arrive", message);
+  for (int i = 0; i < 2 && status == WB_OK; i++) status = s->pinned[i].allocate(values, "rows to send", message);
+  if (status == WB_OK) s->stage = stage;
+  return status;
+}
+
+void close_stage(wb_mixture *s) {
+  s->stage = 0;
+  s->raw.release();
+  s->pinned[0].release();
+  s->pinned[1].release();
+}
+
+/* Sends leaves first..first + count - 1 to the device, scaled. */
+template <typename Real>
+int send_rows(wb_mixture *s, int64_t first, int64_t count, Real *x, wb_message *message) {
+  const size_t p = static_cast<size_t>(s->data.columns);
+  int status = WB_OK;
+  for (int64_t leaf = first; leaf < first + count && status == WB_OK; leaf += s->stage) {
+    const int64_t leaves = smaller(s->stage, first + count - leaf), rows = s->rows(leaf, leaves);
+    const int i = s->turn++ & 1;
+    status = s->copied[i].wait("sending rows to the device", message);
+    if (status != WB_OK) break;
+    double *const to = s->pinned[i].data();
+    for (size_t c = 0; c < p; c++)
+      std::memcpy(to + c * static_cast<size_t>(rows), s->data.x + c * static_cast<size_t>(s->data.rows) + leaf * WB_LEAF_ROWS,
+                  static_cast<size_t>(rows) * sizeof(double));
+    status = wb::status_of(cudaMemcpyAsync(s->raw.data(), to, static_cast<size_t>(rows) * p * sizeof(double),
+                                           cudaMemcpyHostToDevice, s->stream.get()),
+                           "sending rows to the device", message);
+    if (status == WB_OK) status = s->copied[i].record(s->stream.get(), message);
+    if (status != WB_OK) break;
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>(leaves * (WB_LEAF_ROWS / wb::LOAD_THREADS)), static_cast<unsigned>(p));
+    shape.threads = dim3(wb::LOAD_THREADS);
+    shape.stream = s->stream.get();
+    status = wb::launch(shape, wb::mixture_load<Real>, "scaling rows", message, s->raw.data(), rows, s->units.data(),
+                        s->units.data() + p, x + static_cast<size_t>(leaf - first) * WB_LEAF_ROWS * p);
+  }
+  return status;
+}
+
+/* All rows to the device, if there is room for them and for what a sweep needs. */
+template <typename Real>
+int settle_rows(wb_mixture *s, wb_message *message) {
+  const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves);
+  const uint64_t stage = smaller(STAGE_BYTES, s->raw_leaf() * static_cast<uint64_t>(s->leaves));
+  uint64_t left = 0;
+  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
+  if (status != WB_OK || bytes + larger(bytes / 12, larger(stage, s->raw_leaf())) > left) return status;
+  status = s->x.allocate(bytes, "the rows", message);
+  if (status == WB_OK) status = open_stage(s, stage, message);
+  if (status == WB_OK) status = send_rows(s, 0, s->leaves, static_cast<Real *>(s->x.address()), message);
+  if (status == WB_OK) status = s->stream.wait("sending rows to the device", message);
+  if (status != WB_OK) (void)cudaStreamSynchronize(s->stream.get());
+  close_stage(s);
+  s->resident = status == WB_OK;
+  if (status != WB_OK) s->x.release();
+  /* Without memory for all, chunks of rows are sent in every call. */
+  return status == WB_ERROR_MEMORY ? WB_OK : status;
+}
+
+/* Leaves first..first + count - 1 on the device: there already, or sent now. */
+template <typename Real>
+int find_rows(wb_mixture *s, int64_t first, int64_t count, wb::device_bytes &room, const Real **x, wb_message *message) {
+  if (s->resident) {
+    *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+    return WB_OK;
+  }
+  *x = static_cast<const Real *>(room.address());
+  return send_rows(s, first, count, static_cast<Real *>(room.address()), message);
+}
+
+/* The components ------------------------------------------------------------ */
+
+template <typename Real>
+uint64_t coefficient_bytes(int32_t components, int order) {
+  return static_cast<uint64_t>(components) * wb::mixture_coefficients<Real>(static_cast<size_t>(order)) * sizeof(Real);
+}
+
+template <typename Real>
+int send_coefficients(wb_mixture *s, const wb_mixture_parameters *parameters, int order, void *to, wb_message *message) {
+  const size_t p = static_cast<size_t>(s->data.columns), size = wb::mixture_coefficients<Real>(static_cast<size_t>(order));
+  const size_t bytes = coefficient_bytes<Real>(parameters->components, order);
+  Real *const packed = static_cast<Real *>(s->packed.address());
+  std::memset(packed, 0, bytes);
+  for (size_t j = 0; j < static_cast<size_t>(parameters->components); j++) {
+    const double *factor = parameters->factor + j * (p * (p + 1) / 2);
+    Real *const component = packed + j * size;
+    for (size_t r = 0; r < p; r++) {
+      Real *line = component + wb::mixture_row(r);
+      *line++ = static_cast<Real>(-parameters->offset[j * p + r]);
+      for (size_t c = 0; c <= r; c++) *line++ = static_cast<Real>(*factor++);
+    }
+    component[wb::mixture_row(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
+  }
+  return wb::status_of(cudaMemcpyAsync(to, packed, bytes, cudaMemcpyHostToDevice, s->stream.get()),
+                       "sending the components to the device", message);
+}
+
+/* The sums -------------------------------------------------------------------- */
+
+size_t node_size(const wb_mixture *s, int32_t components) {
+  return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
+}
+
+/* Nodes that wait while groups of leaves are combined one after the other. */
+int waiting_nodes(int64_t leaves, int64_t group) {
+  int levels = 0;
+  while (ceiling(leaves, group) - 1 >> levels) levels++;
+  return levels;
+}
+
+/* How many leaves are drawn and summed at a time within `left` bytes. */
+template <typename Real>
+int plan_sweep(const wb_mixture *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
+               wb_message *message) {
+  const uint64_t node = node_size(s, components) * sizeof(double);
+  const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf());
+  const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
+  const uint64_t least = (1 + static_cast<uint64_t>(waiting_nodes(s->leaves, 1)) + 1) * node + leaf;
+  if (fixed + least > left) return lacks_memory(s, components, fixed + least, left, message);
+  const uint64_t room = larger(least, smaller(left, larger(wish, fixed)) - fixed);
+  uint64_t nodes;
+  int64_t g = 1;
+  while (g < s->leaves && g < 1 << wb::GROUP_LEVELS) g *= 2;
+  for (;; g /= 2) {
+    nodes = static_cast<uint64_t>(g + waiting_nodes(s->leaves, g) + 1) * node;
+    if (g == 1 || (nodes <= room / 2 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
+  }
+  const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - nodes) / leaf) / g) * g;
+  /* Chunks of even size. */
+  *chunk = ceiling(ceiling(s->leaves, ceiling(s->leaves, fit)), g) * g;
+  *group = g;
+  return WB_OK;
+}
+
+template <typename Real>
+int open_workspace(wb_mixture *s, int32_t components, int order, wb_message *message) {
+  workspace &w = s->work;
+  if (w.components == components) return WB_OK;
+  w.release();
+  uint64_t left = 0;
+  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
+  if (status == WB_OK && !s->resident) {
+    const uint64_t before = s->raw.bytes();
+    status = open_stage(s, left / 4, message);
+    left -= smaller(left, s->raw.bytes() - before);
+  }
+  const uint64_t coefficients = coefficient_bytes<Real>(components, order);
+  if (status == WB_OK) status = plan_sweep<Real>(s, components, coefficients, left, &w.chunk, &w.group, message);
+  if (status != WB_OK) return status;
+  const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
+  status = w.coefficients.allocate(coefficients, "the components", message);
+  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
+  if (status == WB_OK && !s->resident) status = w.x.allocate(s->leaf() * static_cast<size_t>(w.chunk), "a chunk of rows", message);
+  if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
+  if (status == WB_OK) status = w.log_sums.allocate(rows * sizeof(Real), "log densities", message);
+  if (status == WB_OK)
+    status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group) + 1) * node, "sums of rows", message);
+  if (status == WB_OK)
+    w.components = components;
+  else
+    w.release();
+  return status;
+}
+
+/* As `prepare` says; if that lacks memory, once more without the rows. */
+template <typename Prepare>
+int with_memory(wb_mixture *s, Prepare prepare) {
+  const int status = prepare();
+  if (status != WB_ERROR_MEMORY || !s->resident) return status;
+  s->work.release();
+  s->x.release();
+  s->resident = false;
+  return prepare();
+}
+
+/* Sums the leaves of a chunk, whose rows have been drawn, group by group. */
+template <typename Real>
+int sum_leaves(wb_mixture *s, const Real *x, int64_t first, int64_t count, wb_message *message) {
+  workspace &w = s->work;
+  const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, w.components);
+  const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
+  double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
+  double *const root = waiting + static_cast<size_t>(waiting_nodes(s->leaves, w.group)) * node;
+  /* Blocks of a leaf: enough for all multiprocessors even if groups are small. */
+  const int64_t parts = smaller<int64_t>(w.components, larger<int64_t>(8, 512 / w.group));
+  wb::launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(count));
+  shape.threads = dim3(wb::SORT_THREADS);
+  shape.stream = s->stream.get();
+  int status = wb::launch(shape, wb::mixture_sort, "sorting rows by component", message, w.labels.data(), s->rows(first, count));
+  for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
+    const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
+    shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(parts + 1));
+    shape.threads = dim3(wb::SUM_THREADS);
+    shape.shared_bytes = wb::sum_shared_bytes(s->data.columns);
+    status = wb::launch(shape, wb::mixture_sum<Real>, "summing rows", message, x + static_cast<size_t>(row) * p, s->data.columns,
+                        reinterpret_cast<const uint32_t *>(w.labels.data() + row), log_sums + row, s->rows(first, count) - row,
+                        w.components, node, w.nodes.data());
+    if (status != WB_OK) break;
+    shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(node), wb::TREE_THREADS)));
+    shape.threads = dim3(wb::TREE_THREADS);
+    shape.shared_bytes = 0;
+    status = wb::launch(shape, wb::mixture_combine, "combining sums", message, w.nodes.data(), static_cast<int>(leaves), node,
+                        waiting, (first + leaf) / w.group, first + leaf + leaves == s->leaves, root);
+  }
+  return status;
+}
+
+template <typename Real>
+int allocate(wb_mixture *s, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration, int32_t *labels,
+             double *statistics, double *log_likelihood, wb_message *message) {
+  const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
+  const int32_t k = parameters->components;
+  int status = with_memory(s, [&] { return open_workspace<Real>(s, k, draw.order, message); });
+  workspace &w = s->work;
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, draw.order, w.coefficients.address(), message);
+  for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
+    const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
+    const Real *x;
+    status = find_rows<Real>(s, first, count, w.x, &x, message);
+    if (status != WB_OK) break;
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * draw.rows)));
+    shape.threads = dim3(wb::MIXTURE_THREADS);
+    shape.stream = s->stream.get();
+    status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
+                        static_cast<const Real *>(w.coefficients.address()), k, key, iteration,
+                        static_cast<uint64_t>(first) * WB_LEAF_ROWS, rows, w.labels.data(),
+                        static_cast<Real *>(w.log_sums.address()));
+    if (status == WB_OK && labels != nullptr)
+      status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, w.labels.data(), static_cast<size_t>(rows) * sizeof(int32_t),
+                                             cudaMemcpyDeviceToHost, s->stream.get()),
+                             "fetching labels", message);
+    if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, message);
+  }
+  if (status != WB_OK) return status;
+  const size_t node = node_size(s, k);
+  const double *const root = w.nodes.data() + static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node;
+  status = wb::status_of(cudaMemcpyAsync(statistics, root, (node - 1) * sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
+                         "fetching sums", message);
+  if (status == WB_OK)
+    status = wb::status_of(cudaMemcpyAsync(log_likelihood, root + node - 1, sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
+                           "fetching sums", message);
+  return status == WB_OK ? s->stream.wait("drawing components and summing rows", message) : status;
+}
+
+/* Predictions ------------------------------------------------------------------ */
+
+struct prediction {
+  int64_t chunk; /* leaves at a time */
+  int64_t pass;  /* rows at a time */
+  wb::device_bytes coefficients, x;
+  wb::device_array<int32_t> labels;
+  wb::device_array<double> log_sums, probability;
+};
+
+template <typename Real>
+int open_prediction(wb_mixture *s, int32_t components, int order, int64_t first, int64_t count, bool probabilities,
+                    prediction *out, wb_message *message) {
+  const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
+  const uint64_t coefficients = coefficient_bytes<Real>(components, order);
+  const uint64_t row = sizeof(int32_t) + sizeof(double) + (probabilities ? sizeof(double) * static_cast<uint64_t>(components) : 0);
+  s->work.release();
+  uint64_t left = 0;
+  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
+  if (status == WB_OK && !s->resident) {
+    const uint64_t before = s->raw.bytes();
+    status = open_stage(s, left / 4, message);
+    left -= smaller(left, s->raw.bytes() - before);
+  }
+  if (status != WB_OK) return status;
+  const uint64_t least = coefficients + PASS_ROWS * row + (s->resident ? 0 : s->leaf());
+  if (least > left) return lacks_memory(s, components, least, left, message);
+  const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
+  uint64_t room = smaller(left - coefficients, wish);
+  out->chunk = leaves;
+  if (!s->resident) {
+    out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / s->leaf())));
+    room -= smaller(room, s->leaf() * static_cast<uint64_t>(out->chunk));
+  }
+  out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
+  out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
+  const size_t pass = static_cast<size_t>(out->pass);
+  status = out->coefficients.allocate(coefficients, "the components", message);
+  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
+  if (status == WB_OK && !s->resident) status = out->x.allocate(s->leaf() * static_cast<size_t>(out->chunk), "a chunk of rows", message);
+  if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);
+  if (status == WB_OK) status = out->log_sums.allocate(pass, "log densities", message);
+  if (status == WB_OK && probabilities) status = out->probability.allocate(pass * static_cast<size_t>(components), "probabilities", message);
+  return status;
+}
+
+/* The outputs of `rows` rows to the host; each may be NULL there. */
+int fetch_predictions(const wb_mixture *s, const prediction &from, int32_t components, int64_t rows, int64_t stride,
+                      int32_t *labels, double *log_density, double *probability, wb_message *message) {
+  const size_t n = static_cast<size_t>(rows), line = sizeof(double) * n;
+  cudaError_t error = cudaSuccess;
+  if (labels != nullptr)
+    error = cudaMemcpyAsync(labels, from.labels.data(), n * sizeof(int32_t), cudaMemcpyDeviceToHost, s->stream.get());
+  if (error == cudaSuccess && log_density != nullptr)
+    error = cudaMemcpyAsync(log_density, from.log_sums.data(), line, cudaMemcpyDeviceToHost, s->stream.get());
+  if (error == cudaSuccess && probability != nullptr)
+    error = cudaMemcpy2DAsync(probability, static_cast<size_t>(stride) * sizeof(double), from.probability.data(),
+                              static_cast<size_t>(from.pass) * sizeof(double), line, static_cast<size_t>(components),
+                              cudaMemcpyDeviceToHost, s->stream.get());
+  return wb::status_of(error, "fetching predictions", message);
+}
+
+template <typename Real>
+int evaluate(wb_mixture *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int32_t *labels,
+             double *log_density, double *probability, wb_message *message) {
+  const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
+  const int32_t k = parameters->components;
+  prediction out;
+  int status = with_memory(s, [&] {
+    return open_prediction<Real>(s, k, kernel.order, first, count, probability != nullptr, &out, message);
+  });
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, out.coefficients.address(), message);
+  for (int64_t leaf = first / WB_LEAF_ROWS; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += out.chunk) {
+    const int64_t start = leaf * WB_LEAF_ROWS, leaves = smaller(out.chunk, s->leaves - leaf);
+    const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
+    const Real *x;
+    status = find_rows<Real>(s, leaf, leaves, out.x, &x, message);
+    for (int64_t row = larger(first, start); row < end && status == WB_OK; row += out.pass) {
+      const int64_t rows = smaller(out.pass, end - row), at = row - first;
+      wb::launch_shape shape;
+      shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
+      shape.threads = dim3(wb::MIXTURE_THREADS);
+      shape.stream = s->stream.get();
+      status = wb::launch(shape, kernel.kernel, "evaluating components", message, x, s->data.columns,
+                          static_cast<const Real *>(out.coefficients.address()), k, row - start, rows, out.labels.data(),
+                          out.log_sums.data(), out.probability.data(), out.pass);
+      if (status == WB_OK)
+        status = fetch_predictions(s, out, k, rows, count, labels ? labels + at : nullptr,
+                                   log_density ? log_density + at : nullptr, probability ? probability + at : nullptr, message);
+    }
+  }
+  return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
+}
+
+/* What a failed call left under way ends before its memory goes. */
+int settled(wb_mixture *s, int status) {
+  if (status != WB_OK) {
+    (void)cudaStreamSynchronize(s->stream.get());
+    (void)cudaGetLastError();
+  }
+  return status;
+}
+
+int check_components(const wb_mixture_parameters *parameters, wb_message *message) {
+  if (parameters->components <= wb::MIXTURE_MOST_COMPONENTS) return WB_OK;
+  std::snprintf(message->text, sizeof message->text, "%d components: a graphics card takes up to %d",
+                static_cast<int>(parameters->components), static_cast<int>(wb::MIXTURE_MOST_COMPONENTS));
+  return WB_ERROR_INPUT;
+}
+
+int open_session(wb_mixture *s, const wb_mixture_data *data, wb_message *message) {
+  const size_t p = static_cast<size_t>(data->columns);
+  int status = s->stream.create(message);
+  for (int i = 0; i < 2 && status == WB_OK; i++) status = s->copied[i].create(false, message);
+  if (status == WB_OK) status = s->units.allocate(2 * p, "units of the columns", message);
+  if (status == WB_OK)
+    status = wb::status_of(cudaMemcpy(s->units.data(), data->center, p * sizeof(double), cudaMemcpyHostToDevice),
+                           "sending units to the device", message);
+  if (status == WB_OK)
+    status = wb::status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
+                           "sending units to the device", message);
+  if (status != WB_OK) return status;
+  return data->precision == WB_SINGLE ? settle_rows<float>(s, message) : settle_rows<double>(s, message);
+}
+
+} // namespace
+
+int wb_cuda_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture **session, wb_message *message) {
+  if (data->columns > wb::MIXTURE_MOST_COLUMNS) {
+    std::snprintf(message->text, sizeof message->text, "%d columns: a graphics card takes up to %d",
+                  static_cast<int>(data->columns), static_cast<int>(wb::MIXTURE_MOST_COLUMNS));
+    return WB_ERROR_INPUT;
+  }
+  wb::device_scope scope;
+  int status = scope.enter(run->device, message);
+  if (status != WB_OK) return status;
+  wb_mixture *const s = new (std::nothrow) wb_mixture;
+  if (s == nullptr) {
+    std::snprintf(message->text, sizeof message->text, "no memory for the mixture session");
+    return WB_ERROR_MEMORY;
+  }
+  s->data = *data;
+  s->data.center = s->data.inverse_scale = nullptr;
+  s->device = run->device;
+  s->memory_limit = run->memory_limit;
+  s->leaves = ceiling(data->rows, WB_LEAF_ROWS);
+  status = open_session(s, data, message);
+  if (status == WB_OK)
+    *session = s;
+  else
+    delete s;
+  return status;
+}
+
+int wb_cuda_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *parameters, uint64_t key,
+                             uint32_t iteration, int32_t *labels, double *statistics, double *log_likelihood,
+                             wb_message *message) {
+  wb::device_scope scope;
+  int status = check_components(parameters, message);
+  if (status == WB_OK) status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  return settled(session, session->data.precision == WB_SINGLE
+                              ? allocate<float>(session, parameters, key, iteration, labels, statistics, log_likelihood, message)
+                              : allocate<double>(session, parameters, key, iteration, labels, statistics, log_likelihood, message));
+}
+
+int wb_cuda_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *parameters, int64_t first,
+                             int64_t count, int32_t *labels, double *log_density, double *probability,
+                             wb_message *message) {
+  wb::device_scope scope;
+  int status = check_components(parameters, message);
+  if (status == WB_OK) status = scope.enter(session->device, message);
+  if (status != WB_OK || count == 0) return status;
+  return settled(session, session->data.precision == WB_SINGLE
+                              ? evaluate<float>(session, parameters, first, count, labels, log_density, probability, message)
+                              : evaluate<double>(session, parameters, first, count, labels, log_density, probability, message));
+}
+
+void wb_cuda_mixture_close(wb_mixture *session) {
+  if (session == nullptr) return;
+  wb_message ignored;
+  wb::device_scope scope;
+  (void)scope.enter(session->device, &ignored);
+  delete session;
+}

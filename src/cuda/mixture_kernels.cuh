@@ -1,0 +1,56 @@
+/* What the host side of the mixture knows of its kernels: how coefficients are
+ * laid out, and which kernel serves how many columns. The kernels are compiled by
+ * mixture_double.cu and mixture_single.cu, side by side.
+ */
+#ifndef WB_CUDA_MIXTURE_KERNELS_CUH
+#define WB_CUDA_MIXTURE_KERNELS_CUH
+
+#include "device.cuh"
+
+namespace wb {
+
+/* Threads of a block. */
+constexpr int MIXTURE_THREADS = 64;
+
+/* Values of a piece of coefficients: 16 bytes, what a thread loads at once. */
+template <typename Real>
+constexpr __host__ __device__ int mixture_piece() {
+  return 16 / static_cast<int>(sizeof(Real));
+}
+
+/* Coefficients of a component: for each row of the triangle the negative offset
+ * followed by the row of the factor, then the log constant, then zeros to the
+ * end of a piece. The order of the triangle may exceed the columns of the data:
+ * the rows and columns added are zero and leave every bit of the squared
+ * distance as it was, since fma(0, x, z) = z and fma(0, 0, q) = q. */
+constexpr __host__ __device__ size_t mixture_row(size_t r) {
+  return r * (r + 3) / 2;
+}
+template <typename Real>
+constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
+  return (mixture_row(order) + static_cast<size_t>(mixture_piece<Real>())) / mixture_piece<Real>() *
+         mixture_piece<Real>();
+}
+
+/* A kernel, the order of triangle that it expects and the rows of a thread. */
+template <typename Real>
+struct mixture_draw_kernel {
+  int order, rows;
+  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, uint64_t key, uint32_t iteration,
+                 uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum);
+};
+template <typename Real>
+struct mixture_evaluate_kernel {
+  int order, rows;
+  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
+                 int32_t *label, double *log_sum, double *probability, int64_t stride);
+};
+
+template <typename Real>
+mixture_draw_kernel<Real> find_mixture_draw(int p);
+template <typename Real>
+mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
+
+} // namespace wb
+
+#endif

@@ -1,0 +1,249 @@
+/* Rows onto the device and their sums off it: scaling, the sufficient statistics
+ * of a leaf of rows in the order of its rows, and the tree of the leaves. On the
+ * processor: cpu/mixture.c and cpu/reduction_tree.h. No atomic additions: every
+ * number is added by one thread, in an order that does not depend on the launch.
+ */
+#ifndef WB_CUDA_MIXTURE_SUMS_CUH
+#define WB_CUDA_MIXTURE_SUMS_CUH
+
+#include "../core/elementary.h"
+#include "../core/mixture_draw.h"
+#include "device.cuh"
+
+namespace wb {
+
+/* Rows are sorted by keys that hold the label above the row's place in its leaf;
+ * so equal labels stay in the order of the rows, and no two keys are equal. */
+constexpr int LEAF_BITS = 11;
+static_assert(WB_LEAF_ROWS == 1 << LEAF_BITS, "a key has room for the rows of a leaf");
+constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
+constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
+
+constexpr int LOAD_THREADS = 256, SORT_THREADS = 256, SUM_THREADS = 128, TREE_THREADS = 256;
+
+__device__ __forceinline__ void narrow_into(double *to, double scaled) {
+  *to = scaled;
+}
+__device__ __forceinline__ void narrow_into(float *to, double scaled) {
+  *to = wb_mixture_narrow(scaled);
+}
+
+/* Scales raw values (rows x columns, column-major) into leaves; rows past the end
+ * of the last leaf are zero. Grid: leaves x WB_LEAF_ROWS / LOAD_THREADS blocks by
+ * columns; reads 8 bytes and writes one Real a value. */
+template <typename Real>
+__global__ void __launch_bounds__(LOAD_THREADS)
+    mixture_load(const double *raw, int64_t rows, const double *center, const double *inverse_scale, Real *x) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * LOAD_THREADS + threadIdx.x;
+  const int64_t c = blockIdx.y, p = gridDim.y;
+  Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
+  if (row < rows)
+    narrow_into(to, wb_mixture_scale(raw[c * rows + row], center[c], inverse_scale[c]));
+  else
+    *to = 0;
+}
+
+/* Turns the labels of each leaf into sorted keys, in place: a bitonic network
+ * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
+ * Rows from `rows` on are not there; their keys come last. 8 KB of shared memory;
+ * reads and writes 4 bytes a row. */
+static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
+  __shared__ uint32_t keys[WB_LEAF_ROWS];
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
+    keys[i] = first + i < rows ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i) : NO_ROW;
+  for (int size = 2; size <= WB_LEAF_ROWS; size *= 2) {
+    for (int stride = size / 2; stride > 0; stride /= 2) {
+      __syncthreads();
+      for (int pair = static_cast<int>(threadIdx.x); pair < WB_LEAF_ROWS / 2; pair += SORT_THREADS) {
+        const int low = 2 * pair - (pair & (stride - 1)), high = low + stride;
+        const bool ascending = (low & size) == 0;
+        const uint32_t a = keys[low], b = keys[high];
+        if ((a > b) == ascending) {
+          keys[low] = b;
+          keys[high] = a;
+        }
+      }
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
+    reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
+}
+
+/* How many of a leaf's sorted keys are below a bound: one probe of every sixteenth,
+ * then of the sixteen. All threads of the block take part. */
+__device__ __forceinline__ int keys_below(const uint32_t *keys, uint32_t bound) {
+  constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
+  const int t = static_cast<int>(threadIdx.x);
+  const int steps = __syncthreads_count(keys[t * step] < bound);
+  const int from = steps == 0 ? 0 : (steps - 1) * step;
+  return from + __syncthreads_count(t < step && keys[from + t % step] < bound);
+}
+
+/* The row and column of a statistic in the lower triangle of the products of
+ * (1, x), in the order of WB_MIXTURE_STATISTICS. */
+__device__ __forceinline__ void entry_position(int entry, int p, int *row, int *column) {
+  *row = entry;
+  *column = 0;
+  if (entry <= p) return;
+  const int t = entry - 1 - p;
+  int r = static_cast<int>((wb_sqrt(8.0 * t + 1.0) - 1.0) * 0.5);
+  if (r * (r + 1) / 2 > t) r--;
+  if ((r + 1) * (r + 2) / 2 <= t) r++;
+  *row = r + 1;
+  *column = t - r * (r + 1) / 2 + 1;
+}
+
+/* Rows whose values fit into the shared memory that the sums use. */
+constexpr size_t SUM_SHARED = 24 * 1024;
+constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* one row in 48 KB */
+inline __host__ __device__ int sum_stride(int p) {
+  return (p + 1) | 1; /* odd: threads that write rows side by side use all banks */
+}
+inline __host__ __device__ int sum_rows(int p) {
+  const int rows = static_cast<int>(SUM_SHARED / (static_cast<size_t>(sum_stride(p)) * sizeof(double) + sizeof(int32_t)));
+  return rows > SUM_THREADS ? SUM_THREADS : rows < 1 ? 1 : rows;
+}
+inline size_t sum_shared_bytes(int p) {
+  const size_t rows = static_cast<size_t>(sum_rows(p));
+  const size_t values = rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + rows * sizeof(int32_t);
+  const size_t logs = static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double);
+  return values > logs ? values : logs;
+}
+
+/* The log likelihood of a leaf: the logs of its rows added in order. */
+template <typename Real>
+__device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double *sum) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows; i += SUM_THREADS) logs[i] = static_cast<double>(log_sum[i]);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  double total = 0;
+  for (int i = 0; i < rows; i++) total += logs[i];
+  *sum = total;
+}
+
+/* Adds the products of the rows in shared memory, entry by entry and row after
+ * row, to the sums of their components. `started` is the label that has sums
+ * already. A warp takes 32 entries at a time. */
+__device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p,
+                                         int32_t started, double *sums) {
+  const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
+  for (int entry = static_cast<int>(threadIdx.x); entry < entries; entry += SUM_THREADS) {
+    int r, c;
+    entry_position(entry, p, &r, &c);
+    int32_t label = labels[0];
+    double *to = sums + static_cast<size_t>(label) * entries + entry;
+    double sum = label == started ? *to : 0;
+    for (int i = 0; i < rows; i++) {
+      if (labels[i] != label) {
+        *to = sum;
+        label = labels[i];
+        to = sums + static_cast<size_t>(label) * entries + entry;
+        sum = 0;
+      }
+      sum = wb_fma(values[i * stride + r], values[i * stride + c], sum);
+    }
+    *to = sum;
+  }
+}
+
+/* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
+ * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
+ * Blocks of one leaf share its components evenly; the last sums the logs. Rows are
+ * gathered component by component, some at a time, into shared memory, then a
+ * thread has an entry and walks the rows: 2 reads and 1 multiply-add a row and
+ * entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a
+ * sector of its own), writes 8 node bytes a leaf. */
+template <typename Real>
+__global__ void __launch_bounds__(SUM_THREADS)
+    mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
+                size_t node, double *sums) {
+  WB_DYNAMIC_SHARED(double, values);
+  const int64_t leaf = blockIdx.x;
+  const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y) - 1;
+  const size_t entries = WB_MIXTURE_STATISTICS(p);
+  x += leaf * p * WB_LEAF_ROWS;
+  keys += leaf * WB_LEAF_ROWS;
+  sums += static_cast<size_t>(leaf) * node;
+  if (part == parts) {
+    const int64_t left = rows - leaf * WB_LEAF_ROWS;
+    sum_logs(log_sum + leaf * WB_LEAF_ROWS, left < WB_LEAF_ROWS ? left : WB_LEAF_ROWS, values, sums + node - 1);
+    return;
+  }
+  const int64_t from = static_cast<int64_t>(components) * part / parts;
+  const int64_t to = static_cast<int64_t>(components) * (part + 1) / parts;
+  const int begin = keys_below(keys, static_cast<uint32_t>(from) << LEAF_BITS);
+  const int end = keys_below(keys, static_cast<uint32_t>(to) << LEAF_BITS);
+  for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries; i += SUM_THREADS)
+    sums[i] = 0;
+  const int at_once = sum_rows(p), stride = sum_stride(p);
+  int32_t *const labels = reinterpret_cast<int32_t *>(values + static_cast<size_t>(at_once) * stride);
+  int32_t started = -1;
+  for (int first = begin; first < end; first += at_once) {
+    const int count = end - first < at_once ? end - first : at_once;
+    __syncthreads(); /* the rows before have been added, the sums are zero */
+    const int i = static_cast<int>(threadIdx.x);
+    if (i < count) {
+      const uint32_t key = keys[first + i];
+      const Real *const row = x + (key & (WB_LEAF_ROWS - 1));
+      labels[i] = static_cast<int32_t>(key >> LEAF_BITS);
+      values[i * stride] = 1;
+      for (int c = 0; c < p; c++) values[i * stride + 1 + c] = static_cast<double>(row[static_cast<size_t>(c) * WB_LEAF_ROWS]);
+    }
+    __syncthreads();
+    add_rows(values, labels, count, p, started, sums);
+    started = labels[count - 1];
+  }
+}
+
+/* Levels of the tree inside a group of leaves. */
+constexpr int GROUP_LEVELS = 6;
+
+/* Sums the nodes of a group of at most 2^GROUP_LEVELS leaves and combines the
+ * result, node `index` of its level, with those of the groups before it: `waiting`
+ * has a node for each bit set in `index`, the sum of that many groups. After the
+ * last group the sum of all is in `root`. Node i of a level of the tree is the sum
+ * of nodes 2i and 2i + 1 of the level below, or the former alone at the end; so a
+ * sum goes up, added to what waits at each set bit of its index, until it has no
+ * left sibling and waits itself, or, at the end, until it has passed all. One
+ * thread an entry of a node; reads 8 bytes a leaf and entry. */
+static __global__ void __launch_bounds__(TREE_THREADS)
+    mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
+                    double *root) {
+  const size_t entry = static_cast<size_t>(blockIdx.x) * TREE_THREADS + threadIdx.x;
+  if (entry >= node) return;
+  double inside[GROUP_LEVELS] = {};
+  double sum = 0;
+  for (int leaf = 0; leaf < leaves; leaf++) {
+    const bool ends = leaf == leaves - 1;
+    bool goes_up = true;
+    sum = sums[static_cast<size_t>(leaf) * node + entry];
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int level = 0; level < GROUP_LEVELS; level++) {
+      if (leaf >> level & 1) {
+        if (goes_up || ends) sum += inside[level];
+      } else {
+        if (goes_up && !ends) inside[level] = sum;
+        goes_up = false;
+      }
+    }
+  }
+  int level = 0;
+  for (; index >> level; level++) {
+    if (index >> level & 1)
+      sum += waiting[static_cast<size_t>(level) * node + entry];
+    else if (!is_last)
+      break;
+  }
+  if (is_last)
+    root[entry] = sum;
+  else
+    waiting[static_cast<size_t>(level) * node + entry] = sum;
+}
+
+} // namespace wb
+
+#endif
