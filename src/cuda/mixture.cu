@@ -224,7 +224,7 @@ size_t node_size(const wb_mixture *s, int32_t components) {
 /* Nodes that wait while groups of leaves are combined one after the other. */
 int waiting_nodes(int64_t leaves, int64_t group) {
   int levels = 0;
-  while (ceiling(leaves, group) - 1 >> levels) levels++;
+  while ((ceiling(leaves, group) - 1) >> levels > 0) levels++;
   return levels;
 }
 

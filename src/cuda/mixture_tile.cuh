@@ -160,9 +160,9 @@ private:
     piece four;
     WB_UNROLL
     for (int r = 0; r < P; r++) {
-      Real z[R];
+      Real z[R] = {};
       WB_UNROLL
-      for (int c = -1; c <= r; c++) {
+      for (int c = -1; c < r + 1; c++) {
         const int i = r * (r + 3) / 2 + 1 + c;
         if (i % as::in_piece == 0) four = coefficients[i / as::in_piece];
         const Real coefficient = as::of(four, i % as::in_piece);
