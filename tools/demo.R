@@ -1,0 +1,81 @@
+# Fits the GvHD cells of package mclust (patient and control) and a simulated sample
+# of 100,000 cells x 14 markers, and says what came out and how long it took.
+# Usage: Rscript tools/demo.R FOLDER, where the pictures go.
+
+library(warpbayes)
+
+folder <- c(commandArgs(TRUE), ".")[[1]]
+started <- proc.time()[["elapsed"]]
+heading <- function(...) cat("\n", strrep("-", 78), "\n", ..., "\n", strrep("-", 78), "\n", sep = "")
+
+picture <- function(name, code) {
+  file <- file.path(folder, paste0(name, ".png"))
+  png(file, width = 7, height = 7, units = "in", res = 300)
+  code
+  dev.off()
+  cat(sprintf("%-28s %4.0f kB\n", file, file.size(file) / 1000))
+}
+
+adjusted_rand <- function(a, b) {
+  pairs <- function(count) sum(choose(count, 2))
+  both <- pairs(table(a, b))
+  expected <- pairs(table(a)) * pairs(table(b)) / choose(length(a), 2)
+  (both - expected) / ((pairs(table(a)) + pairs(table(b))) / 2 - expected)
+}
+
+heading("This machine")
+print(warp_info())
+
+# Real cells ----------------------------------------------------------------
+
+data(GvHD, package = "mclust")
+samples <- list(patient = GvHD.pos, control = GvHD.control)
+fits <- lapply(names(samples), function(name) {
+  heading("GvHD ", name, ": Dirichlet-process mixture, four chains")
+  fit <- dp_mixture(samples[[name]], components = 64, chains = 4, iter = 2000, thin = 4, seed = 1)
+  print(summary(fit))
+  fit
+})
+names(fits) <- names(samples)
+
+# A sample whose populations are known --------------------------------------
+
+heading("Simulated: 100,000 cells x 14 markers, 64 populations, 128 components")
+set.seed(1)
+cells <- 1e5
+markers <- 14
+populations <- 64
+centres <- matrix(rnorm(populations * markers, sd = 3), populations, dimnames = list(NULL, paste0("M", seq_len(markers))))
+weights <- rgamma(populations, 1)
+population <- sample.int(populations, cells, replace = TRUE, prob = weights)
+x <- centres[population, ] + matrix(rnorm(cells * markers), cells)
+
+components <- 128
+sweeps <- 200
+simulated <- dp_mixture(x, components = components, iter = sweeps, thin = 10, seed = 1)
+print(simulated)
+class <- predict(simulated)
+seconds <- simulated$elapsed[["sweeps"]]
+per_pair <- seconds / sweeps / cells / components
+cat(sprintf("\nPopulations with cells: %d; components with cells: %d\n", length(unique(population)), length(unique(class))))
+cat(sprintf("Adjusted Rand index of the classes against the truth: %.4f\n", adjusted_rand(population, class)))
+cat(sprintf("Time: %.2f s for %d sweeps on %s, %.2f ns per cell and component\n", seconds, sweeps,
+  if (simulated$backend == "cpu") sprintf("%d CPU threads", simulated$threads) else simulated$backend, 1e9 * per_pair))
+if (simulated$backend == "cpu") {
+  # What a sweep must at least do: the quadratic form of every cell and component.
+  multiply_adds <- markers * (markers + 3) / 2
+  rate <- warpbayes:::measure_multiply_add_rate(simulated$threads, simulated$precision, "cpu")
+  cat(sprintf("The machine's peak: %.1f billion multiply-adds a second; the quadratic forms alone (%d each) used %.0f%% of it\n",
+    rate / 1e9, as.integer(multiply_adds), 100 * multiply_adds / per_pair / rate))
+}
+
+heading("Pictures")
+for (name in names(fits)) {
+  picture(paste0("gvhd-", name, "-pairs"), plot(fits[[name]], main = paste("GvHD,", name)))
+}
+picture("gvhd-patient-trace", plot(fits$patient, type = "trace", main = "GvHD, patient"))
+picture("gvhd-patient-weights", plot(fits$patient, type = "weights", main = "GvHD, patient"))
+picture("gvhd-patient-heatmap", plot(fits$patient, type = "heatmap", main = "GvHD, patient"))
+picture("simulated-pairs", plot(simulated, main = "Simulated: five of 14 markers"))
+picture("simulated-heatmap", plot(simulated, type = "heatmap", main = "Simulated"))
+cat(sprintf("\nAll of this took %.0f s.\n", proc.time()[["elapsed"]] - started))
