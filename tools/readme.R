@@ -1,0 +1,67 @@
+# Brings what the README and the vignette show up to date with bench/results: the
+# table of times between the marks in README.md, vignettes/flow-cytometry-times.csv,
+# and the figure man/figures/gvhd.png. Run in the sources' folder, with the package
+# and mclust installed: Rscript tools/readme.R
+
+library(warpbayes)
+
+results <- function(name) {
+  files <- Sys.glob(file.path("bench", "results", paste0(name, ".csv")))
+  do.call(rbind, lapply(files, utils::read.csv))
+}
+
+# Times ---------------------------------------------------------------------
+
+times <- results("flow-cytometry-*")
+utils::write.csv(
+  times[c("backend", "n", "p", "k", "threads", "precision", "seconds_per_100", "ns_per_cell", "device", "date")],
+  "vignettes/flow-cytometry-times.csv",
+  row.names = FALSE
+)
+
+number <- function(x) trimws(formatC(signif(x, 3), format = "fg", digits = 3, big.mark = ","))
+row <- function(...) paste0("| ", paste(..., sep = " | "), " |")
+
+sizes <- sort(unique(times$n))
+columns <- unique(times[c("device", "threads", "precision")])
+heads <- sprintf("%d thread%s, %s", columns$threads, ifelse(columns$threads == 1, "", "s"), columns$precision)
+devices <- unique(columns$device)
+if (length(devices) > 1) heads <- paste0(columns$device, ifelse(grepl("cores$", columns$device), paste0(", ", heads), paste0(", ", columns$precision)))
+cells <- vapply(seq_len(nrow(columns)), function(i) {
+  one <- merge(columns[i, ], times)
+  number(one$seconds_per_100[match(sizes, one$n)])
+}, character(length(sizes)))
+table <- c(
+  sprintf("Seconds for 100 Gibbs sweeps, 14 markers, 256 components%s:",
+    if (length(devices) == 1) paste0(", on ", devices) else ""), "",
+  row("cells", paste(heads, collapse = " | ")), row("---:", paste(rep("---:", length(heads)), collapse = " | ")),
+  vapply(seq_along(sizes), function(i) {
+    row(format(sizes[[i]], big.mark = ",", scientific = FALSE), paste(cells[i, ], collapse = " | "))
+  }, "")
+)
+
+peers <- results("mixture-peers")
+peers <- peers[peers$package != "warpbayes", ]
+ours <- results("mixture-peers")
+ours <- ours[ours$package == "warpbayes", ]
+table <- c(table, "", sprintf(
+  "One sweep or EM step of %s cells, %d markers, %d components, one thread: warpbayes %s ms; %s.",
+  format(ours$n, big.mark = ","), ours$p, ours$k, number(1e3 * ours$seconds_per_step),
+  paste0(peers$package, " ", number(1e3 * peers$seconds_per_step), " ms (", number(peers$times_slower), " times as long)",
+    collapse = ", ")
+))
+table <- c(table, "", sprintf("Measured by the scripts in `bench/`, %s.", paste(unique(range(times$date)), collapse = " to ")))
+
+readme <- readLines("README.md")
+marks <- match(c("<!-- times: written by tools/readme.R -->", "<!-- end of times -->"), readme)
+stopifnot(!anyNA(marks))
+writeLines(c(readme[seq_len(marks[[1]])], "", table, "", readme[marks[[2]]:length(readme)]), "README.md")
+
+# Figure --------------------------------------------------------------------
+
+data(GvHD, package = "mclust")
+fit <- dp_mixture(GvHD.pos, components = 64, chains = 4, iter = 2000, thin = 4, seed = 1)
+dir.create("man/figures", recursive = TRUE, showWarnings = FALSE)
+png("man/figures/gvhd.png", width = 7, height = 7, units = "in", res = 150)
+plot(fit)
+dev.off()
