@@ -1,7 +1,11 @@
 # The prior of the Dirichlet-process mixture: what the user fixes, what the data
 # decide, and the whole in the standardised units of the sampler.
 
-# Where the user says nothing, in units of each marker's standard deviation.
+# Where the user says nothing, in units of each marker's standard deviation. Chosen
+# on manually gated samples (six of FlowCAP-I's GvHD, one of HIPC): components given
+# their majority gate agree with the gates as well as for any other choice tried
+# (sd 0.1 to 1, df 5 to 500), and about 40 of 64 components hold cells. Lower df
+# describes single cells' density a little better, with more components.
 prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shape = 1, rate = 1))
 
 #' Prior of a Dirichlet-process mixture
