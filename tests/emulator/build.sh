@@ -83,9 +83,11 @@ else
   done < "$objects/sources"
 fi
 wait "$previous"
+# The emulator's own thread-local variables come first: a gap lies before the first
+# shared variable too.
 # shellcheck disable=SC2086
 if [ "$program" = yes ]; then
-  "$cxx" $link "$objects"/*.o -o "$out" -ldl -lpthread
+  "$cxx" $link "$objects"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
 else
-  "$cxx" $link -Wl,--version-script="$objects/exports" "$objects"/*.o -o "$out" -ldl -lpthread
+  "$cxx" $link -Wl,--version-script="$objects/exports" "$objects"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
 fi

@@ -1,8 +1,8 @@
 /* Shared memory. Static variables are thread-local variables of the object that the
  * kernels are in (include/emulator/qualifiers.h), the dynamic array is an allocation
  * of exactly the size asked for. Before each block all of it is filled with a
- * pattern that is NaN in both precisions. build.sh puts GUARD bytes behind every
- * static variable: under address sanitizer they may not be touched, otherwise they
+ * pattern that is NaN in both precisions. build.sh puts a gap behind every static
+ * variable: under address sanitizer they may not be touched, otherwise they
  * hold the pattern and are looked at after each block. */
 #include "shared.h"
 
@@ -19,10 +19,15 @@
 
 namespace wb_emulator {
 
-static const size_t GUARD = 64;
+/* On either side of the dynamic array. */
+#ifdef WB_EMULATOR_ASAN
+static const size_t GUARD = 0;
+#else
+static const size_t GUARD = 128;
+#endif
 
 static struct {
-  char *dynamic; /* GUARD bytes, the array, GUARD bytes; no guard under address sanitizer */
+  char *dynamic; /* guard, array, guard */
   size_t dynamic_size;
   char *storage; /* for which the gaps between static variables are guarded */
 } state;
@@ -45,53 +50,32 @@ bool poison_intact(const void *memory, size_t size) {
   return true;
 }
 
-/* The bytes between a variable's end and its neighbour, at most GUARD of them. */
-static size_t gap_after(size_t i) {
-  const std::vector<SharedVariable> &all = shared_variables();
-  const size_t end = all[i].offset + all[i].size;
-  const size_t gap = i + 1 < all.size() ? all[i + 1].offset - end : GUARD;
-  return gap < GUARD ? gap : GUARD;
-}
-
 static void guard_statics(void) {
   char *const storage = thread_local_storage();
   if (state.storage == storage) return;
   state.storage = storage;
-  const std::vector<SharedVariable> &all = shared_variables();
-  for (size_t i = 0; i < all.size(); i++) {
-    char *const end = storage + all[i].offset + all[i].size;
+  for (const SharedGap &gap : shared_gaps()) {
 #ifdef WB_EMULATOR_ASAN
-    __asan_poison_memory_region(end, gap_after(i));
+    __asan_poison_memory_region(storage + gap.offset, gap.size);
 #else
-    poison_fill(end, gap_after(i));
+    poison_fill(storage + gap.offset, gap.size);
 #endif
   }
 }
 
 void shared_open(size_t dynamic_size) {
   guard_statics();
-#ifdef WB_EMULATOR_ASAN
-  const size_t guard = 0;
-#else
-  const size_t guard = 2 * GUARD; /* keeps the array's alignment */
-#endif
   if (state.dynamic == NULL || state.dynamic_size != dynamic_size) {
     free(state.dynamic);
     void *memory = NULL;
-    if (posix_memalign(&memory, 128, dynamic_size + 2 * guard) != 0) memory = NULL;
+    if (posix_memalign(&memory, 128, dynamic_size + 2 * GUARD) != 0) memory = NULL;
     state.dynamic = (char *)memory;
     state.dynamic_size = dynamic_size;
   }
-  poison_fill(state.dynamic, dynamic_size + 2 * guard);
+  poison_fill(state.dynamic, dynamic_size + 2 * GUARD);
 }
 
-void *dynamic_shared(void) {
-#ifdef WB_EMULATOR_ASAN
-  return state.dynamic;
-#else
-  return state.dynamic + 2 * GUARD;
-#endif
-}
+void *dynamic_shared(void) { return state.dynamic + GUARD; }
 
 void shared_fill(void) {
   for (const SharedVariable &v : shared_variables()) poison_fill(state.storage + v.offset, v.size);
@@ -101,18 +85,17 @@ void shared_fill(void) {
 void shared_check(void) {
 #ifndef WB_EMULATOR_ASAN
   if (kernel_failed()) return;
-  const std::vector<SharedVariable> &all = shared_variables();
-  for (size_t i = 0; i < all.size(); i++) {
-    char *const end = state.storage + all[i].offset + all[i].size;
-    if (poison_intact(end, gap_after(i))) continue;
-    poison_fill(end, gap_after(i));
-    report("kernel %s, block (%u,%u,%u): something was written beside the shared variable %s",
-           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, all[i].name.c_str());
+  for (const SharedGap &gap : shared_gaps()) {
+    char *const start = state.storage + gap.offset;
+    if (poison_intact(start, gap.size)) continue;
+    poison_fill(start, gap.size);
+    report("kernel %s, block (%u,%u,%u): something was written beside a shared variable, behind %s",
+           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, gap.after.c_str());
     set_pending(cudaErrorIllegalAddress);
   }
   char *const array = (char *)dynamic_shared();
-  if (!poison_intact(array - 2 * GUARD, 2 * GUARD) ||
-      !poison_intact(array + state.dynamic_size, 2 * GUARD)) {
+  if (!poison_intact(array - GUARD, GUARD) ||
+      !poison_intact(array + state.dynamic_size, GUARD)) {
     report("kernel %s, block (%u,%u,%u): something was written beside the %zu bytes of dynamic "
            "shared memory",
            block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, state.dynamic_size);

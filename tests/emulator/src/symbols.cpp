@@ -25,6 +25,9 @@ static thread_local char storage_anchor;
 
 struct Symbols {
   std::vector<SharedVariable> shared;
+  std::vector<size_t> starts;       /* of all thread-local variables */
+  std::vector<SharedVariable> ours; /* those of the emulator itself */
+  std::vector<SharedGap> gaps;
   size_t anchor_offset;
   std::map<uintptr_t, std::string> functions; /* by address in memory */
 };
@@ -37,11 +40,10 @@ static std::string demangled(const std::string &symbol) {
   return result;
 }
 
-/* Thread-local variables that are not a kernel's: ours and those of a sanitizer that
- * is linked into the program. */
-static bool is_runtime_symbol(const char *symbol) {
-  static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan", "__lsan",
-                                      "__ubsan",       "__msan",      "__interception"};
+/* Thread-local variables of a sanitizer that is linked into the program. */
+static bool is_sanitizer_symbol(const char *symbol) {
+  static const char *const parts[] = {"__sanitizer", "__asan", "__tsan", "__lsan",
+                                      "__ubsan",     "__msan", "__interception"};
   for (const char *part : parts)
     if (strstr(symbol, part) != NULL) return true;
   return false;
@@ -52,11 +54,14 @@ static void add_symbol(Symbols *symbols, const ElfW(Sym) *symbol, const char *na
   if (symbol->st_shndx == SHN_UNDEF) return;
   if (type == STT_FUNC) symbols->functions[base + symbol->st_value] = name;
   if (type != STT_TLS || symbol->st_size == 0) return;
-  if (strstr(name, "storage_anchor") != NULL)
-    symbols->anchor_offset = symbol->st_value;
-  else if (!is_runtime_symbol(name))
-    symbols->shared.push_back(
-        SharedVariable{name, demangled(name), (size_t)symbol->st_value, (size_t)symbol->st_size});
+  symbols->starts.push_back(symbol->st_value);
+  const SharedVariable variable = {name, demangled(name), (size_t)symbol->st_value,
+                                   (size_t)symbol->st_size};
+  if (strstr(name, "storage_anchor") != NULL) symbols->anchor_offset = symbol->st_value;
+  if (strstr(name, "11wb_emulator") != NULL)
+    symbols->ours.push_back(variable);
+  else if (!is_sanitizer_symbol(name))
+    symbols->shared.push_back(variable);
 }
 
 static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
@@ -79,6 +84,20 @@ static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
   munmap(image, (size_t)status.st_size);
 }
 
+/* Behind each variable there is what build.sh put there and what the alignment of the
+ * next one adds. The gap behind one of our own lies before a shared one. */
+static void find_gaps(Symbols *symbols) {
+  const size_t padding = 64;
+  std::sort(symbols->starts.begin(), symbols->starts.end());
+  for (const auto *variables : {&symbols->shared, &symbols->ours})
+    for (const SharedVariable &v : *variables) {
+      const size_t end = v.offset + v.size;
+      const auto next = std::lower_bound(symbols->starts.begin(), symbols->starts.end(), end);
+      symbols->gaps.push_back(
+          SharedGap{v.name, end, next == symbols->starts.end() ? padding : *next - end});
+    }
+}
+
 static const Symbols &symbols(void) {
   static const Symbols *const all = [] {
     Symbols *const s = new Symbols();
@@ -90,14 +109,14 @@ static const Symbols &symbols(void) {
     const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)object.dli_fbase;
     const uintptr_t base = header->e_type == ET_DYN ? (uintptr_t)object.dli_fbase : 0;
     read_file(s, is_program ? "/proc/self/exe" : object.dli_fname, base);
-    std::sort(s->shared.begin(), s->shared.end(),
-              [](const SharedVariable &a, const SharedVariable &b) { return a.offset < b.offset; });
+    find_gaps(s);
     return s;
   }();
   return *all;
 }
 
 const std::vector<SharedVariable> &shared_variables(void) { return symbols().shared; }
+const std::vector<SharedGap> &shared_gaps(void) { return symbols().gaps; }
 
 char *thread_local_storage(void) { return &storage_anchor - symbols().anchor_offset; }
 

@@ -17,7 +17,14 @@ struct SharedVariable {
   size_t size;
 };
 
-/* By increasing offset. */
+/* Bytes that belong to no variable. */
+struct SharedGap {
+  std::string after; /* the variable before */
+  size_t offset;
+  size_t size;
+};
+
+const std::vector<SharedGap> &shared_gaps(void);
 const std::vector<SharedVariable> &shared_variables(void);
 /* Where the block of thread-local storage begins for the calling thread. */
 char *thread_local_storage(void);

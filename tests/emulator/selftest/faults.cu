@@ -1,0 +1,192 @@
+/* Every fault that the emulator finds in a kernel, provoked: the error the host sees
+ * and the words of the report. */
+#include "check.h"
+
+#include <cmath>
+
+static const unsigned FULL = 0xffffffffu;
+
+/* Runs a faulty kernel; the report must contain each of the texts. */
+template <typename... Parameters, typename... Arguments>
+static bool reports(cudaError_t error, const char *first, const char *second, dim3 threads,
+                    void (*kernel)(Parameters...), Arguments... arguments) {
+  wb_emulator_reset();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(2);
+  config.blockDim = threads;
+  config.dynamicSmemBytes = 64;
+  const bool launched = cudaLaunchKernelEx(&config, kernel, arguments...) == cudaSuccess;
+  const cudaError_t seen = cudaDeviceSynchronize();
+  const std::vector<char> text = check::failure_text();
+  wb_emulator_reset();
+  if (launched && seen == error && strstr(text.data(), first) && strstr(text.data(), second))
+    return true;
+  std::printf("  launched %d, %s, \"%s\"\n", launched, cudaGetErrorName(seen), text.data());
+  return false;
+}
+
+/* Masks -------------------------------------------------------------------------- */
+
+__global__ void not_in_own_mask(int *out) {
+  out[threadIdx.x] = __shfl_sync(threadIdx.x == 9 ? 0x0000ffffu & ~(1u << 9) : 1u << threadIdx.x, 1, (int)threadIdx.x);
+}
+__global__ void names_absent_lane(int *out) { out[threadIdx.x] = __shfl_sync(FULL, 1, 0); }
+__global__ void names_exited_lane(int *out) {
+  if (threadIdx.x < 4) return;
+  out[threadIdx.x] = __any_sync(FULL, 1);
+}
+__global__ void exits_while_awaited(int *out) {
+  if (threadIdx.x == 31) return;
+  out[threadIdx.x] = (int)__ballot_sync(FULL, 1);
+}
+__global__ void differing_masks(int *out) {
+  out[threadIdx.x] = __shfl_xor_sync(threadIdx.x == 7 ? 0x7fffffffu : FULL, 1, 1);
+}
+__global__ void differing_operations(int *out) {
+  out[threadIdx.x] = threadIdx.x < 30 ? __shfl_up_sync(FULL, 1, 1) : __shfl_down_sync(FULL, 1, 1);
+}
+__global__ void differing_widths(int *out) {
+  out[threadIdx.x] = __shfl_up_sync(FULL, 1, 1, threadIdx.x == 12 ? 8 : 32);
+}
+__global__ void odd_width(int *out) { out[threadIdx.x] = __shfl_sync(FULL, 1, 1, 24); }
+__global__ void source_outside_mask(int *out) {
+  if (threadIdx.x < 16) out[threadIdx.x] = __shfl_down_sync(0x0000ffffu, 1, 4);
+}
+/* Lanes 0-15 and 16-31 each wait for all, with the masks they believe in. */
+__global__ void halves_disagree(int *out) {
+  out[threadIdx.x] = threadIdx.x < 16 ? __any_sync(FULL, 1) : __any_sync(0xffff8000u, 1);
+}
+
+/* Barriers ------------------------------------------------------------------------ */
+
+__global__ void exits_before_barrier(int *out) {
+  if (threadIdx.x >= 90) return;
+  __syncthreads();
+  out[threadIdx.x] = 1;
+}
+__global__ void barrier_in_branch(int *out) {
+  if (threadIdx.x < 32) {
+    __syncthreads();
+    out[threadIdx.x] = 1;
+  }
+}
+__global__ void two_barriers(int *out) {
+  if (threadIdx.x < 40) {
+    __syncthreads();
+    out[threadIdx.x] = 1;
+  } else {
+    __syncthreads();
+    out[threadIdx.x] = 2;
+  }
+}
+__global__ void barrier_against_warp(int *out) {
+  if (threadIdx.x == 3)
+    __syncthreads();
+  else
+    __syncwarp();
+  out[threadIdx.x] = 1;
+}
+__global__ void traps(int *out) {
+  if (threadIdx.x == 5 && blockIdx.x == 1) __trap();
+  out[threadIdx.x] = 1;
+}
+
+static void test_synchronisation(int *out) {
+  const cudaError_t failure = cudaErrorLaunchFailure;
+  CHECK(reports(failure, "not_in_own_mask", "thread (9,0,0): __shfl_sync", 32, not_in_own_mask, out));
+  CHECK(reports(failure, "names lanes 0xfffff000", "does not have", 12, names_absent_lane, out));
+  CHECK(reports(failure, "waits for lanes 0x0000000f", "have exited", 32, names_exited_lane, out));
+  CHECK(reports(failure, "lane 31 exits while lanes 0x7fffffff wait", "__ballot_sync", 32,
+                exits_while_awaited, out));
+  CHECK(reports(failure, "lane 7 comes with mask 0x7fffffff", "mask 0xffffffff", 32, differing_masks, out));
+  CHECK(reports(failure, "__shfl_down_sync", "are in __shfl_up_sync", 32, differing_operations, out));
+  CHECK(reports(failure, "(width 8)", "(width 32)", 32, differing_widths, out));
+  CHECK(reports(failure, "width 24", "power of two", 32, odd_width, out));
+  CHECK(reports(failure, "lane 12 reads lane 16", "not in the mask 0x0000ffff", 32, source_outside_mask, out));
+  CHECK(reports(failure, "__any_sync", "warp 0", 32, halves_disagree, out));
+  CHECK(reports(failure, "reached by 90 of 128 threads", "38 have exited", 128, exits_before_barrier, out));
+  CHECK(reports(failure, "reached by 32 of 64 threads", "block (0,0,0)", 64, barrier_in_branch, out));
+  CHECK(reports(failure, "is at the barrier", "40 of 64 threads wait", 64, two_barriers, out));
+  CHECK(reports(failure, "__syncwarp", "1 threads at a barrier", 32, barrier_against_warp, out));
+  CHECK(reports(failure, "__trap()", "block (1,0,0), warp 0, thread (5,0,0)", 32, traps, out));
+}
+
+/* Shared and device memory --------------------------------------------------------- */
+
+template <typename T>
+__global__ void reads_unwritten(T *out) {
+  __shared__ T fixed[32];
+  WB_DYNAMIC_SHARED(T, dynamic);
+  /* The first block leaves values behind; the second must not find them. */
+  if (blockIdx.x == 0) {
+    fixed[threadIdx.x] = (T)1;
+    dynamic[threadIdx.x % 8] = (T)1;
+    __syncthreads();
+    return;
+  }
+  out[2 * threadIdx.x] = fixed[threadIdx.x];
+  out[2 * threadIdx.x + 1] = dynamic[threadIdx.x % 8];
+}
+
+template <typename T>
+static bool unwritten_is(bool (*expected)(T)) {
+  check::Array<T> out(64);
+  if (check::run(2, 32, 64, reads_unwritten<T>, out.data()) != cudaSuccess) return false;
+  for (T x : out.values())
+    if (!expected(x)) return false;
+  return true;
+}
+
+static void test_unwritten() {
+  CHECK(unwritten_is<double>([](double x) { return std::isnan(x); }));
+  CHECK(unwritten_is<float>([](float x) { return std::isnan(x); }));
+  CHECK(unwritten_is<int>([](int x) { return x < -500000; }));
+  check::Array<double> device(1000);
+  bool all = true;
+  for (double x : device.values()) all = all && std::isnan(x);
+  CHECK(all);
+}
+
+#ifndef WB_EMULATOR_ASAN
+__global__ void writes_past_fixed(int *out, int beyond) {
+  __shared__ int fixed[24];
+  fixed[threadIdx.x] = 1;
+  if (threadIdx.x == 3) fixed[23 + beyond] = 1;
+  __syncthreads();
+  out[threadIdx.x] = fixed[threadIdx.x];
+}
+__global__ void writes_past_dynamic(int *out, int beyond) {
+  WB_DYNAMIC_SHARED(int, dynamic);
+  dynamic[15 + beyond] = 1;
+  __syncthreads();
+  out[threadIdx.x] = dynamic[threadIdx.x];
+}
+__global__ void writes_past_device(double *array, int index) {
+  if (threadIdx.x == 0) array[index] = 1;
+}
+
+static void test_overruns(int *out) {
+  const cudaError_t failure = cudaErrorIllegalAddress;
+  CHECK(reports(failure, "writes_past_fixed", "behind writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out, 1));
+  CHECK(reports(failure, "beside a shared variable", "fixed", 16, writes_past_fixed, out, 9));
+  CHECK(reports(failure, "writes_past_dynamic", "64 bytes of dynamic", 16, writes_past_dynamic, out, 1));
+  CHECK(reports(failure, "64 bytes of dynamic", "", 16, writes_past_dynamic, out, -16));
+  CHECK(reports(cudaSuccess, "", "", 16, writes_past_fixed, out, 0));
+  check::Array<double> array(100);
+  CHECK(reports(failure, "beside device allocation", "of 800 bytes", 16, writes_past_device, array.data(), 100));
+  CHECK(reports(failure, "beside device allocation", "of 800 bytes", 16, writes_past_device, array.data(), -1));
+  CHECK(reports(cudaSuccess, "", "", 16, writes_past_device, array.data(), 99));
+}
+#endif
+
+int main() {
+  check::Array<int> out(128);
+  test_synchronisation(out.data());
+  test_unwritten();
+#ifndef WB_EMULATOR_ASAN
+  test_overruns(out.data());
+#endif
+  /* After all that a correct kernel runs. */
+  CHECK(reports(cudaSuccess, "", "", 32, reads_unwritten<int>, out.data()));
+  return check::summary();
+}

@@ -1,0 +1,232 @@
+/* The functions that host code calls: what they refuse, failures asked for, and when
+ * the failure of a kernel is seen. Called with the word "leak", leaves things behind
+ * for the report at the end of the process. */
+#include "check.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+__global__ void add_one(double *x, int n) {
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) x[i] += 1;
+}
+__global__ void uses_dynamic(double *x) {
+  WB_DYNAMIC_SHARED(double, all);
+  all[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = all[threadIdx.x];
+}
+__global__ void fails(double *) { __trap(); }
+
+static bool text_has(const char *words) {
+  return strstr(check::failure_text().data(), words) != nullptr;
+}
+
+/* Copies --------------------------------------------------------------------------- */
+
+static void test_copies() {
+  double host[10] = {0}, *device = nullptr, *other = nullptr, *pinned = nullptr;
+  CHECK(cudaMalloc(&device, sizeof host) == cudaSuccess && cudaMalloc(&other, sizeof host) == cudaSuccess);
+  CHECK(cudaMallocHost(&pinned, sizeof host) == cudaSuccess);
+  const size_t size = sizeof host;
+  CHECK(cudaMemcpy(device, host, size, cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK(cudaMemcpy(other, device, size, cudaMemcpyDeviceToDevice) == cudaSuccess);
+  CHECK(cudaMemcpy(pinned, other + 2, size - 16, cudaMemcpyDeviceToHost) == cudaSuccess && pinned[7] == 0);
+  CHECK(cudaMemcpy(host, device, size, cudaMemcpyDefault) == cudaSuccess);
+  CHECK(cudaMemcpy(device, host, size + 8, cudaMemcpyHostToDevice) == cudaErrorInvalidValue &&
+        text_has("runs over the end"));
+  CHECK(cudaMemcpy(device + 1, host, size, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpy(host, pinned, size, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue &&
+        text_has("is not device memory"));
+  CHECK(cudaMemcpy(device, host, size, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue &&
+        text_has("is device memory"));
+  CHECK(cudaMemcpy(device, other, size, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpy(device, host, size, (cudaMemcpyKind)9) == cudaErrorInvalidMemcpyDirection);
+  CHECK(cudaMemset(device, 0, size) == cudaSuccess && cudaMemset(device, 0, size + 1) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpy2D(device, 40, host, 40, 24, 2, cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK(cudaMemcpy2D(device, 40, host, 40, 24, 3, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpyAsync(device, pinned, size, cudaMemcpyHostToDevice, (cudaStream_t)host) ==
+        cudaErrorInvalidResourceHandle);
+  CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle && cudaGetLastError() == cudaSuccess);
+  CHECK(cudaFree(device + 1) == cudaErrorInvalidValue && cudaFree(pinned) == cudaErrorInvalidValue &&
+        cudaFreeHost(device) == cudaErrorInvalidValue);
+  CHECK(cudaFree(device) == cudaSuccess && cudaFree(other) == cudaSuccess && cudaFreeHost(pinned) == cudaSuccess);
+  CHECK(cudaFree(device) == cudaErrorInvalidValue && cudaFree(nullptr) == cudaSuccess);
+}
+
+/* Devices, limits, launches ----------------------------------------------------------- */
+
+static void test_devices() {
+  int count = -1, current = -1;
+  size_t available = 0, total = 0;
+  void *memory = nullptr;
+  const int none = 0, two = 2, one = 1;
+  wb_emulator_devices(&none);
+  CHECK(cudaGetDeviceCount(&count) == cudaErrorNoDevice && count == 0);
+  CHECK(cudaMalloc(&memory, 8) == cudaErrorNoDevice && cudaSetDevice(0) == cudaErrorNoDevice);
+  wb_emulator_devices(&two);
+  CHECK(cudaGetDeviceCount(&count) == cudaSuccess && count == 2);
+  CHECK(cudaSetDevice(2) == cudaErrorInvalidDevice && cudaSetDevice(-1) == cudaErrorInvalidDevice);
+  cudaStream_t stream = nullptr;
+  CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+  CHECK(cudaSetDevice(1) == cudaSuccess && cudaGetDevice(&current) == cudaSuccess && current == 1);
+  CHECK(cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle);
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 1) == cudaSuccess && properties.major == 9 && properties.warpSize == 32);
+  CHECK(cudaSetDevice(0) == cudaSuccess && cudaStreamDestroy(stream) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaErrorInvalidResourceHandle);
+  wb_emulator_devices(&one);
+  const double limit = 1000, unlimited = 0;
+  wb_emulator_memory(&limit);
+  CHECK(cudaMemGetInfo(&available, &total) == cudaSuccess && available == 1000 && total == 1000);
+  CHECK(cudaMalloc(&memory, 600) == cudaSuccess);
+  void *more = memory;
+  CHECK(cudaMalloc(&more, 401) == cudaErrorMemoryAllocation && more == nullptr);
+  CHECK(cudaMemGetInfo(&available, &total) == cudaSuccess && available == 400);
+  CHECK(cudaFree(memory) == cudaSuccess);
+  wb_emulator_memory(&unlimited);
+}
+
+static void test_launches() {
+  double *x = nullptr;
+  CHECK(cudaMalloc(&x, 1024 * sizeof(double)) == cudaSuccess);
+  CHECK(cudaMemset(x, 0, 1024 * sizeof(double)) == cudaSuccess);
+  CHECK(check::run(1, 1025, 0, add_one, x, 8) == cudaErrorInvalidConfiguration);
+  CHECK(check::run(1, 0, 0, add_one, x, 8) == cudaErrorInvalidConfiguration);
+  CHECK(check::run(0, 32, 0, add_one, x, 8) == cudaErrorInvalidConfiguration);
+  CHECK(check::run(dim3(1, 65536), 32, 0, add_one, x, 8) == cudaErrorInvalidConfiguration);
+  CHECK(check::run(1, 32, 48 * 1024, uses_dynamic, x) == cudaSuccess);
+  CHECK(check::run(1, 32, 48 * 1024 + 8, uses_dynamic, x) == cudaErrorInvalidValue);
+  CHECK(cudaFuncSetAttribute(uses_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 228 * 1024) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaFuncSetAttribute(uses_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024) ==
+        cudaSuccess);
+  CHECK(check::run(1, 32, 200 * 1024, uses_dynamic, x) == cudaSuccess);
+  int blocks = 0;
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, uses_dynamic, 256, 100 * 1024) == cudaSuccess &&
+        blocks == 2);
+  CHECK(check::run(4, 256, 0, add_one, x, 1000) == cudaSuccess);
+  double host[1024];
+  CHECK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess && host[999] == 1 && host[1000] == 0);
+  CHECK(cudaFree(x) == cudaSuccess);
+}
+
+/* A kernel's failure ---------------------------------------------------------------- */
+
+static void test_sticky() {
+  double *x = nullptr, host[4];
+  cudaLaunchConfig_t config = {};
+  (void)cudaGetLastError();
+  CHECK(cudaMalloc(&x, sizeof host) == cudaSuccess && cudaMemset(x, 0, sizeof host) == cudaSuccess);
+  CHECK(cudaLaunchKernelEx(&config, fails, x) == cudaSuccess);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(cudaLaunchKernelEx(&config, add_one, x, 4) == cudaSuccess);
+  CHECK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost) == cudaErrorLaunchFailure);
+  CHECK(cudaGetLastError() == cudaErrorLaunchFailure && cudaGetLastError() == cudaErrorLaunchFailure);
+  CHECK(cudaLaunchKernelEx(&config, add_one, x, 4) == cudaErrorLaunchFailure);
+  void *more;
+  CHECK(cudaMalloc(&more, 8) == cudaErrorLaunchFailure);
+  int count;
+  CHECK(cudaGetDeviceCount(&count) == cudaSuccess);
+  CHECK(cudaFree(x) == cudaErrorLaunchFailure);
+  double device_bytes, pinned_bytes;
+  int handles;
+  wb_emulator_usage(&device_bytes, &pinned_bytes, &handles);
+  CHECK(device_bytes == 0 && pinned_bytes == 0 && handles == 0);
+  wb_emulator_reset();
+  CHECK(cudaMalloc(&more, 8) == cudaSuccess && cudaFree(more) == cudaSuccess);
+}
+
+/* Failures asked for ------------------------------------------------------------------- */
+
+/* The calls of a usual session, the first error; everything is given back. */
+static cudaError_t session() {
+  double *device = nullptr, *pinned = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  int current;
+  cudaError_t error = cudaGetDevice(&current);
+  if (error == cudaSuccess) error = cudaSetDevice(0);
+  if (error == cudaSuccess) error = cudaStreamCreate(&stream);
+  if (error == cudaSuccess) error = cudaEventCreate(&event);
+  if (error == cudaSuccess) error = cudaMalloc(&device, 256);
+  if (error == cudaSuccess) error = cudaMallocHost(&pinned, 256);
+  if (error == cudaSuccess) {
+    pinned[0] = 3;
+    error = cudaMemcpyAsync(device, pinned, 256, cudaMemcpyHostToDevice, stream);
+  }
+  if (error == cudaSuccess) {
+    cudaLaunchConfig_t config = {};
+    config.blockDim = dim3(32);
+    config.stream = stream;
+    error = cudaLaunchKernelEx(&config, add_one, device, 1);
+  }
+  if (error == cudaSuccess) error = cudaMemcpyAsync(pinned, device, 256, cudaMemcpyDeviceToHost, stream);
+  if (error == cudaSuccess) error = cudaEventRecord(event, stream);
+  if (error == cudaSuccess) error = cudaEventSynchronize(event);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  if (error == cudaSuccess && pinned[0] != 4) error = cudaErrorUnknown;
+  const cudaError_t freed[4] = {cudaFree(device), cudaFreeHost(pinned),
+                                stream != nullptr ? cudaStreamDestroy(stream) : cudaSuccess,
+                                event != nullptr ? cudaEventDestroy(event) : cudaSuccess};
+  for (cudaError_t e : freed)
+    if (error == cudaSuccess) error = e;
+  return error;
+}
+
+static void test_injection(cudaError_t asked) {
+  int before, after, handles;
+  double device_bytes, pinned_bytes;
+  wb_emulator_calls(&before);
+  CHECK(session() == cudaSuccess);
+  wb_emulator_calls(&after);
+  CHECK(after - before == 16);
+  for (int at = 1; at <= after - before; at++) {
+    const int error = (int)asked;
+    wb_emulator_fail(&at, &error);
+    CHECK(session() == asked && text_has("as asked"));
+    wb_emulator_reset();
+    wb_emulator_usage(&device_bytes, &pinned_bytes, &handles);
+    CHECK(device_bytes == 0 && pinned_bytes == 0 && handles == 0);
+    CHECK(session() == cudaSuccess);
+  }
+}
+
+/* In a forked child the context is gone. */
+static void test_fork() {
+  CHECK(session() == cudaSuccess);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    void *memory;
+    _exit(cudaMalloc(&memory, 8) == cudaErrorInitializationError ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "leak") == 0) {
+    void *memory;
+    cudaStream_t stream;
+    cudaEvent_t event;
+    return cudaMalloc(&memory, 123) != cudaSuccess || cudaMallocHost(&memory, 45) != cudaSuccess ||
+           cudaStreamCreate(&stream) != cudaSuccess || cudaEventCreate(&event) != cudaSuccess;
+  }
+  /* As the environment asks. */
+  if (argc == 2 && strcmp(argv[1], "session") == 0) {
+    std::printf("%s\n", cudaGetErrorName(session()));
+    return 0;
+  }
+  test_copies();
+  test_devices();
+  test_launches();
+  test_sticky();
+  test_injection(cudaErrorUnknown);
+  test_injection(cudaErrorMemoryAllocation);
+  test_injection(cudaErrorLaunchFailure);
+  test_fork();
+  CHECK(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
+  CHECK(strcmp(cudaGetErrorName(cudaErrorLaunchFailure), "cudaErrorLaunchFailure") == 0);
+  return check::summary();
+}
