@@ -167,8 +167,8 @@ __global__ void writes_past_device(double *array, int index) {
 
 static void test_overruns(int *out) {
   const cudaError_t failure = cudaErrorIllegalAddress;
-  CHECK(reports(failure, "writes_past_fixed", "behind writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out, 1));
-  CHECK(reports(failure, "beside a shared variable", "fixed", 16, writes_past_fixed, out, 9));
+  CHECK(reports(failure, "writes_past_fixed", "beside writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out, 1));
+  CHECK(reports(failure, "written beside", "block (0,0,0)", 16, writes_past_fixed, out, 9));
   CHECK(reports(failure, "writes_past_dynamic", "64 bytes of dynamic", 16, writes_past_dynamic, out, 1));
   CHECK(reports(failure, "64 bytes of dynamic", "", 16, writes_past_dynamic, out, -16));
   CHECK(reports(cudaSuccess, "", "", 16, writes_past_fixed, out, 0));

@@ -1,8 +1,9 @@
 /* What an operation of the emulator costs: nanoseconds for each thread that takes
- * part, on blocks of 128 threads. */
+ * part, on blocks of 128 threads. Argument 1: how many times, 10000 if not given. */
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 static double seconds() {
@@ -41,7 +42,7 @@ static double time_of(void (*kernel)(int, T *), int blocks, int times) {
   config.gridDim = dim3((unsigned)blocks);
   config.blockDim = dim3(threads);
   double best = 1e9;
-  for (int round = 0; round < 5; round++) {
+  for (int round = 0; round < 3; round++) {
     const double start = seconds();
     if (cudaLaunchKernelEx(&config, kernel, times, out) != cudaSuccess) return -1;
     const double taken = seconds() - start;
@@ -51,9 +52,10 @@ static double time_of(void (*kernel)(int, T *), int blocks, int times) {
   return 1e9 * best / ((double)blocks * threads * times);
 }
 
-int main() {
-  std::printf("shuffle  %5.1f ns per lane\n", time_of(shuffles, 1, 10000));
-  std::printf("ballot   %5.1f ns per lane\n", time_of(ballots, 1, 10000));
-  std::printf("barrier  %5.1f ns per thread\n", time_of(barriers, 1, 10000));
-  std::printf("thread   %5.1f ns to start and end\n", time_of(nothing, 1000, 1));
+int main(int argc, char **argv) {
+  const int times = argc == 2 ? atoi(argv[1]) : 10000;
+  std::printf("shuffle  %6.1f ns per lane\n", time_of(shuffles, 1, times));
+  std::printf("ballot   %6.1f ns per lane\n", time_of(ballots, 1, times));
+  std::printf("barrier  %6.1f ns per thread\n", time_of(barriers, 1, times));
+  std::printf("thread   %6.1f ns to start and end\n", time_of(nothing, times / 10, 1));
 }

@@ -1,4 +1,4 @@
-/* Fibers: a pool of guarded stacks and a switch that saves only what the System V
+/* Fibers: guarded stacks and a switch that saves only what the System V
  * ABI obliges a function to preserve. swapcontext(), the portable way, makes a
  * system call for the signal mask each time and is ten times slower. */
 #include "fiber.h"
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <vector>
+#include <new>
 
 #ifdef WB_EMULATOR_ASAN
 #include <sanitizer/asan_interface.h>
@@ -32,43 +32,51 @@ static const size_t STACK_SIZE = 512 * 1024;
 static const size_t STACK_SIZE = 128 * 1024;
 #endif
 
-static std::vector<char *> &pool() {
-  static std::vector<char *> stacks;
-  return stacks;
-}
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-static char *stack_take() {
-  std::vector<char *> &stacks = pool();
-  if (!stacks.empty()) {
-    char *const stack = stacks.back();
-    stacks.pop_back();
-    return stack;
-  }
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+static char *stack_take(void) {
+  const size_t page = page_size();
   void *const memory = mmap(NULL, STACK_SIZE + page, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return NULL;
+  if (memory == MAP_FAILED) throw std::bad_alloc();
   mprotect(memory, page, PROT_NONE); /* an overflow ends in a fault, not in a neighbour */
   return (char *)memory + page;
 }
 
+static void stack_give_back(char *stack) {
+#ifdef WB_EMULATOR_ASAN
+  __asan_unpoison_memory_region(stack, STACK_SIZE);
+#endif
+  munmap(stack - page_size(), STACK_SIZE + page_size());
+}
+
 void fiber_open(Fiber *fiber, unsigned index) {
   memset(fiber, 0, sizeof *fiber);
-  fiber->stack = stack_take();
-  if (fiber->stack == NULL) throw std::bad_alloc();
   fiber->stack_size = STACK_SIZE - (index % 32) * 192;
+#ifdef WB_EMULATOR_TSAN
+  for (Fiber::Turn &turn : fiber->turns) {
+    turn.tsan = __tsan_create_fiber(0);
+    turn.stack = stack_take();
+  }
+#else
+  fiber->stack = stack_take();
+#endif
 #ifdef WB_EMULATOR_UCONTEXT
   fiber->context = new ucontext_t;
 #endif
 }
 
 void fiber_close(Fiber *fiber) {
-  pool().push_back(fiber->stack);
+#ifdef WB_EMULATOR_TSAN
+  for (const Fiber::Turn &turn : fiber->turns) {
+    __tsan_destroy_fiber(turn.tsan);
+    stack_give_back(turn.stack);
+  }
+#else
+  stack_give_back(fiber->stack);
+#endif
 #ifdef WB_EMULATOR_UCONTEXT
   delete fiber->context;
-#endif
-#ifdef WB_EMULATOR_TSAN
-  if (fiber->tsan != NULL) __tsan_destroy_fiber(fiber->tsan);
 #endif
 }
 
@@ -79,8 +87,12 @@ void fiber_prepare(Fiber *fiber, void (*entry)(void)) {
   fiber->fake_stack = NULL;
 #endif
 #ifdef WB_EMULATOR_TSAN
-  if (fiber->tsan != NULL) __tsan_destroy_fiber(fiber->tsan);
-  fiber->tsan = __tsan_create_fiber(0);
+  /* To make a thread is slow in the sanitizer. Its threads, each with its stack, serve
+   * again in every third block: one block and the third after it look ordered, all other
+   * pairs do not. */
+  const Fiber::Turn &turn = fiber->turns[fiber->turn++ % 3];
+  fiber->tsan = turn.tsan;
+  fiber->stack = turn.stack;
 #endif
 #ifdef WB_EMULATOR_UCONTEXT
   getcontext(fiber->context);

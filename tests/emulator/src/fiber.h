@@ -26,11 +26,16 @@ struct Fiber {
   void *fake_stack;
 #endif
 #ifdef WB_EMULATOR_TSAN
-  void *tsan;
+  void *tsan; /* what the sanitizer takes for the running thread */
+  struct Turn {
+    void *tsan;
+    char *stack;
+  } turns[3]; /* see fiber_prepare() */
+  unsigned turn;
 #endif
 };
 
-/* A fiber with a stack from the pool; `index` staggers the tops of the stacks, which
+/* A fiber with its stack; `index` staggers the tops of the stacks, which
  * would otherwise compete for the same sets of the cache. */
 void fiber_open(Fiber *fiber, unsigned index);
 /* Makes the fiber start in `entry`, which never returns, at the next switch to it. */
@@ -42,24 +47,7 @@ void fiber_switch(Fiber *from, Fiber *to);
 /* The first thing a fiber's entry does. */
 void fiber_entered(void);
 
-/* Everything before `before` in one fiber happens before what follows `after` with
- * the same address in another; only the race driver's build takes notice. */
-static inline void happens_before(void *address);
-static inline void happens_after(void *address);
-
 }  // namespace wb_emulator
 #pragma GCC visibility pop
-
-#ifdef WB_EMULATOR_TSAN
-extern "C" {
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-}
-static inline void wb_emulator::happens_before(void *address) { __tsan_release(address); }
-static inline void wb_emulator::happens_after(void *address) { __tsan_acquire(address); }
-#else
-static inline void wb_emulator::happens_before(void *) {}
-static inline void wb_emulator::happens_after(void *) {}
-#endif
 
 #endif

@@ -102,7 +102,7 @@ int barrier(Barrier kind, int predicate, Place place) {
   }
   block.at_barrier++;
   block.true_predicates += predicate != 0;
-  char *const edge = block.barrier_edge[block.barrier_turn & 1];
+  void *const edge = block.barrier_edges.now();
   happens_before(edge);
   if (block.at_barrier != block.thread_count) {
     t->state = Thread::AT_BARRIER;
@@ -115,7 +115,7 @@ int barrier(Barrier kind, int predicate, Place place) {
       default: block.barrier_result = block.true_predicates;
     }
     block.at_barrier = 0;
-    block.barrier_turn++;
+    block.barrier_edges.next();
     for (unsigned i = 0; i < block.warp_count; i++) block.warps[i].ready = block.warps[i].present;
     t->warp->ready &= ~(1u << t->lane);
   }
@@ -141,6 +141,10 @@ void report_deadlock(void) {
        exited);
 }
 
+Block::~Block() {
+  for (Thread &t : threads) fiber_close(&t.fiber);
+}
+
 /* Threads and warps of a block of this size; fibers are kept from launch to launch. */
 static void shape(dim3 size) {
   const unsigned count = size.x * size.y * size.z;
@@ -159,7 +163,10 @@ static void shape(dim3 size) {
     w->index = i;
     w->present = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
     w->threads = &block.threads[32 * i];
-    for (Collective *c : w->collectives) delete c;
+    for (Collective *c : w->collectives) {
+      c->edges.release();
+      delete c;
+    }
     w->collectives.clear();
   }
   for (unsigned i = 0; i < count; i++) {
@@ -172,13 +179,18 @@ static void shape(dim3 size) {
 
 static void run_block(void) {
   shared_fill();
+  block.barrier_edges.renew();
+  happens_before(&block.closure);
   block.live = block.thread_count;
   block.at_barrier = 0;
   for (unsigned i = 0; i < block.warp_count; i++) {
     Warp *const w = &block.warps[i];
     w->ready = w->present;
     w->exited = 0;
-    for (Collective *c : w->collectives) c->arrived = 0;
+    for (Collective *c : w->collectives) {
+      c->arrived = 0;
+      c->edges.renew();
+    }
   }
   for (unsigned i = 0; i < block.thread_count; i++) {
     block.threads[i].state = Thread::RUNNABLE;
@@ -197,7 +209,6 @@ void grid_run(const cudaLaunchConfig_t *config, const char *kernel, const Closur
   gridDim = config->gridDim;
   shape(config->blockDim);
   fiber_adopt(&block.host);
-  happens_before(&block.closure);
   const uint64_t blocks = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
   for (uint64_t i = 0; i < blocks && !kernel_failed(); i++) {
     const uint64_t b = reversed ? blocks - 1 - i : i;

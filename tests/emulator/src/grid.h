@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fiber.h"
+#include "order.h"
 
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
@@ -35,10 +36,7 @@ struct Collective {
   uint64_t value[32];
   int argument[32];
   uint64_t result[32];
-  /* Where the race driver hangs its happens-before edges: two in turn, since a lane may
-   * arrive at the next operation before another has returned from this one. */
-  unsigned turn;
-  char edge[2][8];
+  Edges edges;
 };
 
 struct Warp {
@@ -51,6 +49,7 @@ struct Warp {
 };
 
 struct Block {
+  ~Block();
   std::vector<Thread> threads; /* reused from block to block */
   std::vector<Warp> warps;
   unsigned thread_count, warp_count;
@@ -62,8 +61,7 @@ struct Block {
   Place barrier_place;
   int true_predicates;
   int barrier_result;
-  unsigned barrier_turn;
-  char barrier_edge[2][8];
+  Edges barrier_edges;
 
   const char *kernel;
   const Closure *closure;

@@ -77,9 +77,14 @@ void shared_open(size_t dynamic_size) {
 
 void *dynamic_shared(void) { return state.dynamic + GUARD; }
 
+static void fill(void *memory, size_t size) {
+  poison_fill(memory, size);
+  memory_is_new(memory, size);
+}
+
 void shared_fill(void) {
-  for (const SharedVariable &v : shared_variables()) poison_fill(state.storage + v.offset, v.size);
-  poison_fill(dynamic_shared(), state.dynamic_size);
+  for (const SharedVariable &v : shared_variables()) fill(state.storage + v.offset, v.size);
+  fill(dynamic_shared(), state.dynamic_size);
 }
 
 void shared_check(void) {
@@ -89,8 +94,13 @@ void shared_check(void) {
     char *const start = state.storage + gap.offset;
     if (poison_intact(start, gap.size)) continue;
     poison_fill(start, gap.size);
-    report("kernel %s, block (%u,%u,%u): something was written beside a shared variable, behind %s",
-           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, gap.after.c_str());
+    const char *name = "a shared variable";
+    for (const SharedVariable &v : shared_variables())
+      if ((v.offset + v.size == gap.offset || gap.offset + gap.size == v.offset) &&
+          v.name.find(block.kernel) != std::string::npos)
+        name = v.name.c_str();
+    report("kernel %s, block (%u,%u,%u): something was written beside %s", block.kernel, blockIdx.x,
+           blockIdx.y, blockIdx.z, name);
     set_pending(cudaErrorIllegalAddress);
   }
   char *const array = (char *)dynamic_shared();

@@ -25,8 +25,6 @@ static thread_local char storage_anchor;
 
 struct Symbols {
   std::vector<SharedVariable> shared;
-  std::vector<size_t> starts;       /* of all thread-local variables */
-  std::vector<SharedVariable> ours; /* those of the emulator itself */
   std::vector<SharedGap> gaps;
   size_t anchor_offset;
   std::map<uintptr_t, std::string> functions; /* by address in memory */
@@ -40,10 +38,11 @@ static std::string demangled(const std::string &symbol) {
   return result;
 }
 
-/* Thread-local variables of a sanitizer that is linked into the program. */
-static bool is_sanitizer_symbol(const char *symbol) {
-  static const char *const parts[] = {"__sanitizer", "__asan", "__tsan", "__lsan",
-                                      "__ubsan",     "__msan", "__interception"};
+/* Thread-local variables that are not a kernel's: those of a sanitizer that is linked
+ * into the program, and ours. */
+static bool is_runtime_symbol(const char *symbol) {
+  static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan", "__lsan",
+                                      "__ubsan",       "__msan",      "__interception"};
   for (const char *part : parts)
     if (strstr(symbol, part) != NULL) return true;
   return false;
@@ -51,17 +50,16 @@ static bool is_sanitizer_symbol(const char *symbol) {
 
 static void add_symbol(Symbols *symbols, const ElfW(Sym) *symbol, const char *name, uintptr_t base) {
   const int type = ELF64_ST_TYPE(symbol->st_info);
+  const size_t offset = symbol->st_value, size = symbol->st_size;
   if (symbol->st_shndx == SHN_UNDEF) return;
-  if (type == STT_FUNC) symbols->functions[base + symbol->st_value] = name;
-  if (type != STT_TLS || symbol->st_size == 0) return;
-  symbols->starts.push_back(symbol->st_value);
-  const SharedVariable variable = {name, demangled(name), (size_t)symbol->st_value,
-                                   (size_t)symbol->st_size};
-  if (strstr(name, "storage_anchor") != NULL) symbols->anchor_offset = symbol->st_value;
-  if (strstr(name, "11wb_emulator") != NULL)
-    symbols->ours.push_back(variable);
-  else if (!is_sanitizer_symbol(name))
-    symbols->shared.push_back(variable);
+  if (type == STT_FUNC) symbols->functions[base + offset] = name;
+  if (type != STT_TLS || size == 0) return;
+  if (strncmp(name, "wb_emulator_gap_", 16) == 0)
+    symbols->gaps.push_back(SharedGap{offset, size});
+  else if (strstr(name, "storage_anchor") != NULL)
+    symbols->anchor_offset = offset;
+  else if (!is_runtime_symbol(name))
+    symbols->shared.push_back(SharedVariable{name, demangled(name), offset, size});
 }
 
 static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
@@ -84,18 +82,13 @@ static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
   munmap(image, (size_t)status.st_size);
 }
 
-/* Behind each variable there is what build.sh put there and what the alignment of the
- * next one adds. The gap behind one of our own lies before a shared one. */
-static void find_gaps(Symbols *symbols) {
-  const size_t padding = 64;
-  std::sort(symbols->starts.begin(), symbols->starts.end());
-  for (const auto *variables : {&symbols->shared, &symbols->ours})
-    for (const SharedVariable &v : *variables) {
-      const size_t end = v.offset + v.size;
-      const auto next = std::lower_bound(symbols->starts.begin(), symbols->starts.end(), end);
-      symbols->gaps.push_back(
-          SharedGap{v.name, end, next == symbols->starts.end() ? padding : *next - end});
-    }
+/* A gap reaches to the next variable, over what that one's alignment adds. */
+static void extend_gaps(Symbols *symbols) {
+  for (SharedGap &gap : symbols->gaps) {
+    const size_t end = gap.offset + gap.size;
+    for (const SharedVariable &v : symbols->shared)
+      if (v.offset > end && v.offset - end < 64) gap.size = v.offset - gap.offset;
+  }
 }
 
 static const Symbols &symbols(void) {
@@ -109,7 +102,7 @@ static const Symbols &symbols(void) {
     const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)object.dli_fbase;
     const uintptr_t base = header->e_type == ET_DYN ? (uintptr_t)object.dli_fbase : 0;
     read_file(s, is_program ? "/proc/self/exe" : object.dli_fname, base);
-    find_gaps(s);
+    extend_gaps(s);
     return s;
   }();
   return *all;

@@ -17,11 +17,9 @@ struct SharedVariable {
   size_t size;
 };
 
-/* Bytes that belong to no variable. */
+/* Bytes between variables, put there by build.sh. */
 struct SharedGap {
-  std::string after; /* the variable before */
-  size_t offset;
-  size_t size;
+  size_t offset, size;
 };
 
 const std::vector<SharedGap> &shared_gaps(void);

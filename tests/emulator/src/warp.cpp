@@ -93,8 +93,10 @@ static Collective *find(Warp *warp, unsigned mask) {
       if (i != 0) std::swap(all[0], all[i]);
       return all[0];
     }
+  const OwnBusiness own;
   Collective *const c = new Collective();
   c->mask = mask;
+  c->edges.renew();
   all.push_back(c);
   std::swap(all.front(), all.back());
   return c;
@@ -147,7 +149,7 @@ uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argu
   c->value[t->lane] = value;
   c->argument[t->lane] = argument;
   c->arrived |= 1u << t->lane;
-  char *const edge = c->edge[c->turn & 1];
+  void *const edge = c->edges.now();
   happens_before(edge);
   if (c->arrived != mask) {
     t->state = Thread::IN_COLLECTIVE;
@@ -156,7 +158,7 @@ uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argu
   } else {
     compute(c);
     c->arrived = 0;
-    c->turn++;
+    c->edges.next();
     w->ready |= mask & ~(1u << t->lane);
   }
   happens_after(edge);

@@ -1,0 +1,119 @@
+#!/bin/sh
+# Shows that the emulator computes what CUDA computes and finds what it says it finds:
+#   run.sh [FOLDER] [COMPILER]...
+# FOLDER takes the programs (build/emulator-selftest). Compilers: g++ and clang++, as far as they exist.
+# Ends with a line "N passed, N failed".
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+out=${1:-$here/../../../build/emulator-selftest}
+if [ $# -gt 0 ]; then shift; fi
+if [ $# -eq 0 ]; then set -- g++ clang++; fi
+mkdir -p "$out"
+export WB_EMULATOR_QUIET=1
+export ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=exitcode=66
+
+passed=0 failed=0
+count() {
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+}
+# pass CONDITION-STATUS WHAT
+tell() {
+  if [ "$1" -eq 0 ]; then
+    count 1 0
+  else
+    count 0 1
+    echo "  not so: $2"
+  fi
+}
+
+# build PROGRAM NAME [options]
+build() {
+  program=$1
+  name=$2
+  shift 2
+  "$here/../build.sh" "$out/$name" --program --source="$here/$program.cu" "$@"
+}
+
+# A program that counts for itself: adds its last line.
+counted() {
+  label=$1
+  shift
+  status=0
+  "$@" > "$out/log" 2>&1 || status=$?
+  result=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out/log")
+  if [ -z "$result" ]; then result='0 0'; fi
+  if [ "$status" -ne 0 ] && [ "${result#* }" -eq 0 ]; then result="${result% *} 1"; fi
+  grep -v ' passed, ' "$out/log" | head -n 40 || true
+  echo "$label: ${result% *} passed, ${result#* } failed"
+  # shellcheck disable=SC2086
+  count $result
+}
+
+# One run for each case of a program; the sanitizer must stop or report exactly those
+# whose line on stdout does not begin with `clean` words.
+cases() {
+  label=$1 program=$2 verdict=$3 clean=$4
+  number=0
+  found=0
+  while :; do
+    status=0
+    "$out/$program" "$number" > "$out/log" 2>&1 || status=$?
+    if [ "$status" -eq 3 ]; then break; fi
+    if grep -q "$verdict" "$out/log"; then stopped=1; else stopped=0; fi
+    if grep -q "^$clean" "$out/log"; then expected=0; else expected=1; fi
+    if [ "$stopped" -eq "$expected" ]; then
+      found=$((found + 1))
+    else
+      tail -n 5 "$out/log"
+    fi
+    tell "$((stopped != expected))" "$label, case $number: $verdict $stopped, expected $expected"
+    number=$((number + 1))
+  done
+  echo "$label: $found of $number cases judged rightly"
+}
+
+for cxx in "$@"; do
+  if ! command -v "$cxx" > /dev/null 2>&1; then
+    echo "$cxx is not here: left out"
+    continue
+  fi
+  for program in operations faults host; do
+    build "$program" "$program-$cxx" --cxx="$cxx"
+    counted "$program, $cxx" "$out/$program-$cxx"
+    build "$program" "$program-$cxx-address" --cxx="$cxx" --sanitize=address
+    counted "$program, $cxx, address sanitizer" "$out/$program-$cxx-address"
+  done
+  counted "operations, $cxx, from the last thread to the first" env WB_EMULATOR_ORDER=reverse "$out/operations-$cxx"
+  build operations "operations-$cxx-ucontext" --cxx="$cxx" --define=WB_EMULATOR_UCONTEXT
+  counted "operations, $cxx, ucontext" "$out/operations-$cxx-ucontext"
+  build operations "operations-$cxx-thread" --cxx="$cxx" --sanitize=thread
+  counted "operations, $cxx, thread sanitizer" "$out/operations-$cxx-thread"
+  build overruns "overruns-$cxx" --cxx="$cxx" --sanitize=address
+  cases "overruns, $cxx" "overruns-$cxx" 'ERROR: AddressSanitizer' 'ran: nothing'
+  build races "races-$cxx" --cxx="$cxx" --sanitize=thread
+  cases "races, $cxx" "races-$cxx" 'WARNING: ThreadSanitizer: data race' 'clean'
+
+  # What only a process's environment and end show.
+  unset WB_EMULATOR_QUIET
+  "$out/host-$cxx" leak > "$out/log" 2>&1 || true
+  status=0
+  for words in 'device allocation 1 of 123 bytes' 'pinned allocation 2 of 45 bytes' '1 streams' '1 events'; do
+    grep -q "^emulator: never .*$words" "$out/log" || status=1
+  done
+  tell $status "what is never freed is reported"
+  answer=$(WB_EMULATOR_FAIL_AT=5 WB_EMULATOR_FAIL_WITH=cudaErrorMemoryAllocation "$out/host-$cxx" session 2> /dev/null)
+  tell "$([ "$answer" = cudaErrorMemoryAllocation ]; echo $?)" "WB_EMULATOR_FAIL_AT"
+  answer=$(WB_EMULATOR_DEVICES=0 "$out/host-$cxx" session 2> /dev/null)
+  tell "$([ "$answer" = cudaErrorNoDevice ]; echo $?)" "WB_EMULATOR_DEVICES"
+  answer=$(WB_EMULATOR_MEMORY=100 "$out/host-$cxx" session 2> /dev/null)
+  tell "$([ "$answer" = cudaErrorMemoryAllocation ]; echo $?)" "WB_EMULATOR_MEMORY"
+  export WB_EMULATOR_QUIET=1
+
+  build timing "timing-$cxx" --cxx="$cxx"
+  echo "timing, $cxx:"
+  "$out/timing-$cxx"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
