@@ -8,7 +8,7 @@ show_value <- function(value) {
     return("NULL")
   }
   if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
-    return(if (is.character(value)) dQuote(value, FALSE) else format(value, digits = 15))
+    return(if (is.character(value) && !is.na(value)) dQuote(value, FALSE) else format(value, digits = 15))
   }
   dims <- dim(value)
   what <- class(value)[[1L]]
@@ -29,10 +29,10 @@ check_dots_empty <- function(...) {
 }
 
 # One whole number in [min, max].
-check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
+check_count <- function(value, argument, min = 1, max = .Machine$integer.max, call = sys.call(-1L)) {
   if (!is.numeric(value) || length(value) != 1L || is.na(value) || value != floor(value) || value < min || value > max) {
     stop_input(argument, sprintf("must be one whole number from %s to %s, not ", format(min), format(max, digits = 17)),
-      show_value(value), call = sys.call(-1L)
+      show_value(value), call = call
     )
   }
   as.double(value)
@@ -63,18 +63,18 @@ check_flag <- function(value, argument) {
 }
 
 # One of `choices`, in full; the default vector of choices means the first.
-check_choice <- function(value, argument, choices) {
+check_choice <- function(value, argument, choices, call = sys.call(-1L)) {
   if (identical(value, choices)) {
     return(choices[[1L]])
   }
   if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
     stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",
-      show_value(value), call = sys.call(-1L)
+      show_value(value), call = call
     )
   }
   value
 }
 
-check_precision <- function(value) {
-  check_choice(value, "precision", c("double", "single"))
+check_precision <- function(value, call = sys.call(-1L)) {
+  check_choice(value, "precision", c("double", "single"), call)
 }

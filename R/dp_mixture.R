@@ -186,7 +186,7 @@ continue <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL,
 }
 
 check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
-  warmup <- check_count(warmup, "warmup", min = 0)
+  warmup <- check_count(warmup, "warmup", min = 0, call = call)
   if (warmup >= iter) {
     stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)), call = call)
   }

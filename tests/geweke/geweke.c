@@ -8,7 +8,7 @@
  *
  *   geweke [-n sweeps] [-c case] [-t threads] [-s seed] [-v]
  *
- * -n sweeps of the first three cases (default 200,000), a quarter of which go to
+ * -n sweeps of the first four cases (default 200,000), a quarter of which go to
  * each of the others (50,000 at least: in shorter runs batches hang together, which
  * fails the test); -c one case only; -v prints every functional.
  *
@@ -47,29 +47,35 @@ typedef struct test_case {
   int moves;
   wb_precision precision;
   double share; /* of the sweeps asked for */
+  int learned;  /* m, gamma, nu and Phi too */
 } test_case;
 
 static const test_case cases[] = {
-  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1},
-  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1},
-  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1},
-  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25},
-  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25},
-  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25},
-  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25},
-  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25},
+  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0},
+  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0},
+  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0},
+  {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1},
+  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0},
+  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0},
+  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0},
+  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0},
+  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0},
+  {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
 /* Degrees of freedom and shape large enough for the variances of all functionals
  * to exist, scales such that components overlap without being alike. */
 static model case_model(const test_case *c) {
-  model m = {.n = c->n, .k = c->k, .p = c->p, .mean_scale = 2, .df = 12, .shape = 5, .rate = 3};
+  model m = {.n = c->n, .k = c->k, .p = c->p, .shape = 5, .rate = 3, .learned = c->learned,
+             .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15};
+  m.component.mean_scale = 2;
+  m.component.df = 12;
   for (int r = 0; r < c->p; r++) {
-    m.mean[r] = 0.5 - 0.3 * r;
-    for (int s = 0; s < c->p; s++) m.scale[r][s] = r == s ? 1 + 0.2 * r : 0.3;
+    m.component.mean[r] = 0.5 - 0.3 * r;
+    for (int s = 0; s < c->p; s++) m.component.scale[r][s] = r == s ? 1 + 0.2 * r : 0.3;
   }
-  model_prepare(&m);
+  component_prior_prepare(c->p, &m.component);
   return m;
 }
 
@@ -95,11 +101,12 @@ static void put_moments(functionals *f, double value, const char *name, int a, i
 
 static void put_component(functionals *f, const model *m, const point *at, int j) {
   const int p = m->p, last = p - 1;
+  const component_prior *prior = &at->component;
   double trace = 0, distance = 0, count = 0;
   for (int r = 0; r < p; r++)
     for (int c = 0; c < p; c++) {
-      trace += m->scale[r][c] * at->precision[j][r][c];
-      distance += at->precision[j][r][c] * (at->mean[j][r] - m->mean[r]) * (at->mean[j][c] - m->mean[c]);
+      trace += prior->scale[r][c] * at->precision[j][r][c];
+      distance += at->precision[j][r][c] * (at->mean[j][r] - prior->mean[r]) * (at->mean[j][c] - prior->mean[c]);
     }
   for (int i = 0; i < m->n; i++) count += at->label[i] == j;
   if (m->k > 1) {
@@ -129,6 +136,33 @@ static void put_component(functionals *f, const model *m, const point *at, int j
   put_moments(f, at->log_determinant[j], "log det%d", j + 1, 0);
   put(f, trace, "tr Sigma%d^-1 Phi", j + 1, 0);
   put(f, distance, "|mu%d - m|", j + 1, 0);
+}
+
+static void put_component_prior(functionals *f, const model *m, const point *at) {
+  const int p = m->p;
+  const component_prior *prior = &at->component;
+  double scale[MOST_COLUMNS][MOST_COLUMNS] = {{0}}, log_determinant = 0;
+  for (int r = 0; r < p; r++) {
+    put_moments(f, prior->mean[r], "m.%d", r + 1, 0);
+    put(f, prior->mean[r] * at->mean[0][r], "m.%d mu1", r + 1, 0);
+    for (int c = 0; c <= r; c++) {
+      put_moments(f, prior->scale[r][c], "Phi.%d%d", r + 1, c + 1);
+      put(f, prior->scale[r][c] * at->covariance[0][r][c], "Phi.%d%d Sigma1", r + 1, c + 1);
+      /* Cholesky's factor, for the determinant. */
+      scale[r][c] = prior->scale[r][c];
+      for (int i = 0; i < c; i++) scale[r][c] -= scale[r][i] * scale[c][i];
+      scale[r][c] = r == c ? sqrt(scale[r][c]) : scale[r][c] / scale[c][c];
+    }
+    log_determinant += 2 * log(scale[r][r]);
+  }
+  put_moments(f, log_determinant, "log det Phi", 0, 0);
+  put_moments(f, prior->mean_scale, "gamma", 0, 0);
+  put_moments(f, log(prior->mean_scale), "log gamma", 0, 0);
+  put_moments(f, prior->df, "nu", 0, 0);
+  put(f, prior->df * at->log_determinant[0], "nu log det1", 0, 0);
+  put(f, prior->df * log_determinant, "nu log det Phi", 0, 0);
+  put(f, prior->mean_scale * at->mean[0][0] * at->mean[0][0], "gamma mu1.1^2", 0, 0);
+  put(f, prior->df * prior->mean_scale, "nu gamma", 0, 0);
 }
 
 static void put_data(functionals *f, const model *m, const point *at) {
@@ -174,6 +208,7 @@ static void put_all(functionals *f, const model *m, const point *at) {
     put(f, at->mean[0][0] * at->mean[1][0], "mu1.1 mu2.1", 0, 0);
     put(f, at->log_determinant[0] * at->log_determinant[1], "log det1 log det2", 0, 0);
   }
+  if (m->learned) put_component_prior(f, m, at);
   put_data(f, m, at);
   put_moments(f, at->log_likelihood, "log likelihood", 0, 0);
   put(f, at->log_prior, "log prior", 0, 0);
@@ -215,9 +250,44 @@ static int simulate_prior(const model *m, uint64_t seed, int chain, int length, 
   return f.count;
 }
 
-/* The sampler's state as the functionals see it. */
-static void read_state(const model *m, const wb_mixture_state *state, point *at) {
+/* The state of the sampler and of its prior. */
+typedef struct sampler {
+  wb_mixture_state state;
+  wb_mixture_prior prior;
+  wb_mixture_hyperprior hyper;
+  double mean[MOST_COLUMNS], scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2];
+  double hyper_scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2], df_grid[WB_MIXTURE_DF_GRID];
+} sampler;
+
+static void sampler_open(const model *m, const point *at, double *memory, sampler *s) {
   const int p = m->p;
+  for (int r = 0; r < p; r++) {
+    s->mean[r] = at->component.mean[r];
+    for (int c = 0; c <= r; c++) {
+      s->scale[wb_packed_row(r) + (size_t)c] = at->component.scale[r][c];
+      s->hyper_scale[wb_packed_row(r) + (size_t)c] = m->component.scale[r][c];
+    }
+  }
+  for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) s->df_grid[i] = m->component.df + i;
+  s->hyper = (wb_mixture_hyperprior){1, 1, 1, 1, m->component.mean, m->mean_scale_shape, m->mean_scale_rate,
+                                     m->scale_df, s->hyper_scale, s->df_grid};
+  s->prior = (wb_mixture_prior){p, s->mean, at->component.mean_scale, at->component.df, s->scale, m->shape,
+                                m->rate, m->learned ? &s->hyper : NULL};
+  wb_mixture_state_place(&s->state, m->k, p, memory);
+  s->state.concentration = at->alpha;
+}
+
+/* The sampler's state as the functionals see it. */
+static void read_state(const model *m, const sampler *s, point *at) {
+  const int p = m->p;
+  const wb_mixture_state *state = &s->state;
+  for (int r = 0; r < p; r++) {
+    at->component.mean[r] = s->prior.mean[r];
+    for (int c = 0; c < p; c++)
+      at->component.scale[r][c] = s->prior.scale[wb_packed_row(r > c ? r : c) + (size_t)(r > c ? c : r)];
+  }
+  at->component.mean_scale = s->prior.mean_scale;
+  at->component.df = (int)s->prior.df;
   at->alpha = state->concentration;
   for (int j = 0; j < m->k; j++) {
     const double *factor = state->factor + (size_t)j * wb_packed_size(p);
@@ -267,21 +337,16 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   const wb_run run = {.threads = 1, .isa = (wb_isa)wb_cpu_isa()};
   const uint64_t key = wb_chain_key(seed, (uint32_t)chain);
   const double center[MOST_COLUMNS] = {0}, inverse_scale[MOST_COLUMNS] = {1, 1, 1, 1, 1};
-  double packed[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2], *next = packed;
-  for (int r = 0; r < m->p; r++)
-    for (int s = 0; s <= r; s++) *next++ = m->scale[r][s];
-  const wb_mixture_prior prior = {m->p, m->mean, m->mean_scale, m->df, packed, m->shape, m->rate};
   const size_t statistics = (size_t)m->k * WB_MIXTURE_STATISTICS((size_t)m->p);
   double *memory = malloc((wb_mixture_state_size(m->k, m->p) + statistics) * sizeof(double));
   double *expected = memory + wb_mixture_state_size(m->k, m->p);
-  wb_mixture_state state;
-  wb_mixture_state_place(&state, m->k, m->p, memory);
+  sampler s;
   point at;
   functionals f = {.name = NULL};
   generator g;
   generator_open(&g, seed, 1000 + (uint64_t)chain);
   prior_draw(m, &g, &at);
-  state.concentration = at.alpha;
+  sampler_open(m, &at, memory, &s);
   const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision};
   wb_message message;
   long wrong = 0;
@@ -290,21 +355,21 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
     for (int i = 0; i < length && wrong < 1000; i++) {
       const uint32_t iteration = (uint32_t)(b * length + i + 1);
       wb_mixture *session;
-      wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, state.statistics);
+      wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, s.state.statistics);
       if (backend->mixture_open(&data, &run, &session, &message) != WB_OK) {
         wrong++;
         continue;
       }
-      if (wb_mixture_sweep(backend, session, &prior, &state, key, iteration, c->moves, at.label,
+      if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
                            &at.log_likelihood, &message) != WB_OK)
         wrong++;
       backend->mixture_close(session);
       wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, expected);
-      wrong += !same_statistics(m, state.statistics, expected, c->precision);
-      read_state(m, &state, &at);
-      at.log_prior = wb_mixture_log_prior(&prior, &state);
+      wrong += !same_statistics(m, s.state.statistics, expected, c->precision);
+      read_state(m, &s, &at);
+      at.log_prior = wb_mixture_log_prior(&s.prior, &s.state);
       relate(m, &at);
-      redraw_data(m, &state, key, iteration, &at);
+      redraw_data(m, &s.state, key, iteration, &at);
       put_all(&f, m, &at);
       for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
     }

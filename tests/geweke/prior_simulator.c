@@ -50,6 +50,17 @@ static double normal(generator *g) {
   }
 }
 
+/* log of the multivariate gamma function of df/2, from Gamma(1/2) = sqrt(pi) and
+ * Gamma(1) = 1 by recursion: lgamma() may write a global variable. */
+static double log_gamma_p(int p, int df) {
+  double sum = 0.25 * p * (p - 1) * log(M_PI);
+  for (int r = 0; r < p; r++) {
+    if ((df - r) % 2) sum += 0.5 * log(M_PI);
+    for (int twice = (df - r) % 2 ? 1 : 2; twice < df - r; twice += 2) sum += log(0.5 * twice);
+  }
+  return sum;
+}
+
 /* Lower triangle L with L L' = a. */
 static void root(int p, double a[MOST_COLUMNS][MOST_COLUMNS], double l[MOST_COLUMNS][MOST_COLUMNS]) {
   memset(l, 0, sizeof(double[MOST_COLUMNS][MOST_COLUMNS]));
@@ -88,16 +99,14 @@ static double invert(int p, double a[MOST_COLUMNS][MOST_COLUMNS],
   return log_determinant;
 }
 
-void model_prepare(model *m) {
-  const int p = m->p;
-  const double df = m->df + p + 1;
+void component_prior_prepare(int p, component_prior *prior) {
+  const double df = prior->df + p + 1;
   double inverse[MOST_COLUMNS][MOST_COLUMNS];
   for (int r = 0; r < p; r++)
-    for (int c = 0; c < p; c++) m->scaled[r][c] = m->df * m->scale[r][c];
-  m->log_constant = 0.5 * df * invert(p, m->scaled, inverse) - 0.5 * df * p * log(2) -
-                    0.25 * p * (p - 1) * log(M_PI) - 0.5 * p * log(2 * M_PI * m->mean_scale);
-  for (int r = 0; r < p; r++) m->log_constant -= lgamma(0.5 * (df - r));
-  root(p, inverse, m->wishart_root);
+    for (int c = 0; c < p; c++) prior->scaled[r][c] = prior->df * prior->scale[r][c];
+  prior->log_constant = 0.5 * df * invert(p, prior->scaled, inverse) - 0.5 * df * p * log(2) -
+                        log_gamma_p(p, prior->df + p + 1) - 0.5 * p * log(2 * M_PI * prior->mean_scale);
+  root(p, inverse, prior->wishart_root);
 }
 
 void point_complete(const model *m, point *at) {
@@ -105,34 +114,64 @@ void point_complete(const model *m, point *at) {
     at->log_determinant[j] = -invert(m->p, at->precision[j], at->covariance[j]);
 }
 
-/* Sigma_j^-1 is Wishart with nu + p + 1 degrees of freedom and scale
- * (nu Phi)^-1: the sum of that many outer products of normal vectors. */
-static void draw_component(const model *m, generator *g, point *at, int j) {
-  const int p = m->p;
-  double l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS], y[MOST_COLUMNS];
-  memset(at->precision[j], 0, sizeof at->precision[j]);
-  for (int i = 0; i < m->df + p + 1; i++) {
+/* A Wishart matrix with scale l l': the sum of df outer products of normal vectors. */
+static void draw_wishart(int p, int df, double l[MOST_COLUMNS][MOST_COLUMNS], generator *g,
+                         double w[MOST_COLUMNS][MOST_COLUMNS]) {
+  double e[MOST_COLUMNS], y[MOST_COLUMNS];
+  memset(w, 0, sizeof(double[MOST_COLUMNS][MOST_COLUMNS]));
+  for (int i = 0; i < df; i++) {
     for (int r = 0; r < p; r++) {
       e[r] = normal(g);
       y[r] = 0;
-      for (int c = 0; c <= r; c++) y[r] += m->wishart_root[r][c] * e[c];
+      for (int c = 0; c <= r; c++) y[r] += l[r][c] * e[c];
     }
     for (int r = 0; r < p; r++)
-      for (int c = 0; c < p; c++) at->precision[j][r][c] += y[r] * y[c];
+      for (int c = 0; c < p; c++) w[r][c] += y[r] * y[c];
   }
+}
+
+/* A gamma of whole shape and rate 1. */
+static double draw_gamma(int shape, generator *g) {
+  double sum = 0;
+  for (int i = 0; i < shape; i++) sum -= log(uniform(g));
+  return sum;
+}
+
+static void draw_component_prior(const model *m, generator *g, component_prior *prior) {
+  const int p = m->p;
+  double l[MOST_COLUMNS][MOST_COLUMNS], scale[MOST_COLUMNS][MOST_COLUMNS];
+  *prior = m->component;
+  if (!m->learned) return;
+  for (int r = 0; r < p; r++) {
+    prior->mean[r] += normal(g);
+    for (int c = 0; c < p; c++) scale[r][c] = m->component.scale[r][c] / m->scale_df;
+  }
+  prior->mean_scale = m->mean_scale_rate / draw_gamma(m->mean_scale_shape, g);
+  prior->df += (int)(DF_VALUES * uniform(g));
+  root(p, scale, l);
+  draw_wishart(p, m->scale_df, l, g, prior->scale);
+  component_prior_prepare(p, prior);
+}
+
+/* Sigma_j^-1 is Wishart with nu + p + 1 degrees of freedom and scale (nu Phi)^-1. */
+static void draw_component(const model *m, generator *g, point *at, int j) {
+  const int p = m->p;
+  component_prior *prior = &at->component;
+  double l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS];
+  draw_wishart(p, prior->df + p + 1, prior->wishart_root, g, at->precision[j]);
   invert(p, at->precision[j], at->covariance[j]);
   root(p, at->covariance[j], l);
   for (int r = 0; r < p; r++) {
     e[r] = normal(g);
-    at->mean[j][r] = m->mean[r];
-    for (int c = 0; c <= r; c++) at->mean[j][r] += sqrt(m->mean_scale) * l[r][c] * e[c];
+    at->mean[j][r] = prior->mean[r];
+    for (int c = 0; c <= r; c++) at->mean[j][r] += sqrt(prior->mean_scale) * l[r][c] * e[c];
   }
 }
 
 void prior_draw(const model *m, generator *g, point *at) {
   const int n = m->n, k = m->k, p = m->p;
-  at->alpha = 0;
-  for (int i = 0; i < m->shape; i++) at->alpha -= log(uniform(g)) / m->rate;
+  draw_component_prior(m, g, &at->component);
+  at->alpha = draw_gamma(m->shape, g) / m->rate;
   double before = 0;
   for (int j = 0; j < k; j++) {
     /* 1 - v ~ Be(alpha, 1) has the distribution function u^alpha. */
@@ -184,19 +223,42 @@ double log_likelihood(const model *m, const point *at) {
   return sum;
 }
 
+/* Log density of what is learned, but for the constant of nu. */
+static double log_hyperprior(const model *m, const component_prior *prior) {
+  const int p = m->p, a = m->mean_scale_shape, q = m->scale_df;
+  const double b = m->mean_scale_rate;
+  double scale[MOST_COLUMNS][MOST_COLUMNS], inverse[MOST_COLUMNS][MOST_COLUMNS], copy[MOST_COLUMNS][MOST_COLUMNS];
+  double sum = a * log(b) - (a + 1) * log(prior->mean_scale) - b / prior->mean_scale;
+  for (int i = 2; i < a; i++) sum -= log(i);
+  for (int r = 0; r < p; r++) {
+    const double deviation = prior->mean[r] - m->component.mean[r];
+    sum -= 0.5 * log(2 * M_PI) + 0.5 * deviation * deviation;
+    for (int c = 0; c < p; c++) {
+      scale[r][c] = m->component.scale[r][c] / q;
+      copy[r][c] = prior->scale[r][c];
+    }
+  }
+  sum -= 0.5 * q * invert(p, scale, inverse) + 0.5 * q * p * log(2) + log_gamma_p(p, q);
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c < p; c++) sum -= 0.5 * inverse[r][c] * prior->scale[r][c];
+  return sum + 0.5 * (q - p - 1) * invert(p, copy, inverse);
+}
+
 double log_prior(const model *m, const point *at) {
   const int p = m->p;
-  const double df = m->df + p + 1;
+  const component_prior *prior = &at->component;
+  const double df = prior->df + p + 1;
   double sum = m->shape * log(m->rate) + (m->shape - 1) * log(at->alpha) - m->rate * at->alpha;
   for (int i = 2; i < m->shape; i++) sum -= log(i);
+  if (m->learned) sum += log_hyperprior(m, prior);
   for (int j = 0; j < m->k; j++) {
     double trace = 0;
     for (int r = 0; r < p; r++)
-      for (int c = 0; c < p; c++) trace += m->scaled[r][c] * at->precision[j][r][c];
+      for (int c = 0; c < p; c++) trace += prior->scaled[r][c] * at->precision[j][r][c];
     /* (df + p + 1)/2 from the inverse Wishart density, 1/2 from the normal one. */
-    sum += m->log_constant - 0.5 * (df + p + 2) * at->log_determinant[j] - 0.5 * trace -
-           0.5 / m->mean_scale *
-               distance(p, (double(*)[MOST_COLUMNS])at->precision[j], m->mean, at->mean[j], 1);
+    sum += prior->log_constant - 0.5 * (df + p + 2) * at->log_determinant[j] - 0.5 * trace -
+           0.5 / prior->mean_scale *
+               distance(p, (double(*)[MOST_COLUMNS])at->precision[j], prior->mean, at->mean[j], 1);
     if (j < m->k - 1) sum += log(at->alpha) + (at->alpha - 1) * at->log_rest[j];
   }
   return sum;

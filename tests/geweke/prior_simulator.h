@@ -13,24 +13,37 @@
 #define MOST_COMPONENTS 20
 #define MOST_COLUMNS 5
 
-/* The model, with covariances as full matrices of MOST_COLUMNS columns. */
-typedef struct model {
-  int n, k, p;
+/* What a component's mean and covariance are drawn from: nu is df. */
+typedef struct component_prior {
   double mean[MOST_COLUMNS], mean_scale;
   int df;
   double scale[MOST_COLUMNS][MOST_COLUMNS];
-  int shape;
-  double rate;
-  /* Filled by model_prepare(): nu Phi, the root of its inverse, and the constant
-   * of the log density of a component. */
+  /* Filled by component_prior_prepare(): nu Phi, the root of its inverse, and the
+   * constant of the log density of a component. */
   double scaled[MOST_COLUMNS][MOST_COLUMNS], wishart_root[MOST_COLUMNS][MOST_COLUMNS];
   double log_constant;
+} component_prior;
+
+/* The model. With `learned`, `component` is what the hyperprior is centred on:
+ * m ~ N(mean, I), gamma ~ IG(mean_scale_shape, mean_scale_rate),
+ * Phi ~ W(scale_df, scale/scale_df), nu uniform on DF_VALUES numbers from df on. */
+#define DF_VALUES 25
+typedef struct model {
+  int n, k, p;
+  component_prior component;
+  int shape;
+  double rate;
+  int learned;
+  int mean_scale_shape;
+  double mean_scale_rate;
+  int scale_df;
 } model;
 
-void model_prepare(model *m);
+void component_prior_prepare(int p, component_prior *prior);
 
 /* One draw of everything. x is n x p, column-major. */
 typedef struct point {
+  component_prior component; /* the model's own, or learned */
   double alpha;
   double log_weight[MOST_COMPONENTS], log_rest[MOST_COMPONENTS];
   double mean[MOST_COMPONENTS][MOST_COLUMNS];

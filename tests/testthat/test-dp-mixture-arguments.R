@@ -1,0 +1,145 @@
+# Every message of dp_mixture() and continue() about their arguments, once each.
+# Those about the data matrix, the prior and the backend are in the tests of these.
+
+input <- "warpbayes_error_input"
+small <- cbind(a = c(1, 2, 4, 8, 3), b = c(5, 3, 1, 4, 1))
+
+refuse <- function(message, ..., x = small) {
+  expect_error(dp_mixture(x, ..., threads = 2), message, class = input)
+}
+
+test_that("a misspelt or superfluous argument is an error", {
+  refuse("unused argument: `componets` is not known here", componets = 3)
+  expect_error(
+    dp_mixture(small, 2, "gibbs", dp_prior(), 1, 2, 0, 1, NULL, "means", NULL, "none", 5, TRUE, 1, "cpu", 2, "double", FALSE, 7),
+    "unused argument: an unnamed argument", class = input
+  )
+  fit <- dp_mixture(small, components = 2, iter = 4, seed = 1, threads = 2)
+  expect_error(continue(fit, 2, seed = 3), "unused argument: `seed` is not known here", class = input)
+})
+
+test_that("counts must be whole numbers in range", {
+  refuse("`components` must be one whole number from 1 to 1e\\+05, not 0", components = 0)
+  refuse("`components` must be one whole number .*, not 2.5", components = 2.5)
+  refuse("`components` must be one whole number .*, not NA", components = NA_real_)
+  refuse("`components` must be one whole number .*, not a numeric of length 2", components = c(2, 3))
+  refuse("`components` must be one whole number .*, not 100001", components = 100001)
+  refuse("`chains` must be one whole number from 1 to 10000, not -1", chains = -1)
+  refuse("`chains` must be one whole number .*, not \"two\"", chains = "two")
+  refuse("`iter` must be one whole number from 1 to 2147483647, not 0", iter = 0)
+  refuse("`iter` must be one whole number .*, not NULL", iter = NULL, warmup = 0)
+  refuse("`iter` must be one whole number .*, not Inf", iter = Inf, warmup = 0)
+  refuse("`warmup` must be one whole number from 0 to 2147483647, not -1", warmup = -1)
+  refuse("`thin` must be one whole number from 1 to 2147483647, not 0", thin = 0)
+  refuse("`seed` must be one whole number from 0 to 9007199254740991, not -1", seed = -1)
+  refuse("`seed` must be one whole number .*, not 9007199254740992", seed = 2^53)
+  refuse("`seed` must be one whole number .*, not 0.5", seed = 0.5)
+  # Whole numbers of any type and the ends of the ranges will do.
+  expect_s3_class(dp_mixture(small, components = 2L, chains = 1L, iter = 1L, warmup = 0L, thin = 1L, seed = 0L, threads = 2L), "dp_mixture")
+})
+
+test_that("a run must keep a draw", {
+  refuse("`warmup` is 10, but must be less than `iter`, which is 10", iter = 10, warmup = 10)
+  refuse("`thin` is 6, but only 5 sweeps follow the warm-up: no draw would be kept", iter = 10, thin = 6)
+})
+
+test_that("choices must be among those there are", {
+  refuse("`method` must be one of \"gibbs\".*, not \"em\"", method = "em")
+  refuse("`method` must be one of .*, not 1", method = 1)
+  refuse("`precision` must be one of \"double\", \"single\", not \"half\"", precision = "half")
+  refuse("`precision` must be one of .*, not NA", precision = NA_character_)
+  refuse("`transform` must be one of \"none\", \"arcsinh\", not \"log\"", transform = "log")
+  refuse("`cofactor` must be positive and finite, not 0", transform = "arcsinh", cofactor = 0)
+  refuse("`moves` must be TRUE or FALSE, not NA", moves = NA)
+  refuse("`moves` must be TRUE or FALSE, not \"yes\"", moves = "yes")
+  refuse("`progress` must be TRUE or FALSE, not a logical of length 2", progress = c(TRUE, FALSE))
+  refuse("`backend` must be one of .*, not \"gpu\"", backend = "gpu")
+  expect_error(dp_mixture(small, threads = 0), "`threads` must be one whole number from 1 to 4096, not 0", class = input)
+})
+
+test_that("what is kept must be known", {
+  refuse("`keep` must be some of \"weights\", \"means\", \"covariances\", \"labels\", not \"sigma\"", keep = c("means", "sigma"))
+  refuse("`keep` must be some of .*, not NULL", keep = NULL)
+  refuse("`keep` must be some of .*, not a character of length 0", keep = character())
+  refuse("`keep` must be some of .*, not TRUE", keep = TRUE)
+})
+
+test_that("a start must give each row a component", {
+  refuse("`init` must be NULL or one component for each of the 5 rows, not an? integer of length 4", init = 1:4)
+  refuse("`init` must be NULL or one component for each of the 5 rows, not a character of length 5", init = letters[1:5])
+  refuse("`init` must be NULL or one component for each of the 5 rows, not a factor of length 5", init = factor(1:5))
+  refuse("`init` has the component 4 at row 5; components are 1 to 3", components = 3, init = c(1, 2, 3, NA, 4))
+  refuse("`init` has the component 0 at row 1; components are 1 to 3", components = 3, init = c(0, 2, 3, NA, 4))
+  refuse("`init` has the component 1.5 at row 2", components = 3, init = c(1, 1.5, 3, NA, 3))
+})
+
+test_that("the prior must be one, and fit the data", {
+  refuse("`prior` must come from dp_prior\\(\\), not a list of length 1", prior = list(df = 3))
+  refuse("`prior\\$mean` has length 3; there are 2 markers", prior = dp_prior(mean = 1:3))
+  refuse("`prior\\$scale` is 3 x 3; there are 2 markers", prior = dp_prior(scale = diag(3)))
+})
+
+test_that("the data are named in messages about them", {
+  refuse("`x` is NULL", x = NULL)
+  refuse("`x` has only one row", x = small[1, , drop = FALSE])
+  refuse("`x` has NaN in row 2, column 1 \\(\"a\"\\)", x = replace(small, 2, NaN))
+  refuse("`markers` names \"c\"", markers = "c")
+})
+
+test_that("draws that memory cannot hold are refused with what to do", {
+  # Petabytes: no machine has them.
+  expect_error(
+    dp_mixture(small, components = 1e5, iter = 2e9, warmup = 0, threads = 2),
+    "no memory for the 2e\\+09 draws to keep \\([0-9.e+]+ GB\\): keep less with `keep`, `thin` or a longer `warmup`",
+    class = "warpbayes_error_memory"
+  )
+})
+
+test_that("continue() needs a fit with its data", {
+  fit <- dp_mixture(small, components = 2, iter = 4, seed = 1, threads = 2)
+  expect_error(continue(small, 5), "`fit` must come from dp_mixture\\(\\), not a 5 x 2 matrix", class = input)
+  expect_error(continue(NULL, 5), "`fit` must come from dp_mixture\\(\\), not NULL", class = input)
+  expect_error(continue(fit, 0), "`iter` must be one whole number from 1 to 2147483647, not 0", class = input)
+  expect_error(continue(fit, 5, progress = 1), "`progress` must be TRUE or FALSE, not 1", class = input)
+  expect_error(continue(fit, 5, threads = -1), "`threads` must be one whole number from 1 to 4096, not -1", class = input)
+  expect_error(continue(fit, 5, backend = "metal"), "`backend` must be one of .*, not \"metal\"", class = input)
+  fit$x <- NULL
+  expect_error(continue(fit, 5), "`fit` has lost its data, `fit\\$x`: a continued run needs them", class = input)
+})
+
+test_that("the condition says which argument and which call", {
+  wrong <- list(
+    iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", init = 1, prior = 1, transform = "log", chains = 0
+  )
+  for (argument in names(wrong)) {
+    error <- tryCatch(do.call("dp_mixture", c(list(small), wrong[argument])), error = identity)
+    expect_s3_class(error, c("warpbayes_error_input", "warpbayes_error", "error", "condition"), exact = TRUE)
+    expect_identical(error$argument, argument)
+    expect_identical(conditionCall(error)[[1L]], quote(dp_mixture))
+  }
+})
+
+test_that("failures of the compiled code come back as conditions", {
+  prior <- sampler_prior(2)
+  key <- .Call(C_mixture_key, 1, 1L)
+  statistics <- numeric(2 * statistics_size(2))
+  statistics[c(7, 10)] <- c(5, Inf)
+  expect_error(
+    native(C_mixture_draw, prior, statistics, 1, 2L, key, 1, FALSE),
+    "the covariance of component 2 could not be drawn: its scale matrix is not finite", class = input
+  )
+  session <- native(C_mixture_open, small, c(0, 0), c(1, 1), 0L, resolve_run("cpu", 1))
+  .Call(C_mixture_close, session)
+  # Closing twice does nothing.
+  .Call(C_mixture_close, session)
+  expect_error(
+    native(C_mixture_sweep, session, prior, 0 * statistics, 1, key, 1, 1L, FALSE, FALSE, matrix(0, 2, 1)),
+    "the mixture session is closed", class = input
+  )
+  expect_error(
+    mixture_evaluate_rows(small, c(0, 0), c(1, 1), c(0.5, 0.5), diag(2), array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2)),
+      "class", resolve_run("cpu", 1), "double"
+    ),
+    "the covariance of component 2 is not positive definite", class = input
+  )
+})

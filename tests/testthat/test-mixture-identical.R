@@ -1,0 +1,302 @@
+# What must not change a fit: threads, vector instructions, slices, interruption,
+# what is kept, other chains, R's own random numbers. And one allocation pass, row by
+# row, against plain R.
+
+set.seed(77)
+cells <- matrix(rnorm(2 * 6000), ncol = 2, dimnames = list(NULL, c("a", "b")))
+cells[1:2500, ] <- cells[1:2500, ] / 2 + 3
+
+fit_cells <- function(x = cells[1:400, ], components = 5, iter = 24, warmup = 6, seed = 3, threads = 2, ...) {
+  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+}
+
+# The same fit to the last bit, except what an argument names.
+expect_same_fit <- function(fit, reference, except = character()) {
+  names <- setdiff(intersect(names(fit_result(fit)), names(fit_result(reference))), except)
+  expect_gt(length(names), 15)
+  for (name in names) {
+    expect_identical(fit[[name]], reference[[name]], label = name)
+  }
+}
+
+test_that("the generator in plain R gives the published known answers", {
+  expect_identical(reference_philox(c(0, 0), 0, 0, 0, 0), matrix(c(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8), 1))
+  ones <- 2^32 - 1
+  expect_identical(
+    reference_philox(c(ones, ones), ones, ones, ones, ones), matrix(c(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd), 1)
+  )
+  # The key of a chain: purpose 1, the chain's number as the block.
+  words <- reference_philox(c(123456789, 2), 3, 0, 65536, 0)
+  expect_identical(key_words(.Call(C_mixture_key, 123456789 + 2 * 2^32, 3L)), words[1, 1:2])
+})
+
+test_that("one pass draws the labels of plain R and sums their rows", {
+  for (k in c(1, 3, 16, 17, 50, 65)) {
+    for (p in c(1, 2, 5)) {
+      # Rows of two leaves on the processor; a few tiles where the emulator plays
+      # a graphics card.
+      n <- if (resolve_run()$backend == "cpu") 2300 else 300
+      set.seed(k + p)
+      x <- matrix(rnorm(n * p, sd = 2), n)
+      out <- sweep_once(x, k, seed = 10 * k + p, concentration = 4, iteration = 7, backend = NULL)
+      labels <- reference_labels(out$joint, out$key, 7)
+      # A label may differ only where a uniform lies within rounding of a border:
+      # about one row in 1e12.
+      expect_identical(out$labels, as.integer(labels))
+
+      statistics <- matrix(out$statistics, ncol = k)
+      products <- which(upper.tri(diag(p), diag = TRUE), arr.ind = TRUE)
+      values <- cbind(1, x, x[, products[, 1]] * x[, products[, 2]])
+      sums <- vapply(seq_len(k), function(j) colSums(values[labels == j, , drop = FALSE]), numeric(ncol(values)))
+      expect_identical(statistics[1, ], matrix(sums, ncol = k)[1, ])
+      expect_equal(statistics, matrix(sums, ncol = k), tolerance = 1e-12)
+      expect_equal(
+        out$log_likelihood, sum(apply(out$joint, 1, function(w) max(w) + log(sum(exp(w - max(w)))))),
+        tolerance = 1e-12
+      )
+    }
+  }
+})
+
+test_that("in single precision the labels are those of plain R but for rounding", {
+  # Log densities in single precision are off by about 1e-6, so a label differs
+  # about once in 1e5 rows.
+  for (k in c(3, 17, 65)) {
+    set.seed(k)
+    x <- matrix(rnorm(2300 * 3), ncol = 3)
+    out <- sweep_once(x, k, seed = k, concentration = 4, iteration = 2, precision = "single")
+    expect_lte(sum(out$labels != reference_labels(out$joint, out$key, 2, "single")), 3)
+    # Whatever the labels, the counts are theirs.
+    expect_identical(matrix(out$statistics, ncol = k)[1, ], as.double(tabulate(out$labels, k)))
+  }
+})
+
+test_that("threads do not change a fit", {
+  for (precision in c("double", "single")) {
+    keep <- c("weights", "means", "covariances", "labels")
+    one <- fit_cells(cells, 20, keep = keep, precision = precision, threads = 1, backend = "cpu")
+    expect_same_fit(fit_cells(cells, 20, keep = keep, precision = precision, threads = 2, backend = "cpu"), one)
+    expect_same_fit(fit_cells(cells, 20, keep = keep, precision = precision, threads = 5, backend = "cpu"), one)
+  }
+})
+
+test_that("vector instructions do not change a fit", {
+  widest <- .Call(C_backend_processor)$isa
+  skip_if(widest == 0, "only the baseline instructions here")
+  # All remainders of rows by the vectors' length, of columns by four, of
+  # components by sixteen.
+  for (case in list(c(297, 1, 2), c(130, 2, 17), c(64, 3, 1), c(65, 4, 3), c(201, 7, 33))) {
+    set.seed(case[[1L]])
+    x <- matrix(rnorm(case[[1L]] * case[[2L]]), case[[1L]])
+    for (precision in c("double", "single")) {
+      fits <- lapply(isa_names[seq_len(widest + 1L)], function(isa) {
+        local({
+          previous <- options(warpbayes.isa = isa)
+          on.exit(options(previous))
+          fit_cells(x, case[[3L]],
+            iter = 8, warmup = 2, backend = "cpu", precision = precision,
+            keep = c("weights", "means", "covariances", "labels")
+          )
+        })
+      })
+      for (fit in fits[-1L]) {
+        expect_same_fit(fit, fits[[1L]])
+      }
+      what <- function(isa) {
+        previous <- options(warpbayes.isa = isa)
+        on.exit(options(previous))
+        predict(fits[[1L]], x, type = "prob", backend = "cpu", threads = 2)
+      }
+      for (isa in isa_names[seq_len(widest)]) {
+        expect_identical(what(isa), what(isa_names[[widest + 1L]]))
+      }
+    }
+  }
+})
+
+test_that("a continued fit is the long one, wherever it is cut", {
+  whole <- fit_cells(chains = 2, keep = c("weights", "means", "covariances", "labels"), thin = 2)
+  for (first in c(8, 9, 15, 23)) {
+    part <- fit_cells(iter = first, chains = 2, keep = c("weights", "means", "covariances", "labels"), thin = 2)
+    expect_same_fit(continue(part, 24 - first, threads = 2), whole)
+  }
+  # In many steps, on other threads and in a fit that went through a file.
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  part <- fit_cells(iter = 8, chains = 2, keep = c("weights", "means", "covariances", "labels"), thin = 2)
+  saveRDS(part, file)
+  part <- readRDS(file)
+  for (step in c(1, 1, 2, 5, 7)) {
+    part <- continue(part, step, threads = step)
+  }
+  expect_same_fit(part, whole)
+})
+
+# Runs `code` with `signal` called after each slice of a chain in place of the
+# progress signal.
+with_progress_signal <- function(signal, code) {
+  namespace <- asNamespace("warpbayes")
+  original <- namespace$progress_signal
+  set <- function(value) {
+    unlockBinding("progress_signal", namespace)
+    assign("progress_signal", value, envir = namespace)
+    lockBinding("progress_signal", namespace)
+  }
+  on.exit(set(original))
+  set(function(steps, bar) signal)
+  code
+}
+
+# An interruption after the slice with number `at`.
+interrupted_fit <- function(at, ...) {
+  slices <- 0
+  signal <- function(amount) {
+    if (!is.null(amount)) {
+      slices <<- slices + 1
+      if (slices == at) {
+        tools::pskill(Sys.getpid(), tools::SIGINT)
+      }
+    }
+  }
+  with_progress_signal(signal, fit_cells(...))
+}
+
+test_that("a fit interrupted at any sweep goes on to the same result", {
+  skip_on_os("windows")
+  keep <- c("weights", "means", "covariances", "labels")
+  for (chains in c(1, 3)) {
+    whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep)
+    # Slices end after each sweep from the first kept draw on, at sweep 4.
+    for (at in seq_len(7 * chains - 1)) {
+      warned <- NULL
+      part <- withCallingHandlers(interrupted_fit(at, iter = 10, warmup = 3, chains = chains, keep = keep),
+        warning = function(condition) {
+          warned <<- conditionMessage(condition)
+          invokeRestart("muffleWarning")
+        }
+      )
+      # A slice that not all chains have done is undone.
+      done <- if (at < chains) 0 else 3 + at %/% chains
+      expect_true(part$interrupted)
+      expect_match(warned, sprintf("interrupted: %d of 10 sweeps are done, %d draws per chain", done, max(0, done - 3)))
+      expect_identical(part$iter, as.double(done))
+      expect_identical(dim(part$log_likelihood), c(as.integer(done), as.integer(chains)))
+      expect_identical(dim(part$draws$means), c(5L, 2L, as.integer(max(0, done - 3)), as.integer(chains)))
+      expect_identical(part$draws$labels, whole$draws$labels[, seq_len(max(0, done - 3)), , drop = FALSE])
+      expect_same_fit(continue(part, 10 - done, threads = 2), whole)
+    }
+  }
+})
+
+test_that("an interruption from outside comes back as a fit", {
+  skip_on_os("windows")
+  skip_on_cran()
+  # 1e5 sweeps of 6,000 cells take far longer than the second of waiting.
+  system(sprintf("(sleep 1; kill -INT %d) > /dev/null 2>&1", Sys.getpid()), wait = FALSE)
+  expect_warning(part <- fit_cells(cells, iter = 1e5, warmup = 0, thin = 50, keep = "weights"), "interrupted: [0-9]* of 1e\\+05 sweeps")
+  expect_gt(part$iter, 0)
+  expect_lt(part$iter, 1e5)
+  skip_if(part$iter < 50, "too slow a machine for a draw in a second")
+  expect_same_fit(part, fit_cells(cells, iter = part$iter, warmup = 0, thin = 50, keep = "weights"))
+})
+
+test_that("warm-up, thinning and what is kept choose among the same draws", {
+  all <- fit_cells(iter = 20, warmup = 0, chains = 2, keep = c("weights", "means", "covariances", "labels"))
+  traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state")
+  for (case in list(c(0, 1), c(19, 1), c(4, 3), c(10, 10), c(7, 13), c(0, 20))) {
+    some <- fit_cells(iter = 20, warmup = case[[1L]], thin = case[[2L]], chains = 2, keep = c("weights", "means", "covariances", "labels"))
+    kept <- case[[1L]] + case[[2L]] * seq_len((20 - case[[1L]]) %/% case[[2L]])
+    expect_identical(some$draws$weights, all$draws$weights[, kept, , drop = FALSE])
+    expect_identical(some$draws$means, all$draws$means[, , kept, , drop = FALSE])
+    expect_identical(some$draws$covariances, all$draws$covariances[, , , kept, , drop = FALSE])
+    expect_identical(some$draws$labels, all$draws$labels[, kept, , drop = FALSE])
+    expect_identical(some$draws$concentration, all$draws$concentration[kept, , drop = FALSE])
+    expect_identical(some[traces], all[traces])
+  }
+  for (keep in list("weights", "labels", c("covariances", "means"), c("labels", "weights"))) {
+    some <- fit_cells(iter = 20, warmup = 0, chains = 2, keep = keep)
+    expect_setequal(names(some$draws), c(keep, "concentration"))
+    expect_identical(some$draws[names(some$draws)], all$draws[names(some$draws)])
+    expect_identical(some[traces], all[traces])
+  }
+  # Each draw belongs to its sweep.
+  expect_identical(all$draws$concentration, all$concentration_trace)
+  occupied <- apply(all$draws$labels, 2:3, function(labels) length(unique(labels)))
+  expect_identical(occupied, all$occupied)
+  expect_identical(all$sizes, apply(all$draws$labels[, 20, ], 2, tabulate, nbins = 5))
+})
+
+test_that("a chain depends on the seed and its number, not on other chains", {
+  keep <- c("weights", "means", "covariances", "labels")
+  three <- fit_cells(chains = 3, keep = keep)
+  for (chains in 1:2) {
+    fewer <- fit_cells(chains = chains, keep = keep)
+    for (chain in seq_len(chains)) {
+      expect_identical(fewer$draws$means[, , , chain], three$draws$means[, , , chain])
+      expect_identical(fewer$draws$labels[, , chain], three$draws$labels[, , chain])
+      expect_identical(fewer$log_posterior[, chain], three$log_posterior[, chain])
+      expect_identical(fewer$state[[chain]], three$state[[chain]])
+    }
+  }
+  # Chains of one seed and of neighbouring seeds all differ.
+  next_seed <- fit_cells(chains = 3, keep = keep, seed = 4)
+  traces <- cbind(three$concentration_trace, next_seed$concentration_trace)
+  expect_false(anyDuplicated(traces[1, ]) > 0)
+})
+
+test_that("the seed governs, or set.seed() where there is none", {
+  given <- fit_cells(seed = 2^53 - 1)
+  expect_identical(given$seed, 2^53 - 1)
+  expect_same_fit(fit_cells(seed = 2^53 - 1), given)
+  expect_false(identical(fit_cells(seed = 2^53 - 2)$concentration_trace, given$concentration_trace))
+  expect_false(identical(fit_cells(seed = 0)$concentration_trace, fit_cells(seed = 2^32)$concentration_trace))
+
+  set.seed(12)
+  first <- fit_cells(seed = NULL)
+  second <- fit_cells(seed = NULL)
+  expect_false(first$seed == second$seed)
+  set.seed(12)
+  expect_same_fit(fit_cells(seed = NULL), first)
+  expect_same_fit(fit_cells(seed = first$seed), first)
+
+  # With a seed R's generator is neither read nor moved.
+  set.seed(1)
+  before <- .Random.seed
+  one <- continue(fit_cells(), 5)
+  predict(one, type = "class")
+  expect_identical(.Random.seed, before)
+  set.seed(2)
+  expect_same_fit(continue(fit_cells(), 5), one)
+  rm(".Random.seed", envir = globalenv())
+  fit_cells()
+  expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
+  set.seed(NULL)
+})
+
+test_that("chains start where they are told to", {
+  labels <- rep(c(2, 5, NA), length.out = 400)
+  fit <- fit_cells(init = labels, iter = 1, warmup = 0)
+  expect_same_fit(fit_cells(init = as.integer(labels), iter = 1, warmup = 0), fit)
+  expect_false(identical(fit_cells(iter = 1, warmup = 0)$draws$means, fit$draws$means))
+  # The first sweep draws component 2 from its 134 rows.
+  statistics <- native(
+    C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(fit$prior), 5L, fit$state[[1L]]$key, as.integer(labels)
+  )
+  statistics <- matrix(statistics, ncol = 5)
+  expect_identical(statistics[1, ], c(0, 134, 0, 0, 133))
+  z <- scale(fit$x, fit$center, fit$scale)[which(labels == 2), ]
+  expect_equal(statistics[-1, 2], c(sum(z[, 1]), sum(z[, 2]), sum(z[, 1]^2), sum(z[, 1] * z[, 2]), sum(z[, 2]^2)), tolerance = 1e-12)
+  # No labels at all: the first draw is the prior's.
+  expect_s3_class(fit_cells(init = rep(NA, 400), iter = 1, warmup = 0), "dp_mixture")
+})
+
+test_that("where the rows of the data lie in memory does not matter", {
+  x <- cells[1:400, ]
+  frame <- data.frame(z = letters[1], x)
+  reference <- fit_cells(x)
+  expect_same_fit(fit_cells(frame[c("a", "b")]), reference)
+  expect_same_fit(fit_cells(cbind(x, c = 1), markers = c("a", "b")), reference)
+  whole <- matrix(sample(1e6, 800), ncol = 2, dimnames = dimnames(x))
+  storage.mode(whole) <- "integer"
+  expect_same_fit(fit_cells(whole), fit_cells(whole + 0))
+})

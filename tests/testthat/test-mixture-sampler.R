@@ -1,0 +1,312 @@
+# The mixture's Gibbs sampler against what is known exactly: the posterior of one
+# component, the prior, the law of the allocation, populations that are there. A
+# test of statistical kind fails with probability 1e-6 if everything is right; its
+# seed is fixed. Geweke's test of the whole sampler is in tests/geweke. All run on
+# the processor: that other backends give the same draws is tested elsewhere.
+
+# Distribution functions and moments of the normal-inverse-Wishart law
+# mu | Sigma ~ N(m, gamma Sigma), Sigma ~ IW(df, Psi).
+t_cdf <- function(m, gamma, df, psi, p) {
+  nu <- df - p + 1
+  function(x) stats::pt((x - m) / sqrt(gamma * psi / nu), nu)
+}
+variance_cdf <- function(df, psi, p) function(x) stats::pgamma(psi / (2 * x), (df - p + 1) / 2, lower.tail = FALSE)
+
+test_that("one component has the closed-form posterior, in the data's units", {
+  # 10,000 independent draws: each comparison of means finds a shift of 0.06
+  # standard deviations, each of distributions a distance of 0.03.
+  sweeps <- 10000
+  set.seed(41)
+  n <- 30
+  x <- cbind(a = 1e3 + 20 * rnorm(n), b = 0.01 * rnorm(n), c = rnorm(n))
+  x[, "c"] <- x[, "c"] + 50 * x[, "b"]
+  m <- c(a = 1010, b = 0.01, c = 0.5)
+  gamma <- 0.3
+  nu <- 7
+  phi <- outer(c(15, 0.02, 1), c(15, 0.02, 1)) * matrix(c(1, 0.4, 0, 0.4, 1, 0.2, 0, 0.2, 1), 3)
+  prior <- dp_prior(mean = m, mean_scale = gamma, df = nu, scale = phi)
+  fit <- dp_mixture(x, components = 1, prior = prior, iter = sweeps, warmup = 0, seed = 5, backend = "cpu", threads = 2)
+
+  p <- 3
+  gamma_n <- gamma / (1 + gamma * n)
+  m_n <- (m + gamma * n * colMeans(x)) / (1 + gamma * n)
+  deviation <- colMeans(x) - m
+  psi <- nu * phi + crossprod(sweep(x, 2, colMeans(x))) + n / (1 + gamma * n) * tcrossprod(deviation)
+  df <- nu + n + p + 1
+
+  mu <- t(fit$draws$means[1, , , 1])
+  sigma <- apply(fit$draws$covariances[, , 1, , 1], 3, function(s) s[lower.tri(s, diag = TRUE)])
+  expect_identical(dim(mu), c(10000L, 3L))
+  expect_true(all(fit$draws$weights == 1))
+  psi_low <- psi[lower.tri(psi, diag = TRUE)]
+  at <- which(lower.tri(psi, diag = TRUE), arr.ind = TRUE)
+  mean_sigma <- psi_low / (df - p - 1)
+  var_sigma <- ((df - p + 1) * psi_low^2 + (df - p - 1) * psi[at[, c(1, 1)]] * psi[at[, c(2, 2)]]) /
+    ((df - p) * (df - p - 1)^2 * (df - p - 3))
+  centred <- sweep(mu, 2, m_n)
+  cov_mu <- gamma_n * mean_sigma
+  log_det <- apply(fit$draws$covariances[, , 1, , 1], 3, function(s) determinant(s)$modulus)
+  expected_log_det <- as.numeric(determinant(psi)$modulus) - p * log(2) - sum(digamma((df + 1 - 1:p) / 2))
+  draws <- cbind(
+    mu, products = centred[, at[, 1]] * centred[, at[, 2]], t(sigma), (t(sigma) - rep(mean_sigma, each = sweeps))^2,
+    log_det, (log_det - expected_log_det)^2
+  )
+  expect_means(draws, c(
+    m_n, cov_mu, mean_sigma, var_sigma, expected_log_det, sum(trigamma((df + 1 - 1:p) / 2))
+  ))
+  for (j in 1:p) {
+    expect_distribution(mu[, j], t_cdf(m_n[[j]], gamma_n, df, psi[j, j], p), 2 * p)
+    expect_distribution(fit$draws$covariances[j, j, 1, , 1], variance_cdf(df, psi[j, j], p), 2 * p)
+  }
+  # Nothing but the prior speaks of the concentration.
+  expect_distribution(fit$draws$concentration[, 1], function(x) stats::pgamma(x, 1, 1))
+  # Draws of different sweeps are independent: lag-one correlations are normal
+  # with standard deviation 1/sqrt(sweeps).
+  lagged <- apply(cbind(mu, log_det), 2, function(y) stats::cor(y[-1], y[-sweeps]))
+  expect_lt(max(abs(lagged)) * sqrt(sweeps), stats::qnorm(1 - false_alarm / 8))
+})
+
+test_that("without data the sampler gives back the prior", {
+  # 10,000 draws of alpha from the prior, then one sweep each: v and alpha again
+  # have their prior laws. The test finds what the one above finds.
+  draws <- 10000
+  p <- 2
+  k <- 3
+  prior <- sampler_prior(p,
+    mean = c(1, -2), mean_scale = 0.5, df = 5, scale = matrix(c(2, 0.6, 0.6, 0.5), 2), concentration = c(4, 3)
+  )
+  key <- .Call(C_mixture_key, 11, 1L)
+  set.seed(11)
+  before <- rgamma(draws, 4, 3)
+  statistics <- numeric(k * statistics_size(p))
+  for (moves in c(FALSE, TRUE)) {
+    drawn <- vapply(seq_len(draws), function(i) {
+      out <- native(C_mixture_draw, prior, statistics, before[[i]], p, key, i, moves)
+      at <- (k - 1) * p * (p + 1) / 2
+      f <- rbind(c(out$factor[[at + 1]], 0), out$factor[at + 2:3])
+      sigma <- solve(crossprod(f))
+      c(out$concentration, out$log_weight, out$mean[(k - 1) * p + 1:p], sigma[c(1, 2, 4)])
+    }, numeric(4 + p + 3))
+    expect_distribution(drawn[1, ], function(x) stats::pgamma(x, 4, 3), 6)
+    # -log(1 - v_1) is exponential with rate alpha, alpha gamma: a Lomax law.
+    expect_distribution(-log1p(-exp(drawn[2, ])), function(x) 1 - (3 / (3 + x))^4, 6)
+    df <- 5 + p + 1
+    expect_distribution(drawn[5, ], t_cdf(1, 0.5, df, 5 * 2, p), 6)
+    expect_distribution(drawn[6, ], t_cdf(-2, 0.5, df, 5 * 0.5, p), 6)
+    expect_distribution(drawn[7, ], variance_cdf(df, 5 * 2, p), 6)
+    expect_distribution(drawn[9, ], variance_cdf(df, 5 * 0.5, p), 6)
+    expect_means(t(drawn[c(8, 7, 9), ]), c(0.6, 2, 0.5))
+    expect_equal(colSums(exp(drawn[2:4, ])), rep(1, draws), tolerance = 1e-14)
+  }
+})
+
+test_that("labels have their exact law, whatever the number of components", {
+  # Each of four rows occurs 20,000 times: the frequencies of its labels against
+  # the probabilities by the chi-squared test. Cells with an expected count below
+  # 25 are joined. 20,000 draws find an error of 0.03 in a probability of 0.5.
+  each <- 20000L
+  set.seed(3)
+  for (k in c(1, 2, 15, 16, 17, 33)) {
+    rows <- matrix(rnorm(4 * 3, sd = 1.5), 4)
+    x <- rows[rep(1:4, times = each), ]
+    for (precision in c("double", "single")) {
+      out <- sweep_once(x, k, seed = 100 + k, concentration = 8, precision = precision)
+      for (row in 1:4) {
+        joint <- out$joint[row, ]
+        probability <- exp(joint - max(joint))
+        probability <- probability / sum(probability)
+        count <- tabulate(out$labels[seq(row, by = 4, length.out = each)], k)
+        expect_true(all(count[probability < 1e-30] == 0))
+        rare <- probability * each < 25
+        observed <- c(count[!rare], sum(count[rare]))
+        expected <- each * c(probability[!rare], sum(probability[rare]))
+        if (expected[[length(expected)]] < 25) {
+          # Too rare to test by itself: with the most probable one.
+          top <- which.max(expected)
+          expected[[top]] <- expected[[top]] + expected[[length(expected)]]
+          observed[[top]] <- observed[[top]] + observed[[length(observed)]]
+          expected <- expected[-length(expected)]
+          observed <- observed[-length(observed)]
+        }
+        if (length(expected) > 1L) {
+          statistic <- sum((observed - expected)^2 / expected)
+          expect_lt(statistic, stats::qchisq(false_alarm / 48, length(expected) - 1, lower.tail = FALSE))
+        } else {
+          expect_identical(sum(observed), each)
+        }
+      }
+    }
+  }
+})
+
+test_that("rows draw independently of each other", {
+  # Two copies of one row take the same component with probability sum p_j^2,
+  # wherever they lie: neighbours, a tile of 64 rows apart, a leaf of 2,048 apart.
+  n <- 40960
+  x <- matrix(c(0.3, -0.2), n, 2, byrow = TRUE)
+  out <- sweep_once(x, 20, seed = 9, concentration = 6)
+  probability <- exp(out$joint[1, ] - max(out$joint[1, ]))
+  probability <- probability / sum(probability)
+  together <- sum(probability^2)
+  for (lag in c(1, 2, 8, 16, 64, 2048)) {
+    pairs <- seq(1, n - lag, by = 1)
+    pairs <- pairs[((pairs - 1) %/% lag) %% 2 == 0]
+    same <- mean(out$labels[pairs] == out$labels[pairs + lag])
+    # The binomial bound: pairs do not overlap.
+    expect_lt(
+      abs(same - together) / sqrt(together * (1 - together) / length(pairs)),
+      stats::qnorm(1 - false_alarm / 12)
+    )
+  }
+})
+
+test_that("components without weight are never drawn", {
+  # Sticks with a concentration of 1e-3 leave the components behind the first few
+  # weights that underflow; the rows lie where those would fit best.
+  set.seed(8)
+  x <- matrix(rnorm(2 * 30000, sd = 3), ncol = 2)
+  for (precision in c("double", "single")) {
+    for (k in c(2, 16, 17, 40)) {
+      out <- sweep_once(x, k, seed = k, concentration = 1e-3, precision = precision)
+      best <- apply(out$joint, 1, max)
+      nothing <- out$joint - best < -750
+      expect_true(any(nothing))
+      expect_false(any(nothing[cbind(seq_len(nrow(x)), out$labels)]))
+    }
+  }
+})
+
+test_that("six populations are found on each of ten seeds", {
+  for (seed in 1:10) {
+    set.seed(seed)
+    n <- 20000
+    p <- 10
+    population <- sample(6, n, replace = TRUE, prob = c(35, 25, 15, 12, 8, 5))
+    centre <- matrix(rnorm(6 * p, sd = 3), 6)
+    root <- replicate(6, chol(stats::rWishart(1, 3 * p, diag(p) / (3 * p))[, , 1]), simplify = FALSE)
+    x <- matrix(0, n, p)
+    for (j in 1:6) {
+      rows <- which(population == j)
+      x[rows, ] <- matrix(rnorm(length(rows) * p), ncol = p) %*% root[[j]] + rep(centre[j, ], each = length(rows))
+    }
+    fit <- dp_mixture(x, components = 32, iter = 60, seed = seed, backend = "cpu", threads = 2)
+    expect_gte(adjusted_rand(population, predict(fit, type = "class")), 0.99)
+  }
+})
+
+# A fit of data that are hard to compute with must be a fit: finite draws, positive
+# definite covariances, weights that sum to one.
+expect_sound <- function(x, components = 6, iter = 30, ...) {
+  fit <- dp_mixture(x, components = components, iter = iter, seed = 1, backend = "cpu", threads = 2,
+    keep = c("weights", "means", "covariances", "labels"), ...
+  )
+  draws <- fit$draws
+  expect_true(all(vapply(draws, function(values) all(is.finite(values)), NA)))
+  expect_true(all(is.finite(fit$log_likelihood)))
+  expect_true(all(is.finite(fit$log_posterior)))
+  expect_equal(colSums(draws$weights[, , 1, drop = FALSE]), matrix(1, iter - floor(iter / 2), 1))
+  expect_true(all(draws$labels >= 1 & draws$labels <= components))
+  p <- ncol(x)
+  unit <- fit$scale
+  covariances <- matrix(draws$covariances, p * p)
+  smallest <- apply(covariances, 2, function(s) {
+    min(eigen(matrix(s, p) / outer(unit, unit), symmetric = TRUE, only.values = TRUE)$values)
+  })
+  expect_gt(min(smallest), 0)
+  expect_identical(sum(fit$sizes), nrow(x))
+  fit
+}
+
+test_that("constant, duplicated and dependent columns do no harm", {
+  set.seed(2)
+  x <- matrix(rnorm(300), ncol = 2)
+  expect_sound(cbind(x, 7))
+  expect_sound(cbind(x, x))
+  expect_sound(cbind(x, rowSums(x), 1e-9 * x[, 1]))
+  expect_sound(matrix(3, 50, 2))
+  expect_sound(matrix(0, 50, 1))
+  expect_sound(cbind(x, c(1, rep(0, 149))))
+  expect_sound(x[rep(1:3, each = 50), ])
+})
+
+test_that("few rows do no harm", {
+  set.seed(2)
+  expect_sound(matrix(rnorm(4), 2))
+  expect_sound(matrix(1, 2, 1))
+  expect_sound(matrix(rnorm(20), 2), components = 40)
+  expect_sound(matrix(rnorm(21), 7), components = 50)
+  expect_sound(matrix(rnorm(6), 2), components = 1)
+  expect_sound(matrix(1:20, 10), components = 3)
+})
+
+test_that("far outliers do no harm", {
+  set.seed(2)
+  x <- matrix(rnorm(400), ncol = 2)
+  for (far in c(1e3, 1e10, 1e100, 1e149)) {
+    outlying <- x
+    outlying[7, 2] <- far
+    expect_sound(outlying)
+    expect_sound(outlying, precision = "single")
+    outlying[8, ] <- -far
+    expect_sound(outlying)
+  }
+  # Cells far from all components of a fit go to the nearest one.
+  fit <- expect_sound(x)
+  far <- rbind(c(1e100, 0), c(0, -1e149), c(-1e12, 1e12))
+  expect_true(all(is.finite(predict(fit, far, type = "class"))))
+  expect_equal(rowSums(predict(fit, far, type = "prob")), c(1, 1, 1))
+})
+
+test_that("the units of the data do not matter", {
+  set.seed(2)
+  x <- matrix(rnorm(600), ncol = 2)
+  fit <- expect_sound(x)
+  # Powers of two are exact: the fit must be the same but for the units.
+  for (power in c(-490, -60, 60, 490)) {
+    scaled <- expect_sound(x * 2^power)
+    expect_identical(scaled$draws$labels, fit$draws$labels)
+    expect_identical(scaled$draws$means, fit$draws$means * 2^power)
+    expect_identical(scaled$draws$covariances, fit$draws$covariances * 2^(2 * power))
+    expect_equal(scaled$log_likelihood, fit$log_likelihood - 600 * power * log(2))
+  }
+  expect_sound(cbind(1e-150 * x[, 1], 1e149 * x[, 2]))
+  expect_sound(x + 1e8)
+  expect_sound(x * 1e-160)
+})
+
+test_that("log likelihood, log posterior and density are those of the draws", {
+  set.seed(6)
+  x <- cbind(a = 10 * rnorm(80), b = rnorm(80, sd = 0.1))
+  m <- c(2, 0.1)
+  phi <- matrix(c(40, 0.1, 0.1, 0.01), 2)
+  prior <- dp_prior(mean = m, mean_scale = 3, df = 4, scale = phi, concentration = c(2, 3))
+  fit <- dp_mixture(x, components = 4, prior = prior, iter = 20, warmup = 0, seed = 6, backend = "cpu", threads = 2)
+  p <- 2
+  df <- 4 + p + 1
+  log_normal <- function(y, mean, s) {
+    -log(2 * pi) * length(y) / 2 - determinant(s)$modulus / 2 - sum((y - mean) * solve(s, y - mean)) / 2
+  }
+  constant <- df / 2 * determinant(4 * phi)$modulus - df * p / 2 * log(2) -
+    p * (p - 1) / 4 * log(pi) - sum(lgamma((df + 1 - 1:p) / 2))
+  for (draw in 1:20) {
+    weights <- fit$draws$weights[, draw, 1]
+    means <- fit$draws$means[, , draw, 1]
+    covariances <- fit$draws$covariances[, , , draw, 1]
+    alpha <- fit$draws$concentration[draw, 1]
+    log_likelihood <- sum(reference_log_density(x, weights, means, covariances))
+    expect_equal(fit$log_likelihood[draw, 1], log_likelihood, tolerance = 1e-10)
+    expect_equal(
+      fit$probe_density[draw, 1, ], reference_log_density(fit$probe, weights, means, covariances),
+      tolerance = 1e-10, ignore_attr = TRUE
+    )
+    behind <- rev(cumsum(rev(weights)))
+    log_1mv <- log(behind[2:4] / behind[1:3])
+    log_prior <- stats::dgamma(alpha, 2, 3, log = TRUE) + sum(log(alpha) + (alpha - 1) * log_1mv)
+    for (j in 1:4) {
+      s <- covariances[, , j]
+      log_prior <- log_prior + constant - (df + p + 1) / 2 * determinant(s)$modulus -
+        sum(diag(4 * phi %*% solve(s))) / 2 + log_normal(means[j, ], m, 3 * s)
+    }
+    expect_equal(fit$log_posterior[draw, 1], log_likelihood + as.numeric(log_prior), tolerance = 1e-8)
+  }
+})
