@@ -109,7 +109,8 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
                        seed = NULL, backend = NULL, threads = NULL,
                        precision = c("double", "single"), progress = NULL, ...) {
   check_dots_empty(...)
-  data <- as_marker_matrix(x, markers, check_choice(transform, "transform", c("none", "arcsinh")), cofactor)
+  transform <- check_choice(transform, "transform", c("none", "arcsinh"))
+  data <- as_marker_matrix(x, markers, transform, cofactor)
   components <- check_count(components, "components", max = 1e5)
   method <- check_choice(method, "method", "gibbs")
   chains <- check_count(chains, "chains", max = 1e4)
