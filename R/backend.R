@@ -207,6 +207,14 @@ check_option_choice <- function(value, argument, choices, call) {
   value
 }
 
+# Fused multiply-adds per second that the run's threads, or its graphics card, can
+# do: the floor of a computation's time is its multiply-adds over this.
+measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
+  precision <- check_precision(precision)
+  run <- resolve_run(backend, threads)
+  native(C_backend_rate, run, as.integer(precision == "single"))
+}
+
 #' What this machine computes with
 #'
 #' Lists what the package found: how it was built, the processor's vector

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Raised by one whenever a struct or a function below changes shape. */
-#define WB_ABI_VERSION 1
+#define WB_ABI_VERSION 2
 
 typedef enum wb_status {
   WB_OK = 0,
@@ -133,6 +133,10 @@ typedef struct wb_backend {
   void (*mixture_close)(wb_mixture *session); /* NULL-safe, never fails */
 
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_message *message);
+
+  /* Fused multiply-adds per second of the run's threads and instruction set, or of
+   * its device: the best of three measurements of 50 ms each. */
+  int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 } wb_backend;
 
 /* The backend compiled into the package. */

@@ -59,6 +59,7 @@ SEXP wb_entry_backend_cpu(void);
 SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
+SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
 
 /* entry_matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);

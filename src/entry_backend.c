@@ -103,3 +103,14 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   UNPROTECT(1);
   return devices;
 }
+
+/* Multiply-adds per second of a run. */
+SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate = 0;
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->multiply_add_rate(&where, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
+  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
+}

@@ -3,6 +3,7 @@
 #include "backend.h"
 
 #include "mixture.h"
+#include "multiply_add.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -81,6 +82,7 @@ const wb_backend *wb_cpu_backend(void) {
     .mixture_allocate = wb_cpu_mixture_allocate,
     .mixture_evaluate = wb_cpu_mixture_evaluate,
     .mixture_close = wb_cpu_mixture_close,
+    .multiply_add_rate = wb_cpu_multiply_add_rate,
   };
   return &backend;
 }

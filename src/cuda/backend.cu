@@ -2,6 +2,7 @@
  * what src/cuda/device.cuh promises. */
 #include "device.cuh"
 #include "mixture.cuh"
+#include "multiply_add.cuh"
 
 #include <cstdio>
 #include <cstring>
@@ -269,5 +270,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.mixture_allocate = wb_cuda_mixture_allocate;
   backend.mixture_evaluate = wb_cuda_mixture_evaluate;
   backend.mixture_close = wb_cuda_mixture_close;
+  backend.multiply_add_rate = wb_cuda_multiply_add_rate;
   return &backend;
 }

@@ -1,0 +1,66 @@
+/* The multiply-adds per second that a processor can do: what the benchmarks
+ * divide by to say how near to its limit a computation comes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#include "multiply_add.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#include <time.h>
+#endif
+
+#define WB_LOOPS "multiply_add_loops.h"
+#include "isa.h"
+
+typedef double multiply_add(int64_t rounds, int *count);
+
+static multiply_add *const multiply_add_doubles[] = WB_ISA_TABLE(multiply_add_double);
+static multiply_add *const multiply_add_singles[] = WB_ISA_TABLE(multiply_add_single);
+
+/* Seconds of a measurement, long enough for the clock and for the processor to
+ * reach the speed that it can keep up, and how many there are. */
+#define MULTIPLY_ADD_SECONDS 0.05
+#define MULTIPLY_ADD_REPEATS 3
+
+/* Without OpenMP there is one thread, whose time is the processor's. */
+static double seconds(void) {
+#ifdef _OPENMP
+  return omp_get_wtime();
+#else
+  return (double)clock() / (double)CLOCKS_PER_SEC;
+#endif
+}
+
+/* Multiply-adds of all threads together, and the seconds they took. */
+static double measure(multiply_add *loop, int threads, int64_t rounds, double *elapsed) {
+  double done = 0, sums = 0;
+  const double start = seconds();
+#pragma omp parallel num_threads(threads) reduction(+ : done, sums)
+  {
+    int count;
+    sums += loop(rounds, &count);
+    done += (double)count * (double)rounds;
+  }
+  *elapsed = seconds() - start;
+  /* Every chain tends to 1: the sum is known, but not to the compiler. */
+  return sums > 0 ? done : 0;
+}
+
+int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
+  multiply_add *const loop = precision == WB_SINGLE ? multiply_add_singles[run->isa] : multiply_add_doubles[run->isa];
+  int64_t rounds = 1024;
+  double elapsed;
+  (void)message;
+  while (measure(loop, run->threads, rounds, &elapsed), elapsed < MULTIPLY_ADD_SECONDS) rounds *= 2;
+  *rate = 0;
+  for (int i = 0; i < MULTIPLY_ADD_REPEATS; i++) {
+    const double done = measure(loop, run->threads, rounds, &elapsed);
+    if (done > *rate * elapsed) *rate = done / elapsed;
+  }
+  return WB_OK;
+}

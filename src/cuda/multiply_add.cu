@@ -1,0 +1,108 @@
+/* The multiply-adds per second that a graphics card can do: what the benchmarks
+ * divide by to say how near to its limit a kernel comes. The twin of
+ * cpu/multiply_add.c. */
+#include "multiply_add.cuh"
+
+#include "../core/host_device.h"
+#include "device.cuh"
+
+namespace {
+
+/* Chains of a thread, none waiting for another; threads of a block; blocks of a
+ * multiprocessor: 32 warps of it, whatever the latency. */
+constexpr int CHAINS = 16, THREADS = 256, BLOCKS = 4;
+/* Rounds of a turn of the loop, so that the loop itself does not count. */
+constexpr int TURN = 16;
+/* Milliseconds of a measurement, and how many there are. */
+constexpr float MILLISECONDS = 50;
+constexpr int REPEATS = 3;
+
+__device__ __forceinline__ double multiply_add(double a, double x, double b) {
+  return wb_fma(a, x, b);
+}
+__device__ __forceinline__ float multiply_add(float a, float x, float b) {
+  return wb_fmaf(a, x, b);
+}
+
+/* TURN * turns multiply-adds of each chain x = a x + b, in registers. The sums are
+ * written so that the work is not left out; nothing is read. */
+template <typename Real>
+__global__ void __launch_bounds__(THREADS) multiply_adds(int64_t turns, Real a, Real b, Real *sums) {
+  Real x[CHAINS];
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+  for (int i = 0; i < CHAINS; i++) x[i] = static_cast<Real>(i) + static_cast<Real>(threadIdx.x);
+  for (int64_t turn = 0; turn < turns; turn++) {
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int i = 0; i < CHAINS * TURN; i++) x[i % CHAINS] = multiply_add(a, x[i % CHAINS], b);
+  }
+  Real sum = 0;
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+  for (int i = 0; i < CHAINS; i++) sum += x[i];
+  sums[blockIdx.x * THREADS + threadIdx.x] = sum;
+}
+
+struct meter {
+  wb::stream stream;
+  wb::event start, end;
+};
+
+template <typename Real>
+int measure(meter &m, unsigned blocks, int64_t turns, Real *sums, float *milliseconds, wb_message *message) {
+  wb::launch_shape shape;
+  shape.blocks = dim3(blocks);
+  shape.threads = dim3(THREADS);
+  shape.stream = m.stream.get();
+  int status = m.start.record(m.stream.get(), message);
+  if (status == WB_OK)
+    status = wb::launch(shape, multiply_adds<Real>, "measuring multiply-adds", message, turns, Real(0.75), Real(0.25), sums);
+  if (status == WB_OK) status = m.end.record(m.stream.get(), message);
+  if (status == WB_OK) status = m.end.wait("measuring multiply-adds", message);
+  if (status != WB_OK) return status;
+  return wb::status_of(cudaEventElapsedTime(milliseconds, m.start.get(), m.end.get()), "reading the clock", message);
+}
+
+template <typename Real>
+int best_rate(const wb_run *run, double *rate, wb_message *message) {
+  meter m;
+  wb::device_array<Real> sums;
+  int processors = 0;
+  int status = wb::status_of(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, run->device),
+                             "asking for the multiprocessors", message);
+  const unsigned blocks = static_cast<unsigned>(processors * BLOCKS);
+  if (status == WB_OK) status = m.stream.create(message);
+  if (status == WB_OK) status = m.start.create(true, message);
+  if (status == WB_OK) status = m.end.create(true, message);
+  if (status == WB_OK) status = sums.allocate(static_cast<size_t>(blocks) * THREADS, "sums", message);
+  int64_t turns = 1;
+  float milliseconds = 0;
+  while (status == WB_OK && milliseconds < MILLISECONDS) {
+    status = measure(m, blocks, turns *= 2, sums.data(), &milliseconds, message);
+  }
+  *rate = 0;
+  for (int i = 0; i < REPEATS && status == WB_OK; i++) {
+    status = measure(m, blocks, turns, sums.data(), &milliseconds, message);
+    const double done = static_cast<double>(turns) * TURN * CHAINS * THREADS * blocks;
+    const double seconds = static_cast<double>(milliseconds) / 1000;
+    if (status == WB_OK && done > *rate * seconds) *rate = done / seconds;
+  }
+  if (status != WB_OK) {
+    (void)cudaStreamSynchronize(m.stream.get());
+    (void)cudaGetLastError();
+  }
+  return status;
+}
+
+} // namespace
+
+int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
+  wb::device_scope scope;
+  const int status = scope.enter(run->device, message);
+  if (status != WB_OK) return status;
+  return precision == WB_SINGLE ? best_rate<float>(run, rate, message) : best_rate<double>(run, rate, message);
+}
