@@ -373,12 +373,14 @@ open_store <- function(fit, total) {
   store
 }
 
-# Log Jacobians from scaled units to the data's: of the cells, and of a component's
-# mean and covariance.
+# Log Jacobians from scaled units to the data's: of the cells, and of the
+# components' means (1 for each marker) and covariances (p + 1) with the prior's mean
+# and scale where these are learned.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
-  c(rows = -fit$rows * log_unit, parameters = -fit$components * (p + 2) * log_unit)
+  learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
+  c(rows = -fit$rows * log_unit, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }
 
 store_slice <- function(store, fit, chain, sweeps, slice) {

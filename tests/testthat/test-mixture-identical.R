@@ -115,21 +115,28 @@ test_that("vector instructions do not change a fit", {
 })
 
 test_that("a continued fit is the long one, wherever it is cut", {
-  whole <- fit_cells(chains = 2, keep = c("weights", "means", "covariances", "labels"), thin = 2)
-  for (first in c(8, 9, 15, 23)) {
-    part <- fit_cells(iter = first, chains = 2, keep = c("weights", "means", "covariances", "labels"), thin = 2)
-    expect_same_fit(continue(part, 24 - first, threads = 2), whole)
+  fit_part <- function(iter, learn) {
+    fit_cells(
+      iter = iter, chains = 2, thin = 2, prior = dp_prior(learn = learn),
+      keep = c("weights", "means", "covariances", "labels")
+    )
   }
-  # In many steps, on other threads and in a fit that went through a file.
-  file <- tempfile(fileext = ".rds")
-  on.exit(unlink(file))
-  part <- fit_cells(iter = 8, chains = 2, keep = c("weights", "means", "covariances", "labels"), thin = 2)
-  saveRDS(part, file)
-  part <- readRDS(file)
-  for (step in c(1, 1, 2, 5, 7)) {
-    part <- continue(part, step, threads = step)
+  for (learn in list(character(), c("mean", "mean_scale", "scale", "df"))) {
+    whole <- fit_part(24, learn)
+    for (first in c(8, 9, 15, 23)) {
+      expect_same_fit(continue(fit_part(first, learn), 24 - first, threads = 2), whole)
+    }
+    # In many steps, on other threads and in a fit that went through a file.
+    file <- tempfile(fileext = ".rds")
+    part <- fit_part(8, learn)
+    saveRDS(part, file)
+    part <- readRDS(file)
+    unlink(file)
+    for (step in c(1, 1, 2, 5, 7)) {
+      part <- continue(part, step, threads = step)
+    }
+    expect_same_fit(part, whole)
   }
-  expect_same_fit(part, whole)
 })
 
 # Runs `code` with `signal` called after each slice of a chain in place of the
@@ -165,11 +172,12 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
   skip_on_os("windows")
   keep <- c("weights", "means", "covariances", "labels")
   for (chains in c(1, 3)) {
-    whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep)
+    prior <- if (chains == 1) dp_prior() else dp_prior(learn = c("mean", "mean_scale", "scale", "df"))
+    whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
     # Slices end after each sweep from the first kept draw on, at sweep 4.
     for (at in seq_len(7 * chains - 1)) {
       warned <- NULL
-      part <- withCallingHandlers(interrupted_fit(at, iter = 10, warmup = 3, chains = chains, keep = keep),
+      part <- withCallingHandlers(interrupted_fit(at, iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior),
         warning = function(condition) {
           warned <<- conditionMessage(condition)
           invokeRestart("muffleWarning")

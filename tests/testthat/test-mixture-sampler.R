@@ -274,39 +274,71 @@ test_that("the units of the data do not matter", {
   expect_sound(x * 1e-160)
 })
 
+# The log density of a fit's draw number `draw` of chain 1 from its parameters, in
+# the data's units: of the parameters alone, by the formulas of dp_prior().
+reference_log_prior <- function(fit, draw, m, gamma, nu, phi, concentration) {
+  draws <- fit$draws
+  p <- length(m)
+  k <- fit$components
+  log_det <- function(s) as.numeric(determinant(as.matrix(s))$modulus)
+  log_gamma_p <- function(x) p * (p - 1) / 4 * log(pi) + sum(lgamma(x + (1 - 1:p) / 2))
+  total <- 0
+  if ("mean" %in% fit$prior$learn) {
+    center <- m
+    m <- draws$prior_mean[, draw, 1]
+    total <- total + sum(stats::dnorm(m, center, fit$scale, log = TRUE))
+  }
+  if ("mean_scale" %in% fit$prior$learn) {
+    b <- gamma
+    gamma <- draws$prior_mean_scale[draw, 1]
+    total <- total + 2 * log(b) - 3 * log(gamma) - b / gamma
+  }
+  if ("df" %in% fit$prior$learn) {
+    nu <- draws$prior_df[draw, 1]
+  }
+  if ("scale" %in% fit$prior$learn) {
+    q <- p + 2
+    r <- phi / q
+    phi <- draws$prior_scale[, , draw, 1]
+    total <- total + (q - p - 1) / 2 * log_det(phi) - sum(diag(solve(r, phi))) / 2 -
+      q * p / 2 * log(2) - q / 2 * log_det(r) - log_gamma_p(q / 2)
+  }
+  df <- nu + p + 1
+  constant <- df / 2 * log_det(nu * phi) - df * p / 2 * log(2) - log_gamma_p(df / 2)
+  for (j in seq_len(k)) {
+    s <- draws$covariances[, , j, draw, 1]
+    y <- draws$means[j, , draw, 1] - m
+    total <- total + constant - (df + p + 1) / 2 * log_det(s) - nu * sum(diag(phi %*% solve(s))) / 2 -
+      p / 2 * log(2 * pi * gamma) - log_det(s) / 2 - sum(y * solve(s, y)) / (2 * gamma)
+  }
+  alpha <- draws$concentration[draw, 1]
+  behind <- rev(cumsum(rev(draws$weights[, draw, 1])))
+  log_1mv <- log(behind[-1] / behind[-k])
+  total + stats::dgamma(alpha, concentration[[1]], concentration[[2]], log = TRUE) + sum(log(alpha) + (alpha - 1) * log_1mv)
+}
+
 test_that("log likelihood, log posterior and density are those of the draws", {
   set.seed(6)
   x <- cbind(a = 10 * rnorm(80), b = rnorm(80, sd = 0.1))
   m <- c(2, 0.1)
   phi <- matrix(c(40, 0.1, 0.1, 0.01), 2)
-  prior <- dp_prior(mean = m, mean_scale = 3, df = 4, scale = phi, concentration = c(2, 3))
-  fit <- dp_mixture(x, components = 4, prior = prior, iter = 20, warmup = 0, seed = 6, backend = "cpu", threads = 2)
-  p <- 2
-  df <- 4 + p + 1
-  log_normal <- function(y, mean, s) {
-    -log(2 * pi) * length(y) / 2 - determinant(s)$modulus / 2 - sum((y - mean) * solve(s, y - mean)) / 2
-  }
-  constant <- df / 2 * determinant(4 * phi)$modulus - df * p / 2 * log(2) -
-    p * (p - 1) / 4 * log(pi) - sum(lgamma((df + 1 - 1:p) / 2))
-  for (draw in 1:20) {
-    weights <- fit$draws$weights[, draw, 1]
-    means <- fit$draws$means[, , draw, 1]
-    covariances <- fit$draws$covariances[, , , draw, 1]
-    alpha <- fit$draws$concentration[draw, 1]
-    log_likelihood <- sum(reference_log_density(x, weights, means, covariances))
-    expect_equal(fit$log_likelihood[draw, 1], log_likelihood, tolerance = 1e-10)
-    expect_equal(
-      fit$probe_density[draw, 1, ], reference_log_density(fit$probe, weights, means, covariances),
-      tolerance = 1e-10, ignore_attr = TRUE
-    )
-    behind <- rev(cumsum(rev(weights)))
-    log_1mv <- log(behind[2:4] / behind[1:3])
-    log_prior <- stats::dgamma(alpha, 2, 3, log = TRUE) + sum(log(alpha) + (alpha - 1) * log_1mv)
-    for (j in 1:4) {
-      s <- covariances[, , j]
-      log_prior <- log_prior + constant - (df + p + 1) / 2 * determinant(s)$modulus -
-        sum(diag(4 * phi %*% solve(s))) / 2 + log_normal(means[j, ], m, 3 * s)
+  for (learn in list(character(), c("mean", "mean_scale", "scale", "df"), "mean", c("scale", "df"))) {
+    prior <- dp_prior(mean = m, mean_scale = 3, df = 4, scale = phi, concentration = c(2, 3), learn = learn)
+    fit <- dp_mixture(x, components = 4, prior = prior, iter = 20, warmup = 0, seed = 6, backend = "cpu", threads = 2)
+    for (draw in 1:20) {
+      weights <- fit$draws$weights[, draw, 1]
+      means <- fit$draws$means[, , draw, 1]
+      covariances <- fit$draws$covariances[, , , draw, 1]
+      log_likelihood <- sum(reference_log_density(x, weights, means, covariances))
+      expect_equal(fit$log_likelihood[draw, 1], log_likelihood, tolerance = 1e-10)
+      expect_equal(
+        fit$probe_density[draw, 1, ], reference_log_density(fit$probe, weights, means, covariances),
+        tolerance = 1e-10, ignore_attr = TRUE
+      )
+      expect_equal(
+        fit$log_posterior[draw, 1], log_likelihood + reference_log_prior(fit, draw, m, 3, 4, phi, c(2, 3)),
+        tolerance = 1e-8
+      )
     }
-    expect_equal(fit$log_posterior[draw, 1], log_likelihood + as.numeric(log_prior), tolerance = 1e-8)
   }
 })
