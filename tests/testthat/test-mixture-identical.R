@@ -271,7 +271,7 @@ test_that("the seed governs, or set.seed() where there is none", {
   set.seed(1)
   before <- .Random.seed
   one <- continue(fit_cells(), 5)
-  predict(one, type = "class")
+  predict(one, type = "class", threads = 2)
   expect_identical(.Random.seed, before)
   set.seed(2)
   expect_same_fit(continue(fit_cells(), 5), one)

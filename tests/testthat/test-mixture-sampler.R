@@ -190,7 +190,7 @@ test_that("six populations are found on each of ten seeds", {
       x[rows, ] <- matrix(rnorm(length(rows) * p), ncol = p) %*% root[[j]] + rep(centre[j, ], each = length(rows))
     }
     fit <- dp_mixture(x, components = 32, iter = 60, seed = seed, backend = "cpu", threads = 2)
-    expect_gte(adjusted_rand(population, predict(fit, type = "class")), 0.99)
+    expect_gte(adjusted_rand(population, predict(fit, type = "class", backend = "cpu", threads = 2)), 0.99)
   }
 })
 
@@ -253,8 +253,8 @@ test_that("far outliers do no harm", {
   # Cells far from all components of a fit go to the nearest one.
   fit <- expect_sound(x)
   far <- rbind(c(1e100, 0), c(0, -1e149), c(-1e12, 1e12))
-  expect_true(all(is.finite(predict(fit, far, type = "class"))))
-  expect_equal(rowSums(predict(fit, far, type = "prob")), c(1, 1, 1))
+  expect_true(all(is.finite(predict(fit, far, type = "class", backend = "cpu", threads = 2))))
+  expect_equal(rowSums(predict(fit, far, type = "prob", backend = "cpu", threads = 2)), c(1, 1, 1))
 })
 
 test_that("the units of the data do not matter", {
