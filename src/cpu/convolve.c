@@ -1,0 +1,189 @@
+/* The distribution of a sum of two independent discrete random variables by the
+ * direct sum r_i = sum_j p_j q_{i-j}: all terms are non-negative, so every entry
+ * has a small relative error however small it is.
+ *
+ * Floor: m n fused multiply-adds a pair. Vectors run across outputs with the
+ * weight p_j in all lanes; for batches of small pairs that lie side by side they
+ * run across pairs. The work is cut into chunks of outputs, or into pairs, each
+ * of which one thread computes alone: no sum depends on the number of threads.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#include "convolve.h"
+
+#include "../core/host_device.h"
+#include "../memory.h"
+
+/* Pairs that convolve_lanes takes at once: a cache line of each row. */
+#define WB_CONVOLUTION_LANES 8
+
+#define WB_LOOPS "convolve_loops.h"
+#include "isa.h"
+
+/* Outputs that one thread computes while a block of p and what it meets of q
+ * stay in the innermost cache; a multiple of every tile. */
+#define CHUNK 512
+
+/* Zeros around q: as far as a tile and a group reach beyond its support. */
+#define Q_BEFORE 96
+#define Q_AFTER 96
+
+/* Below this many multiply-adds a second thread costs more than it brings. */
+#define PARALLEL_FROM 200000
+
+/* Larger vectors of a batch are worth gathering one pair at a time. */
+#define LANES_UP_TO 48
+
+typedef void tile_function(const double *p, const double *q, int64_t count, double *r);
+typedef void lanes_function(int m, int n, const double *p, const double *q, double *r);
+
+static tile_function *const tiles[] = WB_ISA_TABLE(convolve_tile);
+static lanes_function *const lanes[] = WB_ISA_TABLE(convolve_lanes);
+static const int *const tile_outputs[] = WB_ISA_TABLE(&convolve_outputs);
+
+static int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* One pair with its vectors side by side in memory and zeros around them. */
+typedef struct operands {
+  int64_t m, n;
+  const double *p; /* round_up(m, group) */
+  const double *q; /* Q_BEFORE zeros before, Q_AFTER behind */
+} operands;
+
+static size_t operand_doubles(int64_t m, int64_t n) {
+  return (size_t)round_up(m, WB_CONVOLUTION_GROUP) + (size_t)n + Q_BEFORE + Q_AFTER;
+}
+
+static void gather(double *to, const double *from, int64_t count, int64_t stride) {
+  if (stride == 1) {
+    memcpy(to, from, (size_t)count * sizeof(double));
+  } else {
+    for (int64_t i = 0; i < count; i++) to[i] = from[i * stride];
+  }
+}
+
+static operands gather_pair(const wb_convolution *work, int64_t pair, double *memory) {
+  const int64_t m = work->m, n = work->n, padded = round_up(m, WB_CONVOLUTION_GROUP);
+  double *const p = memory, *const q = memory + padded + Q_BEFORE;
+  gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
+  memset(p + m, 0, (size_t)(padded - m) * sizeof(double));
+  memset(q - Q_BEFORE, 0, Q_BEFORE * sizeof(double));
+  gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
+  memset(q + n, 0, Q_AFTER * sizeof(double));
+  const operands pair_operands = {m, n, p, q};
+  return pair_operands;
+}
+
+/* Outputs first..first + count - 1, count <= CHUNK, into r[0], r[r_stride], ... */
+static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int64_t count, double *r,
+                           int64_t r_stride) {
+  _Alignas(64) double sum[CHUNK];
+  const int outputs = *tile_outputs[isa];
+  const int64_t begin = larger(0, first - pair->n + 1);
+  const int64_t end = smaller(pair->m, first + count);
+  memset(sum, 0, (size_t)round_up(count, outputs) * sizeof(double));
+  for (int64_t block = begin / WB_CONVOLUTION_BLOCK * WB_CONVOLUTION_BLOCK; block < end;
+       block += WB_CONVOLUTION_BLOCK) {
+    const int64_t block_end = smaller(block + WB_CONVOLUTION_BLOCK, end);
+    for (int64_t at = 0; at < count; at += outputs) {
+      /* Groups of this block in which an output of the tile has a term. */
+      const int64_t i = first + at;
+      const int64_t low = larger(block, larger(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
+      const int64_t high = smaller(block_end, i + outputs);
+      if (low < high)
+        tiles[isa](pair->p + low, pair->q + (i - low), round_up(high - low, WB_CONVOLUTION_GROUP), sum + at);
+    }
+  }
+  if (r_stride == 1) {
+    memcpy(r, sum, (size_t)count * sizeof(double));
+  } else {
+    for (int64_t l = 0; l < count; l++) r[l * r_stride] = sum[l];
+  }
+}
+
+static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory,
+                          int threads) {
+  const operands gathered = gather_pair(work, pair, memory);
+  const int64_t chunks = (work->count + CHUNK - 1) / CHUNK;
+  double *const r = work->r + pair * work->r_pair_stride;
+#define DO_CHUNK(at) \
+  convolve_chunk(run->isa, &gathered, work->first + (at), smaller(CHUNK, work->count - (at)), \
+                 r + (at) * work->r_stride, work->r_stride)
+  if (threads < 2) { /* opening a region for one thread takes longer than a small pair */
+    for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
+#undef DO_CHUNK
+}
+
+/* Pairs first..first + count - 1, count <= WB_CONVOLUTION_LANES, whose elements
+ * lie side by side. */
+static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory) {
+  const int m = (int)work->m, n = (int)work->n, width = WB_CONVOLUTION_LANES;
+  double *const p = memory, *const q = p + m * width, *const r = q + n * width;
+  memset(memory, 0, (size_t)(2 * (m + n) - 1) * (size_t)width * sizeof(double));
+  for (int j = 0; j < m; j++)
+    memcpy(p + j * width, work->p + first + j * work->p_stride, (size_t)count * sizeof(double));
+  for (int j = 0; j < n; j++)
+    memcpy(q + j * width, work->q + first + j * work->q_stride, (size_t)count * sizeof(double));
+  lanes[isa](m, n, p, q, r);
+  for (int64_t i = 0; i < work->count; i++)
+    memcpy(work->r + first + i * work->r_stride, r + (work->first + i) * width, (size_t)count * sizeof(double));
+}
+
+/* Many pairs: a thread takes whole pairs, or as many as fill a vector. */
+static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, wb_message *message) {
+  const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
+                           work->m <= LANES_UP_TO && work->n <= WB_CONVOLUTION_BLOCK;
+  const int64_t width = side_by_side ? WB_CONVOLUTION_LANES : 1;
+  const size_t doubles = side_by_side ? (size_t)(2 * (work->m + work->n) * width)
+                                      : operand_doubles(work->m, work->n);
+  int failed = 0;
+  (void)threads;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    double *const memory = wb_aligned_malloc(doubles * sizeof(double));
+    if (!memory) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(static)
+    for (int64_t pair = 0; pair < work->pairs; pair += width) {
+      if (!memory) continue;
+      if (side_by_side)
+        convolve_lanes(work, run->isa, pair, (int)smaller(width, work->pairs - pair), memory);
+      else
+        convolve_pair(work, run, pair, memory, 1);
+    }
+    wb_aligned_free(memory);
+  }
+  return failed ? wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double)) : WB_OK;
+}
+
+int wb_cpu_convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
+  const double multiply_adds = (double)smaller(work->m, work->n) * (double)work->count;
+  const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
+  if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
+    return convolve_batch(work, run, one_thread ? 1 : run->threads, message);
+  double *const memory = wb_aligned_malloc(operand_doubles(work->m, work->n) * sizeof(double));
+  if (!memory)
+    return wb_out_of_memory(message, "copies of a pair of vectors", operand_doubles(work->m, work->n) * sizeof(double));
+  for (int64_t pair = 0; pair < work->pairs; pair++)
+    convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads);
+  wb_aligned_free(memory);
+  return WB_OK;
+}

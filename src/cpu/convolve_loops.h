@@ -1,0 +1,85 @@
+/* The loops of the direct sum, included once for each instruction set by isa.h.
+ * Both add the terms of an output in the order that backend.h states. */
+
+#define LANES (WB_VECTOR_BYTES / 8)
+#define VECTORS 8
+/* Vectors by which eight entries of q are apart. */
+#define SHIFT (8 / LANES)
+#define STEPS (WB_CONVOLUTION_GROUP / 8)
+
+typedef double WB_NAME(unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
+
+/* Adds to r the sums over one block of p: r[l] += sum over j < count of
+ * p[j] q[l - j], for VECTORS * LANES outputs; count is a multiple of
+ * WB_CONVOLUTION_GROUP, and q has zeros where its index leaves the support.
+ *
+ * A load of q that is not aligned takes two turns of a load port, so one load
+ * for each multiply-add halves the rate. Terms whose j differ by eight read
+ * vectors that differ by whole vectors: in the order of backend.h, 11 loads
+ * serve 32 multiply-adds of AVX-512. AVX2 has no registers to keep them, but
+ * fewer of its loads cross a cache line. */
+static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t count, double *r) {
+  wb_vector sum[VECTORS];
+  WB_UNROLL
+  for (int l = 0; l < VECTORS; l++) sum[l] = WB_VECTOR_SET(0.0);
+  for (int64_t group = 0; group < count; group += WB_CONVOLUTION_GROUP) {
+    for (int c = 0; c < 8; c++) {
+      const double *const weight = p + group + c;
+      const double *const last = q - group - c - 8 * (STEPS - 1);
+#if WB_VECTOR_BYTES == 64
+      wb_vector x[VECTORS + SHIFT * (STEPS - 1)];
+      WB_UNROLL
+      for (int l = 0; l < VECTORS + SHIFT * (STEPS - 1); l++)
+        x[l] = (wb_vector)*(const WB_NAME(unaligned) *)(last + l * LANES);
+#define Q_VECTOR(l) x[l]
+#else
+#define Q_VECTOR(l) ((wb_vector)*(const WB_NAME(unaligned) *)(last + (l) * LANES))
+#endif
+      WB_UNROLL
+      for (int step = 0; step < STEPS; step++) {
+        const wb_vector w = WB_VECTOR_SET(weight[8 * step]);
+        WB_UNROLL
+        for (int l = 0; l < VECTORS; l++)
+          sum[l] = WB_VECTOR_FMA(w, Q_VECTOR(l + SHIFT * (STEPS - 1 - step)), sum[l]);
+      }
+#undef Q_VECTOR
+    }
+  }
+  WB_UNROLL
+  for (int l = 0; l < VECTORS; l++) {
+    WB_NAME(unaligned) *const out = (WB_NAME(unaligned) *)(r + l * LANES);
+    *out += (WB_NAME(unaligned))sum[l];
+  }
+}
+
+/* r[i + j] += p[j] q[i] in WB_CONVOLUTION_LANES pairs at once: element l of each
+ * array's rows belongs to pair l. m is at most WB_CONVOLUTION_BLOCK and r is
+ * zero before. Without waste for the smallest pairs. */
+static void WB_NAME(convolve_lanes)(int m, int n, const double *restrict p, const double *restrict q,
+                                    double *restrict r) {
+  for (int group = 0; group < m; group += WB_CONVOLUTION_GROUP) {
+    for (int c = 0; c < 8; c++) {
+      for (int j = group + c; j < m && j < group + WB_CONVOLUTION_GROUP; j += 8) {
+        wb_vector w[VECTORS / LANES + 1];
+        const int vectors = WB_CONVOLUTION_LANES / LANES;
+        for (int v = 0; v < vectors; v++) w[v] = *(const wb_vector *)(p + j * WB_CONVOLUTION_LANES + v * LANES);
+        double *const out = r + j * WB_CONVOLUTION_LANES;
+        for (int i = 0; i < n; i++) {
+          WB_UNROLL
+          for (int v = 0; v < WB_CONVOLUTION_LANES / LANES; v++) {
+            const int at = i * WB_CONVOLUTION_LANES + v * LANES;
+            wb_vector *const sum = (wb_vector *)(out + at);
+            *sum = WB_VECTOR_FMA(w[v], *(const wb_vector *)(q + at), *sum);
+          }
+        }
+      }
+    }
+  }
+}
+
+static const int WB_NAME(convolve_outputs) = VECTORS * LANES;
+
+#undef LANES
+#undef VECTORS
+#undef SHIFT
+#undef STEPS

@@ -1,0 +1,243 @@
+/* The passes of the discrete Fourier transform, included once for each
+ * instruction set by isa.h. Real and imaginary parts are in arrays of their own;
+ * vectors run along the index, in the smallest transforms across eight of them. */
+
+#define LANES (WB_VECTOR_BYTES / 8)
+#define LOAD(address) (*(const wb_vector *)(address))
+#define STORE(address, value) (*(wb_vector *)(address) = (value))
+/* (x_re + i x_im)(w_re + i w_im), and with the conjugate of w. */
+#define MULTIPLY(x_re, x_im, w_re, w_im, y_re, y_im)          \
+  const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, -((x_im) * (w_im))), \
+                  y_im = WB_VECTOR_FMA(x_re, w_im, (x_im) * (w_re))
+#define MULTIPLY_CONJUGATE(x_re, x_im, w_re, w_im, y_re, y_im) \
+  const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, (x_im) * (w_im)), \
+                  y_im = WB_VECTOR_FMA(x_im, w_re, -((x_re) * (w_im)))
+
+/* One radix-4 step of the transform of length n, decimation in frequency: its
+ * quarters become inputs of four transforms of length n/4. `roots` as
+ * wb_fft_open lays them out. */
+static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots) {
+  const size_t q = n / 4;
+  for (size_t k = 0; k < q; k += LANES) {
+    double *const r = re + k, *const i = im + k;
+    const double *const w = roots + k / 8 * 48 + k % 8;
+    const wb_vector ar = LOAD(r), br = LOAD(r + q), cr = LOAD(r + 2 * q), dr = LOAD(r + 3 * q);
+    const wb_vector ai = LOAD(i), bi = LOAD(i + q), ci = LOAD(i + 2 * q), di = LOAD(i + 3 * q);
+    const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
+    const wb_vector bd_r = br + dr, bd_i = bi + di, b_d_r = br - dr, b_d_i = bi - di;
+    const wb_vector y1r = a_c_r + b_d_i, y1i = a_c_i - b_d_r;
+    const wb_vector y2r = ac_r - bd_r, y2i = ac_i - bd_i;
+    const wb_vector y3r = a_c_r - b_d_i, y3i = a_c_i + b_d_r;
+    MULTIPLY(y1r, y1i, LOAD(w), LOAD(w + 8), z1r, z1i);
+    MULTIPLY(y2r, y2i, LOAD(w + 16), LOAD(w + 24), z2r, z2i);
+    MULTIPLY(y3r, y3i, LOAD(w + 32), LOAD(w + 40), z3r, z3i);
+    STORE(r, ac_r + bd_r);
+    STORE(i, ac_i + bd_i);
+    STORE(r + q, z1r);
+    STORE(i + q, z1i);
+    STORE(r + 2 * q, z2r);
+    STORE(i + 2 * q, z2i);
+    STORE(r + 3 * q, z3r);
+    STORE(i + 3 * q, z3i);
+  }
+}
+
+/* The inverse of fft_divide but for a factor of four. */
+static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots) {
+  const size_t q = n / 4;
+  for (size_t k = 0; k < q; k += LANES) {
+    double *const r = re + k, *const i = im + k;
+    const double *const w = roots + k / 8 * 48 + k % 8;
+    const wb_vector z1r = LOAD(r + q), z2r = LOAD(r + 2 * q), z3r = LOAD(r + 3 * q);
+    const wb_vector z1i = LOAD(i + q), z2i = LOAD(i + 2 * q), z3i = LOAD(i + 3 * q);
+    MULTIPLY_CONJUGATE(z1r, z1i, LOAD(w), LOAD(w + 8), y1r, y1i);
+    MULTIPLY_CONJUGATE(z2r, z2i, LOAD(w + 16), LOAD(w + 24), y2r, y2i);
+    MULTIPLY_CONJUGATE(z3r, z3i, LOAD(w + 32), LOAD(w + 40), y3r, y3i);
+    const wb_vector y0r = LOAD(r), y0i = LOAD(i);
+    const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
+    const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;
+    STORE(r, even_r + odd_r);
+    STORE(i, even_i + odd_i);
+    STORE(r + q, a_c_r - b_d_i);
+    STORE(i + q, a_c_i + b_d_r);
+    STORE(r + 2 * q, even_r - odd_r);
+    STORE(i + 2 * q, even_i - odd_i);
+    STORE(r + 3 * q, a_c_r + b_d_i);
+    STORE(i + 3 * q, a_c_i - b_d_r);
+  }
+}
+
+/* The radix-2 steps with which a length that is no power of four begins and ends. */
+static void WB_NAME(fft_halve)(double *re, double *im, size_t n, const double *roots) {
+  const size_t h = n / 2;
+  for (size_t k = 0; k < h; k += LANES) {
+    double *const r = re + k, *const i = im + k;
+    const double *const w = roots + k / 8 * 16 + k % 8;
+    const wb_vector ar = LOAD(r), br = LOAD(r + h), ai = LOAD(i), bi = LOAD(i + h);
+    const wb_vector yr = ar - br, yi = ai - bi;
+    MULTIPLY(yr, yi, LOAD(w), LOAD(w + 8), zr, zi);
+    STORE(r, ar + br);
+    STORE(i, ai + bi);
+    STORE(r + h, zr);
+    STORE(i + h, zi);
+  }
+}
+static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *roots) {
+  const size_t h = n / 2;
+  for (size_t k = 0; k < h; k += LANES) {
+    double *const r = re + k, *const i = im + k;
+    const double *const w = roots + k / 8 * 16 + k % 8;
+    const wb_vector zr = LOAD(r + h), zi = LOAD(i + h), yr = LOAD(r), yi = LOAD(i);
+    MULTIPLY_CONJUGATE(zr, zi, LOAD(w), LOAD(w + 8), br, bi);
+    STORE(r, yr + br);
+    STORE(i, yi + bi);
+    STORE(r + h, yr - br);
+    STORE(i + h, yi - bi);
+  }
+}
+
+/* Four values a quarter apart, of LANES transforms at once: the step of
+ * fft_divide with the roots w[0..2] (re, im), or of fft_unite. */
+static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(double *re, double *im, int q,
+                                                                            const double *w) {
+  const wb_vector ar = LOAD(re), br = LOAD(re + 8 * q), cr = LOAD(re + 16 * q), dr = LOAD(re + 24 * q);
+  const wb_vector ai = LOAD(im), bi = LOAD(im + 8 * q), ci = LOAD(im + 16 * q), di = LOAD(im + 24 * q);
+  const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
+  const wb_vector bd_r = br + dr, bd_i = bi + di, b_d_r = br - dr, b_d_i = bi - di;
+  wb_vector y1r = a_c_r + b_d_i, y1i = a_c_i - b_d_r;
+  wb_vector y2r = ac_r - bd_r, y2i = ac_i - bd_i;
+  wb_vector y3r = a_c_r - b_d_i, y3i = a_c_i + b_d_r;
+  if (w) {
+    MULTIPLY(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
+    MULTIPLY(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
+    MULTIPLY(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
+    y1r = z1r;
+    y1i = z1i;
+    y2r = z2r;
+    y2i = z2i;
+    y3r = z3r;
+    y3i = z3i;
+  }
+  STORE(re, ac_r + bd_r);
+  STORE(im, ac_i + bd_i);
+  STORE(re + 8 * q, y1r);
+  STORE(im + 8 * q, y1i);
+  STORE(re + 16 * q, y2r);
+  STORE(im + 16 * q, y2i);
+  STORE(re + 24 * q, y3r);
+  STORE(im + 24 * q, y3i);
+}
+static inline __attribute__((always_inline)) void WB_NAME(fft_unite_four)(double *re, double *im, int q,
+                                                                           const double *w) {
+  const wb_vector y0r = LOAD(re), y0i = LOAD(im);
+  wb_vector y1r = LOAD(re + 8 * q), y2r = LOAD(re + 16 * q), y3r = LOAD(re + 24 * q);
+  wb_vector y1i = LOAD(im + 8 * q), y2i = LOAD(im + 16 * q), y3i = LOAD(im + 24 * q);
+  if (w) {
+    MULTIPLY_CONJUGATE(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
+    MULTIPLY_CONJUGATE(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
+    MULTIPLY_CONJUGATE(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
+    y1r = z1r;
+    y1i = z1i;
+    y2r = z2r;
+    y2i = z2i;
+    y3r = z3r;
+    y3i = z3i;
+  }
+  const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
+  const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;
+  STORE(re, even_r + odd_r);
+  STORE(im, even_i + odd_i);
+  STORE(re + 8 * q, a_c_r - b_d_i);
+  STORE(im + 8 * q, a_c_i + b_d_r);
+  STORE(re + 16 * q, even_r - odd_r);
+  STORE(im + 16 * q, even_i - odd_i);
+  STORE(re + 24 * q, a_c_r + b_d_i);
+  STORE(im + 24 * q, a_c_i - b_d_r);
+}
+
+/* Eight neighbouring blocks of 16: transform, square, transform back. A block is
+ * a lane, so they are transposed on the way in and out. roots: w^0..w^9 of the
+ * 16th roots of unity (re, im). */
+static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *roots) {
+  _Alignas(64) double r[16 * 8], i[16 * 8];
+  for (int k = 0; k < 16; k++)
+    for (int l = 0; l < 8; l++) {
+      r[8 * k + l] = re[16 * l + k];
+      i[8 * k + l] = im[16 * l + k];
+    }
+  for (int first = 0; first < 8; first += LANES) {
+    double *const x = r + first, *const y = i + first;
+    for (int k = 0; k < 4; k++) {
+      const double w[6] = {roots[2 * k], roots[2 * k + 1], roots[4 * k],
+                           roots[4 * k + 1], roots[6 * k], roots[6 * k + 1]};
+      WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 4, w);
+    }
+    for (int k = 0; k < 16; k += 4) {
+      WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 1, NULL);
+      for (int s = k; s < k + 4; s++) {
+        const wb_vector a = LOAD(x + 8 * s), b = LOAD(y + 8 * s);
+        STORE(x + 8 * s, WB_VECTOR_FMA(a, a, -(b * b)));
+        STORE(y + 8 * s, (a + a) * b);
+      }
+      WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 1, NULL);
+    }
+    for (int k = 0; k < 4; k++) {
+      const double w[6] = {roots[2 * k], roots[2 * k + 1], roots[4 * k],
+                           roots[4 * k + 1], roots[6 * k], roots[6 * k + 1]};
+      WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 4, w);
+    }
+  }
+  for (int l = 0; l < 8; l++)
+    for (int k = 0; k < 16; k++) {
+      re[16 * l + k] = r[8 * k + l];
+      im[16 * l + k] = i[8 * k + l];
+    }
+}
+
+/* Depth first: a quarter is finished while it is in the cache. n is a power of
+ * four from 256; roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
+static void WB_NAME(fft_square_quarters)(double *re, double *im, size_t n, int level,
+                                         const double *const *roots) {
+  WB_NAME(fft_divide)(re, im, n, roots[level]);
+  const size_t q = n / 4;
+  for (int s = 0; s < 4; s++) {
+    double *const r = re + (size_t)s * q, *const i = im + (size_t)s * q;
+    if (q > 64) {
+      WB_NAME(fft_square_quarters)(r, i, q, level - 1, roots);
+    } else {
+      WB_NAME(fft_divide)(r, i, 64, roots[1]);
+      if (s % 2 == 1) { /* two quarters of 64 make the eight blocks of 16 */
+        WB_NAME(fft_square_sixteen)(r - 64, i - 64, roots[0]);
+        WB_NAME(fft_unite)(r - 64, i - 64, 64, roots[1]);
+        WB_NAME(fft_unite)(r, i, 64, roots[1]);
+      }
+    }
+  }
+  WB_NAME(fft_unite)(re, im, n, roots[level]);
+}
+
+static void WB_NAME(fft_square)(double *re, double *im, size_t n, const double *const *roots, int level,
+                                const double *halving) {
+  if (!halving) {
+    WB_NAME(fft_square_quarters)(re, im, n, level, roots);
+    return;
+  }
+  WB_NAME(fft_halve)(re, im, n, halving);
+  WB_NAME(fft_square_quarters)(re, im, n / 2, level, roots);
+  WB_NAME(fft_square_quarters)(re + n / 2, im + n / 2, n / 2, level, roots);
+  WB_NAME(fft_join)(re, im, n, halving);
+}
+
+static void WB_NAME(fft_table)(size_t count, double n, double *restrict cosine, double *restrict sine) {
+  for (size_t k = 0; k < count; k++) {
+    const double t = (double)(int)k / n;
+    cosine[k] = fft_cosine(t);
+    sine[k] = fft_sine(t);
+  }
+}
+
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef MULTIPLY
+#undef MULTIPLY_CONJUGATE

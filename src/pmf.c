@@ -1,0 +1,217 @@
+/* Convolution of two vectors of non-negative weights: the choice between the
+ * direct sum and windows, and the small operations on one distribution. The
+ * shorter vector takes the place of p in backend.h, whose order of sums is that
+ * of its index.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#include "pmf.h"
+
+#include <stdio.h>
+
+#include "core/elementary.h"
+#include "core/philox.h"
+#include "memory.h"
+
+int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+  if (context->accuracy > 0 && (double)work->m * (double)work->n >= WB_PMF_FAST_FROM) {
+    const int64_t m = work->m, n = work->n, outputs = m + n - 1;
+    const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
+    double *const memory = wb_aligned_malloc(bytes);
+    if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", bytes);
+    double *const p = memory, *const q = p + m, *const r = q + n;
+    int status = WB_OK;
+    for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
+      for (int64_t j = 0; j < m; j++) p[j] = work->p[pair * work->p_pair_stride + j * work->p_stride];
+      for (int64_t j = 0; j < n; j++) q[j] = work->q[pair * work->q_pair_stride + j * work->q_stride];
+      status = wb_pmf_convolve(context, m, p, n, q, r, message);
+      for (int64_t i = 0; i < outputs; i++) work->r[pair * work->r_pair_stride + i * work->r_stride] = r[i];
+    }
+    wb_aligned_free(memory);
+    return status;
+  }
+  wb_convolution ordered = *work;
+  if (work->m > work->n) {
+    ordered.m = work->n;
+    ordered.p = work->q;
+    ordered.p_stride = work->q_stride;
+    ordered.p_pair_stride = work->q_pair_stride;
+    ordered.n = work->m;
+    ordered.q = work->p;
+    ordered.q_stride = work->p_stride;
+    ordered.q_pair_stride = work->p_pair_stride;
+  }
+  return context->backend->convolve(&ordered, &context->run, message);
+}
+
+int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                    double *r, wb_message *message) {
+  if (context->accuracy == 0 || (double)m * (double)n < WB_PMF_FAST_FROM) {
+    const wb_convolution work = {
+      .pairs = 1, .m = m, .n = n, .p = p, .p_stride = 1, .q = q, .q_stride = 1,
+      .first = 0, .count = m + n - 1, .r = r, .r_stride = 1,
+    };
+    return wb_pmf_convolve_batch(context, &work, message);
+  }
+  const size_t bytes = 2 * (size_t)(m + n) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
+  const wb_wide p_wide = {m, memory, memory + m}, q_wide = {n, memory + 2 * m, memory + 2 * m + n};
+  wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, context->run.isa);
+  wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, context->run.isa);
+  const int status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, r, NULL, message);
+  wb_aligned_free(memory);
+  return status;
+}
+
+/* Pairs so small that looking for a window takes longer than all terms. */
+#define WIDE_DIRECT_UP_TO 4096
+
+int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
+                         wb_message *message) {
+  if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
+    return wb_pmf_convolve_windows(context, p, q, NULL, NULL, NULL, r, message);
+  const wb_wide *const longer = p->length > q->length ? p : q, *const shorter = p->length > q->length ? q : p;
+  double padding[2 * (WIDE_DIRECT_UP_TO + 2 * WB_WIDE_OUTPUTS)];
+  const int64_t n = longer->length, padded = n + 2 * WB_WIDE_OUTPUTS;
+  double *const mantissa = padding + WB_WIDE_OUTPUTS, *const exponent = mantissa + padded;
+  for (int64_t k = 1; k <= WB_WIDE_OUTPUTS; k++) {
+    mantissa[-k] = mantissa[n - 1 + k] = 0;
+    exponent[-k] = exponent[n - 1 + k] = WB_WIDE_NOTHING;
+  }
+  memcpy(mantissa, longer->mantissa, (size_t)n * sizeof(double));
+  memcpy(exponent, longer->exponent, (size_t)n * sizeof(double));
+  const wb_wide inner = {n, mantissa, exponent};
+  r->length = p->length + q->length - 1;
+  wb_wide_convolve(shorter, &inner, 0, r->length, r->mantissa, r->exponent, context->run.isa);
+  return WB_OK;
+}
+
+/* A running sum of wide numbers: (high + low) 2^exponent, low holding what
+ * rounding took from high (Knuth's two-sum). */
+typedef struct running_sum {
+  double high, low, exponent;
+} running_sum;
+
+/* 2^e for whole e from -1000 to 0, 0 below. */
+static double power_down(double e) {
+  return e < -1000.0 ? 0.0 : wb_bits_double((wb_double_bits(e + WB_TO_INTEGER) + 1023) << 52);
+}
+
+static void running_add(running_sum *sum, double mantissa, double exponent) {
+  if (mantissa == 0) return;
+  if (exponent > sum->exponent) {
+    const double scale = power_down(sum->exponent - exponent);
+    sum->high *= scale;
+    sum->low *= scale;
+    sum->exponent = exponent;
+  }
+  const double term = mantissa * power_down(exponent - sum->exponent);
+  const double high = sum->high + term, part = high - sum->high;
+  sum->low += (sum->high - (high - part)) + (term - part);
+  sum->high = high;
+}
+
+static void to_wide(int64_t count, const double *x, int log, double *mantissa, double *exponent, wb_isa isa) {
+  if (log)
+    wb_wide_from_log(count, x, mantissa, exponent, isa);
+  else
+    wb_wide_from_double(count, x, mantissa, exponent, isa);
+}
+
+int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa,
+                    wb_message *message) {
+  const size_t bytes = 2 * (size_t)count * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "cumulative sums", bytes);
+  double *const mantissa = memory, *const exponent = memory + count;
+  to_wide(count, x, log, mantissa, exponent, isa);
+  running_sum sum = {0, 0, WB_WIDE_NOTHING};
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t at = upper ? count - 1 - i : i;
+    running_add(&sum, mantissa[at], exponent[at]);
+    double total = sum.high + sum.low, e = sum.exponent;
+    while (total >= 2.0) { /* into the range of a mantissa */
+      total *= 0.5;
+      e += 1.0;
+    }
+    mantissa[at] = total;
+    exponent[at] = e;
+  }
+  if (log)
+    wb_wide_to_log(count, mantissa, exponent, result, isa);
+  else
+    wb_wide_to_double(count, mantissa, exponent, result, isa);
+  wb_aligned_free(memory);
+  return WB_OK;
+}
+
+int wb_pmf_product(int64_t count, const double *p, const double *q, int log_in, int log_out, double *r, wb_isa isa,
+                   wb_message *message) {
+  const size_t bytes = 4 * (size_t)count * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "products of probabilities", bytes);
+  double *const mantissa = memory, *const exponent = memory + count;
+  double *const q_mantissa = exponent + count, *const q_exponent = q_mantissa + count;
+  to_wide(count, p, log_in, mantissa, exponent, isa);
+  to_wide(count, q, log_in, q_mantissa, q_exponent, isa);
+  running_sum sum = {0, 0, 2 * WB_WIDE_NOTHING};
+  for (int64_t i = 0; i < count; i++) {
+    mantissa[i] *= q_mantissa[i];
+    exponent[i] += q_exponent[i];
+    running_add(&sum, mantissa[i], exponent[i]);
+  }
+  const double total = sum.high + sum.low;
+  int status = WB_OK;
+  if (total > 0) {
+    for (int64_t i = 0; i < count; i++) {
+      double m = mantissa[i] / total, e = exponent[i] - sum.exponent;
+      if (m == 0) e = WB_WIDE_NOTHING;
+      mantissa[i] = m;
+      exponent[i] = e;
+    }
+    if (log_out)
+      wb_wide_to_log(count, mantissa, exponent, r, isa);
+    else
+      wb_wide_to_double(count, mantissa, exponent, r, isa);
+  } else {
+    snprintf(message->text, sizeof message->text, "the sum has this value with probability zero");
+    status = WB_ERROR_INPUT;
+  }
+  wb_aligned_free(memory);
+  return status;
+}
+
+/* Inversion: the first position whose cumulative sum passes u times the total,
+ * found from a table of where the search for each of 2^k slices begins. */
+int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
+                wb_message *message) {
+  const int64_t slices = 1024;
+  const double total = cumulative[count - 1];
+  int64_t start[1025];
+  (void)message;
+  for (int64_t s = 0, at = 0; s <= slices; s++) {
+    while (at < count - 1 && cumulative[at] <= total * ((double)s / (double)slices)) at++;
+    start[s] = at;
+  }
+  const uint64_t key = wb_chain_key(seed, 0);
+  for (int64_t i = 0; i < draws; i++) {
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_PMF, 0, (uint64_t)i);
+    const double u = wb_stream_uniform(&stream), target = u * total;
+    const int64_t slice = (int64_t)(u * (double)slices);
+    int64_t low = start[slice], high = start[slice + 1];
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (cumulative[middle] > target)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    position[i] = (double)low;
+  }
+  return WB_OK;
+}
