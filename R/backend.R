@@ -74,7 +74,11 @@ find_cuda <- function() {
 plugin_path <- function() {
   path <- getOption("warpbayes.plugin")
   if (is.null(path)) {
-    return(file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so"))
+    # Kept: looking for the package takes as long as a small convolution.
+    if (is.null(backend_state$built)) {
+      backend_state$built <- file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so")
+    }
+    return(backend_state$built)
   }
   if (!is.character(path) || length(path) != 1L || is.na(path)) {
     stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path), call = NULL)

@@ -23,6 +23,16 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_moments, 5),
   ENTRY(mixture_keep, 3),
   ENTRY(mixture_evaluate, 9),
+  ENTRY(pmf_convolve_short, 4),
+  ENTRY(pmf_convolve, 6),
+  ENTRY(pmf_convolve_rows, 5),
+  ENTRY(pmf_convolve_log, 4),
+  ENTRY(pmf_sum, 5),
+  ENTRY(pmf_sum_columns, 5),
+  ENTRY(pmf_repeat, 6),
+  ENTRY(pmf_product, 5),
+  ENTRY(pmf_cumulate, 4),
+  ENTRY(pmf_draw, 3),
   {NULL, NULL, 0}
 };
 

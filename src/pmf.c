@@ -1,10 +1,10 @@
 /* Convolution of two vectors of non-negative weights: the choice between the
  * direct sum and windows, and the small operations on one distribution. The
- * shorter vector takes the place of p in backend.h, whose order of sums is that
- * of its index.
+ * shorter vector takes the place of p in backend.h: then the rows of the sum
+ * need no zeros, and its order does not depend on which vector was named first.
  */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("O3", "fp-contract=off")
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif
@@ -16,6 +16,34 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 #include "memory.h"
+
+int wb_pmf_usable(int64_t count, const double *x) {
+  /* As whole numbers the bits of usable numbers lie below those of infinity, and
+   * adding one to the exponent does not reach the sign. */
+  uint64_t all = 0, above = 0;
+  for (int64_t i = 0; i < count; i++) {
+    uint64_t bits;
+    memcpy(&bits, x + i, sizeof bits);
+    all |= bits;
+    above |= bits + ((uint64_t)1 << 52);
+  }
+  return (all | above) >> 63 == 0 && all != 0;
+}
+
+int wb_pmf_convolve_part(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+  wb_convolution ordered = *work;
+  if (work->m > work->n) {
+    ordered.m = work->n;
+    ordered.p = work->q;
+    ordered.p_stride = work->q_stride;
+    ordered.p_pair_stride = work->q_pair_stride;
+    ordered.n = work->m;
+    ordered.q = work->p;
+    ordered.q_stride = work->p_stride;
+    ordered.q_pair_stride = work->p_pair_stride;
+  }
+  return context->backend->convolve(&ordered, &context->run, message);
+}
 
 int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
   if (context->accuracy > 0 && (double)work->m * (double)work->n >= WB_PMF_FAST_FROM) {
@@ -34,18 +62,7 @@ int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *w
     wb_aligned_free(memory);
     return status;
   }
-  wb_convolution ordered = *work;
-  if (work->m > work->n) {
-    ordered.m = work->n;
-    ordered.p = work->q;
-    ordered.p_stride = work->q_stride;
-    ordered.p_pair_stride = work->q_pair_stride;
-    ordered.n = work->m;
-    ordered.q = work->p;
-    ordered.q_stride = work->p_stride;
-    ordered.q_pair_stride = work->p_pair_stride;
-  }
-  return context->backend->convolve(&ordered, &context->run, message);
+  return wb_pmf_convolve_part(context, work, message);
 }
 
 int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
@@ -89,6 +106,31 @@ int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const 
   r->length = p->length + q->length - 1;
   wb_wide_convolve(shorter, &inner, 0, r->length, r->mantissa, r->exponent, context->run.isa);
   return WB_OK;
+}
+
+int wb_pmf_convolve_batch_log(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+  const int64_t m = work->m, n = work->n, outputs = m + n - 1;
+  const size_t bytes = 3 * (size_t)(m + n + outputs) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
+  double *const gathered = memory, *const log_r = gathered + m + n;
+  double *const numbers = log_r + outputs;
+  const wb_wide p = {m, numbers, numbers + m}, q = {n, p.exponent + m, p.exponent + m + n};
+  wb_wide r = {outputs, q.exponent + n, q.exponent + n + outputs};
+  const wb_isa isa = context->run.isa;
+  int status = WB_OK;
+  for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
+    for (int64_t j = 0; j < m; j++) gathered[j] = work->p[pair * work->p_pair_stride + j * work->p_stride];
+    for (int64_t j = 0; j < n; j++) gathered[m + j] = work->q[pair * work->q_pair_stride + j * work->q_stride];
+    wb_wide_from_log(m, gathered, p.mantissa, p.exponent, isa);
+    wb_wide_from_log(n, gathered + m, q.mantissa, q.exponent, isa);
+    status = wb_pmf_convolve_wide(context, &p, &q, &r, message);
+    if (status != WB_OK) break;
+    wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
+    for (int64_t i = 0; i < outputs; i++) work->r[pair * work->r_pair_stride + i * work->r_stride] = log_r[i];
+  }
+  wb_aligned_free(memory);
+  return status;
 }
 
 /* A running sum of wide numbers: (high + low) 2^exponent, low holding what
@@ -188,12 +230,10 @@ int wb_pmf_product(int64_t count, const double *p, const double *q, int log_in, 
 
 /* Inversion: the first position whose cumulative sum passes u times the total,
  * found from a table of where the search for each of 2^k slices begins. */
-int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
-                wb_message *message) {
+void wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position) {
   const int64_t slices = 1024;
   const double total = cumulative[count - 1];
   int64_t start[1025];
-  (void)message;
   for (int64_t s = 0, at = 0; s <= slices; s++) {
     while (at < count - 1 && cumulative[at] <= total * ((double)s / (double)slices)) at++;
     start[s] = at;
@@ -213,5 +253,4 @@ int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t 
     }
     position[i] = (double)low;
   }
-  return WB_OK;
 }

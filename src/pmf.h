@@ -16,12 +16,25 @@ typedef struct wb_pmf_context {
 /* Products of lengths from which the fast method is considered. */
 #define WB_PMF_FAST_FROM 6.7e7
 
+/* Whether all weights are finite and not negative (-0 counts as negative), and
+ * one is positive. */
+int wb_pmf_usable(int64_t count, const double *x);
+
+/* Up to so many products a second thread is of no use and no window is tried. */
+#define WB_PMF_SHORT 4e6
+
 /* r of m + n - 1 entries. */
 int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
                     double *r, wb_message *message);
 
 /* `pairs` convolutions of vectors with strides, as in wb_convolution. */
 int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *work, wb_message *message);
+
+/* The outputs that `work` names of one pair, by direct sums. */
+int wb_pmf_convolve_part(const wb_pmf_context *context, const wb_convolution *work, wb_message *message);
+
+/* The same as wb_pmf_convolve_batch with logarithms of weights in and out. */
+int wb_pmf_convolve_batch_log(const wb_pmf_context *context, const wb_convolution *work, wb_message *message);
 
 /* r->mantissa and r->exponent have room for the m + n - 1 entries. */
 int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
@@ -62,7 +75,6 @@ int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *
 
 /* Positions (from 0) drawn with probabilities whose cumulative sums are given;
  * draw i depends on (seed, i) alone. */
-int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
-                wb_message *message);
+void wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position);
 
 #endif

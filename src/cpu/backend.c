@@ -2,6 +2,7 @@
  * processor supports. */
 #include "backend.h"
 
+#include "convolve.h"
 #include "mixture.h"
 #include "multiply_add.h"
 
@@ -83,6 +84,7 @@ const wb_backend *wb_cpu_backend(void) {
     .mixture_evaluate = wb_cpu_mixture_evaluate,
     .mixture_close = wb_cpu_mixture_close,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
+    .convolve = wb_cpu_convolve,
   };
   return &backend;
 }

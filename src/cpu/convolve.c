@@ -32,8 +32,9 @@
 #define Q_BEFORE 96
 #define Q_AFTER 96
 
-/* Below this many multiply-adds a second thread costs more than it brings. */
-#define PARALLEL_FROM 200000
+/* Below this many multiply-adds, 0.2 ms, waiting for a second thread may cost more
+ * than it brings, above all on a busy machine. */
+#define PARALLEL_FROM 1e7
 
 /* Larger vectors of a batch are worth gathering one pair at a time. */
 #define LANES_UP_TO 48

@@ -1,0 +1,189 @@
+# Moments, probabilities, quantiles and draws of a distribution.
+
+#' Probabilities, quantiles, draws and moments of a distribution
+#'
+#' In the manner of R's other distributions: probabilities `dpmf()`, cumulative probabilities
+#' `ppmf()`, quantiles `qpmf()`, random draws `rpmf()`; and the moments `mean()` and
+#' `variance()`.
+#'
+#' Tails are summed from their thin end, without cancellation: `lower.tail = FALSE` gives an upper
+#' tail with the relative error of the probabilities themselves, and `log.p = TRUE` its
+#' logarithm.
+#'
+#' Draw `i` of `rpmf()` is a function of the seed and of `i` alone.
+#'
+#' @param x values whose probabilities are asked for; for `mean()` and `variance()` and `quantile()` the
+#'   distribution.
+#' @param q values; fractions are rounded down.
+#' @param p,probs probabilities.
+#' @param n number of draws.
+#' @param dist a distribution made by [pmf()].
+#' @param log,log.p whether probabilities are natural logarithms.
+#' @param lower.tail whether probabilities are \eqn{P(X \le x)}{P(X <= x)}, or else
+#'   \eqn{P(X > x)}.
+#' @param names whether the result of `quantile()` has the probabilities for names.
+#' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
+#'   generator, so that `set.seed()` governs.
+#' @param ... must be empty.
+#'
+#' @return Numeric vectors: of the length of `x`, `q` or `p` (missing values stay missing), or of
+#'   length `n`. `qpmf()` and `quantile()` give the smallest value whose cumulative probability is at least
+#'   `p`, up to rounding; with `lower.tail = FALSE` the smallest whose upper tail is at most
+#'   `p`; the probabilities 0 and 1 give the first and the last possible value.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments of the wrong type, for probabilities outside
+#' \eqn{[0, 1]} and for `n` that is no whole number from 0.
+#' @references
+#' Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E. (2011). Parallel random numbers: as easy as 1, 2,
+#' 3. *SC '11*. \doi{10.1145/2063384.2063405} for the generator.
+#' @examples
+#' dice <- rep_sum(pmf(rep(1 / 6, 6), from = 1), 10)
+#' dpmf(c(10, 35, 60), dice)
+#' ppmf(54, dice, lower.tail = FALSE)
+#' qpmf(0.99, dice)
+#' quantile(dice)
+#' mean(dice)
+#' variance(dice)
+#' rpmf(5, dice, seed = 1)
+#' @name pmf_distribution
+NULL
+
+#' @rdname pmf_distribution
+#' @export
+dpmf <- function(x, dist, log = FALSE) {
+  check_pmf(dist, "dist")
+  log <- check_flag(log, "log")
+  x <- check_values(x, "x")
+  weights <- prob_of(dist, log)
+  at <- x - dist$from + 1
+  inside <- !is.na(at) & at >= 1 & at <= length(weights) & x == floor(x)
+  result <- rep(if (log) -Inf else 0, length(x))
+  result[is.na(x)] <- NA_real_
+  result[inside] <- weights[at[inside]]
+  result
+}
+
+#' @rdname pmf_distribution
+#' @export
+ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
+  check_pmf(dist, "dist")
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  log.p <- check_flag(log.p, "log.p")
+  q <- floor(check_values(q, "q"))
+  # Entry i is P(X <= q) for q at position i - 1 of the support, or P(X > q).
+  tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
+  nothing <- if (log.p) -Inf else 0
+  tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)
+  at <- pmin(pmax(q - dist$from + 2, 1), length(tail))
+  tail[at]
+}
+
+# Sums up to or from each value. A sum that passes 1 by rounding is 1.
+cumulative_weights <- function(dist, upper, log) {
+  run <- resolve_run("cpu", 1L)
+  if (is_log(dist)) {
+    sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
+    if (log) pmin(sums, 0) else pmin(exp(sums), 1)
+  } else {
+    sums <- pmin(native(C_pmf_cumulate, dist$prob, FALSE, upper, run), 1)
+    if (log) log(sums) else sums
+  }
+}
+
+#' @rdname pmf_distribution
+#' @export
+qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
+  check_pmf(dist, "dist")
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  log.p <- check_flag(log.p, "log.p")
+  p <- check_probabilities(p, "p", log.p)
+  possible <- which(weights_of(dist) > if (is_log(dist)) -Inf else 0)
+  first <- possible[[1L]]
+  last <- possible[[length(possible)]]
+  # Relative slack for the rounding of p and of the sums.
+  slack <- 64 * .Machine$double.eps
+  sums <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
+  p <- if (log.p) p - slack * (if (lower.tail) 1 else -1) else p * (1 - slack * (if (lower.tail) 1 else -1))
+  at <- if (lower.tail) {
+    # The first position whose sum reaches p.
+    findInterval(p, sums, left.open = TRUE) + 1
+  } else {
+    # sums[i] = P(X >= i): the first i with P(X > i) = sums[i + 1] <= p.
+    length(sums) - findInterval(p, rev(sums[-1L]))
+  }
+  dist$from + pmin(pmax(at, first), last) - 1
+}
+
+check_probabilities <- function(p, argument, log, call = sys.call(-1L)) {
+  p <- check_values(p, argument, call)
+  outside <- if (log) which(p > 0) else which(p < 0 | p > 1)
+  if (length(outside) > 0L) {
+    stop_input(argument, "has the entry ", format(p[[outside[[1L]]]], digits = 15), ": ",
+      if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1", call = call
+    )
+  }
+  p
+}
+
+check_values <- function(x, argument, call = sys.call(-1L)) {
+  if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
+    stop_input(argument, "must be a numeric vector, not ", show_value(x), call = call)
+  }
+  as.double(x)
+}
+
+#' @rdname pmf_distribution
+#' @export
+rpmf <- function(n, dist, seed = NULL) {
+  check_pmf(dist, "dist")
+  n <- check_count(n, "n", min = 0, max = 2^52)
+  check_result_size(n, "n", "draws")
+  seed <- check_seed(seed)
+  weights <- relative_weights(dist)
+  sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", 1L))
+  dist$from + native(C_pmf_draw, sums, n, seed)
+}
+
+#' @rdname pmf_distribution
+#' @importFrom stats quantile
+#' @export
+quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
+  check_dots_empty(...)
+  names <- check_flag(names, "names")
+  probs <- check_probabilities(probs, "probs", FALSE)
+  result <- qpmf(probs, x)
+  if (names) {
+    names(result) <- ifelse(is.na(probs), "", paste0(format(100 * probs, trim = TRUE, digits = 7), "%"))
+  }
+  result
+}
+
+# Mean, and moments about it, with sums relative to the middle of the mass.
+central_moments <- function(x) {
+  weights <- relative_weights(x)
+  weights <- weights / sum(weights)
+  index <- seq_along(weights) - 1
+  mean <- sum(index * weights)
+  from_mean <- index - mean
+  list(mean = x$from + mean, second = sum(from_mean^2 * weights), third = sum(from_mean^3 * weights))
+}
+
+#' @rdname pmf_distribution
+#' @export
+mean.pmf <- function(x, ...) {
+  check_dots_empty(...)
+  central_moments(x)$mean
+}
+
+#' @rdname pmf_distribution
+#' @export
+variance <- function(x, ...) {
+  UseMethod("variance")
+}
+
+#' @rdname pmf_distribution
+#' @export
+variance.pmf <- function(x, ...) {
+  check_dots_empty(...)
+  central_moments(x)$second
+}

@@ -1,0 +1,108 @@
+# Pictures of distributions.
+
+#' Plot a distribution
+#'
+#' Bars for few values, a line for many; on a logarithmic axis down to probabilities that doubles
+#' cannot hold.
+#'
+#' @param x a distribution made by [pmf()].
+#' @param type `"bars"`, `"line"`, or `"auto"`: bars up to 100 values.
+#' @param log whether the probabilities are on a logarithmic axis; by default they are for distributions
+#'   kept as logarithms.
+#' @param xlim range of values; by default that which holds all but 1e-6 of the probability on
+#'   either side, or with `log` all values.
+#' @param ylim range of the axis; with `log`, of powers of ten.
+#' @param xlab,ylab,main labels.
+#' @param col colour.
+#' @param add whether to draw into the picture that is there, whose axis must be of the same kind.
+#' @param ... further graphical parameters for the bars or the line, such as `lwd`.
+#' @return `x`, invisibly.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used.
+#' @examples
+#' die <- pmf(rep(1 / 6, 6), from = 1)
+#' plot(die + die)
+#' bets <- pmf(c(0.6, 0.3, 0.1), from = -1)
+#' plot(rep_sum(bets, 500), log = TRUE)
+#' @export
+plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NULL, ylim = NULL, xlab = "value",
+                     ylab = "probability", main = NULL, col = "#0072B2", add = FALSE, ...) {
+  type <- check_choice(type, "type", c("auto", "bars", "line"))
+  log <- if (is.null(log)) is_log(x) else check_flag(log, "log")
+  add <- check_flag(add, "add")
+  xlim <- check_limits(xlim, "xlim")
+  ylim <- check_limits(ylim, "ylim")
+  if (is.null(xlim)) {
+    xlim <- if (log) c(x$from, last_of(x)) else qpmf(c(1e-6, 1 - 1e-6), x)
+  }
+  first <- max(x$from, ceiling(xlim[[1L]]))
+  last <- min(last_of(x), floor(xlim[[2L]]))
+  value <- first + seq_len(max(last - first + 1, 0)) - 1
+  height <- prob_of(x, log)[value - x$from + 1]
+  if (log) {
+    height <- height / base::log(10)
+  }
+  finite <- is.finite(height)
+  bars <- type == "bars" || (type == "auto" && length(value) <= 100L)
+  if (!add) {
+    if (is.null(ylim)) {
+      ylim <- if (!any(finite)) c(0, 1) else if (log) range(height[finite]) else c(0, max(height))
+    }
+    padding <- if (bars) 0.5 else 0
+    graphics::plot.default(range(xlim) + c(-padding, padding), ylim,
+      type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE
+    )
+    graphics::box()
+    graphics::axis(1, at = whole_ticks(graphics::axTicks(1)))
+    draw_probability_axis(log)
+  }
+  if (!bars) {
+    graphics::lines(thin_line(value, height), col = col, ...)
+  } else {
+    base <- if (log) graphics::par("usr")[[3L]] else 0
+    graphics::rect(value[finite] - 0.4, base, value[finite] + 0.4, height[finite], col = col, border = NA, ...)
+  }
+  invisible(x)
+}
+
+whole_ticks <- function(ticks) {
+  ticks[ticks == floor(ticks)]
+}
+
+draw_probability_axis <- function(log) {
+  if (!log) {
+    graphics::axis(2)
+    return()
+  }
+  powers <- whole_ticks(graphics::axTicks(2))
+  labels <- lapply(powers, function(power) bquote(10^.(format(power, scientific = FALSE))))
+  graphics::axis(2, at = powers, labels = as.expression(labels))
+}
+
+# A line through a million points looks like that through the least and the
+# largest height of each of two thousand stretches.
+thin_line <- function(value, height, stretches = 2000L) {
+  if (length(value) <= 4L * stretches) {
+    return(list(x = value, y = height))
+  }
+  stretch <- ceiling(seq_along(value) / length(value) * stretches)
+  extremes <- function(find) tapply(seq_along(value), stretch, function(at) at[[find(height[at])]])
+  first_finite <- function(find) {
+    function(h) {
+      at <- find(h)
+      if (length(at) == 0L) 1L else at
+    }
+  }
+  keep <- sort(unique(c(1L, extremes(first_finite(which.min)), extremes(first_finite(which.max)), length(value))))
+  list(x = value[keep], y = height[keep])
+}
+
+check_limits <- function(limits, argument, call = sys.call(-1L)) {
+  if (is.null(limits)) {
+    return(NULL)
+  }
+  if (!is.numeric(limits) || length(limits) != 2L || any(!is.finite(limits)) || limits[[1L]] > limits[[2L]]) {
+    stop_input(argument, "must be two increasing numbers, not ", show_value(limits), call = call)
+  }
+  as.double(limits)
+}

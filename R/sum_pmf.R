@@ -1,0 +1,113 @@
+# Sums of many independent variables.
+
+#' The distribution of the sum of many independent variables
+#'
+#' `sum_pmf()` adds many variables, `rep_sum()` independent copies of one.
+#'
+#' `sum_pmf()` convolves the two shortest distributions until one is left, which makes thousands of
+#' short ones about as fast as one convolution of two long ones: with `cbind(1 - p, p)` for 10,000
+#' probabilities `p` it gives a Poisson-binomial distribution within milliseconds.
+#'
+#' In doubles, results below 1e-308 are zero; with `log = TRUE` nothing underflows on the
+#' way or at the end.
+#'
+#' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows
+#'   are distributions from 0 (or weights). For `rep_sum()` one distribution or one vector of weights.
+#' @param times how many independent copies are added; 0 gives the constant 0.
+#' @param accuracy relative error in each entry that is allowed to the fast method, in the result; it is shared out among the
+#'   convolutions large enough for that. 0 for direct sums throughout. Rounding of direct sums comes on top, about 1e-16 times the
+#'   number of variables at worst and far less as a rule.
+#' @param log whether the result is on the log scale; vectors and matrices are then given as logarithms
+#'   too. By default it is if one of the distributions is.
+#' @inheritParams convolve_pmf
+#' @return A [pmf()] if one of the variables was given as such; otherwise a vector of weights for 0, 1,
+#'   ... (logarithms with `log = TRUE`).
+#' @section Errors:
+#' `warpbayes_error_input` for an empty list or matrix, for anything that [convolve_pmf()]
+#' refuses, naming the element, and for `times` that is no whole number; `warpbayes_error_memory` for results larger
+#' than memory, with their size.
+#' @examples
+#' # Poisson-binomial: how many of 10,000 independent events happen.
+#' set.seed(1)
+#' p <- runif(1e4)
+#' count <- sum_pmf(log(cbind(1 - p, p)), log = TRUE, threads = 2)
+#' ppmf(9000, pmf(count, log = TRUE), lower.tail = FALSE, log.p = TRUE)
+#'
+#' # Damage by several causes.
+#' causes <- list(pmf(dpois(0:50, 2)), pmf(dbinom(0:10, 10, 0.1)), pmf(c(0.9, 0, 0, 0.1)))
+#' sum_pmf(causes, threads = 2)
+#'
+#' # Ten dice.
+#' rep_sum(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
+#' @export
+sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  if (!is.null(log)) {
+    log <- check_flag(log, "log")
+  }
+  accuracy <- check_accuracy(accuracy)
+  run <- resolve_run(backend, threads)
+  if (is.matrix(x)) {
+    log <- isTRUE(log)
+    x <- check_weight_rows(x, "x", log, sys.call())
+    length <- nrow(x) * (ncol(x) - 1) + 1
+    check_result_size(length, NULL, "probabilities")
+    return(native(C_pmf_sum_columns, t(x), length, log, accuracy, run))
+  }
+  if (inherits(x, "pmf") || !is.list(x)) {
+    stop_input("x", "must be a list of distributions, or a matrix whose rows are distributions, not ", show_value(x))
+  }
+  if (length(x) == 0L) {
+    stop_input("x", "is an empty list: there is nothing to add")
+  }
+  is_pmf <- vapply(x, inherits, NA, "pmf")
+  if (any(is_pmf)) {
+    x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), sys.call(-4L)))
+    scales <- vapply(x, is_log, NA)
+    inside <- any(scales) || isTRUE(log)
+    log <- if (is.null(log)) any(scales) else log
+    from <- check_from(sum(vapply(x, function(one) one$from, 0)))
+    values <- if (inside || any(scales)) lapply(x, prob_of, log = TRUE) else lapply(x, function(one) one$prob)
+    result <- sum_vectors(values, inside, accuracy, run)
+    return(new_pmf(if (inside && !log) exp(result) else result, from, log))
+  }
+  log <- isTRUE(log)
+  values <- lapply(seq_along(x), function(i) check_weights(x[[i]], element_name(i), log, sys.call(-4L)))
+  sum_vectors(values, log, accuracy, run)
+}
+
+element_name <- function(i) sprintf("x[[%d]]", i)
+
+sum_vectors <- function(values, log, accuracy, run) {
+  length <- sum(as.double(lengths(values)) - 1) + 1
+  check_result_size(length, NULL, "probabilities", sys.call(-1L))
+  native(C_pmf_sum, values, length, log, accuracy, run)
+}
+
+#' @rdname sum_pmf
+#' @export
+rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  times <- check_count(times, "times", min = 0, max = 2^52)
+  if (!is.null(log)) {
+    log <- check_flag(log, "log")
+  }
+  accuracy <- check_accuracy(accuracy)
+  run <- resolve_run(backend, threads)
+  if (!inherits(x, "pmf")) {
+    log <- isTRUE(log)
+    return(repeat_vector(check_weights(x, "x", log), times, log, accuracy, run, sys.call()))
+  }
+  inside <- is_log(x) || isTRUE(log)
+  log <- if (is.null(log)) is_log(x) else log
+  from <- check_from(x$from * times, sys.call())
+  result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run, sys.call())
+  new_pmf(if (inside && !log) exp(result) else result, from, log)
+}
+
+repeat_vector <- function(x, times, log, accuracy, run, call) {
+  if (times == 0) {
+    return(if (log) 0 else 1)
+  }
+  length <- (length(x) - 1) * times + 1
+  check_result_size(length, "times", "probabilities", call)
+  native(C_pmf_repeat, x, times, length, log, accuracy, run)
+}
