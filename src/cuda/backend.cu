@@ -1,6 +1,7 @@
 /* The CUDA backend: the table of its kernels' hosts, the devices there are, and
  * what src/cuda/device.cuh promises. */
 #include "device.cuh"
+#include "convolve.cuh"
 #include "mixture.cuh"
 #include "multiply_add.cuh"
 
@@ -271,5 +272,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.mixture_evaluate = wb_cuda_mixture_evaluate;
   backend.mixture_close = wb_cuda_mixture_close;
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
+  backend.convolve = wb_cuda_convolve;
   return &backend;
 }
