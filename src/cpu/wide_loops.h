@@ -82,9 +82,13 @@ static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, c
 
 static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double slope, int64_t first,
                                  double reference, double *restrict mantissa, double *restrict exponent) {
-  const double start = (double)first;
-  for (int64_t i = 0; i < count; i++)
-    wide_untilt(x[i], slope * (start + (double)i), reference, mantissa + i, exponent + i);
+  for (int64_t begin = 0; begin < count; begin += 256) {
+    const int here = (int)(count - begin < 256 ? count - begin : 256);
+    const double start = (double)(first + begin);
+    double *restrict const m = mantissa + begin, *restrict const e = exponent + begin;
+    const double *restrict const in = x + begin;
+    for (int k = 0; k < here; k++) wide_untilt(in[k], slope * (start + (double)k), reference, m + k, e + k);
+  }
 }
 
 /* Two passes for WB_WIDE_OUTPUTS outputs: the largest exponent of a term, then
