@@ -102,7 +102,7 @@ namespace {
 
 int lacks_memory(const wb_mixture *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
   std::snprintf(message->text, sizeof message->text,
-                "%.1f MB of device memory are needed at least for %d components in %d columns, but %.1f MB can be used",
+                "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
                 static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
                 static_cast<double>(left) / 1e6);
   return WB_ERROR_MEMORY;
@@ -110,15 +110,24 @@ int lacks_memory(const wb_mixture *s, int32_t components, uint64_t needed, uint6
 
 /* The rows ------------------------------------------------------------------ */
 
-int open_stage(wb_mixture *s, uint64_t most_bytes, wb_message *message) {
+/* Leaves that a stage of about so many bytes takes. */
+int64_t stage_leaves(const wb_mixture *s, uint64_t bytes) {
+  const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
+  return smaller(s->leaves, larger<int64_t>(1, fit));
+}
+
+int open_stage(wb_mixture *s, int64_t stage, wb_message *message) {
   if (s->stage > 0) return WB_OK;
-  const int64_t fit = static_cast<int64_t>(smaller(most_bytes, STAGE_BYTES) / s->raw_leaf());
-  const int64_t stage = smaller(s->leaves, larger<int64_t>(1, fit));
   const size_t values = static_cast<size_t>(stage) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
   int status = s->raw.allocate(values, "rows as they arrive", message);
   for (int i = 0; i < 2 && status == WB_OK; i++) status = s->pinned[i].allocate(values, "rows to send", message);
   if (status == WB_OK) s->stage = stage;
   return status;
+}
+
+/* Bytes of device memory that the stage has yet to take. */
+uint64_t stage_to_open(const wb_mixture *s, int64_t stage) {
+  return s->resident || s->stage > 0 ? 0 : static_cast<uint64_t>(stage) * s->raw_leaf();
 }
 
 void close_stage(wb_mixture *s) {
@@ -161,12 +170,12 @@ int send_rows(wb_mixture *s, int64_t first, int64_t count, Real *x, wb_message *
 template <typename Real>
 int settle_rows(wb_mixture *s, wb_message *message) {
   const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves);
-  const uint64_t stage = smaller(STAGE_BYTES, s->raw_leaf() * static_cast<uint64_t>(s->leaves));
+  const uint64_t beside = larger(bytes / 12, s->raw_leaf());
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK || bytes + larger(bytes / 12, larger(stage, s->raw_leaf())) > left) return status;
+  if (status != WB_OK || bytes + beside > left) return status;
   status = s->x.allocate(bytes, "the rows", message);
-  if (status == WB_OK) status = open_stage(s, stage, message);
+  if (status == WB_OK) status = open_stage(s, stage_leaves(s, beside), message);
   if (status == WB_OK) status = send_rows(s, 0, s->leaves, static_cast<Real *>(s->x.address()), message);
   if (status == WB_OK) status = s->stream.wait("sending rows to the device", message);
   if (status != WB_OK) (void)cudaStreamSynchronize(s->stream.get());
@@ -259,13 +268,11 @@ int open_workspace(wb_mixture *s, int32_t components, int order, wb_message *mes
   w.release();
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  if (status == WB_OK && !s->resident) {
-    const uint64_t before = s->raw.bytes();
-    status = open_stage(s, left / 4, message);
-    left -= smaller(left, s->raw.bytes() - before);
-  }
   const uint64_t coefficients = coefficient_bytes<Real>(components, order);
-  if (status == WB_OK) status = plan_sweep<Real>(s, components, coefficients, left, &w.chunk, &w.group, message);
+  const int64_t stage = stage_leaves(s, left / 4);
+  if (status == WB_OK)
+    status = plan_sweep<Real>(s, components, coefficients + stage_to_open(s, stage), left, &w.chunk, &w.group, message);
+  if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
   status = w.coefficients.allocate(coefficients, "the components", message);
@@ -383,16 +390,13 @@ int open_prediction(wb_mixture *s, int32_t components, int order, int64_t first,
   s->work.release();
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  if (status == WB_OK && !s->resident) {
-    const uint64_t before = s->raw.bytes();
-    status = open_stage(s, left / 4, message);
-    left -= smaller(left, s->raw.bytes() - before);
-  }
   if (status != WB_OK) return status;
-  const uint64_t least = coefficients + PASS_ROWS * row + (s->resident ? 0 : s->leaf());
+  const int64_t stage = stage_leaves(s, left / 4);
+  const uint64_t fixed = coefficients + stage_to_open(s, stage);
+  const uint64_t least = fixed + PASS_ROWS * row + (s->resident ? 0 : s->leaf());
   if (least > left) return lacks_memory(s, components, least, left, message);
   const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
-  uint64_t room = smaller(left - coefficients, wish);
+  uint64_t room = smaller(left - fixed, wish);
   out->chunk = leaves;
   if (!s->resident) {
     out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / s->leaf())));
@@ -401,7 +405,8 @@ int open_prediction(wb_mixture *s, int32_t components, int order, int64_t first,
   out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
   out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
   const size_t pass = static_cast<size_t>(out->pass);
-  status = out->coefficients.allocate(coefficients, "the components", message);
+  if (!s->resident) status = open_stage(s, stage, message);
+  if (status == WB_OK) status = out->coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
   if (status == WB_OK && !s->resident) status = out->x.allocate(s->leaf() * static_cast<size_t>(out->chunk), "a chunk of rows", message);
   if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);

@@ -1,0 +1,187 @@
+# Every call of the CUDA runtime that a mixture session makes fails in turn, on the
+# emulator: an R error in words, nothing left behind, and the processor goes on.
+
+emulator <- function() {
+  info <- warp_info()$cuda
+  skip_if(!info$available, paste("no CUDA:", info$reason))
+  dll <- Find(function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), normalizePath(info$plugin)), getLoadedDLLs())
+  skip_if(is.null(dll) || !is.loaded("wb_emulator_fail", dll[["name"]]), "not the emulator's plugin")
+  address <- function(name) getNativeSymbolInfo(name, dll)$address
+  list(
+    fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
+    calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
+    memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
+    usage = function() unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1))),
+    reset = function() .C(address("wb_emulator_reset"))
+  )
+}
+
+quietly <- function(code) {
+  old <- Sys.getenv("WB_EMULATOR_QUIET", NA)
+  Sys.setenv(WB_EMULATOR_QUIET = "1")
+  on.exit(if (is.na(old)) Sys.unsetenv("WB_EMULATOR_QUIET") else Sys.setenv(WB_EMULATOR_QUIET = old))
+  force(code)
+}
+
+with_memory <- function(limit, code) {
+  old <- options(warpbayes.device_memory = limit)
+  on.exit(options(old))
+  force(code)
+}
+
+set.seed(4)
+rows <- matrix(rnorm(2 * (2048 + 5)), ncol = 2)
+
+# Opens a session, sweeps twice and predicts; the results, or the error.
+session <- function(backend) {
+  run <- function() {
+    k <- 5
+    pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, resolve_run(backend, 2))
+    on.exit(.Call(C_mixture_close, pointer))
+    key <- .Call(C_mixture_key, 3, 1L)
+    swept <- native(
+      C_mixture_sweep, pointer, sampler_prior(2), numeric(k * statistics_size(2)), 2, key, 1, 2L, TRUE, TRUE, matrix(0, 2, 1L)
+    )
+    list(swept, native(
+      C_mixture_evaluate, pointer, rep(1 / k, k), rows[1:5, ], array(diag(2), c(2, 2, k)), c(0, 0), c(1, 1),
+      100, 1950, c(TRUE, TRUE, TRUE)
+    ))
+  }
+  tryCatch(run(), warpbayes_error = identity)
+}
+
+test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+  cuda <- emulator()
+  before <- rows + 0
+  expected <- session("cpu")
+  # No memory, a wrong argument; a failed kernel and a broken device, after which
+  # no call works until the process ends.
+  errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
+  words <- c(
+    memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure",
+    lost = "uncorrectable ECC error encountered"
+  )
+  # All rows on the device, and rows in chunks.
+  for (limit in c(0, 100000)) {
+    with_memory(limit, quietly({
+      start <- cuda$calls()
+      expect_identical(session("cuda"), expected)
+      calls <- cuda$calls() - start
+      expect_gt(calls, 40)
+      expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
+      for (error in names(errors)[if (limit > 0) c(1, 3) else 1:4]) {
+        failures <- 0
+        for (at in seq_len(calls)) {
+          cuda$fail(at, errors[[error]])
+          result <- session("cuda")
+          usage <- cuda$usage()
+          cuda$reset()
+          where <- sprintf("%s at call %d of %d, limit %g", error, at, calls, limit)
+          expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
+          if (inherits(result, "error")) {
+            failures <- failures + 1
+            expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
+            class <- if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device"
+            expect_s3_class(result, class)
+          } else {
+            # What closes a session may fail unheard, and without memory for all rows
+            # they go in chunks: the result is the same.
+            expect_identical(result, expected, label = where)
+          }
+        }
+        expect_gt(failures, calls / 3)
+      }
+    }))
+  }
+  expect_identical(session("cuda"), expected)
+  expect_identical(session("cpu"), expected)
+  expect_identical(rows, before)
+})
+
+test_that("a fit that fails half way ends in an error, and the next one works", {
+  cuda <- emulator()
+  fit <- function(backend) dp_mixture(rows, components = 4, iter = 5, seed = 1, threads = 2, backend = backend)
+  reference <- fit("cpu")
+  quietly({
+    start <- cuda$calls()
+    fit("cuda")
+    calls <- cuda$calls() - start
+    cuda$fail(calls %/% 2, 719)
+    expect_error(fit("cuda"), "CUDA says \"unspecified launch failure\"", class = "warpbayes_error_device")
+    # The device stays lost; the processor does not mind.
+    expect_error(fit("cuda"), "CUDA says \"unspecified launch failure\"", class = "warpbayes_error_device")
+    expect_identical(fit("cpu")$draws, reference$draws)
+    cuda$reset()
+  })
+  expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
+  expect_identical(fit("cuda")$draws, reference$draws)
+})
+
+test_that("device memory stays within the limit, and beside the data within a tenth", {
+  cuda <- emulator()
+  x <- matrix(rnorm(6 * 24 * 2048), ncol = 6)
+  use <- function(k, limit) {
+    with_memory(limit, {
+      pointer <- native(C_mixture_open, x, numeric(6), rep(1, 6), 0L, resolve_run("cuda", 1))
+      on.exit(.Call(C_mixture_close, pointer))
+      opened <- cuda$usage()[["device"]]
+      native(
+        C_mixture_sweep, pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_mixture_key, 3, 1L), 1, 1L,
+        FALSE, FALSE, matrix(0, 6, 1L)
+      )
+      c(opened = opened, swept = cuda$usage()[["device"]])
+    })
+  }
+  bytes <- 8 * length(x)
+  # The rows and two numbers for each column.
+  expect_identical(use(3, 0)[["opened"]], bytes + 96)
+  for (limit in bytes * c(0.1, 0.3, 0.8, 1.09, 1.2, 2)) {
+    used <- use(3, limit)
+    expect_lte(used[["swept"]], limit)
+    expect_identical(used[["opened"]] > bytes, limit > bytes * (1 + 1 / 12) + 96)
+  }
+  # The card itself is too small.
+  on.exit(cuda$memory(0))
+  cuda$memory(bytes * 0.7)
+  expect_lte(use(3, 0)[["swept"]], bytes * 0.7)
+  cuda$memory(100000)
+  expect_error(use(3, 0), "MB of device memory are needed at least for 3 components in 6 columns, but 0\\.[0-9]* MB can be used",
+    class = "warpbayes_error_memory"
+  )
+})
+
+test_that("a device that is not there is an error that says so", {
+  cuda <- emulator()
+  run <- resolve_run("cuda", 1)
+  run$device <- 7L
+  expect_error(quietly(native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, run)), "choosing device 7: CUDA says \"invalid device ordinal\"",
+    class = "warpbayes_error_backend"
+  )
+})
+
+test_that("a forked child cannot use the parent's session, and says so", {
+  skip_on_os("windows")
+  skip_if(Sys.getenv("WARPBAYES_SANITIZERS") == "true", "no forks under sanitizers")
+  cuda <- emulator()
+  pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, resolve_run("cuda", 1))
+  on.exit(.Call(C_mixture_close, pointer))
+  said <- parallel::mclapply(1:2, function(i) {
+    c(
+      tryCatch(native(
+        C_mixture_sweep, pointer, sampler_prior(2), numeric(5 * statistics_size(2)), 2, .Call(C_mixture_key, 3, 1L), 1, 1L,
+        FALSE, FALSE, matrix(0, 2, 1L)
+      ), warpbayes_error_backend = conditionMessage),
+      # Nor does closing it, or the end of the child, disturb the parent's.
+      tryCatch({
+        .Call(C_mixture_close, pointer)
+        "closed"
+      }, error = conditionMessage)
+    )
+  }, mc.cores = 2)
+  for (child in said) {
+    expect_identical(child, c("CUDA was used before this process was forked and does not work in the child", "closed"))
+  }
+  expect_identical(native(
+    C_mixture_evaluate, pointer, 1, rows[1, , drop = FALSE], array(diag(2), c(2, 2, 1)), c(0, 0), c(1, 1), 0, 10, c(TRUE, FALSE, FALSE)
+  )$class, rep(1L, 10))
+})
