@@ -7,7 +7,8 @@
 #' which can be compared over draws and chains: `log_likelihood`, `log_posterior`
 #' (whose stick-breaking prior does depend on the order of the components),
 #' `concentration`, `occupied` (components that hold cells) and `log_density[1]` to
-#' `log_density[5]` (of the mixture, at the five rows of `fit$probe`). With
+#' `log_density[5]` (of the mixture, at the five rows of `fit$probe`), and what was
+#' learned of the prior: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`. With
 #' `components = TRUE` also `weight[j]` and `mean[j,marker]` as far as they were
 #' kept; component `j` need not be the same population in all draws.
 #'
@@ -39,6 +40,12 @@ draws_array <- function(fit, components = FALSE, call = sys.call(-1L)) {
   sweeps <- kept_sweeps(fit)
   parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
+  for (name in intersect(c("prior_mean_scale", "prior_df"), names(fit$draws))) {
+    parts[[name]] <- fit$draws[[name]]
+  }
+  for (j in seq_len(NROW(fit$draws$prior_mean))) {
+    parts[[sprintf("prior_mean[%s]", fit$markers[[j]])]] <- fit$draws$prior_mean[j, , ]
+  }
   if (components) {
     need_draws(fit, c("weights", "means"), call)
     for (j in seq_len(fit$components)) {

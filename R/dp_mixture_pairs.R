@@ -143,15 +143,16 @@ draw_cells <- function(x, y, colour, colours, bins) {
   graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
 }
 
-# Outlines that hold ellipse_mass of each component, two markers at a time.
+# Outlines that hold ellipse_mass of the coloured components and of twelve more, two
+# markers at a time.
 draw_ellipses <- function(reference, pair, colour_of, colours, min_weight) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- radius * cbind(cos(angle), sin(angle))
-  for (j in order(reference$weights)) {
-    if (reference$weights[[j]] < min_weight) {
-      next
-    }
+  heavy <- order(-reference$weights)
+  heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colours) + 11L)
+  # The heaviest last, on top.
+  for (j in rev(heavy)) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
     if (is.null(root)) {
       next

@@ -21,11 +21,13 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #'     ellipses that hold 90% of each component; above it the density of the mixture
 #'     as regions that hold 50, 80, 95 and 99% of the cells; on it the histogram of
 #'     each marker with the density of the mixture. Without cells, only what the
-#'     mixture says. The nine heaviest components have colours, the others are grey.}
+#'     mixture says. The nine heaviest components have colours, the others are grey, as are the
+#'     ellipses of the next twelve.}
 #'   \item{`"trace"`}{The log likelihood, the number of occupied components, the
-#'     concentration and the log density at a fixed point over the sweeps, one line per chain, the
-#'     warmup shaded, \eqn{\hat R} in the margin. The early warmup may lie below the
-#'     frame.}
+#'     concentration and the log density at a fixed point over the sweeps, one line per
+#'     chain, the warmup shaded, \eqn{\hat R} in the margin. The early warmup may lie
+#'     below the frame. Of more than 600 sweeps the line shows means of blocks, and a
+#'     band their range.}
 #'   \item{`"weights"`}{The weights in order of size, with the median and the
 #'     interval that holds 90% of the draws: ordering makes them comparable
 #'     between draws, whose components have no fixed numbers. Below the dashed line
@@ -102,7 +104,7 @@ plot_trace <- function(fit, main) {
       }
     }
     for (chain in seq_len(fit$chains)) {
-      graphics::lines(seq_len(sweeps), draws[, chain], col = grDevices::adjustcolor(colours[[chain]], 0.8), lwd = 0.8)
+      draw_chain(draws[, chain], colours[[chain]])
     }
     ticks <- pretty(range, 4)
     graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
@@ -122,13 +124,34 @@ plot_trace <- function(fit, main) {
   }
 }
 
+# A chain as a line; of more than 600 sweeps, the means of 150 blocks over a band from
+# the smallest to the largest value of each, so that chains can be told apart.
+draw_chain <- function(values, colour, blocks = 150L) {
+  sweeps <- seq_along(values)
+  if (length(values) <= 4L * blocks) {
+    graphics::lines(sweeps, values, col = grDevices::adjustcolor(colour, 0.8), lwd = 0.8)
+    return()
+  }
+  block <- ceiling(sweeps / length(values) * blocks)
+  of <- function(statistic, values) as.vector(tapply(values, block, statistic))
+  values[!is.finite(values)] <- NA
+  middle <- of(mean, sweeps)
+  low <- of(min, values)
+  high <- of(max, values)
+  known <- !is.na(low)
+  graphics::polygon(c(middle[known], rev(middle[known])), c(low[known], rev(high[known])),
+    col = grDevices::adjustcolor(colour, 0.2), border = NA
+  )
+  graphics::lines(middle, of(mean, values), col = colour, lwd = 1.4)
+}
+
 plot_weights <- function(fit, main) {
   need_draws(fit, "weights", call = NULL)
   k <- fit$components
   sorted <- apply(matrix(fit$draws$weights, k), 2L, sort, decreasing = TRUE)
   points <- apply(matrix(sorted, k), 1L, stats::quantile, c(0.05, 0.5, 0.95), names = FALSE)
   lowest <- 0.5 / fit$rows
-  shown <- seq_len(max(1L, sum(points[3L, ] > lowest)))
+  shown <- seq_len(max(1L, sum(points[2L, ] > lowest)))
   points <- pmax(points[, shown, drop = FALSE], lowest)
   old <- graphics::par(mar = c(3.6, 5, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.6, 0.6, 0), tcl = -0.25)
   on.exit(graphics::par(old))

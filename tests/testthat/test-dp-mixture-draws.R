@@ -31,6 +31,15 @@ test_that("thinned draws are matched with their sweeps", {
   expect_identical(draws_array(thinned)[, 1, "concentration"], thinned$draws$concentration[, 1])
 })
 
+test_that("what was learned of the prior is among the draws", {
+  learned <- dp_mixture(x[1:200, ], components = 4, iter = 20, chains = 2, seed = 1, threads = 2,
+    prior = dp_prior(learn = c("mean", "mean_scale", "df", "scale")))
+  draws <- draws_array(learned)
+  expect_identical(draws[, 2, "prior_df"], learned$draws$prior_df[, 2])
+  expect_identical(draws[, 1, "prior_mean_scale"], learned$draws$prior_mean_scale[, 1])
+  expect_identical(draws[, 2, "prior_mean[CD2]"], unname(learned$draws$prior_mean[2, , 2]))
+})
+
 test_that("coda's chains keep their sweep numbers", {
   skip_if_not_installed("coda")
   chains <- coda::as.mcmc.list(fit)

@@ -52,6 +52,10 @@ test_that("short, interrupted and still chains have a trace", {
   draw(plot(fit, type = "trace"))
 })
 
+test_that("long chains are drawn as bands", {
+  draw(plot(simulate_fit(n = 100, sweeps = 700, warmup = 100, chains = 7), type = "trace"))
+})
+
 test_that("cells outside the frame, constant markers and a single cell can be shown", {
   fit <- simulate_fit(n = 300, p = 3)
   x <- fit$x
@@ -96,7 +100,7 @@ test_that("the shaded regions hold the stated share of the density", {
 test_that("a million cells take under five seconds and a megabyte", {
   skip_on_cran()
   skip_if(nzchar(Sys.getenv("WARPBAYES_SANITIZERS")), "times mean nothing under a sanitizer")
-  fit <- simulate_fit(n = 1e6, k = 12, p = 5)
+  fit <- simulate_fit(n = 1e6, k = 30, p = 5, sweeps = 2000, warmup = 1900, chains = 4)
   x <- fit$x
   for (type in c("pairs", "trace", "weights", "heatmap")) {
     cost <- size_and_time(plot(fit, x, type = type, threads = 2))
