@@ -48,6 +48,7 @@ test_that("integers, data frames and names of columns come out as one double mat
   expect_identical(read_markers(unname(whole))$markers, c("V1", "V2"))
   colnames(whole) <- c("a", "")
   expect_identical(read_markers(whole)$markers, c("a", "V2"))
+  skip_if_not_installed("Matrix")
   expect_identical(read_markers(Matrix::Matrix(matrix(c(1, 2, 3, 5), 2)))$x, matrix(c(1, 2, 3, 5), 2))
 })
 
@@ -81,11 +82,15 @@ test_that("every kind of data that cannot be used has its own message", {
   expect_error(read_markers(matrix(0, 0, 3)), "has no rows", class = error)
   expect_error(read_markers(matrix(0, 1, 3)), "has only one row", class = error)
   expect_error(read_markers(matrix(0, 3, 0)), "has no columns", class = error)
-  expect_error(read_markers(Matrix::sparseMatrix(1, 1, x = 1)), "is a sparse matrix", class = error)
   expect_error(read_markers(data.frame(a = 1:2, gate = factor(1:2))), "\"gate\" is a factor", class = error)
   expect_error(read_markers(data.frame(a = 1:2, b = c("x", "y"))), "\"b\" is of class \"character\"", class = error)
   expect_error(read_markers(data.frame(a = I(matrix(0, 2, 2)))), "\"a\" is itself a matrix", class = error)
   expect_error(read_markers(cbind(a = 1:2, a = 3:4)), "two columns named \"a\"", class = error)
+})
+
+test_that("a sparse matrix is not made dense behind one's back", {
+  skip_if_not_installed("Matrix")
+  expect_error(read_markers(Matrix::sparseMatrix(1, 1, x = 1)), "is a sparse matrix", class = "warpbayes_error_input")
 })
 
 test_that("the first value that is not finite is named by row and column", {

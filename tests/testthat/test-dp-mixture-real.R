@@ -1,0 +1,75 @@
+# Sampled fits, as opposed to made-up ones, through all that is done with fits.
+
+everything <- function(fit, newdata) {
+  expect_output(print(fit), "Dirichlet-process mixture")
+  result <- summary(fit)
+  expect_output(print(result), "Convergence")
+  expect_true(nzchar(result$verdict[[1]]))
+  expect_equal(sum(result$components$weight), 1, tolerance = 1e-6)
+  prob <- predict(fit, newdata, type = "prob", threads = 2)
+  expect_equal(rowSums(prob), rep(1, nrow(prob)), tolerance = 1e-5, ignore_attr = TRUE)
+  expect_true(all(is.finite(predict(fit, newdata, type = "log_density", threads = 2))))
+  pdf(NULL)
+  on.exit(dev.off())
+  for (type in c("pairs", "trace", "weights", "heatmap")) plot(fit, type = type, threads = 2)
+  plot(fit, newdata, threads = 2)
+}
+
+test_that("the GvHD cells go all the way", {
+  skip_if_not_installed("mclust")
+  data("GvHD", package = "mclust", envir = environment())
+  fit <- dp_mixture(GvHD.pos, components = 32, chains = 4, iter = 120, seed = 1, threads = 2)
+  everything(fit, GvHD.control)
+  expect_identical(predict(fit, threads = 2), predict(fit, GvHD.pos, threads = 2))
+  # Either all chains agree by the usual measure, or the summary says which quantity
+  # does not and by how much.
+  result <- summary(fit)
+  highest <- max(result$diagnostics$rhat)
+  if (highest > 1.05) {
+    expect_false(result$converged)
+    expect_match(result$verdict[[1]], sprintf("(%.2f)", highest), fixed = TRUE)
+  }
+})
+
+test_that("densities are those of plain R, in the data's units, for either precision", {
+  set.seed(60)
+  x <- cbind(CD4 = c(rnorm(300, 200, 30), rnorm(200, 400, 50)), CD8 = c(rnorm(300, 2, 0.3), rnorm(200, 5, 0.4)))
+  for (precision in c("double", "single")) {
+    fit <- dp_mixture(x, components = 6, iter = 60, thin = 5, seed = 1, threads = 2, precision = precision)
+    density <- 0
+    for (draw in 1:6) {
+      one <- draw_parameters(fit, draw, 1)
+      density <- density + exp(reference_log_density(x, one$weights, one$means, one$covariances)) / 6
+    }
+    got <- predict(fit, x, type = "log_density", threads = 2)
+    expect_lt(max(abs(got - log(density))), if (precision == "double") 1e-9 else 1e-3)
+    expect_equal(fit$probe_density[60, 1, ], reference_log_density(fit$probe, one$weights, one$means, one$covariances),
+      tolerance = if (precision == "double") 1e-9 else 1e-3)
+    everything(fit, x[1:10, ])
+  }
+})
+
+test_that("odd data go all the way", {
+  set.seed(61)
+  x <- cbind(a = rnorm(60), constant = 3, copy = 0, whole = rpois(60, 5))
+  x[, "copy"] <- x[, "a"]
+  fit <- dp_mixture(x, components = 80, iter = 40, seed = 1, threads = 2)
+  everything(fit, x)
+  everything(dp_mixture(x[, "a", drop = FALSE], components = 1, iter = 30, seed = 1, threads = 2), x)
+  everything(dp_mixture(data.frame(x), markers = c("whole", "a"), transform = "arcsinh", cofactor = c(5, 1),
+    components = 4, iter = 30, seed = 1, threads = 2), x)
+})
+
+test_that("a flowFrame is fitted by what its channels measure", {
+  setClass("annotation", representation(data = "data.frame"), where = globalenv())
+  setClass("flowFrame", representation(exprs = "matrix", parameters = "ANY"), where = globalenv())
+  set.seed(62)
+  channels <- c("FSC-A", "FL1-H", "FL2-H")
+  frame <- new("flowFrame", exprs = matrix(rexp(300, 0.01), 100, dimnames = list(NULL, channels)),
+    parameters = new("annotation", data = data.frame(name = channels, desc = c(NA, "CD4", "CD8"))))
+  fit <- dp_mixture(frame, markers = c("CD4", "CD8"), transform = "arcsinh", cofactor = 150, components = 4, iter = 30,
+    seed = 1, threads = 2)
+  expect_identical(fit$markers, c("CD4", "CD8"))
+  expect_identical(unname(fit$x), unname(asinh(frame@exprs[, 2:3] / 150)))
+  expect_identical(predict(fit, frame, threads = 2), predict(fit, threads = 2))
+})
