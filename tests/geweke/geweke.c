@@ -31,6 +31,7 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_normal.h"
+#include "cpu/mixture.h"
 #include "mixture.h"
 #include "prior_simulator.h"
 
@@ -39,7 +40,25 @@
 #define CHAINS 4
 #define BATCHES 100 /* a chain */
 
-int wb_cpu_isa(void); /* cpu/backend.c */
+/* What the sampler reaches of a backend. */
+static const wb_backend processor = {
+  .abi_version = WB_ABI_VERSION,
+  .size = sizeof(wb_backend),
+  .name = "cpu",
+  .mixture_open = wb_cpu_mixture_open,
+  .mixture_allocate = wb_cpu_mixture_allocate,
+  .mixture_evaluate = wb_cpu_mixture_evaluate,
+  .mixture_close = wb_cpu_mixture_close,
+};
+
+static wb_isa widest_isa(void) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return WB_ISA_AVX512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return WB_ISA_AVX2;
+#endif
+  return WB_ISA_BASELINE;
+}
 
 typedef struct test_case {
   const char *name;
@@ -333,8 +352,8 @@ static int same_statistics(const model *m, const double *a, const double *b, wb_
  * other than WB_OK, or statistics that are not those of the labels. */
 static long simulate_chain(const test_case *c, const model *m, uint64_t seed, int chain, int length,
                            batch_means *out) {
-  const wb_backend *backend = wb_cpu_backend();
-  const wb_run run = {.threads = 1, .isa = (wb_isa)wb_cpu_isa()};
+  const wb_backend *backend = &processor;
+  const wb_run run = {.threads = 1, .isa = widest_isa()};
   const uint64_t key = wb_chain_key(seed, (uint32_t)chain);
   const double center[MOST_COLUMNS] = {0}, inverse_scale[MOST_COLUMNS] = {1, 1, 1, 1, 1};
   const size_t statistics = (size_t)m->k * WB_MIXTURE_STATISTICS((size_t)m->p);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Geweke's test of the mixture sampler on the package's own C sources, without R.
+# Geweke's test of the mixture sampler, and the draw between blocks of components,
+# on the package's own C sources, without R.
 #
 #   tests/geweke/run.sh             the short version, 15 s on two cores: finds a
 #                                   mean that is off by 0.03 standard deviations
@@ -21,7 +22,7 @@ build() {
   rm "$2.c"
   # shellcheck disable=SC2086
   "$compiler" $flags -o "$2" tests/geweke/geweke.c tests/geweke/prior_simulator.c \
-    "$1/src/mixture.c" "$1/src/mixture_learn.c" "$1/src/cpu/mixture.c" "$1/src/cpu/backend.c" -lm
+    "$1"/src/mixture*.c "$1"/src/cpu/mixture*.c -lm
 }
 
 case ${1:-} in
@@ -43,15 +44,23 @@ esac
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-build . "$folder/geweke"
-if test "$full" = no; then
-  "$folder/geweke" -t 2
-  exit
-fi
 failed=0
-"$folder/geweke" -t 2 -n 1.6e7 > "$folder/long" || failed=1
-tests/geweke/mutate.sh > "$folder/planted" || failed=1
-cat "$folder/long" "$folder/planted"
-grep -h '^[0-9]* passed' "$folder/long" "$folder/planted" |
-  awk '{ passed += $1; failed += $3 } END { printf "%d passed, %d failed\n", passed, failed }'
+
+# part COMMAND...: runs one program; its counts are added up in the end.
+part() {
+  "$@" > "$folder/out" || failed=1
+  cat "$folder/out"
+  grep '^[0-9]* passed' "$folder/out" >> "$folder/counts" || failed=1
+}
+
+"${CC:-cc}" -O2 -std=gnu99 -ffp-contract=off -Isrc -o "$folder/block_draw" tests/geweke/block_draw.c -lm
+part "$folder/block_draw"
+build . "$folder/geweke"
+if test "$full" = yes; then
+  part "$folder/geweke" -t 2 -n 1.6e7
+  part tests/geweke/mutate.sh
+else
+  part "$folder/geweke" -t 2
+fi
+awk '{ passed += $1; failed += $3 } END { printf "%d passed, %d failed\n", passed, failed }' "$folder/counts"
 exit "$failed"

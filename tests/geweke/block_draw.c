@@ -1,0 +1,113 @@
+/* The draw of a component by blocks (core/mixture_draw.h) takes no component of
+ * weight zero, whatever the uniform: all 2^23 uniforms of single precision, and in
+ * double precision the ends of the unit interval and 20,001 neighbours of every
+ * point where the choice changes. And the choice has the right law: in single
+ * precision the share of the uniforms that choose a component is its share of the
+ * weights, to 5 in 1e7.
+ *
+ * The last line is "N passed, N failed". */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mixture_draw.h"
+#include "core/philox.h"
+
+#define ITEMS 6
+
+/* Weights of the blocks before, and of the items of the current one. */
+typedef struct block_case {
+  double before;
+  double weight[ITEMS];
+} block_case;
+
+static const block_case cases[] = {
+  {0, {1, 0.5, 0, 0.25, 0.125, 1}},
+  {0, {0, 0, 1, 0, 0, 0}},
+  {1, {0, 0, 0, 0, 0, 0}},
+  {16, {0, 0, 0, 0, 0, 0}},
+  {1, {0, 1, 0, 0, 0, 0}},
+  {3, {0, 0.1, 0, 0.3, 0, 0}},
+  {1, {1e-9, 0, 1e-9, 0, 0, 0}},
+  {7.3, {0, 0, 0, 0, 0, 1e-37}},
+  {1.0000001, {0, 1e-8, 0, 1e-8, 0, 1e-8}},
+  {1e-20, {0, 0.3, 0.7, 0, 1, 0}},
+  {1e-37, {0, 1e-37, 0, 0, 0, 0}},
+  {15.999999, {0, 1, 1, 0, 0.0001, 0}},
+  {1234.5, {0.0001, 0, 0, 0, 0, 0.0001}},
+};
+#define CASES (sizeof cases / sizeof cases[0])
+
+/* The item that position chooses, as the loops of src/cpu/mixture_tile.h count it;
+ * -1: the draw stays with the blocks before. */
+static int choose_single(const block_case *c, float u) {
+  float prefix[ITEMS], sum = 0;
+  for (int j = 0; j < ITEMS; j++) prefix[j] = sum += (float)c->weight[j];
+  const float position = wb_block_positionf(u, (float)c->before, sum);
+  if (!(position >= 0)) return -1;
+  int chosen = 0;
+  for (int j = 0; j < ITEMS; j++) chosen += prefix[j] <= position;
+  return chosen;
+}
+
+static int choose_double(const block_case *c, double u) {
+  double prefix[ITEMS], sum = 0;
+  for (int j = 0; j < ITEMS; j++) prefix[j] = sum += c->weight[j];
+  const double position = wb_block_position(u, c->before, sum);
+  if (!(position >= 0)) return -1;
+  int chosen = 0;
+  for (int j = 0; j < ITEMS; j++) chosen += prefix[j] <= position;
+  return chosen;
+}
+
+static int allowed(const block_case *c, int chosen, int single) {
+  if (chosen < 0) return c->before > 0;
+  return chosen < ITEMS && (single ? (float)c->weight[chosen] > 0 : c->weight[chosen] > 0);
+}
+
+static int check_single(const block_case *c) {
+  long count[ITEMS] = {0}, wrong = 0;
+  for (uint32_t i = 0; i < 1u << 23; i++) {
+    const int chosen = choose_single(c, wb_uniformf(i << 9));
+    if (!allowed(c, chosen, 1)) wrong++;
+    else if (chosen >= 0) count[chosen]++;
+  }
+  double total = c->before;
+  for (int j = 0; j < ITEMS; j++) total += c->weight[j];
+  for (int j = 0; j < ITEMS; j++)
+    wrong += !(fabs((double)count[j] / 0x1p23 - c->weight[j] / total) <= 5e-7);
+  return wrong == 0;
+}
+
+static int check_double(const block_case *c) {
+  double total = c->before, border = c->before;
+  long wrong = 0;
+  for (int j = 0; j < ITEMS; j++) total += c->weight[j];
+  for (int j = -1; j <= ITEMS; j++) {
+    /* A uniform is an odd multiple of 2^-53. */
+    const double middle = j < 0 ? 0 : border / total;
+    const int64_t at = (int64_t)floor(middle * 0x1p52);
+    for (int64_t i = at - 10000; i <= at + 10000; i++) {
+      if (i < 0 || i >= (int64_t)1 << 52) continue;
+      wrong += !allowed(c, choose_double(c, wb_uniform((uint64_t)i << 12)), 0);
+    }
+    if (j >= 0 && j < ITEMS) border += c->weight[j];
+  }
+  wrong += !allowed(c, choose_double(c, wb_uniform(0)), 0);
+  wrong += !allowed(c, choose_double(c, wb_uniform(UINT64_MAX)), 0);
+  return wrong == 0;
+}
+
+int main(void) {
+  int passed = 0, failed = 0;
+  for (size_t i = 0; i < CASES; i++) {
+    const int single = check_single(&cases[i]), twice = check_double(&cases[i]);
+    passed += single + twice;
+    failed += 2 - single - twice;
+    if (!single) printf("block %d in single precision FAILED\n", (int)i + 1);
+    if (!twice) printf("block %d in double precision FAILED\n", (int)i + 1);
+  }
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed > 0;
+}
