@@ -23,10 +23,11 @@ number <- function(x) trimws(formatC(signif(x, 3), format = "fg", digits = 3, bi
 row <- function(...) paste0("| ", paste(..., sep = " | "), " |")
 
 sizes <- sort(unique(times$n))
-columns <- unique(times[c("device", "threads", "precision")])
-heads <- sprintf("%d thread%s, %s", columns$threads, ifelse(columns$threads == 1, "", "s"), columns$precision)
+columns <- unique(times[c("backend", "device", "threads", "precision")])
+threads <- sprintf("%d thread%s, ", columns$threads, ifelse(columns$threads == 1, "", "s"))
+heads <- paste0(ifelse(columns$backend == "cpu", threads, ""), columns$precision)
 devices <- unique(columns$device)
-if (length(devices) > 1) heads <- paste0(columns$device, ifelse(grepl("cores$", columns$device), paste0(", ", heads), paste0(", ", columns$precision)))
+if (length(devices) > 1) heads <- paste0(columns$device, ", ", heads)
 cells <- vapply(seq_len(nrow(columns)), function(i) {
   one <- merge(columns[i, ], times)
   number(one$seconds_per_100[match(sizes, one$n)])

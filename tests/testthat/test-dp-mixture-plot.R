@@ -103,7 +103,7 @@ test_that("a million cells take under five seconds and a megabyte", {
   fit <- simulate_fit(n = 1e6, k = 30, p = 5, sweeps = 2000, warmup = 1900, chains = 4)
   x <- fit$x
   for (type in c("pairs", "trace", "weights", "heatmap")) {
-    cost <- size_and_time(plot(fit, x, type = type, threads = 2))
+    cost <- size_and_time(plot(fit, x, type = type, backend = "cpu", threads = 2))
     expect_lt(cost[["bytes"]], 1e6)
     expect_lt(cost[["seconds"]], 5)
   }
