@@ -25,7 +25,7 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   panels <- length(chosen)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
   # About 400 pixels a side over all panels: finer ones show no more and cost bytes.
-  bins <- as.integer(max(80, min(200, 480 / panels)))
+  bins <- as.integer(max(80, min(200, 420 / panels)))
   if (!is.null(cells)) {
     position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
   }
@@ -47,7 +47,7 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
         if (!is.null(cells)) {
           draw_cells(position[[column]], position[[row]], colour_of[class], colours, bins)
         }
-        draw_ellipses(reference, chosen[c(column, row)], colour_of, colours, min_weight)
+        draw_ellipses(reference, chosen[c(column, row)], colour_of, colours, min_weight, halo = panels <= 4L)
       } else {
         draw_regions(reference, chosen[c(column, row)], limits[c(column, row)])
       }
@@ -134,7 +134,7 @@ draw_cells <- function(x, y, colour, colours, bins) {
   }
   majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
   # Few steps of shade compress well.
-  depth <- 0.35 + 0.65 * round(6 * log1p(total[filled]) / log1p(max(total))) / 6
+  depth <- 0.35 + 0.65 * round(4 * log1p(total[filled]) / log1p(max(total))) / 4
   rgb <- grDevices::col2rgb(colours)[, majority, drop = FALSE]
   rgb <- 255 - t(t(255 - rgb) * depth)
   image <- matrix("#FFFFFF", bins, bins)
@@ -144,8 +144,9 @@ draw_cells <- function(x, y, colour, colours, bins) {
 }
 
 # Outlines that hold ellipse_mass of the coloured components and of twelve more, two
-# markers at a time.
-draw_ellipses <- function(reference, pair, colour_of, colours, min_weight) {
+# markers at a time. Curves are most of a picture's bytes: a white seam sets them off
+# where panels are large and few.
+draw_ellipses <- function(reference, pair, colour_of, colours, min_weight, halo) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- radius * cbind(cos(angle), sin(angle))
@@ -160,15 +161,15 @@ draw_ellipses <- function(reference, pair, colour_of, colours, min_weight) {
     outline <- t(t(circle %*% root) + reference$means[j, pair])
     other <- colour_of[[j]] == length(colours)
     dark <- darken(if (other) "#AAAAAA" else colours[[colour_of[[j]]]])
-    if (!other) {
+    if (halo && !other) {
       graphics::lines(outline, col = "white", lwd = 2.4)
     }
-    graphics::lines(outline, col = dark, lwd = if (other) 0.6 else 1.3)
+    graphics::lines(outline, col = dark, lwd = if (other) 0.6 else if (halo) 1.3 else 1)
   }
 }
 
 darken <- function(colour) {
-  rgb <- grDevices::col2rgb(colour) * 0.75
+  rgb <- grDevices::col2rgb(colour) * 0.65
   grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
 }
 
