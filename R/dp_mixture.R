@@ -385,22 +385,29 @@ unit_jacobian <- function(fit) {
 
 store_slice <- function(store, fit, chain, sweeps, slice) {
   jacobian <- unit_jacobian(fit)
-  store$log_likelihood[sweeps, chain] <- slice$log_likelihood + jacobian[["rows"]]
-  store$log_posterior[sweeps, chain] <- slice$log_likelihood + slice$log_prior + sum(jacobian)
-  store$concentration_trace[sweeps, chain] <- slice$concentration_trace
-  store$occupied[sweeps, chain] <- slice$occupied
-  store$probe_density[sweeps, chain, ] <- slice$probe_density - sum(log(fit$scale))
+  total <- nrow(store$log_likelihood)
+  at <- (chain - 1) * total + sweeps[[1L]] - 1
+  trace <- function(name, values, point = 1) {
+    .Call(C_mixture_keep, store[[name]], at + (point - 1) * total * fit$chains, values)
+  }
+  trace("log_likelihood", slice$log_likelihood + jacobian[["rows"]])
+  trace("log_posterior", slice$log_likelihood + slice$log_prior + sum(jacobian))
+  trace("concentration_trace", slice$concentration_trace)
+  trace("occupied", slice$occupied)
+  for (point in seq_len(nrow(fit$probe))) {
+    trace("probe_density", slice$probe_density[, point] - sum(log(fit$scale)), point)
+  }
   last <- sweeps[[length(sweeps)]]
   if (!is_kept(last, fit)) {
     return(invisible())
   }
   draw <- kept_draws(last, fit)
-  store$concentration[draw, chain] <- slice$concentration
   # Draws are the last dimension but one, chains the last.
   place <- draw - 1 + (chain - 1) * nrow(store$concentration)
   put <- function(name, values) {
     if (!is.null(store[[name]])) .Call(C_mixture_keep, store[[name]], place * length(values), values)
   }
+  put("concentration", slice$concentration)
   put("weights", exp(slice$log_weight))
   put("labels", slice$labels)
   if (any(c("means", "covariances") %in% fit$keep)) {
