@@ -20,11 +20,13 @@ draw <- function(code, ...) {
 size_and_time <- function(code) {
   file <- tempfile(fileext = ".png")
   on.exit(unlink(file))
-  seconds <- system.time({
+  # The processor's seconds, which other programs do not lengthen.
+  time <- system.time({
     png(file, width = 7, height = 7, units = "in", res = 300)
     force(code)
     dev.off()
-  })[["elapsed"]]
+  })
+  seconds <- time[["user.self"]] + time[["sys.self"]]
   c(bytes = file.size(file), seconds = seconds)
 }
 
