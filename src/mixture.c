@@ -19,10 +19,6 @@
 #include "core/random_normal.h"
 #include "core/random_wishart.h"
 
-#define LOG_2 0.69314718055994530942
-#define LOG_PI 1.14472988584940017414
-#define LOG_2_PI 1.83787706640934548356
-
 size_t wb_mixture_state_size(int32_t components, int32_t columns) {
   const size_t k = (size_t)components, p = (size_t)columns;
   return k * (WB_MIXTURE_STATISTICS(columns) + 2 * p + wb_packed_size(columns) + 3) +
@@ -193,7 +189,7 @@ static void draw_concentration(const wb_mixture_prior *prior, wb_mixture_state *
 static void set_constants(wb_mixture_state *state) {
   const int32_t p = state->columns;
   for (int32_t j = 0; j < state->components; j++)
-    state->log_constant[j] = state->log_weight[j] - 0.5 * p * LOG_2_PI +
+    state->log_constant[j] = state->log_weight[j] - 0.5 * p * WB_LOG_2_PI +
                              wb_triangle_log_determinant(p, state->factor + (size_t)j * wb_packed_size(p));
 }
 
@@ -232,13 +228,6 @@ int wb_mixture_sweep(const wb_backend *backend, wb_mixture *session,
                                    log_likelihood, message);
 }
 
-/* log of the multivariate gamma function. */
-static double log_gamma_p(int32_t p, double x) {
-  double sum = 0.25 * p * (p - 1) * LOG_PI;
-  for (int32_t i = 0; i < p; i++) sum += wb_lgamma(x - 0.5 * i);
-  return sum;
-}
-
 double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) {
   const int32_t p = state->columns, k = state->components;
   const size_t triangle = wb_packed_size(p);
@@ -248,8 +237,8 @@ double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *sta
   for (size_t i = 0; i < triangle; i++) product[i] = prior->df * prior->scale[i];
   if (!factor_scale(p, product, root)) return wb_nan();
 
-  const double constant = df * wb_triangle_log_determinant(p, root) - 0.5 * df * p * LOG_2 -
-                          log_gamma_p(p, 0.5 * df) - 0.5 * p * (LOG_2_PI + wb_log(prior->mean_scale));
+  const double constant = df * wb_triangle_log_determinant(p, root) - 0.5 * df * p * WB_LN2_HIGH -
+                          wb_lgamma_multivariate(p, 0.5 * df) - 0.5 * p * (WB_LOG_2_PI + wb_log(prior->mean_scale));
   double sum = hyper;
   for (int32_t j = 0; j < k; j++) {
     const double *factor = state->factor + (size_t)j * triangle;

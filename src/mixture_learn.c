@@ -16,10 +16,6 @@
 #include "core/random_wishart.h"
 #include "mixture.h"
 
-#define LOG_2 0.69314718055994530942
-#define LOG_PI 1.14472988584940017414
-#define LOG_2_PI 1.83787706640934548356
-
 static const double *factor_of(const wb_mixture_state *state, int32_t j) {
   return state->factor + (size_t)j * wb_packed_size(state->columns);
 }
@@ -93,13 +89,6 @@ static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *pr
   wb_triangle_gram(p, root, prior->scale);
 }
 
-/* log of the multivariate gamma function. */
-static double log_gamma_p(int32_t p, double x) {
-  double sum = 0.25 * p * (p - 1) * LOG_PI;
-  for (int32_t i = 0; i < p; i++) sum += wb_lgamma(x - 0.5 * i);
-  return sum;
-}
-
 /* nu uniform on a grid: p(nu | ...) is proportional to
  * prod_j IW(Sigma_j | nu + p + 1, nu Phi). */
 static void learn_df(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
@@ -118,8 +107,8 @@ static void learn_df(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior
   double log_weight[WB_MIXTURE_DF_GRID], largest = -1e300, total = 0;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
     const double nu = hyper->df_grid[i], df = nu + p + 1;
-    log_weight[i] = k * (0.5 * df * (p * wb_log(nu) + log_scale) - 0.5 * df * p * LOG_2 -
-                         log_gamma_p(p, 0.5 * df)) + df * log_determinant - 0.5 * nu * trace;
+    log_weight[i] = k * (0.5 * df * (p * wb_log(nu) + log_scale) - 0.5 * df * p * WB_LN2_HIGH -
+                         wb_lgamma_multivariate(p, 0.5 * df)) + df * log_determinant - 0.5 * nu * trace;
     if (log_weight[i] > largest) largest = log_weight[i];
   }
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) total += wb_exp_weight(log_weight[i] - largest);
@@ -149,7 +138,7 @@ double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mi
   if (hyper->learn_mean)
     for (int32_t r = 0; r < p; r++) {
       const double deviation = prior->mean[r] - hyper->mean[r];
-      sum -= 0.5 * (LOG_2_PI + deviation * deviation);
+      sum -= 0.5 * (WB_LOG_2_PI + deviation * deviation);
     }
   if (hyper->learn_mean_scale) {
     const double a = hyper->mean_scale_shape, b = hyper->mean_scale_rate;
@@ -163,7 +152,7 @@ double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mi
     for (size_t i = 0; i < triangle; i++) inverse[i] = hyper->scale[i] / q;
     if (wb_cholesky(p, root) != 0 || wb_cholesky(p, inverse) != 0) return wb_nan();
     sum += (q - p - 1) * wb_triangle_log_determinant(p, root) -
-           q * wb_triangle_log_determinant(p, inverse) - 0.5 * q * p * LOG_2 - log_gamma_p(p, 0.5 * q);
+           q * wb_triangle_log_determinant(p, inverse) - 0.5 * q * p * WB_LN2_HIGH - wb_lgamma_multivariate(p, 0.5 * q);
     wb_triangle_inverse(p, inverse, inverse);
     wb_triangle_multiply(p, inverse, root, inverse);
     for (size_t i = 0; i < triangle; i++) trace = wb_fma(inverse[i], inverse[i], trace);

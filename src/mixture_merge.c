@@ -40,12 +40,6 @@ static double *statistics_of(const merge *m, int32_t j) {
   return m->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->prior->columns);
 }
 
-static double log_gamma_p(int32_t p, double x) {
-  double sum = 0;
-  for (int32_t i = 0; i < p; i++) sum += wb_lgamma(x - 0.5 * i);
-  return sum;
-}
-
 static double cluster_score(const merge *m, const double *statistics) {
   const wb_mixture_prior *prior = m->prior;
   const int32_t p = prior->columns;
@@ -54,7 +48,7 @@ static double cluster_score(const merge *m, const double *statistics) {
   wb_mixture_posterior_scale(prior, statistics, m->scale);
   if (wb_cholesky(p, m->scale) != 0) return 0;
   const double df = prior->df + n + p + 1;
-  return m->constant + log_gamma_p(p, 0.5 * df) - df * wb_triangle_log_determinant(p, m->scale) -
+  return m->constant + wb_lgamma_multivariate(p, 0.5 * df) - df * wb_triangle_log_determinant(p, m->scale) -
          0.5 * p * wb_log1p(prior->mean_scale * n) + wb_lgamma(n);
 }
 
@@ -158,7 +152,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
   const double df = prior->df + p + 1;
   for (size_t i = 0; i < triangle; i++) m.scale[i] = prior->df * prior->scale[i];
   if (wb_cholesky(p, m.scale) == 0) {
-    m.constant = df * wb_triangle_log_determinant(p, m.scale) - log_gamma_p(p, 0.5 * df) +
+    m.constant = df * wb_triangle_log_determinant(p, m.scale) - wb_lgamma_multivariate(p, 0.5 * df) +
                  wb_log(prior->shape / prior->rate);
     for (int32_t j = 0; j < clusters; j++) m.score[j] = cluster_score(&m, statistics_of(&m, j));
     for (int32_t j = 0; j < clusters; j++) {

@@ -84,6 +84,8 @@ WB_HD float wb_nanf(void) {
 }
 
 #define WB_LOG2_E 1.4426950408889634
+#define WB_LOG_PI 1.1447298858494002
+#define WB_LOG_2_PI 1.8378770664093454
 #define WB_LN2_HIGH 0.6931471805599453     /* log 2 rounded */
 #define WB_LN2_LOW 2.3190468138462996e-17  /* the rest */
 #define WB_TO_INTEGER 6755399441055744.0   /* 1.5 * 2^52: adding it rounds to whole numbers */
@@ -351,6 +353,13 @@ WB_HD double wb_lgamma(double x) {
   q = wb_fma(q, z, 0.0833333333333331);
   double constant = 0.41893853320467274; /* log(2 pi)/2 - 1/2 */
   return wb_fma(x - 0.5, wb_log(x) - 1.0, wb_fma(q, inverse, constant));
+}
+
+/* log of the multivariate gamma function of order p, x > (p - 1)/2. */
+WB_HD double wb_lgamma_multivariate(int p, double x) {
+  double sum = 0.25 * p * (p - 1) * WB_LOG_PI;
+  for (int i = 0; i < p; i++) sum += wb_lgamma(x - 0.5 * i);
+  return sum;
 }
 
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, where every wb_uniform lies: rational

@@ -98,7 +98,7 @@ plant 7 mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange w
 plant 1 mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
 plant 1 mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
 # Allocation
-plant 1 mixture.c 's/- 0.5 \* p \* LOG_2_PI +/- 0.5 * p * LOG_2_PI + 0 */' "log densities without the determinant"
+plant 1 mixture.c 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"
 plant 1 cpu/mixture_tile.h 's/const uint64_t element = row + (uint64_t)l/const uint64_t element = row/' "one uniform for all rows"
 plant 1 cpu/mixture_tile.h 's/iteration, &first, &second/0, \&first, \&second/' "the same uniforms in every sweep"
