@@ -224,7 +224,7 @@ check_result_size <- function(entries, argument, what, call = sys.call(-2L), cop
   if (bytes <= 1e8) {
     return(invisible())
   }
-  size <- function() sprintf("the result would have %s %s (%s)", format(entries, big.mark = ",", digits = 17), what, show_bytes(bytes))
+  size <- function() sprintf("the result would have %s %s (%s)", format(entries, big.mark = ",", digits = 17, scientific = FALSE), what, show_bytes(bytes))
   if (entries > 2^52) {
     stop_warpbayes("input", paste0(size(), ", more than R allows"), argument = argument, call = call)
   }

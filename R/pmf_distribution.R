@@ -100,10 +100,12 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   possible <- which(weights_of(dist) > if (is_log(dist)) -Inf else 0)
   first <- possible[[1L]]
   last <- possible[[length(possible)]]
+  whole <- p == if (lower.tail) !log.p else if (log.p) -Inf else 0
   # Relative slack for the rounding of p and of the sums.
   slack <- 64 * .Machine$double.eps
   sums <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
-  p <- if (log.p) p - slack * (if (lower.tail) 1 else -1) else p * (1 - slack * (if (lower.tail) 1 else -1))
+  sign <- if (lower.tail) 1 else -1
+  p <- if (log.p) p - sign * slack else p * (1 - sign * slack)
   at <- if (lower.tail) {
     # The first position whose sum reaches p.
     findInterval(p, sums, left.open = TRUE) + 1
@@ -111,6 +113,8 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
     # sums[i] = P(X >= i): the first i with P(X > i) = sums[i + 1] <= p.
     length(sums) - findInterval(p, rev(sums[-1L]))
   }
+  # Not so where all probability is asked for.
+  at[whole] <- last
   dist$from + pmin(pmax(at, first), last) - 1
 }
 

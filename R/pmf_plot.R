@@ -58,7 +58,7 @@ plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NUL
   }
   if (!bars) {
     graphics::lines(thin_line(value, height), col = col, ...)
-  } else {
+  } else if (any(finite)) {
     base <- if (log) graphics::par("usr")[[3L]] else 0
     graphics::rect(value[finite] - 0.4, base, value[finite] + 0.4, height[finite], col = col, border = NA, ...)
   }
@@ -75,6 +75,12 @@ draw_probability_axis <- function(log) {
     return()
   }
   powers <- whole_ticks(graphics::axTicks(2))
+  # Labels run along the axis, exponents in smaller print: as many as have room,
+  # counted from the top.
+  inches <- function(text) graphics::strwidth(text, units = "inches")
+  width <- inches("10 ") + 0.7 * max(inches(paste0("-", abs(powers))))
+  every <- ceiling(width * length(powers) / graphics::par("pin")[[2L]])
+  powers <- powers[(length(powers) - seq_along(powers)) %% every == 0]
   labels <- lapply(powers, function(power) bquote(10^.(format(power, scientific = FALSE))))
   graphics::axis(2, at = powers, labels = as.expression(labels))
 }

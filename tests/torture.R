@@ -11,7 +11,16 @@ x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
 results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
   fit$elapsed <- NULL
-  list(info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  die <- pmf(rep(1 / 6, 6), from = 1)
+  l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)
+  rows <- matrix(1:12, 3)
+  sums <- list(
+    die + die, l - die, convolve_pmf(rows, rows), convolve_pmf(log(rows), log(rows), log = TRUE), sum_pmf(list(1:3, 4:5)),
+    sum_pmf(rows), rep_sum(die, 5), rep_sum(l, 3), condition_on_sum(die, l, 9), ppmf(3, l, log.p = TRUE),
+    rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
+    convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2)
+  )
+  list(sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

@@ -87,6 +87,10 @@ fi
     "$work/ulp"
     count $? "errors in ulp"
   fi
+  if test -n "$quad" && build convolution $quad -std=gnu99 $flags -Wno-pedantic convolution.c -lquadmath; then
+    "$work/convolution" | cmp - ../testthat/convolution-reference.csv
+    count $? "sums of discrete variables in quadruple precision"
+  fi
   build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
   build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }
 }

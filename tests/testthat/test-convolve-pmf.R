@@ -1,0 +1,272 @@
+expect_input_error <- function(code, message) {
+  expect_error(code, message, class = "warpbayes_error_input")
+}
+
+# The instruction sets of this machine; without fma in hardware small sizes only.
+isas <- function() {
+  all <- c("baseline", "avx2", "avx512")
+  all[seq_len(match(warp_info()$isa_widest, all))]
+}
+
+with_isa <- function(isa, code) {
+  saved <- options(warpbayes.isa = isa)
+  on.exit(options(saved))
+  code
+}
+
+test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, whichever method", {
+  cases <- list(
+    binomial = list(binomial_half(1000), binomial_half(1000)),
+    poisson = list(poisson_factor(171, 1), poisson_factor(14200, 10000)),
+    poisson_large = list(poisson_factor(14200, 10000), poisson_factor(20000, 15000)),
+    heavy_narrow = list(heavy_factor(30000), poisson_factor(3000, 50)),
+    heavy_heavy = list(heavy_factor(9000), heavy_factor(9000)),
+    random = list(random_factor(9000, 1), random_factor(11000, 2)),
+    geometric = list(geometric_factor(9000, 0.9921875), geometric_factor(9000, 0.984375))
+  )
+  for (name in names(cases)) {
+    factors <- cases[[name]]
+    reference <- convolution_reference(name)
+    expect_gt(nrow(reference), 20)
+    for (accuracy in c(1e-12, 0)) {
+      r <- convolve_pmf(factors[[1L]], factors[[2L]], accuracy = accuracy, threads = 2)
+      expect_length(r, length(factors[[1L]]) + length(factors[[2L]]) - 1)
+      expect_true(all(r >= 0), info = name)
+      expect_lt(worst_relative_error(r, reference), 1e-12)
+    }
+  }
+})
+
+test_that("the fast method does what was asked where less is asked", {
+  x <- random_factor(9000, 1)
+  y <- random_factor(11000, 2)
+  direct <- convolve_pmf(x, y, accuracy = 0, threads = 2)
+  for (accuracy in c(1e-13, 1e-9, 1e-4)) {
+    fast <- convolve_pmf(x, y, accuracy = accuracy, threads = 2)
+    expect_lt(max(abs(fast / direct - 1)), accuracy)
+    expect_false(identical(fast, direct))
+  }
+})
+
+test_that("sizes around the borders of tiles, groups and blocks agree with plain sums", {
+  set.seed(1)
+  for (m in c(1, 2, 7, 8, 31, 32, 33, 65, 1023, 1024, 1025)) {
+    for (n in c(1, 3, 63, 64, 65, 513)) {
+      x <- rexp(m)
+      y <- rexp(n)
+      expect_equal(convolve_pmf(x, y), reference_convolve(x, y), tolerance = 1e-14)
+      # The shorter one leads, whichever comes first.
+      expect_identical(convolve_pmf(x, y), if (m == n) convolve_pmf(x, y) else convolve_pmf(y, x))
+    }
+  }
+})
+
+test_that("threads, instruction sets and backends do not change a bit", {
+  x <- random_factor(700, 1)
+  y <- random_factor(1100, 2)
+  large <- list(random_factor(9000, 3), poisson_factor(9000, 800))
+  logs <- log(random_factor(300, 4)) * 1000
+  rows <- matrix(random_factor(21 * 33, 5), 21)
+  results <- function(backend, threads) {
+    list(
+      direct = convolve_pmf(x, y, backend = backend, threads = threads),
+      rows = convolve_pmf(rows, rows[, 1:9], backend = backend, threads = threads),
+      one_for_all = convolve_pmf(rows, y[1:40], backend = backend, threads = threads),
+      log = convolve_pmf(logs, logs, log = TRUE, backend = backend, threads = threads),
+      sum = sum_pmf(rows, backend = backend, threads = threads)
+    )
+  }
+  fast <- function(threads) convolve_pmf(large[[1L]], large[[2L]], threads = threads)
+  expected <- results("cpu", 1)
+  expect_identical(results("cpu", 2), expected)
+  expect_identical(results(NULL, 2), expected)
+  for (isa in isas()) {
+    expect_identical(with_isa(isa, results("cpu", 2)), expected, info = isa)
+  }
+  one <- fast(1)
+  expect_identical(fast(2), one)
+  for (isa in setdiff(isas(), "baseline")) {
+    expect_identical(with_isa(isa, fast(2)), one, info = isa)
+  }
+})
+
+test_that("work cut into parts for the device's memory or for interrupts is the same work", {
+  x <- random_factor(2000, 1)
+  y <- random_factor(2500, 2)
+  rows <- matrix(random_factor(200 * 32, 3), 200)
+  whole <- list(convolve_pmf(x, y, threads = 2), convolve_pmf(rows, rows, threads = 2))
+  saved <- options(warpbayes.device_memory = 50000)
+  on.exit(options(saved))
+  expect_identical(list(convolve_pmf(x, y, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
+
+  run <- warpbayes:::resolve_run(NULL, 2)
+  parts <- lapply(c(0, 1000, 4096), function(first) {
+    warpbayes:::native(warpbayes:::C_pmf_convolve, x, y, first, min(1000, 4499 - first), 0, run)
+  })
+  expect_identical(parts, list(whole[[1L]][1:1000], whole[[1L]][1001:2000], whole[[1L]][4097:4499]))
+})
+
+test_that("with too little device memory for two vectors the message says so", {
+  skip_if(warp_info()$backend == "cpu", "the backend has memory of its own")
+  saved <- options(warpbayes.device_memory = 20000)
+  on.exit(options(saved))
+  expect_error(convolve_pmf(runif(2000), runif(2500), threads = 2), "2000 and 2500 weights do not fit",
+    class = "warpbayes_error_memory"
+  )
+})
+
+test_that("rows of matrices are convolved in pairs", {
+  set.seed(2)
+  for (columns in list(c(1, 1), c(3, 2), c(32, 32), c(49, 20), c(100, 60))) {
+    for (rows in c(1, 8, 13)) {
+      x <- matrix(rexp(rows * columns[[1L]]), rows)
+      y <- matrix(rexp(rows * columns[[2L]]), rows)
+      expected <- t(vapply(seq_len(rows), function(i) convolve_pmf(x[i, ], y[i, ]), numeric(sum(columns) - 1)))
+      dim(expected) <- c(rows, sum(columns) - 1)
+      expect_identical(convolve_pmf(x, y, threads = 2), expected)
+      expect_equal(convolve_pmf(log(x), log(y), log = TRUE, threads = 2), log(expected), tolerance = 1e-14)
+    }
+  }
+  x <- matrix(rexp(40), 10)
+  y <- rexp(5)
+  expect_identical(convolve_pmf(x, y, threads = 2), convolve_pmf(x, matrix(y, 10, 5, byrow = TRUE), threads = 2))
+  expect_identical(convolve_pmf(y, x, threads = 2), convolve_pmf(matrix(y, 1), x, threads = 2))
+})
+
+test_that("rows too long for direct sums take the fast method one by one", {
+  rows <- rbind(poisson_factor(8300, 700), random_factor(8300, 1))
+  result <- convolve_pmf(rows, rows[2:1, ], threads = 2)
+  expect_identical(result[1L, ], convolve_pmf(rows[1L, ], rows[2L, ], threads = 2))
+  direct <- convolve_pmf(rows, rows[2:1, ], accuracy = 0, threads = 2)
+  expect_lt(max(abs(result / direct - 1)[direct > 1e-300]), 1e-12)
+})
+
+test_that("logarithms keep their accuracy where probabilities have long underflowed", {
+  k <- 0:1499
+  x <- -(k - 700)^2 / 16
+  y <- -(k - 300)^2 / 32 - ifelse(k %% 7 == 0, 900, 0)
+  reference <- convolution_reference("logarithms")
+  expect_lt(min(reference$value), -80000)
+  r <- convolve_pmf(x, y, log = TRUE, threads = 2)
+  # Half a unit in the last place of a logarithm of 90,000 is 7e-12.
+  expect_lt(max(abs(r[reference$index + 1] - reference$value) / pmax(1, abs(reference$value))), 4e-16)
+})
+
+test_that("logarithms without any order, zeros and single values", {
+  set.seed(3)
+  x <- -rexp(200, 1e-4)
+  y <- -rexp(150, 1e-5)
+  x[c(1, 7, 100:140)] <- -Inf
+  y[c(20:60, 150)] <- -Inf
+  sums <- outer(x, y, `+`)
+  index <- outer(seq_along(x), seq_along(y), `+`) - 1
+  expected <- vapply(split(sums, index), function(s) {
+    top <- max(s)
+    if (top == -Inf) -Inf else top + log(sum(exp(s - top)))
+  }, numeric(1), USE.NAMES = FALSE)
+  expect_equal(convolve_pmf(x, y, log = TRUE, threads = 2), expected, tolerance = 1e-14)
+  expect_identical(convolve_pmf(-1e14, -3, log = TRUE), -1e14 - 3)
+  expect_identical(convolve_pmf(c(-Inf, -5), c(0, -Inf), log = TRUE), c(-Inf, -5, -Inf))
+})
+
+test_that("long vectors of logarithms: smooth, with gaps, and wild", {
+  k <- 0:5999
+  smooth <- -(k - 2000)^2 / 1e4
+  gaps <- ifelse(k %% 2 == 0, smooth, -Inf)
+  set.seed(4)
+  wild <- -rexp(3000, 1e-3)
+  check <- function(x, y) {
+    r <- convolve_pmf(x, y, log = TRUE, threads = 2)
+    for (i in c(1, 2, 500, 1999, length(r) - 1, length(r))) {
+      j <- seq(max(1, i - length(y) + 1), min(length(x), i))
+      s <- x[j] + y[i - j + 1]
+      top <- max(s)
+      expected <- if (top == -Inf) -Inf else top + log(sum(exp(s - top)))
+      expect_equal(r[[i]], expected, tolerance = 1e-13)
+    }
+  }
+  check(smooth, smooth)
+  check(smooth, gaps)
+  check(gaps, gaps)
+  check(wild, wild)
+  check(wild, smooth)
+})
+
+test_that("windows of plain weights: gaps, far modes, subnormal numbers", {
+  k <- 0:8999
+  narrow <- function(centre, sd) exp(-((k - centre) / sd)^2 / 2)
+  cases <- list(
+    list(ifelse(k %% 2 == 0, narrow(3000, 200), 0), narrow(5000, 300)),
+    list(narrow(500, 30) + 1e-40 * narrow(8500, 20), narrow(4500, 1000)),
+    list(narrow(500, 30) * 1e-290, narrow(4500, 1000)),
+    list(c(1, rep(0, 8998), 1), random_factor(9000, 1)),
+    list(exp(-600 * random_factor(9000, 2)), random_factor(9000, 1))
+  )
+  for (case in cases) {
+    fast <- convolve_pmf(case[[1L]], case[[2L]], threads = 2)
+    direct <- convolve_pmf(case[[1L]], case[[2L]], accuracy = 0, threads = 2)
+    expect_true(all(fast >= 0))
+    expect_identical(fast == 0 & direct > 1e-300, rep(FALSE, length(fast)))
+    expect_lt(max(abs(fast / direct - 1)[direct > 1e-300]), 1e-12)
+  }
+})
+
+test_that("distributions keep their place and their scale", {
+  x <- pmf(c(0.25, 0.75), from = -3)
+  y <- pmf(c(0.5, 0.25, 0.25), from = 10)
+  s <- convolve_pmf(x, y, threads = 2)
+  expect_s3_class(s, "pmf")
+  expect_identical(s$from, 7)
+  expect_equal(s$prob, c(0.125, 0.4375, 0.25, 0.1875))
+  l <- convolve_pmf(x, y, log = TRUE, threads = 2)
+  expect_null(l$prob)
+  expect_equal(exp(l$log_prob), s$prob)
+  expect_equal(convolve_pmf(l, y, threads = 2)$log_prob, log(convolve_pmf(s, y, threads = 2)$prob))
+  expect_equal(convolve_pmf(l, y, log = FALSE, threads = 2)$prob, convolve_pmf(s, y, threads = 2)$prob)
+  # A vector together with a distribution is one.
+  expect_identical(convolve_pmf(x, c(0.5, 0.5), threads = 2), convolve_pmf(x, pmf(c(0.5, 0.5)), threads = 2))
+})
+
+test_that("whole numbers and named vectors are weights like others", {
+  expect_identical(convolve_pmf(1:3, c(a = 1, b = 2)), c(1, 4, 7, 6))
+  expect_identical(convolve_pmf(c(1, -0), 2), c(2, 0))
+  expect_identical(convolve_pmf(table(c(1, 1, 2)), 1), c(2, 1))
+})
+
+test_that("each bad argument has its message", {
+  expect_input_error(convolve_pmf(c(1, -2), 1), "`x` has the entry -2 at position 2; probabilities must be numbers from 0")
+  expect_input_error(convolve_pmf(1, c(1, NaN)), "`y` has the entry NaN at position 2")
+  expect_input_error(convolve_pmf(1, NA_real_), "`y` has the entry NA at position 1")
+  expect_input_error(convolve_pmf(Inf, 1), "`x` has the entry Inf at position 1")
+  expect_input_error(convolve_pmf(c(0, 0), 1), "`x` is all zero")
+  expect_input_error(convolve_pmf(1, numeric()), "`y` is empty")
+  expect_input_error(convolve_pmf("a", 1), "`x` must be a numeric vector, not \"a\"")
+  expect_input_error(convolve_pmf(array(1, c(1, 1, 1)), 1), "`x` must be a numeric vector, not a 1 x 1 x 1 array")
+  expect_input_error(convolve_pmf(c(0, NaN), 0, log = TRUE), "`x` has the entry NaN at position 2; logarithms")
+  expect_input_error(convolve_pmf(0, Inf, log = TRUE), "`y` has the entry Inf at position 1; logarithms")
+  expect_input_error(convolve_pmf(0, -1e300, log = TRUE), "not beyond 2\\^49")
+  expect_input_error(convolve_pmf(-Inf, 0, log = TRUE), "`x` is all zero")
+  expect_input_error(convolve_pmf(matrix(1, 2, 2), matrix(1, 3, 2)), "`y` has 3 rows and `x` has 2")
+  expect_input_error(convolve_pmf(matrix(1, 0, 2), matrix(1, 3, 2)), "`x` is empty: a 0 x 2 matrix")
+  expect_input_error(convolve_pmf(matrix("a", 1, 2), 1), "`x` must be numeric, not a 1 x 2 matrix")
+  expect_input_error(convolve_pmf(rbind(c(1, 2), c(3, -4)), 1), "`x` has the entry -4 in row 2, column 2")
+  expect_input_error(convolve_pmf(rbind(c(1, 2), 0), 1), "`x` is all zero in row 2")
+  expect_input_error(convolve_pmf(pmf(1), c(0.5, 0.6)), "`y` is a vector that sums to 1.1, not 1")
+  expect_input_error(convolve_pmf(1, 1, log = NA), "`log` must be TRUE or FALSE")
+  expect_input_error(convolve_pmf(1, 1, accuracy = -1), "`accuracy` must be one number from 0 to 0.01, not -1")
+  expect_input_error(convolve_pmf(1, 1, accuracy = NA), "`accuracy` must be one number")
+  expect_input_error(convolve_pmf(1, 1, threads = 0), "`threads` must be one whole number")
+  expect_input_error(convolve_pmf(1, 1, backend = "gpu"), "`backend` must be one of")
+  expect_input_error(
+    convolve_pmf(pmf(1, from = 2^52), pmf(1, from = 2^52)), "the sum would begin at 9007199254740992, beyond 2\\^52"
+  )
+})
+
+test_that("a result larger than memory is refused with its size", {
+  check <- function(entries, copies = 3) warpbayes:::check_result_size(entries, "times", "probabilities", copies = copies)
+  expect_silent(check(1e6))
+  expect_error(check(1e13), "the result would have 10,000,000,000,000 probabilities \\(80 TB\\)",
+    class = "warpbayes_error_memory"
+  )
+  expect_input_error(check(2^53), "more than R allows")
+})
