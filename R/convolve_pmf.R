@@ -75,7 +75,7 @@
 #' dim(convolve_pmf(many, many, threads = 2))
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
-  if (is.null(log) && is.null(threads) && is.double(x) && is.double(y)) {
+  if (is.null(log) && is.double(x) && is.double(y) && is_thread_count(threads)) {
     # Two short vectors take less time than the checks below; NULL if it is not these.
     result <- .Call(C_pmf_convolve_short, x, y, accuracy, short_run(backend))
     if (!is.null(result)) {
@@ -98,6 +98,11 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
     return(convolve_rows(x, y, log, accuracy, run, sys.call()))
   }
   convolve_vectors(check_weights(x, "x", log), check_weights(y, "y", log), log, accuracy, run)
+}
+
+is_thread_count <- function(threads) {
+  is.null(threads) || (is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) &&
+    threads == floor(threads))
 }
 
 # The last run that was resolved for short vectors, which no second thread helps.
@@ -192,6 +197,9 @@ convolve_rows <- function(x, y, log, accuracy, run, call) {
 check_weight_rows <- function(x, argument, log, call) {
   if (!is.matrix(x)) {
     return(matrix(check_weights(x, argument, log, call), 1L))
+  }
+  if (is.double(x) && .Call(C_pmf_usable, x, log)) {
+    return(x)
   }
   if (!is.numeric(x)) {
     stop_input(argument, "must be numeric, not ", show_value(x), call = call)

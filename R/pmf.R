@@ -78,6 +78,9 @@ new_pmf <- function(prob, from, log) {
 # A plain double vector of weights, or logarithms of weights, that can be used, or
 # an error that names the first one which cannot.
 check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
+  if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) {
+    return(weights)
+  }
   if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
     stop_input(argument, "must be a numeric vector, not ", show_value(weights), call = call)
   }

@@ -5,6 +5,10 @@
 
 #include "pmf.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 static wb_pmf_context read_context(SEXP accuracy, SEXP run) {
   wb_pmf_context context;
   wb_run_from_list(run, &context.run, &context.backend);
@@ -21,17 +25,40 @@ static SEXP result_or_failure(SEXP result, int status, const wb_message *message
   return status == WB_OK ? result : wb_failure(status, message);
 }
 
+/* A result of megabytes is memory that the system hands out and clears at the
+ * first touch, page by page, which takes longer than the sums of many small
+ * pairs: large pages are asked for, where the system has them to give. */
+static SEXP in_large_pages(SEXP result) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const uintptr_t page = (uintptr_t)1 << 21;
+  const uintptr_t begin = ((uintptr_t)REAL(result) + page - 1) / page * page;
+  const uintptr_t end = (uintptr_t)(REAL(result) + Rf_xlength(result)) / page * page;
+  if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
+  return result;
+}
+
+/* Whether every row of a matrix, or a vector, of doubles can be used; what is
+ * wrong otherwise is found out, with words, in R. */
+SEXP wb_entry_pmf_usable(SEXP x, SEXP log) {
+  const SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  const int matrix = dim != R_NilValue && Rf_xlength(dim) == 2;
+  const int64_t rows = matrix ? INTEGER_RO(dim)[0] : 1, columns = matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x);
+  return Rf_ScalarLogical(wb_pmf_usable(rows, columns, REAL_RO(x), Rf_asLogical(log)));
+}
+
 static int is_plain(SEXP x) {
   return Rf_getAttrib(x, R_DimSymbol) == R_NilValue && Rf_getAttrib(x, R_ClassSymbol) == R_NilValue;
 }
 
-/* The convolution of two short vectors, or NULL where they are not: whatever is
- * wrong with them is found out, with words, in R. */
+/* The convolution of two short vectors, or NULL where they are not that or cannot
+ * be used. */
 SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run) {
   const int64_t m = Rf_xlength(x), n = Rf_xlength(y);
   if (!is_plain(x) || !is_plain(y) || m == 0 || n == 0 || (double)m * (double)n > WB_PMF_SHORT ||
       TYPEOF(accuracy) != REALSXP || Rf_xlength(accuracy) != 1 || !(REAL_RO(accuracy)[0] >= 0) ||
-      !(REAL_RO(accuracy)[0] <= 0.01) || !wb_pmf_usable(m, REAL_RO(x)) || !wb_pmf_usable(n, REAL_RO(y)))
+      !(REAL_RO(accuracy)[0] <= 0.01) || !wb_pmf_usable(1, m, REAL_RO(x), 0) ||
+      !wb_pmf_usable(1, n, REAL_RO(y), 0))
     return R_NilValue;
   const wb_pmf_context context = read_context(accuracy, run);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(m + n - 1)));
@@ -45,7 +72,7 @@ SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run) {
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP first, SEXP count, SEXP accuracy, SEXP run) {
   const wb_pmf_context context = read_context(accuracy, run);
   const int64_t m = Rf_xlength(x), n = Rf_xlength(y), outputs = wb_size_from_sexp(count);
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)outputs));
+  SEXP result = PROTECT(in_large_pages(Rf_allocVector(REALSXP, (R_xlen_t)outputs)));
   wb_message message;
   int status;
   if (outputs == m + n - 1) {
@@ -67,7 +94,7 @@ SEXP wb_entry_pmf_convolve_rows(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP ru
   const int *x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol)), *y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol));
   const int rows = x_dim[0] > y_dim[0] ? x_dim[0] : y_dim[0];
   const int64_t outputs = (int64_t)x_dim[1] + y_dim[1] - 1;
-  SEXP result = PROTECT(Rf_allocMatrix(REALSXP, rows, (int)outputs));
+  SEXP result = PROTECT(in_large_pages(Rf_allocMatrix(REALSXP, rows, (int)outputs)));
   const wb_convolution work = {
     .pairs = rows, .m = x_dim[1], .n = y_dim[1],
     .p = REAL_RO(x), .p_stride = x_dim[0], .p_pair_stride = x_dim[0] == rows ? 1 : 0,

@@ -17,17 +17,58 @@
 #include "core/philox.h"
 #include "memory.h"
 
-int wb_pmf_usable(int64_t count, const double *x) {
-  /* As whole numbers the bits of usable numbers lie below those of infinity, and
-   * adding one to the exponent does not reach the sign. */
-  uint64_t all = 0, above = 0;
+/* As whole numbers the bits of usable weights lie below those of infinity, and
+ * adding one to the exponent does not reach the sign; their union is not 0 if one
+ * is positive. */
+typedef struct bits_seen {
+  uint64_t all, above;
+} bits_seen;
+
+static bits_seen see_weights(int64_t count, const double *x, uint64_t *restrict row) {
+  bits_seen seen = {0, 0};
   for (int64_t i = 0; i < count; i++) {
     uint64_t bits;
     memcpy(&bits, x + i, sizeof bits);
-    all |= bits;
-    above |= bits + ((uint64_t)1 << 52);
+    seen.all |= bits;
+    seen.above |= bits + ((uint64_t)1 << 52);
+    if (row) row[i] |= bits;
   }
-  return (all | above) >> 63 == 0 && all != 0;
+  return seen;
+}
+
+/* The same for logarithms, in which a bit for a number and the sign's bit for
+ * what cannot be used stand for these. */
+static bits_seen see_logarithms(int64_t count, const double *x, uint64_t *restrict row) {
+  bits_seen seen = {0, 0};
+  for (int64_t i = 0; i < count; i++) {
+    const uint64_t number = (x[i] >= -0x1p49) & (x[i] <= 0x1p49);
+    const uint64_t usable = number | (uint64_t)(x[i] == -wb_infinity());
+    seen.all |= number;
+    seen.above |= (usable ^ 1) << 63;
+    if (row) row[i] |= number;
+  }
+  return seen;
+}
+
+int wb_pmf_usable(int64_t rows, int64_t columns, const double *x, int log) {
+  enum { together = 256 };
+  if (rows == 0 || columns == 0) return 0;
+  if (rows == 1) {
+    const bits_seen seen = log ? see_logarithms(columns, x, NULL) : see_weights(columns, x, NULL);
+    return (seen.all | seen.above) >> 63 == 0 && seen.all != 0;
+  }
+  for (int64_t first = 0; first < rows; first += together) {
+    uint64_t row[together] = {0};
+    const int64_t here = rows - first < together ? rows - first : together;
+    for (int64_t column = 0; column < columns; column++) {
+      const double *const from = x + column * rows + first;
+      const bits_seen seen = log ? see_logarithms(here, from, row) : see_weights(here, from, row);
+      if ((seen.all | seen.above) >> 63 != 0) return 0;
+    }
+    for (int64_t l = 0; l < here; l++)
+      if (row[l] == 0) return 0;
+  }
+  return 1;
 }
 
 int wb_pmf_convolve_part(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {

@@ -16,9 +16,10 @@ typedef struct wb_pmf_context {
 /* Products of lengths from which the fast method is considered. */
 #define WB_PMF_FAST_FROM 6.7e7
 
-/* Whether all weights are finite and not negative (-0 counts as negative), and
- * one is positive. */
-int wb_pmf_usable(int64_t count, const double *x);
+/* Whether all weights are finite and not negative (-0 counts as negative), or are
+ * logarithms that wide numbers hold, and one in each row is positive. Columns lie
+ * one after the other; a vector is one row. */
+int wb_pmf_usable(int64_t rows, int64_t columns, const double *x, int log);
 
 /* Up to so many products a second thread is of no use and no window is tried. */
 #define WB_PMF_SHORT 4e6

@@ -21,6 +21,10 @@
 /* Pairs that convolve_lanes takes at once: a cache line of each row. */
 #define WB_CONVOLUTION_LANES 8
 
+/* Outputs that convolve_lanes computes together, less one: how far its indices
+ * leave the vectors. */
+#define LANES_MARGIN 7
+
 #define WB_LOOPS "convolve_loops.h"
 #include "isa.h"
 
@@ -35,6 +39,9 @@
 /* Below this many multiply-adds, 0.2 ms, waiting for a second thread may cost more
  * than it brings, above all on a busy machine. */
 #define PARALLEL_FROM 1e7
+
+/* Pairs that are brought together at a time. */
+#define LANES_TOGETHER 64
 
 /* Larger vectors of a batch are worth gathering one pair at a time. */
 #define LANES_UP_TO 48
@@ -131,27 +138,66 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
 #undef DO_CHUNK
 }
 
-/* Pairs first..first + count - 1, count <= WB_CONVOLUTION_LANES, whose elements
- * lie side by side. */
+/* From `count` vectors whose elements lie side by side to blocks of
+ * WB_CONVOLUTION_LANES vectors, and back: rows of up to 512 bytes, because each
+ * may lie on a page of its own. */
+static void to_lanes(const double *restrict from, int64_t stride, int length, int count, int64_t room,
+                     double *restrict to) {
+  for (int j = 0; j < length; j++)
+    for (int l = 0; l < count; l += WB_CONVOLUTION_LANES) {
+      const int here = count - l < WB_CONVOLUTION_LANES ? count - l : WB_CONVOLUTION_LANES;
+      double *const out = to + l * room + j * WB_CONVOLUTION_LANES;
+      const double *const in = from + j * stride + l;
+      if (here == WB_CONVOLUTION_LANES) {
+        memcpy(out, in, WB_CONVOLUTION_LANES * sizeof(double));
+      } else {
+        for (int k = 0; k < WB_CONVOLUTION_LANES; k++) out[k] = k < here ? in[k] : 0;
+      }
+    }
+}
+static void from_lanes(const double *restrict from, int64_t room, int64_t length, int count, double *restrict to,
+                       int64_t stride) {
+  for (int64_t j = 0; j < length; j++)
+    for (int l = 0; l < count; l += WB_CONVOLUTION_LANES) {
+      const int here = count - l < WB_CONVOLUTION_LANES ? count - l : WB_CONVOLUTION_LANES;
+      const double *const in = from + l * room + j * WB_CONVOLUTION_LANES;
+      double *const out = to + j * stride + l;
+      if (here == WB_CONVOLUTION_LANES) {
+        memcpy(out, in, WB_CONVOLUTION_LANES * sizeof(double));
+      } else {
+        for (int k = 0; k < here; k++) out[k] = in[k];
+      }
+    }
+}
+
+/* Rows of WB_CONVOLUTION_LANES doubles that p, q and r of as many pairs take. */
+static int lanes_rows(int m, int n) {
+  return m + (n + 2 * LANES_MARGIN) + (m + n - 1 + LANES_MARGIN);
+}
+
+/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. */
 static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory) {
-  const int m = (int)work->m, n = (int)work->n, width = WB_CONVOLUTION_LANES;
-  double *const p = memory, *const q = p + m * width, *const r = q + n * width;
-  memset(memory, 0, (size_t)(2 * (m + n) - 1) * (size_t)width * sizeof(double));
-  for (int j = 0; j < m; j++)
-    memcpy(p + j * width, work->p + first + j * work->p_stride, (size_t)count * sizeof(double));
-  for (int j = 0; j < n; j++)
-    memcpy(q + j * width, work->q + first + j * work->q_stride, (size_t)count * sizeof(double));
-  lanes[isa](m, n, p, q, r);
-  for (int64_t i = 0; i < work->count; i++)
-    memcpy(work->r + first + i * work->r_stride, r + (work->first + i) * width, (size_t)count * sizeof(double));
+  const int m = (int)work->m, n = (int)work->n, room = lanes_rows(m, n);
+  const size_t margin = LANES_MARGIN * WB_CONVOLUTION_LANES;
+  double *const p = memory, *const q = p + m * WB_CONVOLUTION_LANES + margin;
+  double *const r = q + n * WB_CONVOLUTION_LANES + margin;
+  to_lanes(work->p + first, work->p_stride, m, count, room, p);
+  to_lanes(work->q + first, work->q_stride, n, count, room, q);
+  for (int64_t l = 0; l < count; l += WB_CONVOLUTION_LANES) {
+    double *const q_here = q + l * room;
+    memset(q_here - margin, 0, margin * sizeof(double));
+    memset(q_here + n * WB_CONVOLUTION_LANES, 0, margin * sizeof(double));
+    lanes[isa](m, n, p + l * room, q_here, r + l * room);
+  }
+  from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
 
 /* Many pairs: a thread takes whole pairs, or as many as fill a vector. */
 static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
                            work->m <= LANES_UP_TO && work->n <= WB_CONVOLUTION_BLOCK;
-  const int64_t width = side_by_side ? WB_CONVOLUTION_LANES : 1;
-  const size_t doubles = side_by_side ? (size_t)(2 * (work->m + work->n) * width)
+  const int64_t width = side_by_side ? LANES_TOGETHER : 1;
+  const size_t doubles = side_by_side ? (size_t)lanes_rows((int)work->m, (int)work->n) * LANES_TOGETHER
                                       : operand_doubles(work->m, work->n);
   int failed = 0;
   (void)threads;

@@ -52,28 +52,32 @@ static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t cou
   }
 }
 
-/* r[i + j] += p[j] q[i] in WB_CONVOLUTION_LANES pairs at once: element l of each
- * array's rows belongs to pair l. m is at most WB_CONVOLUTION_BLOCK and r is
- * zero before. Without waste for the smallest pairs. */
-static void WB_NAME(convolve_lanes)(int m, int n, const double *restrict p, const double *restrict q,
-                                    double *restrict r) {
-  for (int group = 0; group < m; group += WB_CONVOLUTION_GROUP) {
-    for (int c = 0; c < 8; c++) {
-      for (int j = group + c; j < m && j < group + WB_CONVOLUTION_GROUP; j += 8) {
-        wb_vector w[VECTORS / LANES + 1];
-        const int vectors = WB_CONVOLUTION_LANES / LANES;
-        for (int v = 0; v < vectors; v++) w[v] = *(const wb_vector *)(p + j * WB_CONVOLUTION_LANES + v * LANES);
-        double *const out = r + j * WB_CONVOLUTION_LANES;
-        for (int i = 0; i < n; i++) {
+/* The sums of WB_CONVOLUTION_LANES pairs at once: element l of each array's rows
+ * belongs to pair l. m is at most WB_CONVOLUTION_BLOCK; q has LANES_MARGIN rows of
+ * zeros on both sides, and r has rows for m + n - 1 + LANES_MARGIN outputs. Eight
+ * vectors of sums stay in registers. */
+static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double *q, double *r) {
+  enum { width = WB_CONVOLUTION_LANES / LANES, rows = VECTORS / width };
+  for (int i = 0; i < m + n - 1; i += rows) {
+    const int low = i - n + 1, high = i + rows - 1;
+    wb_vector sum[VECTORS];
+    WB_UNROLL
+    for (int l = 0; l < VECTORS; l++) sum[l] = WB_VECTOR_SET(0.0);
+    for (int group = 0; group < m; group += WB_CONVOLUTION_GROUP) {
+      const int end = m - group < WB_CONVOLUTION_GROUP ? m : group + WB_CONVOLUTION_GROUP;
+      for (int c = 0; c < 8; c++) {
+        for (int j = group + c; j < end; j += 8) {
+          if (j < low || j > high) continue;
+          const double *const weight = p + j * WB_CONVOLUTION_LANES, *const x = q + (i - j) * WB_CONVOLUTION_LANES;
           WB_UNROLL
-          for (int v = 0; v < WB_CONVOLUTION_LANES / LANES; v++) {
-            const int at = i * WB_CONVOLUTION_LANES + v * LANES;
-            wb_vector *const sum = (wb_vector *)(out + at);
-            *sum = WB_VECTOR_FMA(w[v], *(const wb_vector *)(q + at), *sum);
-          }
+          for (int l = 0; l < VECTORS; l++)
+            sum[l] = WB_VECTOR_FMA(*(const wb_vector *)(weight + l % width * LANES),
+                                   *(const wb_vector *)(x + l * LANES), sum[l]);
         }
       }
     }
+    WB_UNROLL
+    for (int l = 0; l < VECTORS; l++) *(wb_vector *)(r + i * WB_CONVOLUTION_LANES + l * LANES) = sum[l];
   }
 }
 

@@ -1,0 +1,115 @@
+# Sums of discrete variables: seconds, the share of the machine's own rate of
+# multiply-adds (measured in between), and the seconds of what R has otherwise, in the
+# same run. Medians of interleaved repetitions; a minute or two in all.
+#   cd bench && Rscript convolution.R
+source("common.R")
+options(warpbayes.backend = "cpu")
+
+# Seconds of one call, from as many as take 30 ms.
+each <- function(call) {
+  once <- max(elapsed(call()), 1e-6)
+  repetitions <- max(1, ceiling(0.03 / once))
+  function() elapsed(for (i in seq_len(repetitions)) call()) / repetitions
+}
+
+# The direct sum --------------------------------------------------------------
+set.seed(1)
+sizes <- c(256, 1024, 4096, 16384, 1e5)
+# 256 in a batch of 64, where a call of R does not count.
+pairs <- ifelse(sizes == 256, 64, 1)
+x <- lapply(sizes, runif)
+runs <- lapply(seq_along(sizes), function(i) {
+  a <- if (pairs[[i]] > 1) matrix(runif(pairs[[i]] * sizes[[i]]), pairs[[i]]) else x[[i]]
+  each(function() convolve_pmf(a, a, accuracy = 0, threads = 1))
+})
+names(runs) <- sizes
+rates <- numeric()
+seconds <- interleave(
+  rate = function() {
+    rates <<- c(rates, rate(1))
+    0
+  }, `256` = runs[[1L]], `1024` = runs[[2L]], `4096` = runs[[3L]], `16384` = runs[[4L]], `1e5` = runs[[5L]], times = 7
+)
+here <- median(rates)
+direct <- data.frame(
+  size = sizes, pairs = pairs, seconds = medians(seconds)[-1L],
+  multiply_adds_per_second = pairs * sizes^2 / medians(seconds)[-1L]
+)
+direct$share_of_machine <- direct$multiply_adds_per_second / here
+save_results(direct, "convolution-direct")
+
+# Against what R has ------------------------------------------------------------
+a <- runif(1024)
+b <- runif(1024)
+rows <- 1e4
+p <- matrix(runif(rows * 32), rows)
+q <- matrix(runif(rows * 32), rows)
+shift_and_add <- function() {
+  r <- matrix(0, rows, 63)
+  for (j in 1:32) {
+    r[, j:(j + 31)] <- r[, j:(j + 31)] + p[, j] * q
+  }
+  r
+}
+probability <- runif(1e4)
+bernoulli <- cbind(1 - probability, probability)
+bernoulli_log <- log(bernoulli)
+calls <- list(
+  ours_1024 = each(function() convolve_pmf(a, b)),
+  stats_1024 = each(function() convolve(a, rev(b), type = "open")),
+  ours_batch = each(function() convolve_pmf(p, q, threads = 1)),
+  shift_and_add_batch = each(shift_and_add),
+  ours_binomial = each(function() sum_pmf(bernoulli, threads = 1)),
+  ours_binomial_log = each(function() sum_pmf(bernoulli_log, log = TRUE, threads = 1))
+)
+if (requireNamespace("PoissonBinomial", quietly = TRUE)) {
+  calls$peer_binomial <- each(function() PoissonBinomial::dpbinom(NULL, probability, method = "Convolve"))
+}
+m <- medians(do.call(interleave, c(calls, times = 9)))
+peers <- data.frame(
+  task = c("1,024 x 1,024", "1e4 pairs of 32 x 32", "Poisson-binomial 1e4", "Poisson-binomial 1e4, log scale"),
+  seconds = m[c("ours_1024", "ours_batch", "ours_binomial", "ours_binomial_log")],
+  peer = c("stats::convolve", "shift and add", "PoissonBinomial Convolve", "PoissonBinomial Convolve"),
+  peer_seconds = m[c("stats_1024", "shift_and_add_batch", "peer_binomial", "peer_binomial")]
+)
+peers$times_faster <- peers$peer_seconds / peers$seconds
+save_results(peers, "convolution-peers")
+
+# The fast method, 1e5 x 1e5 ------------------------------------------------------
+n <- 1e5
+k <- seq_len(n) - 1
+factors <- list(
+  `Poisson(5e4)` = dpois(k, n / 2),
+  `binomial(1e5, 0.3)` = dbinom(k, n - 1, 0.3),
+  `negative binomial, size 5` = dnbinom(k, 5, mu = n / 10),
+  `geometric, mean 2000` = dgeom(k, 1 / 2000),
+  `normal-like, sd 1e4` = dnorm(k, n / 2, n / 10),
+  `triangle` = pmin(k + 1, n - k),
+  `uniform` = rep(1 / n, n),
+  `uniform random weights` = runif(n),
+  `power tail k^-2` = 1 / (k + 1)^2,
+  `two far modes` = dnorm(k, n / 10, n / 200) + 1e-30 * dnorm(k, 9 * n / 10, n / 100),
+  `every second value` = ifelse(k %% 2 == 0, runif(n), 0),
+  `wild` = exp(-600 * runif(n))
+)
+rates <- numeric()
+times <- lapply(names(factors), function(name) {
+  weights <- factors[[name]]
+  s <- interleave(
+    fast = function() elapsed(convolve_pmf(weights, weights, threads = 1)),
+    rate = function() {
+      rates <<- c(rates, rate(1))
+      0
+    }, times = 5
+  )
+  medians(s)[["fast"]]
+})
+narrow <- dpois(0:2999, 50)
+times <- c(times, medians(interleave(f = function() elapsed(convolve_pmf(factors[["power tail k^-2"]], narrow, threads = 1)), times = 5)))
+floor_seconds <- n^2 / median(rates)
+fast <- data.frame(
+  factors = c(paste(names(factors), "twice"), "power tail k^-2 and Poisson(50) of length 3000"), seconds = unlist(times),
+  direct_floor = c(rep(floor_seconds, length(factors)), floor_seconds * length(narrow) / n)
+)
+fast$times_floor <- fast$seconds / fast$direct_floor
+save_results(fast, "convolution-fast")
