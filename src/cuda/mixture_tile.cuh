@@ -272,10 +272,43 @@ private:
   const Real *rows_[R];
 };
 
+/* Blocks of a multiprocessor that the compiler must leave registers for, 0: as it
+ * sees fit. For these orders nvcc 13 would spill a few bytes on sm_100 or sm_110
+ * rather than give up the sixth block; with four rows a thread four will do. */
+template <typename Real>
+constexpr int mixture_blocks(int order) {
+  return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
+}
+
 /* Draws the component of each of `rows` rows and gives the log of the sum of its
- * weights. first_row is the number of the first. */
+ * weights. first_row is the number of the first.
+ *
+ * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2
+ * multiply-adds, with p rounded up to an order there is a kernel for, and about 25
+ * operations for the weight and its draw, fewer where a block of components does
+ * not matter. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in
+ * single) for R pairs, and two reads and two writes of the weight. Device memory:
+ * reads sizeof(Real) p bytes a row and the coefficients once a block, which the L2
+ * cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in
+ * double 246 multiply-adds a byte, so that only arithmetic counts.
+ *
+ * nvcc 13 for sm_90, no spills; blocks of a multiprocessor as the registers of its
+ * quarters and its 227 KB of shared memory allow:
+ *
+ *   order           2    8   10   14   16   20   24   32   40
+ *   double: R       4    4    4    4    4    3    3    2    2
+ *     registers   148  164  210  218  254  220  254  250  254
+ *     shared, KB   32   35   36   40   42   31   34   25   29
+ *     blocks        6    6    4    4    4    4    4    4    4
+ *   single: R       4    4    4    4    4    4    4    4    4
+ *     registers    80  116  128  123  147  162  168  248  244
+ *     shared, KB   16   18   18   20   21   20   21   20   23
+ *     blocks       12    8    8    8    6    6    6    4    4
+ *
+ * Few warps, then, but each has R chains of multiply-adds that do not wait for one
+ * another, and as many again from the next row of the triangle. */
 template <typename Real, int P, int R>
-__global__ void __launch_bounds__(MIXTURE_THREADS)
+__global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, uint64_t key, uint32_t iteration,
                  uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
   typedef precise<Real> as;
@@ -347,11 +380,14 @@ __global__ void __launch_bounds__(MIXTURE_THREADS)
   }
 }
 
-/* The most probable component of rows first..first + count - 1 of x, the first of
+/* As mixture_draw(), with 16 bytes of output for a row and twice 8 for each of its
+ * probabilities. Registers on sm_90: 135 to 248 in double, 79 to 242 in single.
+ *
+ * The most probable component of rows first..first + count - 1 of x, the first of
  * equals, and the log of the sum of the weights. probability, if it is not NULL,
  * is `stride` x components and holds the log weights first. */
 template <typename Real, int P, int R>
-__global__ void __launch_bounds__(MIXTURE_THREADS)
+__global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
                      int32_t *label, double *log_sum, double *probability, int64_t stride) {
   typedef precise<Real> as;
