@@ -324,7 +324,6 @@ open_store <- function(fit, total) {
   chains <- fit$chains
   draws <- kept_draws(total, fit)
   sizes <- list(weights = k, means = c(k, p), covariances = c(p, p, k), labels = fit$rows)[fit$keep]
-  bytes <- draws * chains * sum(vapply(sizes, prod, 0) * ifelse(names(sizes) == "labels", 4, 8))
   sizes <- c(sizes, list(
     prior_mean = p, prior_mean_scale = numeric(), prior_df = numeric(), prior_scale = c(p, p)
   )[learned_names(fit)])
@@ -332,20 +331,11 @@ open_store <- function(fit, total) {
     means = list(NULL, fit$markers, NULL, NULL), covariances = list(fit$markers, fit$markers, NULL, NULL, NULL),
     prior_mean = list(fit$markers, NULL, NULL), prior_scale = list(fit$markers, fit$markers, NULL, NULL)
   )
-  tryCatch(
-    {
-      for (name in names(sizes)) {
-        blank <- if (name == "labels") NA_integer_ else NA_real_
-        store[[name]] <- array(blank, c(sizes[[name]], draws, chains), names[[name]])
-      }
-    },
-    error = function(condition) {
-      stop_warpbayes("memory", sprintf(
-        "no memory for the %s draws to keep (%.1f GB): keep less with `keep`, `thin` or a longer `warmup`",
-        format(draws * chains), bytes / 1e9
-      ), call = NULL)
-    }
-  )
+  check_store_memory(sizes, draws, total, chains)
+  for (name in names(sizes)) {
+    blank <- if (name == "labels") NA_integer_ else NA_real_
+    store[[name]] <- array(blank, c(sizes[[name]], draws, chains), names[[name]])
+  }
   store$concentration <- matrix(NA_real_, draws, chains)
   for (name in trace_names) {
     store[[name]] <- matrix(if (name == "occupied") NA_integer_ else NA_real_, total, chains)
@@ -371,6 +361,20 @@ open_store <- function(fit, total) {
     }
   }
   store
+}
+
+# Refuses before the arrays are made: a system that promises more memory than it
+# has would end the process later.
+check_store_memory <- function(sizes, draws, sweeps, chains) {
+  kept <- draws * chains * sum(vapply(sizes, prod, 0) * ifelse(names(sizes) == "labels", 4, 8))
+  traces <- sweeps * chains * 8 * (length(trace_names) + 5)
+  available <- memory_available()
+  if (kept + traces > available) {
+    stop_warpbayes("memory", sprintf(
+      "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available: keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps",
+      format(draws * chains, big.mark = ",", scientific = FALSE), show_bytes(kept), show_bytes(traces), show_bytes(available)
+    ), call = NULL)
+  }
 }
 
 # Log Jacobians from scaled units to the data's: of the cells, and of the
