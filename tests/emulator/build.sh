@@ -1,16 +1,17 @@
 #!/bin/sh
 # Compiles the package's CUDA sources with the host compiler into a plugin:
 #   build.sh OUT.so [--sanitize=address|thread] [--cxx=COMMAND] [--define=NAME]...
-#            [--source=FILE]... [--program]
+#            [--driver=FILE] [--source=FILE]... [--program]
+# --driver    link a program of src/cuda/*.cu and this file instead of a plugin
 # --source    compile this instead of src/cuda/*.cu
-# --program   link a program instead of a shared library
+# --program   link a program instead of a plugin
 # --define    a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
 # Objects are kept beside the output, in the folder OUT.so.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out='' sanitize='' cxx=${CXX:-g++} program=no sources='' defines=''
+out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines=''
 for argument in "$@"; do
   case $argument in
     --sanitize=*) sanitize=${argument#*=} ;;
@@ -18,13 +19,14 @@ for argument in "$@"; do
     --define=*) defines="$defines -D${argument#*=}" ;;
     --source=*) sources="$sources${argument#*=}
 " ;;
+    --driver=*) driver=${argument#*=} program=yes ;;
     --program) program=yes ;;
     --*) echo "build.sh: $argument is not an option" >&2; exit 2 ;;
     *) out=$argument ;;
   esac
 done
 if [ -z "$out" ]; then
-  sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 
@@ -71,6 +73,9 @@ in_background() {
 for source in "$here"/src/*.cpp; do
   in_background compile "$source" "$objects/emulator_$(basename "$source" .cpp).o"
 done
+if [ -n "$driver" ]; then
+  in_background compile "$driver" "$objects/driver.o" "$instrument"
+fi
 if [ -z "$sources" ]; then
   for source in "$root"/src/cuda/*.cu; do
     in_background compile "$source" "$objects/cuda_$(basename "$source" .cu).o" "$instrument"

@@ -102,7 +102,7 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *kernel, const C
     return call.refuse(cudaErrorInvalidResourceHandle, "%s: stream %p", name,
                        (void *)config->stream);
   if (kernel_failed()) return call.finish(cudaSuccess); /* queued behind what failed */
-  shared_open(config->dynamicSmemBytes);
+  shared_open(kernel, config->dynamicSmemBytes);
   grid_run(config, name, closure);
   memory_check(name);
   return call.finish(cudaSuccess);

@@ -29,6 +29,7 @@ static const size_t GUARD = 128;
 static struct {
   char *dynamic; /* guard, array, guard */
   size_t dynamic_size;
+  const std::vector<SharedVariable> *statics;
   char *storage; /* for which the gaps between static variables are guarded */
 } state;
 
@@ -44,9 +45,13 @@ void poison_fill(void *memory, size_t size) {
 }
 
 bool poison_intact(const void *memory, size_t size) {
-  const unsigned char *const p = (const unsigned char *)memory;
-  for (size_t i = 0; i < size; i++)
-    if (p[i] != poison_byte(p + i)) return false;
+  const unsigned char *p = (const unsigned char *)memory, *const end = p + size;
+  for (; p < end && ((uintptr_t)p & 3) != 0; p++)
+    if (*p != poison_byte(p)) return false;
+  for (; end - p >= 4; p += 4)
+    if (memcmp(p, &POISON, 4) != 0) return false;
+  for (; p < end; p++)
+    if (*p != poison_byte(p)) return false;
   return true;
 }
 
@@ -63,7 +68,8 @@ static void guard_statics(void) {
   }
 }
 
-void shared_open(size_t dynamic_size) {
+void shared_open(const void *kernel, size_t dynamic_size) {
+  state.statics = &shared_variables(kernel);
   guard_statics();
   if (state.dynamic == NULL || state.dynamic_size != dynamic_size) {
     free(state.dynamic);
@@ -83,7 +89,7 @@ static void fill(void *memory, size_t size) {
 }
 
 void shared_fill(void) {
-  for (const SharedVariable &v : shared_variables()) fill(state.storage + v.offset, v.size);
+  for (const SharedVariable &v : *state.statics) fill(state.storage + v.offset, v.size);
   fill(dynamic_shared(), state.dynamic_size);
 }
 
@@ -95,10 +101,8 @@ void shared_check(void) {
     if (poison_intact(start, gap.size)) continue;
     poison_fill(start, gap.size);
     const char *name = "a shared variable";
-    for (const SharedVariable &v : shared_variables())
-      if ((v.offset + v.size == gap.offset || gap.offset + gap.size == v.offset) &&
-          v.name.find(block.kernel) != std::string::npos)
-        name = v.name.c_str();
+    for (const SharedVariable &v : *state.statics)
+      if (v.offset + v.size == gap.offset || gap.offset + gap.size == v.offset) name = v.name.c_str();
     report("kernel %s, block (%u,%u,%u): something was written beside %s", block.kernel, blockIdx.x,
            blockIdx.y, blockIdx.z, name);
     set_pending(cudaErrorIllegalAddress);
@@ -114,14 +118,10 @@ void shared_check(void) {
 #endif
 }
 
-/* A static variable of function f is called _ZZ<f without its _Z>E<name>. */
 size_t shared_static_size(const void *kernel) {
-  const std::string &symbol = function_symbol(kernel);
-  if (symbol.compare(0, 2, "_Z") != 0) return 0;
-  const std::string prefix = "_ZZ" + symbol.substr(2) + "E";
   size_t size = 0;
-  for (const SharedVariable &v : shared_variables())
-    if (v.symbol.compare(0, prefix.size(), prefix) == 0) size += v.size;
+  for (const SharedVariable &v : shared_variables(kernel))
+    if (v.owner == kernel) size += v.size;
   return size;
 }
 

@@ -14,13 +14,13 @@ static const uint32_t POISON = 0xfff7a5a5u;
 void poison_fill(void *memory, size_t size);
 bool poison_intact(const void *memory, size_t size);
 
-/* Makes the dynamic array exactly this long and finds the static variables. */
-void shared_open(size_t dynamic_size);
+/* For a launch: the kernel's static variables and a dynamic array of exactly this size. */
+void shared_open(const void *kernel, size_t dynamic_size);
 /* Before a block: everything unwritten. */
 void shared_fill(void);
 /* After a block: nothing was written beside a variable. */
 void shared_check(void);
-/* Bytes of the static variables of the function at this address. */
+/* Bytes of a kernel's own static variables. */
 size_t shared_static_size(const void *kernel);
 
 }  // namespace wb_emulator

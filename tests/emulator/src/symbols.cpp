@@ -2,6 +2,7 @@
  * does not know, are what kernels and shared variables are. */
 #include "symbols.h"
 
+#include <cuda_runtime.h>
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -59,7 +60,7 @@ static void add_symbol(Symbols *symbols, const ElfW(Sym) *symbol, const char *na
   else if (strstr(name, "storage_anchor") != NULL)
     symbols->anchor_offset = offset;
   else if (!is_runtime_symbol(name))
-    symbols->shared.push_back(SharedVariable{name, demangled(name), offset, size});
+    symbols->shared.push_back(SharedVariable{name, demangled(name), NULL, offset, size});
 }
 
 static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
@@ -82,6 +83,17 @@ static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
   munmap(image, (size_t)status.st_size);
 }
 
+/* A static variable of function f is called _ZZ<f without its _Z>E<name>. */
+static void find_owners(Symbols *symbols) {
+  for (const auto &function : symbols->functions) {
+    if (function.first % WB_EMULATOR_KERNEL_ALIGNMENT != 0 || function.second.compare(0, 2, "_Z") != 0)
+      continue;
+    const std::string prefix = "_ZZ" + function.second.substr(2) + "E";
+    for (SharedVariable &v : symbols->shared)
+      if (v.symbol.compare(0, prefix.size(), prefix) == 0) v.owner = (const void *)function.first;
+  }
+}
+
 /* A gap reaches to the next variable, over what that one's alignment adds. */
 static void extend_gaps(Symbols *symbols) {
   for (SharedGap &gap : symbols->gaps) {
@@ -102,13 +114,23 @@ static const Symbols &symbols(void) {
     const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)object.dli_fbase;
     const uintptr_t base = header->e_type == ET_DYN ? (uintptr_t)object.dli_fbase : 0;
     read_file(s, is_program ? "/proc/self/exe" : object.dli_fname, base);
+    find_owners(s);
     extend_gaps(s);
     return s;
   }();
   return *all;
 }
 
-const std::vector<SharedVariable> &shared_variables(void) { return symbols().shared; }
+const std::vector<SharedVariable> &shared_variables(const void *kernel) {
+  static std::map<const void *, std::vector<SharedVariable>> *const cache =
+      new std::map<const void *, std::vector<SharedVariable>>();
+  const auto found = cache->find(kernel);
+  if (found != cache->end()) return found->second;
+  std::vector<SharedVariable> &reachable = (*cache)[kernel];
+  for (const SharedVariable &v : symbols().shared)
+    if (v.owner == kernel || v.owner == NULL) reachable.push_back(v);
+  return reachable;
+}
 const std::vector<SharedGap> &shared_gaps(void) { return symbols().gaps; }
 
 char *thread_local_storage(void) { return &storage_anchor - symbols().anchor_offset; }

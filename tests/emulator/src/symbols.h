@@ -12,7 +12,8 @@ namespace wb_emulator {
 
 struct SharedVariable {
   std::string symbol;
-  std::string name; /* as in the source */
+  std::string name;  /* as in the source */
+  const void *owner; /* the kernel that it is local to; NULL: a function's or nobody's */
   size_t offset;    /* in the object's block of thread-local storage */
   size_t size;
 };
@@ -23,7 +24,8 @@ struct SharedGap {
 };
 
 const std::vector<SharedGap> &shared_gaps(void);
-const std::vector<SharedVariable> &shared_variables(void);
+/* Those that this kernel can reach: its own and those of no kernel. */
+const std::vector<SharedVariable> &shared_variables(const void *kernel);
 /* Where the block of thread-local storage begins for the calling thread. */
 char *thread_local_storage(void);
 /* Mangled and readable name of the function at this address. */

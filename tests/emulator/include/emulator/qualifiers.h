@@ -2,7 +2,9 @@
 #ifndef WB_EMULATOR_QUALIFIERS_H
 #define WB_EMULATOR_QUALIFIERS_H
 
-#define __global__
+/* The alignment tells a kernel from any other function in the symbol table. */
+#define WB_EMULATOR_KERNEL_ALIGNMENT 1024
+#define __global__ __attribute__((aligned(WB_EMULATOR_KERNEL_ALIGNMENT)))
 #define __device__
 #define __host__
 #define __constant__
