@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles the package's CUDA sources with the host compiler into a plugin:
-#   build.sh OUT.so [--sanitize=address|thread] [--cxx=COMMAND] [--define=NAME]...
+#   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
 #            [--driver=FILE] [--source=FILE]... [--program]
+# --sanitize  see README.md
 # --driver    link a program of src/cuda/*.cu and this file instead of a plugin
 # --source    compile this instead of src/cuda/*.cu
 # --program   link a program instead of a plugin
@@ -26,7 +27,7 @@ for argument in "$@"; do
   esac
 done
 if [ -z "$out" ]; then
-  sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 
@@ -40,13 +41,16 @@ case $sanitize in
   '') instrument='' ;;
   address) instrument=-fsanitize=address defines="$defines -DWB_EMULATOR_ASAN" ;;
   thread) instrument=-fsanitize=thread defines="$defines -DWB_EMULATOR_TSAN" ;;
-  *) echo "build.sh: --sanitize=$sanitize is neither address nor thread" >&2; exit 2 ;;
+  access) instrument=-fsanitize=thread defines="$defines -DWB_EMULATOR_ACCESS" ;;
+  *) echo "build.sh: --sanitize=$sanitize is not address, thread or access" >&2; exit 2 ;;
 esac
 
 objects=$out.o
 rm -rf "$objects"
 mkdir -p "$objects"
 link=$instrument
+# src/access.cpp has what the instrumented code calls.
+if [ "$sanitize" = access ]; then link=''; fi
 if [ "$program" = no ]; then
   echo '{ global: wb_*; local: *; };' > "$objects/exports"
   link="$link -shared"
@@ -60,6 +64,10 @@ compile() {
   awk -f "$here/pad_shared.awk" "$2.s" > "$2.padded.s"
   "$cxx" -c "$2.padded.s" -o "$2"
   rm "$2.s" "$2.padded.s"
+  if [ "$sanitize" = access ] && [ -n "${3:-}" ]; then
+    objcopy --redefine-sym memcpy=wb_emulator_memcpy --redefine-sym memmove=wb_emulator_memmove \
+      --redefine-sym memset=wb_emulator_memset "$2"
+  fi
 }
 
 # Two compilers at a time.

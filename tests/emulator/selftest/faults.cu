@@ -147,7 +147,6 @@ static void test_unwritten() {
   CHECK(all);
 }
 
-#ifndef WB_EMULATOR_ASAN
 __global__ void writes_past_fixed(int *out, int beyond) {
   __shared__ int fixed[24];
   fixed[threadIdx.x] = 1;
@@ -157,6 +156,7 @@ __global__ void writes_past_fixed(int *out, int beyond) {
 }
 __global__ void writes_past_dynamic(int *out, int beyond) {
   WB_DYNAMIC_SHARED(int, dynamic);
+  dynamic[threadIdx.x] = 1;
   dynamic[15 + beyond] = 1;
   __syncthreads();
   out[threadIdx.x] = dynamic[threadIdx.x];
@@ -165,6 +165,7 @@ __global__ void writes_past_device(double *array, int index) {
   if (threadIdx.x == 0) array[index] = 1;
 }
 
+/* Without a sanitizer: what was written beside an array is seen after the block. */
 static void test_overruns(int *out) {
   const cudaError_t failure = cudaErrorIllegalAddress;
   CHECK(reports(failure, "writes_past_fixed", "beside writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out, 1));
@@ -177,16 +178,77 @@ static void test_overruns(int *out) {
   CHECK(reports(failure, "beside device allocation", "of 800 bytes", 16, writes_past_device, array.data(), -1));
   CHECK(reports(cudaSuccess, "", "", 16, writes_past_device, array.data(), 99));
 }
-#endif
+
+/* With --sanitize=access: every load and store is looked at. -------------------------- */
+
+__global__ void reads_device(const double *array, int index, double *out) { out[threadIdx.x] = array[index]; }
+
+/* Lane 0 hands lane 1 the address of a variable of its own. */
+__global__ void reads_local_of_another(int *out) {
+  int mine = (int)threadIdx.x;
+  const unsigned long long address = __shfl_sync(FULL, (unsigned long long)(uintptr_t)&mine, 0);
+  out[threadIdx.x] = *reinterpret_cast<volatile int *>((uintptr_t)address);
+}
+
+/* A struct with a gap is copied as a whole; its members were written. */
+struct Item {
+  double weight;
+  int label;
+};
+__global__ void copies_items(Item *out) {
+  __shared__ Item items[32];
+  items[threadIdx.x].weight = 1;
+  items[threadIdx.x].label = 2;
+  __syncthreads();
+  out[threadIdx.x].weight = items[31 - threadIdx.x].weight;
+  out[threadIdx.x].label = items[31 - threadIdx.x].label;
+}
+
+/* Reads with an address from the host, so that no compiler sees through it. */
+static double read_on_host(const volatile double *address) { return *address; }
+
+static void test_accesses(int *out) {
+  const cudaError_t illegal = cudaErrorIllegalAddress, unwritten = cudaErrorLaunchFailure;
+  CHECK(reports(unwritten, "reads_unwritten<double>(double*)::fixed, which nobody has written", "block (1,0,0)", 32,
+                reads_unwritten<double>, reinterpret_cast<double *>(out)));
+  CHECK(reports(illegal, "writes 4 bytes at 96 of the 96 bytes of writes_past_fixed", "thread (3,0,0)", 16,
+                writes_past_fixed, out, 1));
+  CHECK(reports(illegal, "writes 4 bytes at 64 of the 64 bytes of dynamic", "", 16, writes_past_dynamic, out, 1));
+  CHECK(reports(illegal, "writes 4 bytes at -4 of the 64 bytes of dynamic", "", 16, writes_past_dynamic, out, -16));
+  const std::vector<double> ones(10, 1.0);
+  check::Array<double> written(ones), fresh(10), result(32);
+  CHECK(reports(cudaSuccess, "", "", 32, reads_device, (const double *)written.data(), 9, result.data()));
+  CHECK(reports(unwritten, "reads 8 bytes at 24 of the 80 bytes of device allocation", "nobody has written", 32,
+                reads_device, (const double *)fresh.data(), 3, result.data()));
+  CHECK(reports(illegal, "reads 8 bytes at 80 of the 80 bytes of device", "", 32, reads_device,
+                (const double *)written.data(), 10, result.data()));
+  CHECK(reports(illegal, "host memory or nobody's", "reads_device", 32, reads_device, ones.data(), 0, result.data()));
+  CHECK(reports(illegal, "local variable of thread (0,0,0)", "reads_local_of_another", 32, reads_local_of_another, out));
+  check::Array<Item> items(32);
+  CHECK(reports(cudaSuccess, "", "", 32, copies_items, items.data()));
+  CHECK(cudaMemcpy(fresh.data(), written.data(), 80, cudaMemcpyDeviceToDevice) == cudaSuccess);
+  CHECK(reports(cudaSuccess, "", "", 32, reads_device, (const double *)fresh.data(), 3, result.data()));
+  CHECK(read_on_host(written.data()) == 1.0);
+  CHECK(strstr(check::failure_text().data(), "host code reads 8 bytes of device allocation"));
+  CHECK(cudaDeviceSynchronize() == illegal);
+  wb_emulator_reset();
+}
 
 int main() {
   check::Array<int> out(128);
   test_synchronisation(out.data());
+#if defined(WB_EMULATOR_ACCESS)
+  (void)test_unwritten, (void)test_overruns;
+  test_accesses(out.data());
+#elif defined(WB_EMULATOR_ASAN)
+  (void)test_overruns, (void)test_accesses;
   test_unwritten();
-#ifndef WB_EMULATOR_ASAN
+#else
+  (void)test_accesses;
+  test_unwritten();
   test_overruns(out.data());
 #endif
   /* After all that a correct kernel runs. */
-  CHECK(reports(cudaSuccess, "", "", 32, reads_unwritten<int>, out.data()));
+  CHECK(reports(cudaSuccess, "", "", 16, writes_past_fixed, out.data(), 0));
   return check::summary();
 }

@@ -84,6 +84,8 @@ for cxx in "$@"; do
     counted "$program, $cxx" "$out/$program-$cxx"
     build "$program" "$program-$cxx-address" --cxx="$cxx" --sanitize=address
     counted "$program, $cxx, address sanitizer" "$out/$program-$cxx-address"
+    build "$program" "$program-$cxx-access" --cxx="$cxx" --sanitize=access
+    counted "$program, $cxx, every access" "$out/$program-$cxx-access"
   done
   counted "operations, $cxx, from the last thread to the first" env WB_EMULATOR_ORDER=reverse "$out/operations-$cxx"
   build operations "operations-$cxx-ucontext" --cxx="$cxx" --define=WB_EMULATOR_UCONTEXT

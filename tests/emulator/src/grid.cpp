@@ -198,6 +198,7 @@ static void run_block(void) {
   }
   block.warp = &block.warps[0];
   run(&block.host, pick());
+  current = NULL;
 }
 
 void grid_run(const cudaLaunchConfig_t *config, const char *kernel, const Closure *closure) {

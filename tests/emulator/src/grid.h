@@ -69,7 +69,7 @@ struct Block {
 };
 
 extern Block block;
-extern Thread *current;
+extern Thread *current; /* NULL while host code runs */
 
 /* Runs all blocks, or those up to the first that fails. */
 void grid_run(const cudaLaunchConfig_t *config, const char *kernel, const Closure *closure);

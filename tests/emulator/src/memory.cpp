@@ -10,6 +10,7 @@
 
 #include <map>
 
+#include "access.h"
 #include "emulator.h"
 #include "faults.h"
 #include "shared.h"
@@ -47,6 +48,9 @@ static void *take(size_t size, int device) {
   char *const start = (char *)memory + BAND;
   table()[(uintptr_t)start] = Allocation{size, device, ++allocations_made};
   (device < 0 ? pinned : used[device]) += size;
+  char name[64];
+  snprintf(name, sizeof name, "%s allocation %d", device < 0 ? "pinned" : "device", allocations_made);
+  access_open(start, size, device < 0 ? PINNED_MEMORY : DEVICE_MEMORY, name);
   return start;
 }
 
@@ -72,6 +76,7 @@ static cudaError_t give_back(Call *call, void *pointer, bool device) {
                         device ? "cudaMalloc" : "cudaMallocHost");
   const Allocation a = found->second;
   const bool intact = bands_intact(found->first, a);
+  access_close(pointer);
   table().erase(found);
   (a.device < 0 ? pinned : used[a.device]) -= a.size;
   free((char *)pointer - BAND);
@@ -124,6 +129,7 @@ static cudaError_t copy(Call *call, void *to, const void *from, size_t size, cud
   if (reason != NULL)
     return call->refuse(cudaErrorInvalidValue, "source %p, %zu bytes, %s", from, size, reason);
   memmove(to, from, size);
+  access_copied(to, from, size);
   return call->finish(cudaSuccess);
 }
 
@@ -148,6 +154,7 @@ static cudaError_t set(Call *call, void *to, int value, size_t size) {
   if (reason != NULL)
     return call->refuse(cudaErrorInvalidValue, "destination %p, %zu bytes, %s", to, size, reason);
   memset(to, value, size);
+  access_written(to, size);
   return call->finish(cudaSuccess);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "faults.h"
 #include "grid.h"
 #include "symbols.h"
@@ -59,6 +60,8 @@ static void guard_statics(void) {
   char *const storage = thread_local_storage();
   if (state.storage == storage) return;
   state.storage = storage;
+  for (const SharedVariable &v : shared_variables())
+    access_open(storage + v.offset, v.size, SHARED_MEMORY, v.name.c_str());
   for (const SharedGap &gap : shared_gaps()) {
 #ifdef WB_EMULATOR_ASAN
     __asan_poison_memory_region(storage + gap.offset, gap.size);
@@ -72,11 +75,13 @@ void shared_open(const void *kernel, size_t dynamic_size) {
   state.statics = &shared_variables(kernel);
   guard_statics();
   if (state.dynamic == NULL || state.dynamic_size != dynamic_size) {
+    if (state.dynamic != NULL) access_close(dynamic_shared());
     free(state.dynamic);
     void *memory = NULL;
     if (posix_memalign(&memory, 128, dynamic_size + 2 * GUARD) != 0) memory = NULL;
     state.dynamic = (char *)memory;
     state.dynamic_size = dynamic_size;
+    access_open(dynamic_shared(), dynamic_size, SHARED_MEMORY, "dynamic shared memory");
   }
   poison_fill(state.dynamic, dynamic_size + 2 * GUARD);
 }
@@ -86,6 +91,7 @@ void *dynamic_shared(void) { return state.dynamic + GUARD; }
 static void fill(void *memory, size_t size) {
   poison_fill(memory, size);
   memory_is_new(memory, size);
+  access_renew(memory);
 }
 
 void shared_fill(void) {

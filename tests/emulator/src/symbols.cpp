@@ -121,6 +121,7 @@ static const Symbols &symbols(void) {
   return *all;
 }
 
+const std::vector<SharedVariable> &shared_variables(void) { return symbols().shared; }
 const std::vector<SharedVariable> &shared_variables(const void *kernel) {
   static std::map<const void *, std::vector<SharedVariable>> *const cache =
       new std::map<const void *, std::vector<SharedVariable>>();

@@ -24,6 +24,7 @@ struct SharedGap {
 };
 
 const std::vector<SharedGap> &shared_gaps(void);
+const std::vector<SharedVariable> &shared_variables(void);
 /* Those that this kernel can reach: its own and those of no kernel. */
 const std::vector<SharedVariable> &shared_variables(const void *kernel);
 /* Where the block of thread-local storage begins for the calling thread. */

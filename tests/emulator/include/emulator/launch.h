@@ -21,6 +21,7 @@ namespace wb_emulator {
 /* A kernel with its arguments: `call(closure)` runs one thread of it. */
 struct Closure {
   void (*call)(const Closure *closure);
+  size_t size; /* bytes, with the arguments */
 };
 
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *kernel, const Closure *closure);
@@ -40,6 +41,7 @@ struct KernelClosure : Closure {
   KernelClosure(void (*kernel_)(Parameters...), Arguments &&...arguments_)
       : kernel(kernel_), arguments(converted<Parameters>(std::forward<Arguments>(arguments_))...) {
     call = &run;
+    size = sizeof *this;
   }
   template <size_t... Index>
   void apply(std::index_sequence<Index...>) const {
