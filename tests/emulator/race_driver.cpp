@@ -137,46 +137,54 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
 /* Convolutions ------------------------------------------------------------------------ */
 
 struct ConvolutionCase {
-  int64_t pairs, m, n;
+  int64_t pairs, m, n, first, count;
   bool interleaved; /* pairs side by side rather than one after the other */
 
   std::string name() const {
-    char text[120];
-    std::snprintf(text, sizeof text, "convolve, %lld pairs of %lld and %lld%s", (long long)pairs, (long long)m,
-                  (long long)n, interleaved ? ", interleaved" : "");
+    char text[160];
+    std::snprintf(text, sizeof text, "convolve, %lld pairs of %lld and %lld, outputs %lld to %lld%s", (long long)pairs,
+                  (long long)m, (long long)n, (long long)first, (long long)(first + count - 1),
+                  interleaved ? ", interleaved" : "");
     return text;
   }
 };
 
+/* Compared with sums in increasing j, as near as rounding lets all orders be. */
 bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record *record) {
-  const int64_t length = c.m + c.n - 1;
   Numbers numbers((uint64_t)(c.m + 1000 * c.n));
   const std::vector<double> p = numbers.vector((size_t)(c.pairs * c.m), 0, 1),
                             q = numbers.vector((size_t)(c.pairs * c.n), 0, 1);
-  std::vector<double> r((size_t)(c.pairs * length), -1.0);
+  std::vector<double> r((size_t)(c.pairs * c.count), -1.0);
   wb_convolution convolution = {};
   convolution.pairs = c.pairs;
   convolution.m = c.m;
   convolution.n = c.n;
+  convolution.first = c.first;
+  convolution.count = c.count;
   convolution.p = p.data();
   convolution.q = q.data();
   convolution.r = r.data();
   convolution.p_stride = convolution.q_stride = convolution.r_stride = c.interleaved ? c.pairs : 1;
   convolution.p_pair_stride = c.interleaved ? 1 : c.m;
   convolution.q_pair_stride = c.interleaved ? 1 : c.n;
-  convolution.r_pair_stride = c.interleaved ? 1 : length;
+  convolution.r_pair_stride = c.interleaved ? 1 : c.count;
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
   if (!succeeded(backend->convolve(&convolution, &run, &message), message, "convolve")) return false;
   record->add(r);
-  /* Entry i of the first pair is a sum of at most min(m, n) products below 1. */
-  double total = 0, expected_p = 0, expected_q = 0;
-  for (int64_t i = 0; i < length; i++) total += r[(size_t)(i * convolution.r_stride)];
-  for (int64_t i = 0; i < c.m; i++) expected_p += p[(size_t)(i * convolution.p_stride)];
-  for (int64_t i = 0; i < c.n; i++) expected_q += q[(size_t)(i * convolution.q_stride)];
-  const double difference = total - expected_p * expected_q;
-  return difference < 1e-9 * total && difference > -1e-9 * total;
+  bool good = true;
+  for (int64_t pair = 0; pair < c.pairs; pair++)
+    for (int64_t i = 0; i < c.count; i++) {
+      const int64_t total = c.first + i;
+      double sum = 0;
+      for (int64_t j = total < c.n ? 0 : total - c.n + 1; j < c.m && j <= total; j++)
+        sum += p[(size_t)(pair * convolution.p_pair_stride + j * convolution.p_stride)] *
+               q[(size_t)(pair * convolution.q_pair_stride + (total - j) * convolution.q_stride)];
+      const double difference = r[(size_t)(pair * convolution.r_pair_stride + i * convolution.r_stride)] - sum;
+      good = good && difference <= 1e-12 * sum && difference >= -1e-12 * sum;
+    }
+  return good;
 }
 
 /* --------------------------------------------------------------------------------------- */
@@ -220,9 +228,28 @@ void convolutions(const wb_backend *backend) {
     return;
   }
   static const ConvolutionCase cases[] = {
-      {1, 1, 1, false}, {3, 5, 2, false}, {2, 33, 31, true}, {1, 700, 65, false}, {1, 64, 1025, false}, {40, 7, 9, true},
+      {1, 1, 1, 0, 1, false},         {3, 5, 2, 0, 6, false},        {2, 33, 31, 0, 63, true},
+      {1, 700, 65, 0, 764, false},    {1, 64, 1025, 0, 1088, false}, {1, 1030, 1100, 500, 700, false},
+      {2, 300, 900, 899, 300, false}, {40, 7, 9, 3, 10, true},
   };
   for (const ConvolutionCase &c : cases) both_ways(backend, c, run_convolution);
+}
+
+/* A measurement of speed: nothing to compare. */
+void multiply_adds(const wb_backend *backend) {
+  if (backend->multiply_add_rate == nullptr) {
+    std::printf("multiply_add_rate: not in this backend\n");
+    return;
+  }
+  for (wb_precision precision : {WB_DOUBLE, WB_SINGLE}) {
+    wb_run run = {};
+    run.threads = 1;
+    wb_message message = {};
+    double rate = 0;
+    const bool good = succeeded(backend->multiply_add_rate(&run, precision, &rate, &message), message,
+                                "multiply_add_rate");
+    tell(good && rate > 0, "multiply_add_rate");
+  }
 }
 
 }  // namespace
@@ -231,6 +258,7 @@ int main() {
   const wb_backend *const backend = wb_plugin_backend();
   mixtures(backend);
   convolutions(backend);
+  multiply_adds(backend);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }
