@@ -146,12 +146,12 @@ __global__ void convolve_skew(convolve_arguments a) {
     for (int i = lane; i < outputs; i += 32) r[i] = 0;
     const int x = lane % steps * 8 + lane / steps;
     for (int first = 0; first < m; first += group) {
-      __syncwarp();
       const double weight = first + x < m ? p[first + x] : 0.0;
       /* Diagonals first..last - 1 have terms in this group. */
       const int last = first + group + n - 1 < outputs ? first + group + n - 1 : outputs;
       double sum = 0;
       for (int s = first; s < last + 31; s++) {
+        __syncwarp(); /* r: a shuffle makes lanes wait, but does not order their memory */
         double from_before = __shfl_up_sync(0xffffffffu, sum, 1);
         if (lane == 0) from_before = s < last ? r[s] : 0.0;
         const int y = s - lane - first - x;

@@ -8,7 +8,11 @@
 #include <cstring>
 #include <vector>
 
+#include "cuda/device.cuh" /* WB_DYNAMIC_SHARED */
+
+#ifdef WB_EMULATOR
 #include "../src/emulator.h"
+#endif
 
 namespace check {
 
@@ -65,6 +69,7 @@ class Array {
   size_t count_;
 };
 
+#ifdef WB_EMULATOR
 static inline std::vector<char> failure_text() {
   std::vector<char> text(1024);
   char *start = text.data();
@@ -72,6 +77,7 @@ static inline std::vector<char> failure_text() {
   wb_emulator_failure(&start, &size);
   return text;
 }
+#endif
 
 }  // namespace check
 

@@ -1,4 +1,6 @@
-/* Every operation a kernel can use against a plain computation on the host. */
+/* Every operation a kernel can use against a plain computation on the host. Compiles
+ * with nvcc too (nvcc -std=c++17 -fmad=false -Isrc): on a graphics card it shows that
+ * the plain computation is what CUDA does. */
 #include "check.h"
 
 #include <cmath>

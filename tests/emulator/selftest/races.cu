@@ -48,11 +48,13 @@ __global__ void exchange_warp(int *out) {
   out[64 * blockIdx.x + threadIdx.x] = x;
 }
 
-/* A shuffle orders a warp as __syncwarp does (CUDA: memory ordering among participants). */
+/* A shuffle makes lanes wait for each other, but does not order their memory. */
+template <bool SYNC>
 __global__ void exchange_by_shuffle(int *out) {
   __shared__ int tile[64];
   tile[threadIdx.x] = (int)threadIdx.x;
   const int lane = __shfl_xor_sync(FULL, (int)threadIdx.x, 1);
+  if (SYNC) __syncwarp();
   out[64 * blockIdx.x + threadIdx.x] = tile[lane];
 }
 
@@ -99,13 +101,14 @@ static cudaError_t run_case(int number, int *a, int *b, const char **what) {
     case 6: *what = "race: warp without __syncwarp"; return check::run(3, 64, 0, exchange_warp<NO_LANES, 17>, a);
     case 7: *what = "clean: half warps with __syncwarp"; return check::run(3, 64, 0, exchange_warp<HALVES, 5>, a);
     case 8: *what = "race: half warps that meet"; return check::run(3, 64, 0, exchange_warp<HALVES, 17>, a);
-    case 9: *what = "clean: warp ordered by a shuffle"; return check::run(3, 64, 0, exchange_by_shuffle, a);
+    case 9: *what = "race: warp with a shuffle"; return check::run(3, 64, 0, exchange_by_shuffle<false>, a);
     case 10: *what = "race: two warps with __syncwarp only"; return check::run(3, 64, 0, warps_without_barrier, a);
     case 11: *what = "clean: atomic counting"; return check::run(3, 64, 0, count<true>, a);
     case 12: *what = "race: plain counting"; return check::run(3, 64, 0, count<false>, a);
     case 13: *what = "race: blocks that meet"; return check::run(3, 64, 0, blocks_meet, a);
     case 14: *what = "race: blocks with barriers of their own"; return check::run(3, 64, 0, blocks_with_barriers, a);
-    case 15: {
+    case 15: *what = "clean: warp with a shuffle and __syncwarp"; return check::run(3, 64, 0, exchange_by_shuffle<true>, a);
+    case 16: {
       *what = "clean: one launch after another";
       const cudaError_t error = check::run(3, 64, 0, write_own, a);
       if (error != cudaSuccess) return error;

@@ -149,8 +149,9 @@ uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argu
   c->value[t->lane] = value;
   c->argument[t->lane] = argument;
   c->arrived |= 1u << t->lane;
+  /* Of the warp functions only __syncwarp orders memory (CUDA C++ Programming Guide). */
   void *const edge = c->edges.now();
-  happens_before(edge);
+  if (operation == SYNC) happens_before(edge);
   if (c->arrived != mask) {
     t->state = Thread::IN_COLLECTIVE;
     wait_for_others();
@@ -161,7 +162,7 @@ uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argu
     c->edges.next();
     w->ready |= mask & ~(1u << t->lane);
   }
-  happens_after(edge);
+  if (operation == SYNC) happens_after(edge);
   return c->result[t->lane];
 }
 
