@@ -94,7 +94,7 @@ int barrier(Barrier kind, int predicate, Place place) {
     block.barrier_place = place;
     block.true_predicates = 0;
   } else if (block.barrier != kind || block.barrier_place.line != place.line ||
-             strcmp(block.barrier_place.file, place.file) != 0) {
+             (block.barrier_place.file != place.file && strcmp(block.barrier_place.file, place.file) != 0)) {
     fail(cudaErrorLaunchFailure,
          "a thread is at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
          place.file, place.line, block.at_barrier, block.thread_count, block.barrier_place.file,
