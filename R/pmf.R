@@ -162,7 +162,7 @@ total_weight <- function(weights, log) {
   if (length(weights) == 1L) {
     return(weights)
   }
-  native(C_pmf_cumulate, weights, log, FALSE, resolve_run("cpu", 1L))[[length(weights)]]
+  native(C_pmf_cumulate, weights, log, FALSE, short_run("cpu"))[[length(weights)]]
 }
 
 #' @rdname pmf

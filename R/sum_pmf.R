@@ -51,7 +51,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
     x <- check_weight_rows(x, "x", log, sys.call())
     length <- nrow(x) * (ncol(x) - 1) + 1
     check_result_size(length, NULL, "probabilities")
-    return(native(C_pmf_sum_columns, t(x), length, log, accuracy, run))
+    return(native_unless_interrupted(C_pmf_sum_columns, t(x), length, log, accuracy, run))
   }
   if (inherits(x, "pmf") || !is.list(x)) {
     stop_input("x", "must be a list of distributions, or a matrix whose rows are distributions, not ", show_value(x))
@@ -80,7 +80,7 @@ element_name <- function(i) sprintf("x[[%d]]", i)
 sum_vectors <- function(values, log, accuracy, run) {
   length <- sum(as.double(lengths(values)) - 1) + 1
   check_result_size(length, NULL, "probabilities", sys.call(-1L))
-  native(C_pmf_sum, values, length, log, accuracy, run)
+  native_unless_interrupted(C_pmf_sum, values, length, log, accuracy, run)
 }
 
 #' @rdname sum_pmf
@@ -109,5 +109,5 @@ repeat_vector <- function(x, times, log, accuracy, run, call) {
   }
   length <- (length(x) - 1) * times + 1
   check_result_size(length, "times", "probabilities", call)
-  native(C_pmf_repeat, x, times, length, log, accuracy, run)
+  native_unless_interrupted(C_pmf_repeat, x, times, length, log, accuracy, run)
 }

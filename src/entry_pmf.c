@@ -9,8 +9,19 @@
 #include <sys/mman.h>
 #endif
 
+static void check_interrupt(void *unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+}
+
+/* Looks for an interrupt without a jump over the caller's memory. */
+static int interrupted(void) {
+  return !R_ToplevelExec(check_interrupt, NULL);
+}
+
 static wb_pmf_context read_context(SEXP accuracy, SEXP run) {
   wb_pmf_context context;
+  context.interrupted = interrupted;
   wb_run_from_list(run, &context.run, &context.backend);
   context.accuracy = Rf_asReal(accuracy);
   return context;
@@ -20,8 +31,10 @@ static wb_isa read_isa(SEXP run) {
   return (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
 }
 
+/* NULL says that the user interrupted: R code passes it on. */
 static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
   UNPROTECT(1);
+  if (status == WB_PMF_INTERRUPTED) return R_NilValue;
   return status == WB_OK ? result : wb_failure(status, message);
 }
 
@@ -68,22 +81,26 @@ SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run) {
   return status == WB_OK ? result : R_NilValue;
 }
 
-/* Outputs first..first + count - 1 of the convolution of two vectors. */
-SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP first, SEXP count, SEXP accuracy, SEXP run) {
+SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP accuracy, SEXP run) {
   const wb_pmf_context context = read_context(accuracy, run);
-  const int64_t m = Rf_xlength(x), n = Rf_xlength(y), outputs = wb_size_from_sexp(count);
-  SEXP result = PROTECT(in_large_pages(Rf_allocVector(REALSXP, (R_xlen_t)outputs)));
+  const int64_t m = Rf_xlength(x), n = Rf_xlength(y);
+  SEXP result = PROTECT(in_large_pages(Rf_allocVector(REALSXP, (R_xlen_t)(m + n - 1))));
   wb_message message;
-  int status;
-  if (outputs == m + n - 1) {
-    status = wb_pmf_convolve(&context, m, REAL_RO(x), n, REAL_RO(y), REAL(result), &message);
-  } else {
-    const wb_convolution work = {
-      .pairs = 1, .m = m, .n = n, .p = REAL_RO(x), .p_stride = 1, .q = REAL_RO(y), .q_stride = 1,
-      .first = wb_size_from_sexp(first), .count = outputs, .r = REAL(result), .r_stride = 1,
-    };
-    status = wb_pmf_convolve_part(&context, &work, &message);
-  }
+  const int status = wb_pmf_convolve(&context, m, REAL_RO(x), n, REAL_RO(y), REAL(result), &message);
+  return result_or_failure(result, status, &message);
+}
+
+/* Outputs first..first + count - 1 of the convolution, by direct sums. */
+SEXP wb_entry_pmf_convolve_part(SEXP x, SEXP y, SEXP first, SEXP count, SEXP run) {
+  wb_pmf_context context = {.accuracy = 0, .interrupted = interrupted};
+  wb_run_from_list(run, &context.run, &context.backend);
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  const wb_convolution work = {
+    .pairs = 1, .m = Rf_xlength(x), .n = Rf_xlength(y), .p = REAL_RO(x), .p_stride = 1, .q = REAL_RO(y), .q_stride = 1,
+    .first = wb_size_from_sexp(first), .count = Rf_xlength(result), .r = REAL(result), .r_stride = 1,
+  };
+  wb_message message;
+  const int status = wb_pmf_convolve_part(&context, &work, &message);
   return result_or_failure(result, status, &message);
 }
 

@@ -83,7 +83,20 @@ int wb_pmf_convolve_part(const wb_pmf_context *context, const wb_convolution *wo
     ordered.q_stride = work->p_stride;
     ordered.q_pair_stride = work->p_pair_stride;
   }
-  return context->backend->convolve(&ordered, &context->run, message);
+  const double products = (double)ordered.m * (double)ordered.count * (double)ordered.pairs;
+  if (products <= WB_PMF_SLICE || ordered.pairs > 1 || !context->interrupted)
+    return context->backend->convolve(&ordered, &context->run, message);
+  /* Whole chunks of outputs, so that no thread has less to do than the others. */
+  const int64_t at_once = ((int64_t)(WB_PMF_SLICE / (double)ordered.m) + 4096) / 4096 * 4096;
+  for (int64_t done = 0; done < work->count; done += at_once) {
+    ordered.first = work->first + done;
+    ordered.count = work->count - done < at_once ? work->count - done : at_once;
+    ordered.r = work->r + done * work->r_stride;
+    const int status = context->backend->convolve(&ordered, &context->run, message);
+    if (status != WB_OK) return status;
+    if (context->interrupted()) return WB_PMF_INTERRUPTED;
+  }
+  return WB_OK;
 }
 
 int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
@@ -161,6 +174,10 @@ int wb_pmf_convolve_batch_log(const wb_pmf_context *context, const wb_convolutio
   const wb_isa isa = context->run.isa;
   int status = WB_OK;
   for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
+    if (pair % 4096 == 4095 && context->interrupted && context->interrupted()) {
+      status = WB_PMF_INTERRUPTED;
+      break;
+    }
     for (int64_t j = 0; j < m; j++) gathered[j] = work->p[pair * work->p_pair_stride + j * work->p_stride];
     for (int64_t j = 0; j < n; j++) gathered[m + j] = work->q[pair * work->q_pair_stride + j * work->q_stride];
     wb_wide_from_log(m, gathered, p.mantissa, p.exponent, isa);

@@ -11,7 +11,14 @@ typedef struct wb_pmf_context {
   const wb_backend *backend;
   wb_run run;
   double accuracy; /* relative error allowed to the fast method; 0: direct sums */
+  int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
 } wb_pmf_context;
+
+/* A status beside those of backend.h: `interrupted` said so. */
+#define WB_PMF_INTERRUPTED 100
+
+/* Products of one slice: less than a second, even on the slowest of paths. */
+#define WB_PMF_SLICE 1e10
 
 /* Products of lengths from which the fast method is considered. */
 #define WB_PMF_FAST_FROM 6.7e7
@@ -31,7 +38,7 @@ int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, i
 /* `pairs` convolutions of vectors with strides, as in wb_convolution. */
 int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *work, wb_message *message);
 
-/* The outputs that `work` names of one pair, by direct sums. */
+/* The outputs that `work` names, by direct sums, whichever vector is the longer. */
 int wb_pmf_convolve_part(const wb_pmf_context *context, const wb_convolution *work, wb_message *message);
 
 /* The same as wb_pmf_convolve_batch with logarithms of weights in and out. */

@@ -351,13 +351,11 @@ static int settle(engine *e, const window *w, const interval *wanted, int64_t fr
 static int direct(engine *e, int64_t begin, int64_t end) {
   const wb_pmf_context *context = e->context;
   if (e->r) {
-    const int swap = e->p.length > e->q.length;
     const wb_convolution work = {
-      .pairs = 1, .m = swap ? e->q.length : e->p.length, .n = swap ? e->p.length : e->q.length,
-      .p = swap ? e->q_plain : e->p_plain, .p_stride = 1, .q = swap ? e->p_plain : e->q_plain, .q_stride = 1,
+      .pairs = 1, .m = e->p.length, .n = e->q.length, .p = e->p_plain, .p_stride = 1, .q = e->q_plain, .q_stride = 1,
       .first = begin, .count = end - begin, .r = e->r + begin, .r_stride = 1,
     };
-    return context->backend->convolve(&work, &context->run, e->message);
+    return wb_pmf_convolve_part(context, &work, e->message);
   }
   if (!e->q_padding) {
     const int64_t padded = e->q.length + 2 * WB_WIDE_OUTPUTS;
@@ -373,7 +371,12 @@ static int direct(engine *e, int64_t begin, int64_t end) {
     e->q_padded = inner;
   }
   const wb_wide p = {e->p.length, (double *)e->p.mantissa, (double *)e->p.exponent};
-  wb_wide_convolve(&p, &e->q_padded, begin, end - begin, e->mantissa + begin, e->exponent + begin, context->run.isa);
+  const int64_t at_once = (int64_t)(0.1 * WB_PMF_SLICE / (double)smaller(e->p.length, e->q.length)) + WB_WIDE_OUTPUTS;
+  for (int64_t done = begin; done < end; done += at_once) {
+    const int64_t count = smaller(at_once, end - done);
+    wb_wide_convolve(&p, &e->q_padded, done, count, e->mantissa + done, e->exponent + done, context->run.isa);
+    if (context->interrupted && context->interrupted()) return WB_PMF_INTERRUPTED;
+  }
   return WB_OK;
 }
 
@@ -566,6 +569,7 @@ int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, con
   window w;
   memset(&w, 0, sizeof w);
   double *memory = NULL;
+  unsigned attempts = 0;
   if (!factor_open(&e.p, p) || !factor_open(&e.q, q))
     status = wb_out_of_memory(message, "bounds on a factor", sizeof(double) * (size_t)(e.p.blocks + e.q.blocks));
   if (status == WB_OK) {
@@ -598,6 +602,8 @@ int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, con
     while (status == WB_OK && e.stack_count > 0) {
       const interval next = e.stack[--e.stack_count];
       status = attempt(&e, &w, &next);
+      if (status == WB_OK && (++attempts & 255) == 0 && context->interrupted && context->interrupted())
+        status = WB_PMF_INTERRUPTED;
     }
   }
   free(e.p.top);

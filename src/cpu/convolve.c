@@ -25,6 +25,10 @@
  * leave the vectors. */
 #define LANES_MARGIN 7
 
+/* Likewise for convolve_lanes_long. */
+#define LONG_BEFORE 32
+#define LONG_AFTER 64
+
 #define WB_LOOPS "convolve_loops.h"
 #include "isa.h"
 
@@ -44,13 +48,17 @@
 #define LANES_TOGETHER 64
 
 /* Larger vectors of a batch are worth gathering one pair at a time. */
-#define LANES_UP_TO 48
+#define LANES_UP_TO 512
+
+/* From here on convolve_lanes_long is the faster one. */
+#define LANES_LONG_FROM 96
 
 typedef void tile_function(const double *p, const double *q, int64_t count, double *r);
 typedef void lanes_function(int m, int n, const double *p, const double *q, double *r);
 
 static tile_function *const tiles[] = WB_ISA_TABLE(convolve_tile);
 static lanes_function *const lanes[] = WB_ISA_TABLE(convolve_lanes);
+static lanes_function *const lanes_long[] = WB_ISA_TABLE(convolve_lanes_long);
 static const int *const tile_outputs[] = WB_ISA_TABLE(&convolve_outputs);
 
 static int64_t round_up(int64_t value, int64_t unit) {
@@ -170,24 +178,45 @@ static void from_lanes(const double *restrict from, int64_t room, int64_t length
     }
 }
 
-/* Rows of WB_CONVOLUTION_LANES doubles that p, q and r of as many pairs take. */
-static int lanes_rows(int m, int n) {
-  return m + (n + 2 * LANES_MARGIN) + (m + n - 1 + LANES_MARGIN);
+/* How p, q and r of WB_CONVOLUTION_LANES pairs lie in memory, in rows. */
+typedef struct lanes_layout {
+  int p_rows, q_before, q_rows, r_rows;
+} lanes_layout;
+
+static lanes_layout lay_out_lanes(int m, int n) {
+  const int is_long = m >= LANES_LONG_FROM, outputs = m + n - 1;
+  const lanes_layout layout = {
+    .p_rows = is_long ? (int)round_up(m, WB_CONVOLUTION_GROUP) : m,
+    .q_before = is_long ? LONG_BEFORE : LANES_MARGIN,
+    .q_rows = n + (is_long ? LONG_BEFORE + LONG_AFTER : 2 * LANES_MARGIN),
+    .r_rows = is_long ? (int)round_up(outputs, WB_CONVOLUTION_GROUP) : outputs + LANES_MARGIN,
+  };
+  return layout;
+}
+
+static int lanes_rows(const lanes_layout *layout) {
+  return layout->p_rows + layout->q_rows + layout->r_rows;
+}
+
+static void clear_rows(double *rows, int first, int end) {
+  memset(rows + (int64_t)first * WB_CONVOLUTION_LANES, 0, (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
 }
 
 /* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. */
 static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory) {
-  const int m = (int)work->m, n = (int)work->n, room = lanes_rows(m, n);
-  const size_t margin = LANES_MARGIN * WB_CONVOLUTION_LANES;
-  double *const p = memory, *const q = p + m * WB_CONVOLUTION_LANES + margin;
-  double *const r = q + n * WB_CONVOLUTION_LANES + margin;
+  const int m = (int)work->m, n = (int)work->n;
+  const lanes_layout layout = lay_out_lanes(m, n);
+  const int room = lanes_rows(&layout);
+  double *const p = memory, *const q = p + (layout.p_rows + layout.q_before) * WB_CONVOLUTION_LANES;
+  double *const r = p + (layout.p_rows + layout.q_rows) * WB_CONVOLUTION_LANES;
   to_lanes(work->p + first, work->p_stride, m, count, room, p);
   to_lanes(work->q + first, work->q_stride, n, count, room, q);
   for (int64_t l = 0; l < count; l += WB_CONVOLUTION_LANES) {
-    double *const q_here = q + l * room;
-    memset(q_here - margin, 0, margin * sizeof(double));
-    memset(q_here + n * WB_CONVOLUTION_LANES, 0, margin * sizeof(double));
-    lanes[isa](m, n, p + l * room, q_here, r + l * room);
+    const int64_t at = l * room;
+    clear_rows(p + at, m, layout.p_rows);
+    clear_rows(q + at, -layout.q_before, 0);
+    clear_rows(q + at, n, layout.q_rows - layout.q_before);
+    (m >= LANES_LONG_FROM ? lanes_long : lanes)[isa](m, n, p + at, q + at, r + at);
   }
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
@@ -195,9 +224,10 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
 /* Many pairs: a thread takes whole pairs, or as many as fill a vector. */
 static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
-                           work->m <= LANES_UP_TO && work->n <= WB_CONVOLUTION_BLOCK;
+                           work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
+  const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
   const int64_t width = side_by_side ? LANES_TOGETHER : 1;
-  const size_t doubles = side_by_side ? (size_t)lanes_rows((int)work->m, (int)work->n) * LANES_TOGETHER
+  const size_t doubles = side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER
                                       : operand_doubles(work->m, work->n);
   int failed = 0;
   (void)threads;

@@ -81,6 +81,52 @@ static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double 
   }
 }
 
+/* The same for longer vectors, with what convolve_tile shares between neighbouring
+ * j: 18 loads for 32 multiply-adds. p is filled up with zeros to whole groups, and
+ * q has LONG_BEFORE and LONG_AFTER rows of zeros; r has rows for whole groups. */
+static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const double *q, double *r) {
+  enum { width = WB_CONVOLUTION_LANES / LANES, residues = STEPS * width < VECTORS ? VECTORS / (STEPS * width) : 1 };
+  const int64_t row = WB_CONVOLUTION_LANES;
+  for (int i = 0; i < m + n - 1; i += WB_CONVOLUTION_GROUP) {
+    const int low = i - n + 1 > 0 ? (i - n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP : 0;
+    const int high = i + WB_CONVOLUTION_GROUP < m ? i + WB_CONVOLUTION_GROUP : m;
+    for (int first = 0; first < 8; first += residues) {
+      /* Outputs i + first + residue + 8 l. */
+      wb_vector sum[residues][STEPS][width];
+      memset(sum, 0, sizeof sum);
+      for (int group = low; group < high; group += WB_CONVOLUTION_GROUP) {
+        for (int c = 0; c < 8; c++) {
+          const double *const weight = p + (group + c) * row;
+          wb_vector w[STEPS][width];
+          WB_UNROLL
+          for (int l = 0; l < STEPS * width; l++)
+            w[l / width][l % width] = *(const wb_vector *)(weight + l / width * 8 * row + l % width * LANES);
+          WB_UNROLL
+          for (int residue = 0; residue < residues; residue++) {
+            const double *const x = q + (i - group + first + residue - c - 8 * (STEPS - 1)) * row;
+            WB_UNROLL
+            for (int step = 0; step < STEPS; step++) {
+              WB_UNROLL
+              for (int l = 0; l < STEPS * width; l++)
+                sum[residue][l / width][l % width] =
+                    WB_VECTOR_FMA(w[step][l % width],
+                                  *(const wb_vector *)(x + (l / width + STEPS - 1 - step) * 8 * row + l % width * LANES),
+                                  sum[residue][l / width][l % width]);
+            }
+          }
+        }
+      }
+      WB_UNROLL
+      for (int residue = 0; residue < residues; residue++) {
+        WB_UNROLL
+        for (int l = 0; l < STEPS * width; l++)
+          *(wb_vector *)(r + (i + first + residue + l / width * 8) * row + l % width * LANES) =
+              sum[residue][l / width][l % width];
+      }
+    }
+  }
+}
+
 static const int WB_NAME(convolve_outputs) = VECTORS * LANES;
 
 #undef LANES

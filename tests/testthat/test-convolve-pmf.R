@@ -90,7 +90,7 @@ test_that("threads, instruction sets and backends do not change a bit", {
   }
 })
 
-test_that("work cut into parts for the device's memory or for interrupts is the same work", {
+test_that("work cut into parts is the same work", {
   x <- random_factor(2000, 1)
   y <- random_factor(2500, 2)
   rows <- matrix(random_factor(200 * 32, 3), 200)
@@ -101,7 +101,7 @@ test_that("work cut into parts for the device's memory or for interrupts is the 
 
   run <- warpbayes:::resolve_run(NULL, 2)
   parts <- lapply(c(0, 1000, 4096), function(first) {
-    warpbayes:::native(warpbayes:::C_pmf_convolve, x, y, first, min(1000, 4499 - first), 0, run)
+    warpbayes:::native(warpbayes:::C_pmf_convolve_part, x, y, first, min(1000, 4499 - first), run)
   })
   expect_identical(parts, list(whole[[1L]][1:1000], whole[[1L]][1001:2000], whole[[1L]][4097:4499]))
 })
@@ -117,7 +117,7 @@ test_that("with too little device memory for two vectors the message says so", {
 
 test_that("rows of matrices are convolved in pairs", {
   set.seed(2)
-  for (columns in list(c(1, 1), c(3, 2), c(32, 32), c(49, 20), c(100, 60))) {
+  for (columns in list(c(1, 1), c(3, 2), c(32, 32), c(49, 20), c(100, 60), c(96, 130), c(257, 300), c(513, 600))) {
     for (rows in c(1, 8, 13)) {
       x <- matrix(rexp(rows * columns[[1L]]), rows)
       y <- matrix(rexp(rows * columns[[2L]]), rows)
