@@ -209,7 +209,10 @@ void mixtures(const wb_backend *backend) {
       {1, 1, 1, WB_DOUBLE, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0},
-      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 400000},
+      /* Memory for a part of the rows only: chunks. */
+      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 260000},
+      {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 120000},
+      {200, 18, 20, WB_DOUBLE, 0},
       {300, 14, 64, WB_DOUBLE, 0},
       {300, 14, 64, WB_SINGLE, 0},
       {100, 21, 100, WB_DOUBLE, 0},
