@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 __global__ void add_one(double *x, int n) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) x[i] += 1;
@@ -191,6 +193,59 @@ static void test_injection(cudaError_t asked) {
   }
 }
 
+/* Work put off ---------------------------------------------------------------------------- */
+
+/* With WB_EMULATOR_DEFER a missing wait shows. */
+static void test_deferred() {
+  const size_t size = 32 * sizeof(double);
+  double *pinned = nullptr, *device = nullptr;
+  float milliseconds = -1;
+  cudaStream_t stream = nullptr, other = nullptr;
+  cudaEvent_t start = nullptr, end = nullptr;
+  CHECK(cudaMallocHost(&pinned, size) == cudaSuccess && cudaMalloc(&device, size) == cudaSuccess);
+  CHECK(cudaStreamCreate(&stream) == cudaSuccess && cudaStreamCreate(&other) == cudaSuccess);
+  CHECK(cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess);
+  setenv("WB_EMULATOR_DEFER", "1", 1);
+  /* Pinned memory that changes before its copy was waited for. */
+  pinned[0] = 1;
+  CHECK(cudaEventRecord(start, stream) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(device, pinned, size, cudaMemcpyHostToDevice, stream) == cudaSuccess);
+  CHECK(cudaEventRecord(end, stream) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&milliseconds, start, end) == cudaErrorNotReady);
+  pinned[0] = 2;
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&milliseconds, start, end) == cudaSuccess && milliseconds >= 0);
+  pinned[0] = 3;
+  CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess && pinned[0] == 3);
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess && pinned[0] == 2);
+  /* A kernel runs with the arguments it was given. */
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(32);
+  config.stream = stream;
+  int n = 1;
+  CHECK(cudaLaunchKernelEx(&config, add_one, device, n) == cudaSuccess);
+  n = 0;
+  CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess && pinned[0] == 2);
+  CHECK(cudaEventRecord(end, stream) == cudaSuccess);
+  CHECK(cudaStreamWaitEvent(other, end) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess && pinned[0] == 3);
+  /* Host memory that is not pinned: read at once, written before the call returns. */
+  double host[32] = {4};
+  CHECK(cudaMemcpyAsync(device, host, size, cudaMemcpyHostToDevice, stream) == cudaSuccess);
+  host[0] = 5;
+  CHECK(cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess && host[0] == 4);
+  /* A failure comes with the wait; what was given after it is dropped. */
+  CHECK(cudaLaunchKernelEx(&config, fails, device) == cudaSuccess);
+  CHECK(cudaLaunchKernelEx(&config, add_one, device, 1) == cudaSuccess && cudaGetLastError() == cudaErrorNotReady);
+  CHECK(cudaStreamSynchronize(stream) == cudaErrorLaunchFailure);
+  wb_emulator_reset();
+  CHECK(cudaMemcpy(host, device, size, cudaMemcpyDeviceToHost) == cudaSuccess && host[0] == 4);
+  CHECK(cudaEventDestroy(start) == cudaSuccess && cudaEventDestroy(end) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess && cudaStreamDestroy(other) == cudaSuccess);
+  CHECK(cudaFree(device) == cudaSuccess && cudaFreeHost(pinned) == cudaSuccess);
+  test_injection(cudaErrorLaunchFailure);
+  unsetenv("WB_EMULATOR_DEFER");
+}
+
 /* In a forked child the context is gone. */
 static void test_fork() {
   CHECK(session() == cudaSuccess);
@@ -225,6 +280,7 @@ int main(int argc, char **argv) {
   test_injection(cudaErrorUnknown);
   test_injection(cudaErrorMemoryAllocation);
   test_injection(cudaErrorLaunchFailure);
+  test_deferred();
   test_fork();
   CHECK(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
   CHECK(strcmp(cudaGetErrorName(cudaErrorLaunchFailure), "cudaErrorLaunchFailure") == 0);

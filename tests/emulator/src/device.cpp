@@ -101,10 +101,12 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *kernel, const C
   if (!stream_usable(config->stream))
     return call.refuse(cudaErrorInvalidResourceHandle, "%s: stream %p", name,
                        (void *)config->stream);
-  if (kernel_failed()) return call.finish(cudaSuccess); /* queued behind what failed */
-  shared_open(kernel, config->dynamicSmemBytes);
-  grid_run(config, name, closure);
-  memory_check(name);
+  const std::shared_ptr<Closure> own(closure->copy(closure), closure->destroy);
+  queue_submit(config->stream, [grid, threads, kernel, name, own, size = config->dynamicSmemBytes] {
+    shared_open(kernel, size);
+    grid_run(grid, threads, name, own.get());
+    memory_check(name);
+  });
   return call.finish(cudaSuccess);
 }
 

@@ -71,7 +71,7 @@ static bool is_sticky(cudaError_t error) {
          error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources);
 }
 
-Call::Call(const char *name, CallKind kind) : name_(name), error_(cudaSuccess) {
+Call::Call(const char *name, CallKind kind, Ticket last) : name_(name), error_(cudaSuccess) {
   pthread_mutex_lock(&state.mutex);
   state.calls++;
   if (kind != INFORMS) {
@@ -82,6 +82,7 @@ Call::Call(const char *name, CallKind kind) : name_(name), error_(cudaSuccess) {
     } else if (state.owner != getpid()) {
       error_ = cudaErrorInitializationError; /* a context does not survive fork() */
     } else {
+      if (kind == SYNCHRONISES) queue_finish(last);
       if (kind == SYNCHRONISES && state.pending[device] != cudaSuccess) {
         if (state.sticky[device] == cudaSuccess) state.sticky[device] = state.pending[device];
         state.pending[device] = cudaSuccess;
@@ -153,7 +154,9 @@ void trap(void) { fail(cudaErrorLaunchFailure, "__trap()"); }
 void set_pending(cudaError_t error) {
   if (state.pending[device] == cudaSuccess) state.pending[device] = error;
 }
-bool kernel_failed(void) { return state.pending[device] != cudaSuccess; }
+bool kernel_failed(void) {
+  return state.pending[device] != cudaSuccess || state.sticky[device] != cudaSuccess;
+}
 
 int current_device(void) { return device; }
 void set_current_device(int index) { device = index; }

@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include "queue.h"
+
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
 
@@ -18,7 +20,8 @@ enum CallKind {
  * knows whether it must fail before it does anything. */
 class Call {
  public:
-  Call(const char *name, CallKind kind);
+  /* A call that synchronises finishes the work up to `last` first. */
+  Call(const char *name, CallKind kind, Ticket last = ALL_WORK);
   ~Call();
   bool failed() const { return error_ != cudaSuccess; }
   cudaError_t error() const { return error_; }

@@ -201,14 +201,14 @@ static void run_block(void) {
   current = NULL;
 }
 
-void grid_run(const cudaLaunchConfig_t *config, const char *kernel, const Closure *closure) {
+void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closure) {
   const char *const order = getenv("WB_EMULATOR_ORDER");
   reversed = order != NULL && strcmp(order, "reverse") == 0;
   block.kernel = kernel;
   block.closure = closure;
-  blockDim = config->blockDim;
-  gridDim = config->gridDim;
-  shape(config->blockDim);
+  blockDim = threads;
+  gridDim = grid;
+  shape(threads);
   fiber_adopt(&block.host);
   const uint64_t blocks = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
   for (uint64_t i = 0; i < blocks && !kernel_failed(); i++) {

@@ -72,7 +72,7 @@ extern Block block;
 extern Thread *current; /* NULL while host code runs */
 
 /* Runs all blocks, or those up to the first that fails. */
-void grid_run(const cudaLaunchConfig_t *config, const char *kernel, const Closure *closure);
+void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closure);
 /* Lets another fiber run until this one is ready again. */
 void wait_for_others(void);
 /* The reason a wait cannot end: no fiber is ready. */

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "access.h"
 #include "emulator.h"
@@ -113,48 +115,84 @@ static bool is_device(const void *pointer) {
   return a != NULL && a->device >= 0;
 }
 
-static cudaError_t copy(Call *call, void *to, const void *from, size_t size, cudaMemcpyKind kind) {
+/* A rectangle of bytes: `height` rows of `width`. */
+struct Copy {
+  void *to;
+  size_t to_pitch;
+  const void *from;
+  size_t from_pitch;
+  size_t width, height;
+
+  void run() const {
+    for (size_t row = 0; row < height; row++) {
+      char *const target = (char *)to + row * to_pitch;
+      const char *const source = (const char *)from + row * from_pitch;
+      memmove(target, source, width);
+      access_copied(target, source, width);
+    }
+  }
+};
+
+/* Gives the copy to a stream. Host memory that is not pinned is read at once, and
+ * written before the call returns. */
+static void submit(Copy copy, cudaStream_t stream) {
+  size_t left;
+  if (queue_defers() && locate(copy.from, &left) == NULL) {
+    const std::shared_ptr<std::vector<char>> staged(new std::vector<char>(copy.width * copy.height));
+    for (size_t row = 0; row < copy.height; row++)
+      memcpy(staged->data() + row * copy.width, (const char *)copy.from + row * copy.from_pitch, copy.width);
+    copy.from = staged->data();
+    copy.from_pitch = copy.width;
+    queue_submit(stream, [copy, staged] { copy.run(); });
+  } else {
+    queue_submit(stream, [copy] { copy.run(); });
+  }
+  if (locate(copy.to, &left) == NULL) queue_finish(queue_last());
+}
+
+static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, cudaStream_t stream) {
   if (call->failed()) return call->error();
-  if (size == 0) return call->finish(cudaSuccess);
+  if (!stream_usable(stream))
+    return call->refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  if (copy.width == 0 || copy.height == 0) return call->finish(cudaSuccess);
+  if (copy.height > 1 && (copy.width > copy.to_pitch || copy.width > copy.from_pitch))
+    return call->refuse(cudaErrorInvalidValue, "rows of %zu bytes at pitches %zu and %zu", copy.width, copy.to_pitch,
+                        copy.from_pitch);
   if ((unsigned)kind > cudaMemcpyDefault)
     return call->refuse(cudaErrorInvalidMemcpyDirection, "direction %d", (int)kind);
-  const bool to_device = kind == cudaMemcpyDefault ? is_device(to)
+  const bool to_device = kind == cudaMemcpyDefault ? is_device(copy.to)
                          : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = kind == cudaMemcpyDefault ? is_device(from)
+  const bool from_device = kind == cudaMemcpyDefault ? is_device(copy.from)
                            : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  const char *reason = objection(to, size, to_device);
+  const size_t to_size = (copy.height - 1) * copy.to_pitch + copy.width;
+  const size_t from_size = (copy.height - 1) * copy.from_pitch + copy.width;
+  const char *reason = objection(copy.to, to_size, to_device);
   if (reason != NULL)
-    return call->refuse(cudaErrorInvalidValue, "destination %p, %zu bytes, %s", to, size, reason);
-  reason = objection(from, size, from_device);
+    return call->refuse(cudaErrorInvalidValue, "destination %p, %zu bytes, %s", copy.to, to_size, reason);
+  reason = objection(copy.from, from_size, from_device);
   if (reason != NULL)
-    return call->refuse(cudaErrorInvalidValue, "source %p, %zu bytes, %s", from, size, reason);
-  memmove(to, from, size);
-  access_copied(to, from, size);
+    return call->refuse(cudaErrorInvalidValue, "source %p, %zu bytes, %s", copy.from, from_size, reason);
+  submit(copy, stream);
   return call->finish(cudaSuccess);
 }
 
-static cudaError_t copy_rows(Call *call, void *to, size_t to_pitch, const void *from,
-                             size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
-  if (call->failed()) return call->error();
-  if (width > to_pitch || width > from_pitch)
-    return call->refuse(cudaErrorInvalidValue, "rows of %zu bytes at pitches %zu and %zu", width,
-                        to_pitch, from_pitch);
-  for (size_t row = 0; row < height; row++) {
-    const cudaError_t error = copy(call, (char *)to + row * to_pitch,
-                                   (const char *)from + row * from_pitch, width, kind);
-    if (error != cudaSuccess) return error;
-  }
-  return call->finish(cudaSuccess);
+static cudaError_t copy(Call *call, void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                        cudaStream_t stream) {
+  return copy_rows(call, Copy{to, size, from, size, size, 1}, kind, stream);
 }
 
-static cudaError_t set(Call *call, void *to, int value, size_t size) {
+static cudaError_t set(Call *call, void *to, int value, size_t size, cudaStream_t stream) {
   if (call->failed()) return call->error();
+  if (!stream_usable(stream))
+    return call->refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   if (size == 0) return call->finish(cudaSuccess);
   const char *const reason = objection(to, size, true);
   if (reason != NULL)
     return call->refuse(cudaErrorInvalidValue, "destination %p, %zu bytes, %s", to, size, reason);
-  memset(to, value, size);
-  access_written(to, size);
+  queue_submit(stream, [to, value, size] {
+    memset(to, value, size);
+    access_written(to, size);
+  });
   return call->finish(cudaSuccess);
 }
 
@@ -237,37 +275,35 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
 }
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind) {
   Call call("cudaMemcpy", SYNCHRONISES);
-  return copy(&call, to, from, size, kind);
+  const cudaError_t error = copy(&call, to, from, size, kind, NULL);
+  queue_finish(queue_last());
+  return error;
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   Call call("cudaMemcpyAsync", NEEDS_CONTEXT);
-  if (!call.failed() && !stream_usable(stream))
-    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
-  return copy(&call, to, from, size, kind);
+  return copy(&call, to, from, size, kind, stream);
 }
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   Call call("cudaMemcpy2D", SYNCHRONISES);
-  return copy_rows(&call, to, to_pitch, from, from_pitch, width, height, kind);
+  const cudaError_t error = copy_rows(&call, Copy{to, to_pitch, from, from_pitch, width, height}, kind, NULL);
+  queue_finish(queue_last());
+  return error;
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   Call call("cudaMemcpy2DAsync", NEEDS_CONTEXT);
-  if (!call.failed() && !stream_usable(stream))
-    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
-  return copy_rows(&call, to, to_pitch, from, from_pitch, width, height, kind);
+  return copy_rows(&call, Copy{to, to_pitch, from, from_pitch, width, height}, kind, stream);
 }
 cudaError_t cudaMemset(void *to, int value, size_t size) {
   Call call("cudaMemset", NEEDS_CONTEXT);
-  return set(&call, to, value, size);
+  return set(&call, to, value, size, NULL);
 }
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream) {
   Call call("cudaMemsetAsync", NEEDS_CONTEXT);
-  if (!call.failed() && !stream_usable(stream))
-    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
-  return set(&call, to, value, size);
+  return set(&call, to, value, size, stream);
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer) {
   Call call("cudaPointerGetAttributes", NEEDS_CONTEXT);

@@ -1,6 +1,5 @@
-/* Streams and events. Work is done when it is submitted, so a stream is always idle
- * and an event has happened once it was recorded; what is checked is that a handle
- * exists and is used on its own device. */
+/* Streams and events: a handle exists and is used on its own device, an event stands
+ * for the work given before it was recorded. */
 #include <stdio.h>
 #include <time.h>
 
@@ -8,6 +7,7 @@
 
 #include "faults.h"
 #include "memory.h"
+#include "queue.h"
 
 struct CUstream_st {
   int device;
@@ -15,6 +15,7 @@ struct CUstream_st {
 struct CUevent_st {
   int device;
   bool timed, recorded;
+  wb_emulator::Ticket ticket;
   struct timespec time;
 };
 
@@ -41,19 +42,20 @@ __attribute__((destructor)) static void report_leaks(void) {
   if (!events().empty()) report("never destroyed: %zu events", events().size());
 }
 
-static cudaError_t use_stream(const char *name, CallKind kind, cudaStream_t stream) {
-  Call call(name, kind);
+/* Waits for the stream. */
+static cudaError_t finish_stream(const char *name, cudaStream_t stream) {
+  Call call(name, SYNCHRONISES, queue_last(stream));
   if (call.failed()) return call.error();
   if (!stream_usable(stream))
     return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   return call.finish(cudaSuccess);
 }
 
-static cudaError_t use_event(const char *name, CallKind kind, cudaEvent_t event) {
-  Call call(name, kind);
+static cudaError_t finish_event(const char *name, cudaEvent_t event) {
+  const bool known = events().count(event) != 0;
+  Call call(name, SYNCHRONISES, known ? event->ticket : 0);
   if (call.failed()) return call.error();
-  if (events().count(event) == 0)
-    return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
+  if (!known) return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
   return call.finish(cudaSuccess);
 }
 
@@ -70,17 +72,17 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) {
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  Call call("cudaStreamDestroy", NEEDS_CONTEXT);
+  Call call("cudaStreamDestroy", SYNCHRONISES, queue_last(stream));
   if (streams().erase(stream) == 0)
     return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   delete stream;
   return call.finish(cudaSuccess);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return use_stream("cudaStreamSynchronize", SYNCHRONISES, stream);
+  return finish_stream("cudaStreamSynchronize", stream);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return use_stream("cudaStreamQuery", SYNCHRONISES, stream);
+  return finish_stream("cudaStreamQuery", stream);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   Call call("cudaStreamWaitEvent", NEEDS_CONTEXT);
@@ -94,13 +96,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
   Call call("cudaEventCreate", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
-  *event = new CUevent_st{current_device(), (flags & cudaEventDisableTiming) == 0, false, {0, 0}};
+  *event = new CUevent_st{current_device(), (flags & cudaEventDisableTiming) == 0, false, 0, {0, 0}};
   events().insert(*event);
   return call.finish(cudaSuccess);
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  Call call("cudaEventDestroy", NEEDS_CONTEXT);
+  const bool known = events().count(event) != 0;
+  Call call("cudaEventDestroy", SYNCHRONISES, known ? event->ticket : 0);
   if (events().erase(event) == 0)
     return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
   delete event;
@@ -112,15 +115,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!stream_usable(stream) || events().count(event) == 0 || event->device != current_device())
     return call.refuse(cudaErrorInvalidResourceHandle, "event %p, stream %p", (void *)event,
                        (void *)stream);
+  queue_submit(stream, [event] { clock_gettime(CLOCK_MONOTONIC, &event->time); });
   event->recorded = true;
-  clock_gettime(CLOCK_MONOTONIC, &event->time);
+  event->ticket = queue_last();
   return call.finish(cudaSuccess);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return use_event("cudaEventSynchronize", SYNCHRONISES, event);
+  return finish_event("cudaEventSynchronize", event);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return use_event("cudaEventQuery", SYNCHRONISES, event);
+  return finish_event("cudaEventQuery", event);
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
   Call call("cudaEventElapsedTime", NEEDS_CONTEXT);
@@ -128,6 +132,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
   if (events().count(start) == 0 || events().count(end) == 0 || !start->recorded ||
       !end->recorded || !start->timed || !end->timed)
     return call.refuse(cudaErrorInvalidResourceHandle, "an event that was not recorded or not timed");
+  if (!queue_finished(start->ticket) || !queue_finished(end->ticket)) return call.finish(cudaErrorNotReady);
   *milliseconds = (float)(1e3 * (double)(end->time.tv_sec - start->time.tv_sec) +
                           1e-6 * (double)(end->time.tv_nsec - start->time.tv_nsec));
   return call.finish(cudaSuccess);

@@ -18,8 +18,11 @@ typedef struct cudaLaunchConfig_st {
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
 
-/* A kernel with its arguments: `call(closure)` runs one thread of it. */
+/* A kernel with its arguments: `call(closure)` runs one thread of it. A copy lives
+ * until the kernel has run. */
 struct Closure {
+  Closure *(*copy)(const Closure *closure);
+  void (*destroy)(Closure *closure);
   void (*call)(const Closure *closure);
   size_t size; /* bytes, with the arguments */
 };
@@ -40,6 +43,8 @@ struct KernelClosure : Closure {
   template <typename... Arguments>
   KernelClosure(void (*kernel_)(Parameters...), Arguments &&...arguments_)
       : kernel(kernel_), arguments(converted<Parameters>(std::forward<Arguments>(arguments_))...) {
+    copy = &duplicate;
+    destroy = &remove;
     call = &run;
     size = sizeof *this;
   }
@@ -47,6 +52,10 @@ struct KernelClosure : Closure {
   void apply(std::index_sequence<Index...>) const {
     kernel(std::get<Index>(arguments)...);
   }
+  static Closure *duplicate(const Closure *closure) {
+    return new KernelClosure(*static_cast<const KernelClosure *>(closure));
+  }
+  static void remove(Closure *closure) { delete static_cast<KernelClosure *>(closure); }
   static void run(const Closure *closure) {
     static_cast<const KernelClosure *>(closure)->apply(std::index_sequence_for<Parameters...>());
   }
