@@ -214,9 +214,6 @@ static cudaError_t release(Call *call, void *pointer, bool device) {
   return give_back(call, pointer, device);
 }
 
-size_t memory_used(int device) { return used[device]; }
-size_t memory_pinned(void) { return pinned; }
-
 __attribute__((destructor)) static void report_leaks(void) {
   for (const auto &entry : table())
     report("never freed: %s allocation %d of %zu bytes",

@@ -9,8 +9,6 @@ namespace wb_emulator {
 
 /* After a launch: whether it wrote beside an allocation. */
 void memory_check(const char *kernel);
-size_t memory_used(int device);
-size_t memory_pinned(void);
 
 /* Whether a stream exists and belongs to the current device. */
 bool stream_usable(cudaStream_t stream);
