@@ -29,7 +29,7 @@
 #' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
 #'   many components. May exceed the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling.
-#' @param prior from [dp_prior()].
+#' @param prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; each starts from its own clustering of its own
 #'   subsample of the cells. The threads work on one sweep of one chain at a time; with
 #'   the future.apply package and a `future::plan()` of several workers, chains run on
@@ -71,7 +71,9 @@
 #'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture
 #'     there (S x C x 5).}
 #'   \item{sizes}{k x C: cells of each component in the last sweep.}
-#'   \item{prior}{the prior with what the data decided.}
+#'   \item{prior}{the prior with what the data decided, printed in the data's units and kept in
+#'     those of the sampler, (x - `prior$center`) / `prior$unit`. Another fit takes it as `prior`: it
+#'     is then the same prior in the data's units.}
 #'   \item{seed, backend, precision, threads, elapsed, interrupted, markers, rows, center,
 #'     scale, transform, x, call}{how the fit was made; `elapsed` in seconds, `x` the
 #'     matrix of cells that was fitted.}

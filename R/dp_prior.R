@@ -177,6 +177,9 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
   if (!inherits(prior, "dp_prior")) {
     stop_input("prior", "must come from dp_prior(), not ", show_value(prior), call = call)
   }
+  if (inherits(prior, "dp_prior_resolved")) {
+    prior <- data_units(prior)
+  }
   p <- length(markers)
   mean <- numeric(p)
   if (!is.null(prior$mean)) {
@@ -204,6 +207,15 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
     ),
     class = c("dp_prior_resolved", "dp_prior")
   )
+}
+
+# The prior of a fit, standardised with that fit's center and unit, as dp_prior()
+# would say it: it may be given to another fit, whose units are its own.
+data_units <- function(prior) {
+  prior$mean <- stats::setNames(prior$mean * prior$unit + prior$center, prior$markers)
+  prior$scale <- prior$scale * outer(prior$unit, prior$unit)
+  dimnames(prior$scale) <- list(prior$markers, prior$markers)
+  prior
 }
 
 # The prior of what is learned, around the resolved values.

@@ -74,3 +74,16 @@ test_that("a prior is printed in words, in the data's units once they are known"
   resolved <- resolve_prior(dp_prior(), c(10, 20), c(2, 8), c("CD3", "CD4"))
   expect_output(print(resolved), "around CD3 10, CD4 20.*standard deviation CD3")
 })
+
+test_that("the prior of a fit is the same prior in another", {
+  markers <- c("a", "b")
+  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3), learn = "df")
+  first <- resolve_prior(prior, c(1, 2), c(10, 20), markers)
+  other <- resolve_prior(first, c(-5, 6), c(0.5, 3), markers)
+  expect_equal(other, resolve_prior(prior, c(-5, 6), c(0.5, 3), markers), tolerance = 1e-14)
+  # By name, where the markers come in another order.
+  turned <- resolve_prior(first, c(6, -5), c(3, 0.5), rev(markers))
+  expect_equal(turned$mean, rev(other$mean), tolerance = 1e-14)
+  expect_equal(turned$scale, other$scale[2:1, 2:1], tolerance = 1e-14)
+  expect_error(resolve_prior(first, 0, 1, "a"), "there is 1 marker", class = "warpbayes_error_input")
+})
