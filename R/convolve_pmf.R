@@ -98,7 +98,9 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   if (is.matrix(x) || is.matrix(y)) {
     return(convolve_rows(x, y, log, accuracy, run, sys.call()))
   }
-  convolve_vectors(check_weights(x, "x", log), check_weights(y, "y", log), log, accuracy, run)
+  x <- check_weights(x, "x", log)
+  y <- check_weights(y, "y", log)
+  convolve_vectors(x, y, log, accuracy, run)
 }
 
 is_thread_count <- function(threads) {

@@ -9,7 +9,8 @@
 #' which have more to say.
 #'
 #' `x + y` and `x - y` are the sum and the difference of independent variables, `x + 3`
-#' and `x - 3` shift by a whole number, `-x` changes the sign. Every entry of a sum has a
+#' and `x - 3` shift by a whole number, `-x` changes the sign. `c(x, y)` and `rep(x, 3)` are lists of
+#' variables, which [sum_pmf()] adds. Every entry of a sum has a
 #' small relative error, however far in the tail: see [convolve_pmf()].
 #'
 #' Probabilities below 1e-308 are zero in doubles. A distribution made with
@@ -26,7 +27,8 @@
 #'   probabilities are kept as they are.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
-#' @param row.names,optional,... as in [as.data.frame()]; otherwise not used.
+#' @param row.names,optional,... as in [as.data.frame()]; for `c()` distributions, for `rep()` as in [rep()];
+#'   otherwise not used.
 #'
 #' @return An object of class `pmf`, a list of `prob` (or of `log_prob`, natural logarithms)
 #'   and `from`. `as.data.frame()` gives the columns `value` and `prob` or `log_prob`;
@@ -36,7 +38,8 @@
 #' @section Errors:
 #' `warpbayes_error_input` for `prob` that is no numeric vector, is empty, has negative, missing or
 #' infinite entries (the first is named), is all zero, or does not sum to 1; for `from` that is
-#' no whole number; and for `+` or `-` with anything but a distribution or one whole number.
+#' no whole number; for `+` or `-` with anything but a distribution or one whole number; and for any other
+#' operator or function of numbers, such as `max()` or `exp()`.
 #' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum()], [condition_on_sum()]; [dpmf()] for probabilities,
 #'   quantiles and draws; [plot.pmf()].
 #' @examples
@@ -180,6 +183,7 @@ format_support <- function(from, to) {
 #' @export
 print.pmf <- function(x, digits = 4, ...) {
   check_dots_empty(...)
+  digits <- check_count(digits, "digits", max = 22)
   summary <- summary(x)
   cat("Distribution of a random variable on ", format_support(x$from, last_of(x)),
     if (is_log(x)) ", probabilities as logarithms", "\n",
@@ -225,6 +229,7 @@ summary.pmf <- function(object, ...) {
 #' @export
 print.summary_pmf <- function(x, digits = 4, ...) {
   check_dots_empty(...)
+  digits <- check_count(digits, "digits", max = 22)
   line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
   number <- function(value) format(value, digits = digits, trim = TRUE)
   line("support", format_support(x$support[[1L]], x$support[[2L]]))
@@ -268,6 +273,32 @@ Ops.pmf <- function(e1, e2) {
   convolve_pmf(e1, e2)
 }
 
+# Without these, R would take a distribution for the list that holds it: max() of its
+# probabilities and `from`, c() of two as four vectors.
+
+#' @noRd
+#' @export
+Math.pmf <- function(x, ...) stop_function(.Generic, sys.call())
+
+#' @noRd
+#' @export
+Summary.pmf <- function(..., na.rm = FALSE) stop_function(.Generic, sys.call())
+
+stop_function <- function(name, call) {
+  instead <- switch(name,
+    sum = "; sum_pmf() adds variables", max = , min = , range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
+  )
+  stop_warpbayes("input", sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead), call = call)
+}
+
+#' @rdname pmf
+#' @export
+c.pmf <- function(...) list(...)
+
+#' @rdname pmf
+#' @export
+rep.pmf <- function(x, ...) rep(list(x), ...)
+
 negate_pmf <- function(x) {
   new_pmf(rev(weights_of(x)), -last_of(x), is_log(x))
 }
@@ -275,7 +306,7 @@ negate_pmf <- function(x) {
 shift_pmf <- function(x, by) {
   x$from <- x$from + by
   if (abs(x$from) > 2^52) {
-    stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52", call = sys.call(-2L))
+    stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52", call = sys.call(-1L))
   }
   x
 }

@@ -3,8 +3,8 @@
 #' Probabilities, quantiles, draws and moments of a distribution
 #'
 #' In the manner of R's other distributions: probabilities `dpmf()`, cumulative probabilities
-#' `ppmf()`, quantiles `qpmf()`, random draws `rpmf()`; and the moments `mean()` and
-#' `variance()`.
+#' `ppmf()`, quantiles `qpmf()`, random draws `rpmf()`; and `median()`, `mean()` and `variance()`, whose
+#' square root is the standard deviation.
 #'
 #' Tails are summed from their thin end, without cancellation: `lower.tail = FALSE` gives an upper
 #' tail with the relative error of the probabilities themselves, and `log.p = TRUE` its
@@ -12,7 +12,7 @@
 #'
 #' Draw `i` of `rpmf()` is a function of the seed and of `i` alone.
 #'
-#' @param x values whose probabilities are asked for; for `mean()` and `variance()` and `quantile()` the
+#' @param x values whose probabilities are asked for; for `quantile()`, `median()`, `mean()` and `variance()` the
 #'   distribution.
 #' @param q values; fractions are rounded down.
 #' @param p,probs probabilities.
@@ -24,6 +24,7 @@
 #' @param names whether the result of `quantile()` has the probabilities for names.
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
 #'   generator, so that `set.seed()` governs.
+#' @param na.rm not used: a distribution has no missing values.
 #' @param ... must be empty.
 #'
 #' @return Numeric vectors: of the length of `x`, `q` or `p` (missing values stay missing), or of
@@ -141,7 +142,7 @@ check_values <- function(x, argument, call = sys.call(-1L)) {
 rpmf <- function(n, dist, seed = NULL) {
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
-  check_result_size(n, "n", "draws")
+  check_result_size(n, "n", "draws", sys.call())
   seed <- check_seed(seed)
   weights <- relative_weights(dist)
   sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, short_run("cpu"))
@@ -160,6 +161,14 @@ quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
     names(result) <- ifelse(is.na(probs), "", paste0(format(100 * probs, trim = TRUE, digits = 7), "%"))
   }
   result
+}
+
+#' @rdname pmf_distribution
+#' @importFrom stats median
+#' @export
+median.pmf <- function(x, na.rm = FALSE, ...) {
+  check_dots_empty(...)
+  qpmf(0.5, x)
 }
 
 # Mean, and moments about it, with sums relative to the middle of the mass.
@@ -183,6 +192,12 @@ mean.pmf <- function(x, ...) {
 #' @export
 variance <- function(x, ...) {
   UseMethod("variance")
+}
+
+#' @rdname pmf_distribution
+#' @export
+variance.default <- function(x, ...) {
+  check_pmf(x, "x")
 }
 
 #' @rdname pmf_distribution

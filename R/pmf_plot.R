@@ -14,6 +14,7 @@
 #' @param ylim range of the axis; with `log`, of powers of ten.
 #' @param xlab,ylab,main labels.
 #' @param col colour.
+#' @param border colour of the bars' borders, `NA` for none.
 #' @param add whether to draw into the picture that is there, whose axis must be of the same kind.
 #' @param ... further graphical parameters for the bars or the line, such as `lwd`.
 #' @return `x`, invisibly.
@@ -26,7 +27,7 @@
 #' plot(rep_sum(bets, 500), log = TRUE)
 #' @export
 plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NULL, ylim = NULL, xlab = "value",
-                     ylab = "probability", main = NULL, col = "#0072B2", add = FALSE, ...) {
+                     ylab = "probability", main = NULL, col = "#0072B2", border = NA, add = FALSE, ...) {
   type <- check_choice(type, "type", c("auto", "bars", "line"))
   log <- if (is.null(log)) is_log(x) else check_flag(log, "log")
   add <- check_flag(add, "add")
@@ -60,7 +61,7 @@ plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NUL
     graphics::lines(thin_line(value, height), col = col, ...)
   } else if (any(finite)) {
     base <- if (log) graphics::par("usr")[[3L]] else 0
-    graphics::rect(value[finite] - 0.4, base, value[finite] + 0.4, height[finite], col = col, border = NA, ...)
+    graphics::rect(value[finite] - 0.4, base, value[finite] + 0.4, height[finite], col = col, border = border, ...)
   }
   invisible(x)
 }

@@ -56,12 +56,16 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   if (inherits(x, "pmf") || !is.list(x)) {
     stop_input("x", "must be a list of distributions, or a matrix whose rows are distributions, not ", show_value(x))
   }
+  if (is.data.frame(x)) {
+    stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
+  }
+  call <- sys.call()
   if (length(x) == 0L) {
     stop_input("x", "is an empty list: there is nothing to add")
   }
   is_pmf <- vapply(x, inherits, NA, "pmf")
   if (any(is_pmf)) {
-    x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), sys.call(-4L)))
+    x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), call))
     scales <- vapply(x, is_log, NA)
     inside <- any(scales) || isTRUE(log)
     log <- if (is.null(log)) any(scales) else log
@@ -71,7 +75,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
     return(new_pmf(if (inside && !log) exp(result) else result, from, log))
   }
   log <- isTRUE(log)
-  values <- lapply(seq_along(x), function(i) check_weights(x[[i]], element_name(i), log, sys.call(-4L)))
+  values <- lapply(seq_along(x), function(i) check_weights(x[[i]], element_name(i), log, call))
   sum_vectors(values, log, accuracy, run)
 }
 
@@ -94,7 +98,8 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
   run <- resolve_run(backend, threads)
   if (!inherits(x, "pmf")) {
     log <- isTRUE(log)
-    return(repeat_vector(check_weights(x, "x", log), times, log, accuracy, run, sys.call()))
+    x <- check_weights(x, "x", log)
+    return(repeat_vector(x, times, log, accuracy, run, sys.call()))
   }
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log

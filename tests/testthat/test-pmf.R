@@ -208,3 +208,44 @@ test_that("plots are drawn on every scale", {
   expect_input_error(plot(die, ylim = c(1, NA)), "`ylim` must be two increasing numbers")
   expect_input_error(plot(die, add = NULL), "`add` must be TRUE or FALSE")
 })
+
+test_that("c() and rep() make lists of distributions", {
+  expect_identical(c(die, x = die), list(die, x = die))
+  expect_identical(rep(die, 2), list(die, die))
+  expect_identical(sum_pmf(c(die, die), threads = 2), sum_pmf(list(die, die), threads = 2))
+})
+
+test_that("functions of numbers are refused, with what to use instead", {
+  expect_input_error(sum(die, die), "`sum\\(\\)` is not known for distributions; sum_pmf\\(\\) adds")
+  expect_input_error(range(die), "`range\\(\\)` is not known for distributions; quantile")
+  expect_input_error(any(die), "`any\\(\\)` is not known for distributions$")
+  expect_input_error(exp(die), "`exp\\(\\)` is not known for distributions$")
+  expect_input_error(variance(1:3), "`x` must be a distribution made by pmf\\(\\), not a integer of length 3")
+})
+
+test_that("the median is the quantile at one half", {
+  expect_identical(median(die), 3)
+  expect_identical(median(pmf(log(c(0.2, 0.8)), from = -1, log = TRUE)), 0)
+  expect_input_error(median(die, type = 7), "`type` is not known here")
+})
+
+test_that("digits are checked", {
+  expect_input_error(print(die, digits = "a"), "`digits` must be one whole number from 1 to 22, not \"a\"")
+  expect_input_error(print(summary(die), digits = 0), "`digits` must be one whole number from 1 to 22, not 0")
+})
+
+test_that("errors show the call that was made", {
+  call_of <- function(code) conditionCall(tryCatch(code, error = identity))[[1L]]
+  expect_identical(call_of(convolve_pmf(c(1, NA), 1)), quote(convolve_pmf))
+  expect_identical(call_of(rep_sum(NULL, 2)), quote(rep_sum))
+  expect_identical(call_of(sum_pmf(list(NULL))), quote(sum_pmf))
+  expect_identical(call_of(sum_pmf(list(die, NULL))), quote(sum_pmf))
+  expect_identical(call_of(rpmf(1e15, die)), quote(rpmf))
+  expect_identical(call_of(die + 2^52), quote(Ops.pmf))
+})
+
+test_that("bars may have borders", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(die, border = "white"), die)
+})
