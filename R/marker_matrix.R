@@ -77,6 +77,10 @@ expression_matrix <- function(x, markers, argument, call, from_fit = FALSE) {
     check_matrix(x, argument, call)
   }
   if (!is.null(markers) && !(from_fit && is.null(colnames(values)))) {
+    if (from_fit && !all(nzchar(colnames(values)) & !is.na(colnames(values)))) {
+      # As the columns of the fit were named.
+      colnames(values) <- complete_names(colnames(values))
+    }
     values <- select_markers(values, markers, descriptions(x), argument, call, from_fit)
   }
   if (is.data.frame(values)) data_frame_matrix(values, argument, call) else values
@@ -106,7 +110,7 @@ check_matrix <- function(x, argument, call) {
     wrong("is an array with ", length(dim(x)), " dimensions; a matrix has two")
   }
   if (is.numeric(x) && !is.factor(x)) {
-    wrong("is a vector of ", length(x), " numbers; for one marker give matrix(", argument, ", ncol = 1)")
+    wrong("is a vector of ", length(x), " numbers; for one marker give matrix(", argument, ", ncol = 1), for one cell matrix(", argument, ", nrow = 1)")
   }
   wrong("must be a numeric matrix, a data frame or an object of class flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment, not ", show_value(x))
 }
@@ -273,6 +277,11 @@ select_markers <- function(x, markers, described, argument, call, from_fit = FAL
   if (anyDuplicated(index)) {
     stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice", call = call)
   }
+  # A name that two columns bear does not say which is meant.
+  twice <- is.character(markers) & given[index] %in% given[duplicated(given)]
+  if (any(twice)) {
+    stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE), call = call)
+  }
   if (identical(index, seq_len(ncol(x)))) {
     if (is.character(markers) && !identical(markers, given)) {
       colnames(x) <- markers
@@ -291,11 +300,17 @@ marker_names <- function(x, argument, call) {
   if (is.null(given)) {
     return(paste0("V", seq_len(ncol(x))))
   }
-  empty <- is.na(given) | !nzchar(given)
-  given[empty] <- paste0("V", which(empty))
+  given <- complete_names(given)
   if (anyDuplicated(given)) {
     stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE), call = call)
   }
+  given
+}
+
+# Columns without a name are called V and their number, as in a data frame.
+complete_names <- function(given) {
+  empty <- is.na(given) | !nzchar(given)
+  given[empty] <- paste0("V", which(empty))
   given
 }
 

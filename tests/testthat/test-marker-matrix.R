@@ -71,7 +71,7 @@ test_that("arcsinh divides by the marker's cofactor first", {
 test_that("every kind of data that cannot be used has its own message", {
   error <- "warpbayes_error_input"
   expect_error(read_markers(NULL), "`x` is NULL", class = error)
-  expect_error(read_markers(1:3), "vector of 3 numbers; for one marker give matrix\\(x, ncol = 1\\)", class = error)
+  expect_error(read_markers(1:3), "vector of 3 numbers; for one marker give matrix\\(x, ncol = 1\\), for one cell matrix\\(x, nrow = 1\\)", class = error)
   expect_error(read_markers(list(1, 2)), "is a list", class = error)
   expect_error(read_markers("a"), "must be a numeric matrix", class = error)
   expect_error(read_markers(factor("a")), "must be a numeric matrix", class = error)
@@ -202,4 +202,20 @@ test_that("the cells of a SummarizedExperiment are the columns of its first assa
     new_experiment(list(counts = Matrix::sparseMatrix(1:2, 1:2, x = 1)))
   )
   expect_error(read_markers(sparse), "is a sparse matrix")
+})
+
+test_that("rows of a matrix with unnamed columns are found again", {
+  x <- cbind(a = c(1, 2), c(3, 4))
+  fit <- list(markers = as_marker_matrix(x)$markers, transform = NULL)
+  expect_identical(fit$markers, c("a", "V2"))
+  expect_identical(as_new_rows(x, fit), `colnames<-`(x, c("a", "V2")))
+  colnames(x)[[2L]] <- NA
+  expect_identical(as_new_rows(x, fit), `colnames<-`(x, c("a", "V2")))
+})
+
+test_that("a name that two columns bear is refused where it is asked for", {
+  x <- cbind(a = c(1, 2), a = c(3, 4), b = c(5, 6))
+  expect_error(as_marker_matrix(x, "a"), "`x` has two columns named \"a\"", class = "warpbayes_error_input")
+  expect_error(as_new_rows(x, list(markers = c("b", "a"))), "`newdata` has two columns named \"a\"", class = "warpbayes_error_input")
+  expect_identical(as_marker_matrix(x, "b")$markers, "b")
 })
