@@ -104,7 +104,7 @@ trace_quantities <- function(fit, warmup = FALSE) {
   )
   for (point in seq_len(dim(fit$probe_density)[[3L]])) {
     values <- fit$probe_density[sweeps, , point, drop = FALSE]
-    quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps))
+    quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps), fit$chains)
   }
   quantities
 }

@@ -110,6 +110,8 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   draws <- draws_array(x, components)
   sweeps <- kept_sweeps(x)
+  # Package coda has no chains without draws.
+  need_draws(x, "concentration")
   coda::mcmc.list(lapply(seq_len(x$chains), function(chain) {
     values <- matrix(draws[, chain, ], dim(draws)[[1L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
     coda::mcmc(values, start = sweeps[[1L]], thin = x$thin)

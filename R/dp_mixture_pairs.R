@@ -12,6 +12,9 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   cells <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
     cells <- cells_of(fit, data, argument = "data", call = NULL)
+    if (nrow(cells) == 0L) {
+      stop_input("data", "has no rows", call = NULL)
+    }
     run <- resolve_run(backend, threads, call = NULL)
     class <- reference_class(fit, reference, cells, run)
     cells <- cells[, chosen, drop = FALSE]
@@ -72,7 +75,7 @@ choose_markers <- function(fit, markers, reference) {
     spread <- colSums(reference$weights * deviation^2) / fit$scale^2
     return(sort(order(-spread)[seq_len(5L)]))
   }
-  chosen <- if (is.numeric(markers)) match(markers, seq_len(p)) else match(markers, fit$markers)
+  chosen <- if (!is.atomic(markers)) NULL else if (is.numeric(markers)) match(markers, seq_len(p)) else match(markers, fit$markers)
   if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {
     stop_input("markers", "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
       if (is.atomic(markers) && length(markers)) list_some(as.character(markers)) else show_value(markers),

@@ -69,6 +69,9 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
   check_dots_empty(...)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
   min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
+  if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
+    stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
+  }
   switch(type,
     pairs = plot_pairs(x, data, markers, min_weight, main, backend, threads),
     trace = plot_trace(x, main),
@@ -195,10 +198,8 @@ plot_heatmap <- function(fit, min_weight, main) {
   name_lines <- 0.55 * max(nchar(fit$markers)) * 0.9
 
   old <- graphics::par(no.readonly = TRUE)
-  on.exit({
-    graphics::layout(1)
-    graphics::par(old[c("mar", "las", "mgp", "tcl", "xaxs", "yaxs", "oma")])
-  })
+  # Not layout(1): it fails after a picture that had no room, and hides why.
+  on.exit(graphics::par(old[c("mfrow", "mar", "las", "mgp", "tcl", "xaxs", "yaxs", "oma")]))
   graphics::layout(matrix(1:3, 1L), widths = c(1, 0.35, 0.2))
   top <- if (is.null(main)) 1 else 2.6
   bottom <- max(4, name_lines + 0.8)

@@ -37,8 +37,8 @@ need_draws <- function(fit, parts, call = sys.call(-1L)) {
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
     stop_warpbayes("input", sprintf(
-      "the fit has no kept draws: it ended after %d of the %d sweeps of its warmup; continue(fit, iter) runs on",
-      nrow(fit$log_likelihood), as.integer(fit$warmup)
+      "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s; continue(fit, iter) runs on",
+      nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
     ), argument = "iter", call = call)
   }
 }
@@ -131,6 +131,7 @@ NULL
 #' @rdname summary.dp_mixture
 #' @export
 print.dp_mixture <- function(x, ...) {
+  check_dots_empty(...)
   cat(fit_words(x), sep = "\n")
   table <- diagnose(x)
   occupied <- table[table$quantity == "occupied", ]
@@ -203,10 +204,13 @@ summary.dp_mixture <- function(object, ...) {
 #' @rdname summary.dp_mixture
 #' @export
 print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
+  check_dots_empty(...)
+  components <- check_count(components, "components", min = 0)
+  digits <- check_count(digits, "digits", max = 15)
   cat(x$words, sep = "\n")
   cat("\n")
   print(x$prior)
-  if (!is.null(x$components)) {
+  if (!is.null(x$components) && components > 0) {
     shown <- x$components[seq_len(min(nrow(x$components), components)), ]
     cat(sprintf("\nLargest components of draw %d of chain %d (highest log posterior)", x$reference$draw, x$reference$chain))
     cat(if (is.null(x$transform)) ", in the data's units:\n" else ", on the arcsinh scale:\n")

@@ -84,3 +84,11 @@ test_that("tidy, glance and augment give tables", {
   raw <- t(t(sinh(x)) * c(5, 150))
   expect_equal(as.matrix(generics::augment(transformed, raw, threads = 2)[1:2]), raw, ignore_attr = TRUE, tolerance = 1e-8)
 })
+
+test_that("coda's chains need draws", {
+  skip_if_not_installed("coda")
+  set.seed(1)
+  fit <- dp_mixture(matrix(rnorm(40), 20), components = 2, iter = 2, seed = 1, threads = 2)
+  fit$draws <- lapply(fit$draws, first_draws, integer())
+  expect_error(coda::as.mcmc.list(fit), "has no kept draws: it ended after 2 sweeps, and the first draw is kept after 2", class = "warpbayes_error_input")
+})

@@ -110,3 +110,35 @@ test_that("a million cells take under five seconds and a megabyte", {
     expect_lt(cost[["seconds"]], 5)
   }
 })
+
+test_that("what cannot be drawn is refused in words", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  fit <- simulate_fit()
+  expect_error(plot(fit, fit$x[0, ]), "`data` has no rows", class = "warpbayes_error_input")
+  expect_error(plot(fit, "trace"), "`data` must be cells, not \"trace\"; the kind of picture is `type`", class = "warpbayes_error_input")
+  expect_error(plot(fit, markers = mean), "`markers` must be different names or numbers", class = "warpbayes_error_input")
+})
+
+test_that("a heat map without room says so and leaves the device as it was", {
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file, width = 3, height = 2)
+  on.exit({
+    grDevices::dev.off()
+    unlink(file)
+  })
+  before <- graphics::par(c("mfrow", "mar", "oma"))
+  expect_error(plot(simulate_fit(), type = "heatmap"), "figure margins too large")
+  expect_identical(graphics::par(c("mfrow", "mar", "oma")), before)
+})
+
+test_that("a fit stopped before its first sweep has an empty trace", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  fit <- simulate_fit()
+  for (name in trace_names) {
+    fit[[name]] <- fit[[name]][0, , drop = FALSE]
+  }
+  fit$probe_density <- fit$probe_density[0, , , drop = FALSE]
+  expect_identical(plot(fit, type = "trace"), fit)
+})

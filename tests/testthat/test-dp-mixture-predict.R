@@ -80,7 +80,7 @@ test_that("what cannot be predicted is refused", {
   none <- simulate_fit(n = 50, sweeps = 51, warmup = 50)
   none$draws <- lapply(none$draws, function(draws) array(0, 0))
   none$log_likelihood <- none$log_likelihood[1:20, ]
-  expect_error(predict(none, x), "ended after 20 of the 50 sweeps of its warmup", class = error)
+  expect_error(predict(none, x), "ended after 20 sweeps, and the first draw is kept after 51", class = error)
 })
 
 test_that("draws are chosen evenly over the chains", {

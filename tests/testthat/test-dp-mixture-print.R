@@ -44,3 +44,12 @@ test_that("numbers are shown to a precision that their spread deserves", {
   expect_identical(format_to_spread(0.123456, 0.01), "0.123")
   expect_identical(format_to_spread(5, 0), "5")
 })
+
+test_that("arguments of print() are checked", {
+  summary <- summary(simulate_fit())
+  expect_error(print(summary, components = -1), "`components` must be one whole number from 0", class = "warpbayes_error_input")
+  expect_error(print(summary, digits = "a"), "`digits` must be one whole number from 1 to 15, not \"a\"", class = "warpbayes_error_input")
+  expect_error(print(summary, foo = 1), "`foo` is not known here", class = "warpbayes_error_input")
+  expect_error(print(simulate_fit(), digits = 3), "`digits` is not known here", class = "warpbayes_error_input")
+  expect_false(any(grepl("Largest", capture.output(print(summary, components = 0)))))
+})
