@@ -18,9 +18,8 @@
 #' range of the sum, which is named, and for one that has probability zero within it.
 #' @seealso [convolve_pmf()] for the distribution of the sum.
 #' @references
-#' Murray, L. M., Lundén, D., Kudlicka, J., Broman, D. and Schön, T. B. (2018). Delayed sampling and automatic
-#' Rao-Blackwellization of probabilistic programs. *AISTATS 2018*, PMLR 84, 1037-1046, where sums of discrete variables are
-#' conditioned in this way.
+#' Murray, L. M. and others (2018). Delayed sampling and automatic Rao-Blackwellization of
+#' probabilistic programs. *AISTATS 2018*, PMLR 84, 1037-1046: conditioning on observed sums in probabilistic programs.
 #' @examples
 #' # 7 defects in two batches together: how many came from the first?
 #' first <- pmf(dbinom(0:100, 100, 0.02))

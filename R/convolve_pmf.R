@@ -15,14 +15,14 @@
 #' million values in the shorter vector, and typically 1e-15.
 #'
 #' From 6.7e7 products on, and with `accuracy` above 0, windows of outputs are tried: exponential tilting, which does not
-#' change the result, moves the mass of both factors to where it matters for the window, what has become negligible is left out, and
-#' the rest is convolved directly or by a Fourier transform. Bounds on what was left out and on the transform's
+#' change the result, moves the mass of both factors to where it matters for the window, what has become
+#' negligible is left out, and the rest is convolved directly or by a Fourier transform. Bounds on what was left out and on the transform's
 #' rounding are computed for each window, and each entry is accepted only if they stay below `accuracy` times that entry. What is
 #' not accepted in any window is summed directly. So `accuracy` holds in any case, and the method is fast
 #' where windows are accepted:
 #' \itemize{
-#'   \item log-concave and unimodal distributions: Poisson, binomial, negative binomial, geometric, normal-like, triangular, uniform,
-#'     in any combination;
+#'   \item log-concave and unimodal distributions: Poisson, binomial, negative binomial, geometric,
+#'     normal-like, triangular, uniform, in any combination;
 #'   \item weights without much structure, such as uniform random numbers;
 #'   \item a heavy tail with a narrow distribution: the narrow one is short once it is tilted.
 #' }
@@ -162,7 +162,7 @@ check_from <- function(from, call = sys.call(-2L)) {
 }
 
 convolve_vectors <- function(x, y, log, accuracy, run) {
-  check_result_size(length(x) + length(y) - 1, NULL, "probabilities")
+  check_result_size(length(x) + length(y) - 1, NULL, "probabilities", copies = if (log || accuracy > 0) 6 else 3)
   native_unless_interrupted(if (log) C_pmf_convolve_log else C_pmf_convolve, x, y, accuracy, run)
 }
 
@@ -233,7 +233,10 @@ check_result_size <- function(entries, argument, what, call = sys.call(-2L), cop
   if (bytes <= 1e8) {
     return(invisible())
   }
-  size <- function() sprintf("the result would have %s %s (%s)", format(entries, big.mark = ",", digits = 17, scientific = FALSE), what, show_bytes(bytes))
+  size <- function() {
+    count <- format(entries, big.mark = ",", digits = 17, scientific = FALSE)
+    sprintf("the result would have %s %s (%s)", count, what, show_bytes(bytes))
+  }
   if (entries > 2^52) {
     stop_warpbayes("input", paste0(size(), ", more than R allows"), argument = argument, call = call)
   }

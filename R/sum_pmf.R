@@ -50,7 +50,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
     log <- isTRUE(log)
     x <- check_weight_rows(x, "x", log, sys.call())
     length <- nrow(x) * (ncol(x) - 1) + 1
-    check_result_size(length, NULL, "probabilities")
+    check_result_size(length, NULL, "probabilities", copies = 6)
     return(native_unless_interrupted(C_pmf_sum_columns, t(x), length, log, accuracy, run))
   }
   if (inherits(x, "pmf") || !is.list(x)) {
@@ -83,7 +83,7 @@ element_name <- function(i) sprintf("x[[%d]]", i)
 
 sum_vectors <- function(values, log, accuracy, run) {
   length <- sum(as.double(lengths(values)) - 1) + 1
-  check_result_size(length, NULL, "probabilities", sys.call(-1L))
+  check_result_size(length, NULL, "probabilities", sys.call(-1L), copies = 6)
   native_unless_interrupted(C_pmf_sum, values, length, log, accuracy, run)
 }
 
@@ -113,6 +113,6 @@ repeat_vector <- function(x, times, log, accuracy, run, call) {
     return(if (log) 0 else 1)
   }
   length <- (length(x) - 1) * times + 1
-  check_result_size(length, "times", "probabilities", call)
+  check_result_size(length, "times", "probabilities", call, copies = 6)
   native_unless_interrupted(C_pmf_repeat, x, times, length, log, accuracy, run)
 }

@@ -4,8 +4,8 @@
  * factors may be tilted so that their mass gathers where it matters for a window
  * of outputs, and all but that part of them may be left out (the saddlepoint of
  * Daniels 1954 read as an algorithm; Keich 2005 and Wilson & Keich 2016 tilt
- * whole sequences and transform them). The tilted parts are convolved directly or by the fast
- * Fourier transform; then every output is certified or refused:
+ * whole sequences and transform them). The tilted parts are convolved directly or
+ * by the fast Fourier transform; then every output is certified or refused:
  *   - what was left out is at most outside_p max(q) + max(p) outside_q, from
  *     upper bounds on blocks of 32 entries;
  *   - the transform's error is at most wb_fft_error_bound (|p|^2 + |q|^2) / 2;
@@ -29,6 +29,9 @@
 #include "memory.h"
 
 #define BLOCK 32
+
+/* Exponents of up to 2^50 plus a slope times an index are rounded by less. */
+#define ROUNDING 0.25
 
 /* Half widths of a window in standard deviations of the tilted sum, and how far
  * (in bits) entries may lie below the largest before they are left out. A normal
@@ -62,7 +65,7 @@ typedef struct factor {
   int64_t offset; /* of the first positive entry in the caller's vector */
   int64_t length;
   int64_t blocks;
-  double *top; /* of each block: the largest exponent, plus 1 as mantissas are below 2 */
+  double *top; /* of each block: the largest exponent, plus 1 as mantissas are below 2, plus ROUNDING */
 } factor;
 
 /* One factor under a tilt: entries first..first + count - 1, scaled to at most 1. */
@@ -163,7 +166,7 @@ static int factor_open(factor *f, const wb_wide *value) {
     double top = f->exponent[b * BLOCK];
     for (int64_t k = b * BLOCK + 1; k < smaller((b + 1) * BLOCK, f->length); k++)
       top = greater(top, f->exponent[k]);
-    f->top[b] = top + 1.0;
+    f->top[b] = top + 1.0 + ROUNDING;
   }
   return 1;
 }
@@ -196,7 +199,7 @@ static void tilt(const engine *e, const factor *f, double slope, double cut, par
   double peak = block_peak(f, best, slope);
   for (int64_t b = 0; b < f->blocks; b++)
     if (block_bound(f, b, slope) > peak + 1.0) peak = greater(peak, block_peak(f, b, slope));
-  part->reference = round_up(peak) + 1.0;
+  part->reference = round_up(peak + ROUNDING) + 1.0;
 
   int64_t first = 0, last = f->blocks - 1;
   double outside = 0;
@@ -380,10 +383,11 @@ static int direct(engine *e, int64_t begin, int64_t end) {
   return WB_OK;
 }
 
-/* What a window may have lost, on the scale of its outputs. */
+/* What a window may have lost, on the scale of its outputs: what it left out, and
+ * what wb_wide_tilt() made zero. */
 static double lost_bound(const window *w) {
   const double entries = (double)(w->p.count + w->q.count);
-  return w->p.outside + w->q.outside + entries * 0x1p-999;
+  return w->p.outside + w->q.outside + entries * 0x1p-998;
 }
 
 /* Tilted outputs [from, to), which the window reaches, by direct sums. */
