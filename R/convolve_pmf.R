@@ -76,7 +76,7 @@
 #' dim(convolve_pmf(many, many, threads = 2))
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
-  if (is.null(log) && is.double(x) && is.double(y) && is_thread_count(threads)) {
+  if (is.null(log) && is.double(x) && is.double(y) && (is.null(threads) || is_thread_count(threads))) {
     # Two short vectors take less time than the checks below; NULL if it is not these.
     result <- .Call(C_pmf_convolve_short, x, y, accuracy, short_run(backend))
     if (!is.null(result)) {
@@ -87,7 +87,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
     log <- check_flag(log, "log")
   }
   accuracy <- check_accuracy(accuracy)
-  run <- resolve_run(backend, threads)
+  run <- known_run(backend, threads)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
     x <- as_pmf(x, "x")
     y <- as_pmf(y, "y")
@@ -104,23 +104,41 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
 }
 
 is_thread_count <- function(threads) {
-  is.null(threads) || (is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) &&
-    threads == floor(threads))
+  is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
 }
 
-# The last run that was resolved for short work, which no second thread helps.
-short_state <- new.env(parent = emptyenv())
+# resolve_run() for calls that take microseconds: the last answers are kept as long as
+# nothing changes that they depend on.
+run_state <- new.env(parent = emptyenv())
 
+known_run <- function(backend, threads, call = sys.call(-1L)) {
+  key <- list(
+    backend, threads, getOption("warpbayes.backend"), getOption("warpbayes.plugin"), getOption("warpbayes.isa"),
+    getOption("warpbayes.device"), getOption("warpbayes.device_memory"), getOption("warpbayes.threads"), Sys.getpid(),
+    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
+  )
+  if (!identical(key, run_state$key)) {
+    run_state$run <- resolve_run(backend, threads, call)
+    run_state$key <- key
+  }
+  run_state$run
+}
+
+# For short work, which no second thread helps.
 short_run <- function(backend) {
   key <- list(
     backend, getOption("warpbayes.backend"), getOption("warpbayes.plugin"), getOption("warpbayes.isa"),
-    getOption("warpbayes.device"), getOption("warpbayes.device_memory"), Sys.getpid()
+    getOption("warpbayes.device"), getOption("warpbayes.device_memory")
   )
-  if (!identical(key, short_state$key)) {
-    short_state$run <- resolve_run(backend, 1L, sys.call(-1L))
-    short_state$key <- key
+  # After a fork the card is out of reach.
+  same <- identical(key, run_state$short_key) &&
+    (run_state$short_run$backend == "cpu" || run_state$short_pid == Sys.getpid())
+  if (!same) {
+    run_state$short_run <- resolve_run(backend, 1L, sys.call(-1L))
+    run_state$short_key <- key
+    run_state$short_pid <- Sys.getpid()
   }
-  short_state$run
+  run_state$short_run
 }
 
 check_accuracy <- function(accuracy, call = sys.call(-1L)) {

@@ -45,7 +45,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
     log <- check_flag(log, "log")
   }
   accuracy <- check_accuracy(accuracy)
-  run <- resolve_run(backend, threads)
+  run <- known_run(backend, threads)
   if (is.matrix(x)) {
     log <- isTRUE(log)
     x <- check_weight_rows(x, "x", log, sys.call())
@@ -95,7 +95,7 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
     log <- check_flag(log, "log")
   }
   accuracy <- check_accuracy(accuracy)
-  run <- resolve_run(backend, threads)
+  run <- known_run(backend, threads)
   if (!inherits(x, "pmf")) {
     log <- isTRUE(log)
     x <- check_weights(x, "x", log)

@@ -12,28 +12,25 @@ each <- function(call) {
   function() elapsed(for (i in seq_len(repetitions)) call()) / repetitions
 }
 
-# The direct sum --------------------------------------------------------------
+# The direct sum, one thread ------------------------------------------------------
 set.seed(1)
-sizes <- c(256, 1024, 4096, 16384, 1e5)
-# 256 in a batch of 64, where a call of R does not count.
-pairs <- ifelse(sizes == 256, 64, 1)
-x <- lapply(sizes, runif)
-runs <- lapply(seq_along(sizes), function(i) {
-  a <- if (pairs[[i]] > 1) matrix(runif(pairs[[i]] * sizes[[i]]), pairs[[i]]) else x[[i]]
-  each(function() convolve_pmf(a, a, accuracy = 0, threads = 1))
+sizes <- c(256, 512, 1024, 4096, 16384, 1e5)
+run <- warpbayes:::resolve_run("cpu", 1)
+runs <- lapply(sizes, function(n) {
+  a <- runif(n)
+  # Many times over within one call, since R takes 5 microseconds for one.
+  times <- max(1, round(2e9 / n^2))
+  function() elapsed(warpbayes:::native(warpbayes:::C_pmf_convolve_part, a, a, 0, 2 * n - 1, times, run)) / times
 })
 names(runs) <- sizes
 rates <- numeric()
-seconds <- interleave(
-  rate = function() {
-    rates <<- c(rates, rate(1))
-    0
-  }, `256` = runs[[1L]], `1024` = runs[[2L]], `4096` = runs[[3L]], `16384` = runs[[4L]], `1e5` = runs[[5L]], times = 7
-)
+seconds <- do.call(interleave, c(list(rate = function() {
+  rates <<- c(rates, rate(1))
+  0
+}), runs, times = 7))
 here <- median(rates)
 direct <- data.frame(
-  size = sizes, pairs = pairs, seconds = medians(seconds)[-1L],
-  multiply_adds_per_second = pairs * sizes^2 / medians(seconds)[-1L]
+  size = sizes, seconds = medians(seconds)[-1L], multiply_adds_per_second = sizes^2 / medians(seconds)[-1L]
 )
 direct$share_of_machine <- direct$multiply_adds_per_second / here
 save_results(direct, "convolution-direct")

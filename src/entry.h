@@ -83,7 +83,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
 SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve_part(SEXP x, SEXP y, SEXP first, SEXP count, SEXP run);
+SEXP wb_entry_pmf_convolve_part(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
 SEXP wb_entry_pmf_convolve_rows(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_convolve_log(SEXP x, SEXP y, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_sum(SEXP values, SEXP length, SEXP log, SEXP accuracy, SEXP run);

@@ -26,7 +26,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_usable, 2),
   ENTRY(pmf_convolve_short, 4),
   ENTRY(pmf_convolve, 4),
-  ENTRY(pmf_convolve_part, 5),
+  ENTRY(pmf_convolve_part, 6),
   ENTRY(pmf_convolve_rows, 5),
   ENTRY(pmf_convolve_log, 4),
   ENTRY(pmf_sum, 5),
