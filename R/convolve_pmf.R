@@ -14,7 +14,8 @@
 #' rate. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, about 1.2e-13 for a
 #' million values in the shorter vector, and typically 1e-15.
 #'
-#' From 6.7e7 products on, and with `accuracy` above 0, windows of outputs are tried: exponential tilting, which does not
+#' The *fast method* is for `accuracy` above 0. From 2.6e5 products on, and where a few entries say that most
+#' would be accepted, it is one Fourier transform. From 6.7e7 products on windows of outputs are tried: exponential tilting, which does not
 #' change the result, moves the mass of both factors to where it matters for the window, what has become
 #' negligible is left out, and the rest is convolved directly or by a Fourier transform. Bounds on what was left out and on the transform's
 #' rounding are computed for each window, and each entry is accepted only if they stay below `accuracy` times that entry. What is
@@ -26,7 +27,7 @@
 #'   \item weights without much structure, such as uniform random numbers;
 #'   \item a heavy tail with a narrow distribution: the narrow one is short once it is tilted.
 #' }
-#' It is no faster than the direct sum (and at most a fifth slower) for two heavy (power) tails, several far
+#' It is no faster than the direct sum, and up to a fifth slower, for two heavy (power) tails, several far
 #' modes with almost nothing between, every second value impossible, or entries that vary wildly from one to the next.
 #'
 #' Neither the number of threads nor the processor nor the backend changes a bit of
@@ -118,10 +119,18 @@ known_run <- function(backend, threads, call = sys.call(-1L)) {
     Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
   )
   if (!identical(key, run_state$key)) {
-    run_state$run <- resolve_run(backend, threads, call)
+    run_state$run <- with_tables(resolve_run(backend, threads, call))
     run_state$key <- key
   }
   run_state$run
+}
+
+# Tables of the Fourier transforms, up to 2 MB, are kept with the run.
+with_tables <- function(run) {
+  if (is.null(run_state$fft)) {
+    run_state$fft <- .Call(C_pmf_cache)
+  }
+  c(run, fft = run_state$fft)
 }
 
 # For short work, which no second thread helps.
@@ -134,7 +143,7 @@ short_run <- function(backend) {
   same <- identical(key, run_state$short_key) &&
     (run_state$short_run$backend == "cpu" || run_state$short_pid == Sys.getpid())
   if (!same) {
-    run_state$short_run <- resolve_run(backend, 1L, sys.call(-1L))
+    run_state$short_run <- with_tables(resolve_run(backend, 1L, sys.call(-1L)))
     run_state$short_key <- key
     run_state$short_pid <- Sys.getpid()
   }

@@ -80,6 +80,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 
 /* entry_pmf.c */
+SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
 SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP accuracy, SEXP run);

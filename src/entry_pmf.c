@@ -5,6 +5,8 @@
 
 #include "pmf.h"
 
+#include <R_ext/RS.h>
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -24,11 +26,29 @@ static wb_pmf_context read_context(SEXP accuracy, SEXP run) {
   context.interrupted = interrupted;
   wb_run_from_list(run, &context.run, &context.backend);
   context.accuracy = Rf_asReal(accuracy);
+  context.cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
   return context;
 }
 
 static wb_isa read_isa(SEXP run) {
   return (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
+}
+
+static void close_cache(SEXP pointer) {
+  wb_fft_cache *cache = (wb_fft_cache *)R_ExternalPtrAddr(pointer);
+  if (!cache) return;
+  wb_fft_cache_clear(cache);
+  R_Free(cache);
+  R_ClearExternalPtr(pointer);
+}
+
+/* A cache of tables for transforms, which lives as long as R refers to it. */
+SEXP wb_entry_pmf_cache(void) {
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(pointer, close_cache, TRUE);
+  R_SetExternalPtrAddr(pointer, R_Calloc(1, wb_fft_cache));
+  UNPROTECT(1);
+  return pointer;
 }
 
 /* NULL says that the user interrupted: R code passes it on. */

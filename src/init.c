@@ -23,6 +23,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_moments, 5),
   ENTRY(mixture_keep, 3),
   ENTRY(mixture_evaluate, 9),
+  ENTRY(pmf_cache, 0),
   ENTRY(pmf_usable, 2),
   ENTRY(pmf_convolve_short, 4),
   ENTRY(pmf_convolve, 4),

@@ -99,34 +99,48 @@ int wb_pmf_convolve_part(const wb_pmf_context *context, const wb_convolution *wo
   return WB_OK;
 }
 
+/* Whether a pair of these lengths is not simply summed directly. */
+static int may_be_fast(const wb_pmf_context *context, int64_t m, int64_t n) {
+  const double products = (double)m * (double)n;
+  return (context->accuracy >= 1e-13 && products >= WB_PMF_FLAT_FROM) ||
+         (context->accuracy > 0 && products >= WB_PMF_FAST_FROM);
+}
+
 int wb_pmf_convolve_batch(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
-  if (context->accuracy > 0 && (double)work->m * (double)work->n >= WB_PMF_FAST_FROM) {
-    const int64_t m = work->m, n = work->n, outputs = m + n - 1;
-    const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
-    double *const memory = wb_aligned_malloc(bytes);
-    if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", bytes);
-    double *const p = memory, *const q = p + m, *const r = q + n;
-    int status = WB_OK;
-    for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
-      for (int64_t j = 0; j < m; j++) p[j] = work->p[pair * work->p_pair_stride + j * work->p_stride];
-      for (int64_t j = 0; j < n; j++) q[j] = work->q[pair * work->q_pair_stride + j * work->q_stride];
-      status = wb_pmf_convolve(context, m, p, n, q, r, message);
-      for (int64_t i = 0; i < outputs; i++) work->r[pair * work->r_pair_stride + i * work->r_stride] = r[i];
-    }
-    wb_aligned_free(memory);
-    return status;
+  if (!may_be_fast(context, work->m, work->n)) return wb_pmf_convolve_part(context, work, message);
+  const int64_t m = work->m, n = work->n, outputs = m + n - 1;
+  const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", bytes);
+  double *const p = memory, *const q = p + m, *const r = q + n;
+  int status = WB_OK;
+  for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
+    for (int64_t j = 0; j < m; j++) p[j] = work->p[pair * work->p_pair_stride + j * work->p_stride];
+    for (int64_t j = 0; j < n; j++) q[j] = work->q[pair * work->q_pair_stride + j * work->q_stride];
+    status = wb_pmf_convolve(context, m, p, n, q, r, message);
+    for (int64_t i = 0; i < outputs; i++) work->r[pair * work->r_pair_stride + i * work->r_stride] = r[i];
+    if (status == WB_OK && pair % 64 == 63 && context->interrupted && context->interrupted())
+      status = WB_PMF_INTERRUPTED;
   }
-  return wb_pmf_convolve_part(context, work, message);
+  wb_aligned_free(memory);
+  return status;
 }
 
 int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
                     double *r, wb_message *message) {
-  if (context->accuracy == 0 || (double)m * (double)n < WB_PMF_FAST_FROM) {
+  if (m > n) return wb_pmf_convolve(context, n, q, m, p, r, message);
+  const double products = (double)m * (double)n;
+  if (context->accuracy >= 1e-13 && products >= WB_PMF_FLAT_FROM && products < WB_PMF_FAST_FROM) {
+    int done;
+    const int status = wb_pmf_convolve_flat(context, m, p, n, q, r, &done, message);
+    if (status != WB_OK || done) return status;
+  }
+  if (context->accuracy == 0 || products < WB_PMF_FAST_FROM) {
     const wb_convolution work = {
       .pairs = 1, .m = m, .n = n, .p = p, .p_stride = 1, .q = q, .q_stride = 1,
       .first = 0, .count = m + n - 1, .r = r, .r_stride = 1,
     };
-    return wb_pmf_convolve_batch(context, &work, message);
+    return wb_pmf_convolve_part(context, &work, message);
   }
   const size_t bytes = 2 * (size_t)(m + n) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
@@ -144,9 +158,9 @@ int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, i
 
 int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
                          wb_message *message) {
-  if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
-    return wb_pmf_convolve_windows(context, p, q, NULL, NULL, NULL, r, message);
   const wb_wide *const longer = p->length > q->length ? p : q, *const shorter = p->length > q->length ? q : p;
+  if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
+    return wb_pmf_convolve_windows(context, shorter, longer, NULL, NULL, NULL, r, message);
   double padding[2 * (WIDE_DIRECT_UP_TO + 2 * WB_WIDE_OUTPUTS)];
   const int64_t n = longer->length, padded = n + 2 * WB_WIDE_OUTPUTS;
   double *const mantissa = padding + WB_WIDE_OUTPUTS, *const exponent = mantissa + padded;

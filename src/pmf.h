@@ -5,6 +5,7 @@
 #define WB_PMF_H
 
 #include "backend.h"
+#include "cpu/fft.h"
 #include "cpu/wide.h"
 
 typedef struct wb_pmf_context {
@@ -12,6 +13,7 @@ typedef struct wb_pmf_context {
   wb_run run;
   double accuracy; /* relative error allowed to the fast method; 0: direct sums */
   int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
+  wb_fft_cache *cache;      /* the caller's, for transforms; never NULL */
 } wb_pmf_context;
 
 /* A status beside those of backend.h: `interrupted` said so. */
@@ -20,7 +22,9 @@ typedef struct wb_pmf_context {
 /* Products of one slice: less than a second, even on the slowest of paths. */
 #define WB_PMF_SLICE 1e10
 
-/* Products of lengths from which the fast method is considered. */
+/* Products of lengths from which the fast method is considered: one transform of
+ * vectors as they are, and windows. */
+#define WB_PMF_FLAT_FROM 262144.0
 #define WB_PMF_FAST_FROM 6.7e7
 
 /* Whether all weights are finite and not negative (-0 counts as negative), or are
@@ -48,7 +52,12 @@ int wb_pmf_convolve_batch_log(const wb_pmf_context *context, const wb_convolutio
 int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
                          wb_message *message);
 
-/* Both in one: the fast method, by windows. Into `r`, or into the wide `r_wide`
+/* One transform for most entries and direct sums for those at the ends; *done is 0
+ * where that does not pay, and then r is not written. m <= n. (pmf_flat.c) */
+int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                         double *r, int *done, wb_message *message);
+
+/* Both scales in one: the fast method, by windows. Into `r`, or into the wide `r_wide`
  * if r is NULL; p_plain and q_plain are given with r. (pmf_window.c) */
 int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q,
                             const double *p_plain, const double *q_plain, double *r, wb_wide *r_wide,

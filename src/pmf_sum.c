@@ -90,7 +90,7 @@ static int piece_write(piece *p, int log, double *result, wb_isa isa, wb_message
 }
 
 static int may_be_fast(int64_t m, int64_t n, int log) {
-  return (double)m * (double)n >= (log ? WIDE_FAST_FROM : WB_PMF_FAST_FROM);
+  return (double)m * (double)n >= (log ? WIDE_FAST_FROM : WB_PMF_FLAT_FROM);
 }
 
 typedef struct place {

@@ -25,7 +25,6 @@
 #include <stdlib.h>
 
 #include "core/elementary.h"
-#include "cpu/fft.h"
 #include "memory.h"
 
 #define BLOCK 32
@@ -51,7 +50,7 @@
 /* Costs in multiply-adds of the direct sum, measured. */
 #define COST_TILT 150.0 /* of an entry of a factor, searches included */
 #define COST_FFT 9.0    /* times n log2(n) */
-#define COST_ROOTS 450.0 /* times n: the tables of a length not used before */
+#define COST_ROOTS 450.0 /* times n: the tables of a length that is not kept, when first used */
 #define COST_WINDOW 20000.0
 
 /* Factors so small that one window is tried for all outputs. */
@@ -101,7 +100,7 @@ typedef struct engine {
   double *tilde; /* outputs of a window */
   double slope;    /* of the last window, where the search begins */
   int64_t plainly; /* outputs that the next direct sum takes before windows are tried again */
-  wb_fft *fft[WB_FFT_LARGEST + 1];
+  wb_fft *fft[WB_FFT_LARGEST + 1]; /* those that the caller's cache does not keep */
   double *re, *im;
   int fft_room; /* log2 of their length, or 0 */
   interval *stack;
@@ -442,7 +441,8 @@ static double least_by_fft(const engine *e, const window *w, int log2, double sc
   return greater((lost_bound(w) + error) / (0.99 * (e->context->accuracy - 3e-15)), LEAST_OUTPUT);
 }
 
-static int fft_room(engine *e, int log2) {
+/* Memory and tables for a transform. */
+static int fft_room(engine *e, int log2, const wb_fft **fft) {
   const size_t n = (size_t)1 << log2;
   if (log2 > e->fft_room) {
     wb_aligned_free(e->re);
@@ -451,8 +451,9 @@ static int fft_room(engine *e, int log2) {
     e->im = wb_aligned_malloc(n * sizeof(double));
     e->fft_room = log2;
   }
-  if (!e->fft[log2]) e->fft[log2] = wb_fft_open(log2, e->context->run.isa);
-  if (e->re && e->im && e->fft[log2]) return WB_OK;
+  if (log2 > WB_FFT_KEPT && !e->fft[log2]) e->fft[log2] = wb_fft_open(log2, e->context->run.isa);
+  *fft = log2 > WB_FFT_KEPT ? e->fft[log2] : wb_fft_keep(e->context->cache, log2, e->context->run.isa);
+  if (e->re && e->im && *fft) return WB_OK;
   return wb_out_of_memory(e->message, "a Fourier transform", 5 * n * sizeof(double));
 }
 
@@ -474,13 +475,14 @@ static int window_fft(engine *e, const window *w, const interval *wanted, int64_
   if (good * 4 < (sample_end - sample) * 3) return WB_OK;
 
   *tried = 1;
-  status = fft_room(e, log2);
+  const wb_fft *fft;
+  status = fft_room(e, log2, &fft);
   if (status != WB_OK) return status;
   memcpy(e->re, w->p.x, (size_t)w->p.count * sizeof(double));
   memset(e->re + w->p.count, 0, (n - (size_t)w->p.count) * sizeof(double));
   for (int64_t k = 0; k < w->q.count; k++) e->im[k] = scale * w->q.x[k];
   memset(e->im + w->q.count, 0, (n - (size_t)w->q.count) * sizeof(double));
-  wb_fft_square(e->fft[log2], e->re, e->im, e->context->run.isa);
+  wb_fft_square(fft, e->re, e->im, e->context->run.isa);
   /* The imaginary part is 2 n scale times the outputs. */
   const double unit = 0.5 / scale / (double)n;
   const double *const product = e->im + (from - origin);
@@ -529,7 +531,7 @@ static int attempt(engine *e, window *w, const interval *wanted) {
       ((double)smaller(w->p.count, w->q.count) * direct_count + overhead) / direct_count;
   const double fft_count = lesser(count, 2 * FFT_WIDTH * w->deviation + 1);
   const int log2 = (int)smaller(log2_at_least((int64_t)(0.75 * entries) + 1), WB_FFT_LARGEST);
-  const double fft_point = COST_FFT * (double)log2 + (e->fft[log2] ? 0 : COST_ROOTS);
+  const double fft_point = COST_FFT * (double)log2 + (log2 <= WB_FFT_KEPT || e->fft[log2] ? 0 : COST_ROOTS);
   const double fft_cost = (fft_point * (double)((int64_t)1 << log2) + overhead) / fft_count;
   if (wanted->depth < 2 && e->context->accuracy >= 1e-13 && fft_cost < 0.7 * direct_cost &&
       (!e->r || fft_cost < 0.25 * plain)) {

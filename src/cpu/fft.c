@@ -138,6 +138,18 @@ void wb_fft_close(wb_fft *fft) {
   wb_aligned_free(fft);
 }
 
+const wb_fft *wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa) {
+  if (!cache->fft[log2_length]) cache->fft[log2_length] = wb_fft_open(log2_length, isa);
+  return cache->fft[log2_length];
+}
+
+void wb_fft_cache_clear(wb_fft_cache *cache) {
+  for (int log2 = 0; log2 <= WB_FFT_KEPT; log2++) {
+    wb_fft_close(cache->fft[log2]);
+    cache->fft[log2] = NULL;
+  }
+}
+
 void wb_fft_square(const wb_fft *fft, double *re, double *im, wb_isa isa) {
   squares[isa](re, im, fft->length, fft->roots, fft->top, fft->halving);
 }

@@ -17,6 +17,15 @@ typedef struct wb_fft wb_fft;
 wb_fft *wb_fft_open(int log2_length, wb_isa isa);
 void wb_fft_close(wb_fft *fft); /* NULL-safe */
 
+/* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), made when first asked for and kept
+ * for the next call. Used by one thread at a time. */
+#define WB_FFT_KEPT 16
+typedef struct wb_fft_cache {
+  wb_fft *fft[WB_FFT_KEPT + 1];
+} wb_fft_cache;
+const wb_fft *wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa); /* NULL without memory */
+void wb_fft_cache_clear(wb_fft_cache *cache);
+
 /* z <- n (z * z), the cyclic convolution of z = re + i im with itself, n the
  * length. Both arrays are aligned to 64 bytes. With re = p and im = q the
  * imaginary part becomes 2n (p * q). The same bits for every isa. */

@@ -21,6 +21,7 @@ test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, whic
     poisson_large = list(poisson_factor(14200, 10000), poisson_factor(20000, 15000)),
     heavy_narrow = list(heavy_factor(30000), poisson_factor(3000, 50)),
     heavy_heavy = list(heavy_factor(9000), heavy_factor(9000)),
+    random_medium = list(random_factor(900, 3), random_factor(1500, 4)),
     random = list(random_factor(9000, 1), random_factor(11000, 2)),
     geometric = list(geometric_factor(9000, 0.9921875), geometric_factor(9000, 0.984375))
   )

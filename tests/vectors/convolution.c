@@ -175,6 +175,7 @@ int main(void) {
   pair("poisson_large", poisson(14200, 10000), poisson(20000, 15000));
   pair("heavy_narrow", heavy(30000), poisson(3000, 50));
   pair("heavy_heavy", heavy(9000), heavy(9000));
+  pair("random_medium", random_uniform(900, 3), random_uniform(1500, 4));
   pair("random", random_uniform(9000, 1), random_uniform(11000, 2));
   pair("geometric", geometric(9000, 0.9921875), geometric(9000, 0.984375));
   repeat();
