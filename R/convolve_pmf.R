@@ -195,8 +195,8 @@ convolve_vectors <- function(x, y, log, accuracy, run) {
 
 # The entries look for an interrupt between slices of long work and return NULL
 # after one: it goes on from here as if nothing had been in between.
-native_unless_interrupted <- function(entry, ...) {
-  result <- .Call(entry, ...)
+native_unless_interrupted <- function(...) {
+  result <- .Call(...)
   if (inherits(result, "warpbayes_failure")) {
     stop_warpbayes(status_class[[result$status]], result$message, call = sys.call(-2L))
   }

@@ -63,6 +63,6 @@ writeLines(c(readme[seq_len(marks[[1]])], "", table, "", readme[marks[[2]]:lengt
 data(GvHD, package = "mclust")
 fit <- dp_mixture(GvHD.pos, components = 64, chains = 4, iter = 2000, thin = 4, seed = 1)
 dir.create("man/figures", recursive = TRUE, showWarnings = FALSE)
-png("man/figures/gvhd.png", width = 7, height = 7, units = "in", res = 150)
+png("man/figures/gvhd.png", width = 7, height = 7, units = "in", res = 100)
 plot(fit)
 dev.off()

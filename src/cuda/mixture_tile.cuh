@@ -487,7 +487,6 @@ mixture_draw_kernel<Real> find_mixture_draw(int p) {
   if (p <= 24) return mixture_draw_of_order<Real, 24>();
   if (p <= 28) return mixture_draw_of_order<Real, 28>();
   if (p <= 32) return mixture_draw_of_order<Real, 32>();
-  if (p <= 36) return mixture_draw_of_order<Real, 36>();
   if (p <= 40) return mixture_draw_of_order<Real, 40>();
   return {(p + 3) / 4 * 4, 4, mixture_draw<Real, 0, 4>};
 }
