@@ -44,13 +44,13 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
   wb_run_from_list(run, &where, &backend);
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, x));
   R_RegisterCFinalizerEx(pointer, close_session, TRUE);
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE);
   session *s = malloc(sizeof *s);
   if (!s) {
     UNPROTECT(1);
     wb_message_write(&message, "no memory for the mixture session");
     return wb_failure(WB_ERROR_MEMORY, &message);
   }
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE);
   s->backend = backend;
   s->columns = data.columns;
   s->rows = data.rows;

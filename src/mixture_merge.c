@@ -15,11 +15,11 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
+#include "memory.h"
 #include "mixture.h"
 
 /* A cluster is compared with so many others, the nearest. */
@@ -137,11 +137,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
   const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + NEIGHBOURS;
   const size_t bytes = numbers * sizeof(double) + k * NEIGHBOURS * sizeof(int32_t);
   void *memory = malloc(bytes);
-  if (!memory) {
-    snprintf(message->text, sizeof message->text, "no memory for the start of a chain (%.1f MB)",
-             (double)bytes / 1e6);
-    return WB_ERROR_MEMORY;
-  }
+  if (!memory) return wb_out_of_memory(message, "the start of a chain", bytes);
   merge m = {.prior = prior, .clusters = clusters, .statistics = statistics, .score = memory};
   m.gain = m.score + k;
   m.joined = m.gain + k * NEIGHBOURS;

@@ -1,18 +1,18 @@
 /* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
- * Vassilvitskii 2007), then clusters of one population joined. Different keys give different subsamples and centres, so
- * that chains start apart from each other. */
+ * Vassilvitskii 2007), then clusters of one population joined. Different keys give
+ * different subsamples and centres, so that chains start apart from each other. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/mixture_draw.h"
 #include "core/philox.h"
 #include "core/purpose.h"
+#include "memory.h"
 #include "mixture.h"
 
 #define ROWS_PER_COMPONENT 10
@@ -42,11 +42,7 @@ static int sample_open(sample *s, const wb_mixture_data *data, int32_t component
   const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +
                        k * (p + 1) * sizeof(double);
   s->memory = malloc(bytes);
-  if (!s->memory) {
-    snprintf(message->text, sizeof message->text, "no memory for the start of a chain (%.1f MB)",
-             (double)bytes / 1e6);
-    return WB_ERROR_MEMORY;
-  }
+  if (!s->memory) return wb_out_of_memory(message, "the start of a chain", bytes);
   s->count = count;
   s->columns = data->columns;
   s->components = components;

@@ -493,7 +493,7 @@ static int window_fft(engine *e, const window *w, const interval *wanted, int64_
 /* The direct sum for a stretch of the interval, twice as long each time. */
 static int direct_stretch(engine *e, const interval *wanted) {
   const int64_t stop = smaller(wanted->end, wanted->begin + e->plainly);
-  e->plainly *= 2;
+  if (e->plainly < e->outputs) e->plainly *= 2;
   const int status = direct(e, wanted->begin, stop);
   return status == WB_OK && stop < wanted->end ? push(e, stop, wanted->end, 0) : status;
 }

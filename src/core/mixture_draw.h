@@ -59,16 +59,17 @@ WB_HD float wb_next_belowf(float x) {
 /* Position of the draw inside the current block: negative if the block does not
  * take over, else below `sum`, so that the first prefix sum above it belongs to
  * an item of positive weight. u in (0, 1) rounds u * before to less than
- * `before`: a block without weight never takes over. */
+ * `before`: a block without weight never takes over, nor where no block before
+ * had any either, since the number below 0, and so the position, is then NaN. */
 WB_HD double wb_block_position(double u, double before, double sum) {
   const double position = u * (before + sum) - before;
   const double last = wb_next_below(sum);
-  return position > last ? last : position;
+  return position < last ? position : last;
 }
 WB_HD float wb_block_positionf(float u, float before, float sum) {
   const float position = u * (before + sum) - before;
   const float last = wb_next_belowf(sum);
-  return position > last ? last : position;
+  return position < last ? position : last;
 }
 
 #endif

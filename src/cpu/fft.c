@@ -66,7 +66,6 @@ struct wb_fft {
   int top;                    /* index in `roots` of the largest power of four */
   const double *roots[16];    /* [0]: re, im of the 16th roots; [s]: of length 4^(s + 2) */
   const double *halving;      /* of the radix-2 step, or NULL */
-  double memory[];
 };
 
 /* cos and sin of 2 pi k / n for k <= n/8, from which symmetry gives the rest. */

@@ -16,13 +16,13 @@
 
 #include "mixture.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../core/elementary.h"
 #include "../core/mixture_draw.h"
 #include "../core/philox.h"
 #include "../core/purpose.h"
+#include "../memory.h"
 #include "reduction_tree.h"
 
 /* Rows that pass together; a divisor of WB_LEAF_ROWS. */
@@ -92,7 +92,6 @@ int wb_cpu_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixtu
 void wb_cpu_mixture_close(wb_mixture *session) {
   free(session);
 }
-
 
 static int pack_coefficients(const wb_mixture *session, const wb_mixture_parameters *parameters,
                              void **packed, wb_message *message) {
@@ -301,9 +300,13 @@ int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *pa
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, k));
-    if (!memory) wb_reduction_fail(&tree);
-    tile t = tile_in(memory, p);
-    if (memory) leaf_prepare(p, &t);
+    tile t = {0};
+    if (memory) {
+      t = tile_in(memory, p);
+      leaf_prepare(p, &t);
+    } else {
+      wb_reduction_fail(&tree);
+    }
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       double *sums = memory ? wb_reduction_take(&tree) : NULL;
@@ -342,11 +345,13 @@ int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *pa
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, 0));
-    if (!memory) {
+    tile t = {0};
+    if (memory) {
+      t = tile_in(memory, p);
+    } else {
 #pragma omp atomic write
       failed = 1;
     }
-    tile t = tile_in(memory, p);
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < tiles; i++) {
       if (!memory) continue;

@@ -9,11 +9,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../backend.h"
+#include "../memory.h"
 
 typedef struct wb_reduction_node {
   double *sums;
@@ -31,27 +30,6 @@ typedef struct wb_reduction_tree {
   double *root;
   int failed; /* memory ran out */
 } wb_reduction_tree;
-
-/* Memory aligned to 64 bytes; freed by wb_aligned_free. */
-static void *wb_aligned_malloc(size_t bytes) {
-  /* The address that malloc gave lies just before the aligned one. */
-  char *memory = malloc(bytes + 64 + sizeof(void *));
-  if (!memory) return NULL;
-  char *aligned = (char *)(((uintptr_t)memory + sizeof(void *) + 63) & ~(uintptr_t)63);
-  ((void **)aligned)[-1] = memory;
-  return aligned;
-}
-
-static void wb_aligned_free(void *memory) {
-  if (memory) free(((void **)memory)[-1]);
-}
-
-/* Writes what memory was missing; returns WB_ERROR_MEMORY. */
-static int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes) {
-  snprintf(message->text, sizeof message->text, "no memory for %s (%.1f MB)", purpose,
-           (double)bytes / 1e6);
-  return WB_ERROR_MEMORY;
-}
 
 static void wb_reduction_open(wb_reduction_tree *tree, int64_t leaves, size_t size) {
   memset(tree, 0, sizeof *tree);

@@ -36,6 +36,7 @@ static const block_case cases[] = {
   {1e-37, {0, 1e-37, 0, 0, 0, 0}},
   {15.999999, {0, 1, 1, 0, 0.0001, 0}},
   {1234.5, {0.0001, 0, 0, 0, 0, 0.0001}},
+  {0, {0, 0, 0, 0, 0, 0}}, /* of a row that is infinitely far from all so far */
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
@@ -61,8 +62,14 @@ static int choose_double(const block_case *c, double u) {
   return chosen;
 }
 
+static double total_weight(const block_case *c) {
+  double total = c->before;
+  for (int j = 0; j < ITEMS; j++) total += c->weight[j];
+  return total;
+}
+
 static int allowed(const block_case *c, int chosen, int single) {
-  if (chosen < 0) return c->before > 0;
+  if (chosen < 0) return c->before > 0 || total_weight(c) == 0;
   return chosen < ITEMS && (single ? (float)c->weight[chosen] > 0 : c->weight[chosen] > 0);
 }
 
@@ -73,17 +80,16 @@ static int check_single(const block_case *c) {
     if (!allowed(c, chosen, 1)) wrong++;
     else if (chosen >= 0) count[chosen]++;
   }
-  double total = c->before;
-  for (int j = 0; j < ITEMS; j++) total += c->weight[j];
+  const double total = total_weight(c) > 0 ? total_weight(c) : 1;
   for (int j = 0; j < ITEMS; j++)
     wrong += !(fabs((double)count[j] / 0x1p23 - c->weight[j] / total) <= 5e-7);
   return wrong == 0;
 }
 
 static int check_double(const block_case *c) {
-  double total = c->before, border = c->before;
+  const double total = total_weight(c) > 0 ? total_weight(c) : 1;
+  double border = c->before;
   long wrong = 0;
-  for (int j = 0; j < ITEMS; j++) total += c->weight[j];
   for (int j = -1; j <= ITEMS; j++) {
     /* A uniform is an odd multiple of 2^-53. */
     const double middle = j < 0 ? 0 : border / total;

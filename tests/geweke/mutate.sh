@@ -22,7 +22,7 @@ compile() {
 
 # Objects of the sources as they are: an error in one file spares the others.
 mkdir "$folder/right"
-for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture*.c src/cpu/mixture*.c; do
+for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture*.c src/cpu/mixture*.c src/memory.c; do
   compile . "$folder/right/$(echo "$source" | tr / _).o" "$source"
 done
 
