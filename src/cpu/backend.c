@@ -17,7 +17,7 @@
 #endif
 
 wb_isa wb_cpu_isa(void) {
-#if WB_X86
+#if WB_X86 && !defined(WB_NARROW_VECTORS)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
     return WB_ISA_AVX512;

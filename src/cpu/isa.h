@@ -7,8 +7,9 @@
  *   wb_vector, wb_vectorf          a vector of doubles, of floats (WB_NAMEd types)
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  * WB_ISA_TABLE(stem) spells an array of the variants in the order of
- * wb_isa. A processor other than x86-64 has the baseline alone; on x86-64 the
- * baseline exists for correctness, since fma() is software there.
+ * wb_isa. A processor other than x86-64 has the baseline alone, and so has a
+ * build with WB_NARROW_VECTORS (see configure.win); on x86-64 the baseline exists
+ * for correctness, since fma() is software there.
  */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
@@ -31,7 +32,7 @@
 typedef double wb_pair __attribute__((vector_size(16)));
 typedef float wb_quad __attribute__((vector_size(16)));
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
 #define WB_X86 1
 #include <immintrin.h>
 #define WB_ISA_TABLE(stem) {stem##_baseline, stem##_avx2, stem##_avx512}
