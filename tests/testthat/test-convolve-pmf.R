@@ -228,6 +228,17 @@ test_that("distributions keep their place and their scale", {
   expect_identical(convolve_pmf(x, c(0.5, 0.5), threads = 2), convolve_pmf(x, pmf(c(0.5, 0.5)), threads = 2))
 })
 
+test_that("weights that jump about leave many short stretches to the direct sum", {
+  # Hundreds of refused stretches: the length of the next one must not double for each.
+  set.seed(1)
+  for (range in c(100, 300)) {
+    x <- exp(-range * stats::runif(9000))
+    y <- exp(-range * stats::runif(9000))
+    fast <- convolve_pmf(x, y, accuracy = 1e-6, backend = "cpu", threads = 2)
+    expect_lt(max(abs(fast / convolve_pmf(x, y, accuracy = 0, backend = "cpu", threads = 2) - 1)), 1e-6)
+  }
+})
+
 test_that("whole numbers and named vectors are weights like others", {
   expect_identical(convolve_pmf(1:3, c(a = 1, b = 2)), c(1, 4, 7, 6))
   expect_identical(convolve_pmf(c(1, -0), 2), c(2, 0))
