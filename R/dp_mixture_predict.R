@@ -41,7 +41,8 @@ predict_slice <- 2^18
 #' @section Errors:
 #' `warpbayes_error_input` where `newdata` cannot be read, lacks a
 #' marker of the fit (named) or has a value that is not finite (row and column
-#' named), and where the fit did not keep the draws that are needed.
+#' named), and where the fit did not keep the draws that are needed; `warpbayes_error_memory`
+#' where the cells x components probabilities exceed memory.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -68,6 +69,9 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "prob",
     used <- data.frame(draw = reference$draw, chain = reference$chain)
   }
   rows <- nrow(x)
+  if (type == "prob") {
+    check_result_size(as.double(rows) * object$components, NULL, "probabilities", call, copies = 2)
+  }
   result <- switch(type,
     class = integer(rows),
     prob = matrix(0, rows, object$components, dimnames = list(NULL, seq_len(object$components))),
