@@ -31,7 +31,8 @@ check_dots_empty <- function(...) {
 # One whole number in [min, max].
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max, call = sys.call(-1L)) {
   if (!is.numeric(value) || length(value) != 1L || is.na(value) || value != floor(value) || value < min || value > max) {
-    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", format(min, digits = 17), format(max, digits = 17)),
+    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", format(min, digits = 17, scientific = FALSE),
+      format(max, digits = 17, scientific = FALSE)),
       show_value(value), call = call
     )
   }

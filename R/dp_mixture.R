@@ -74,9 +74,10 @@
 #'   \item{prior}{the prior with what the data decided, printed in the data's units and kept in
 #'     those of the sampler, (x - `prior$center`) / `prior$unit`. Another fit takes it as `prior`: it
 #'     is then the same prior in the data's units.}
-#'   \item{seed, backend, precision, threads, elapsed, interrupted, markers, rows, center,
-#'     scale, transform, x, call}{how the fit was made; `elapsed` in seconds, `x` the
-#'     matrix of cells that was fitted.}
+#'   \item{components, chains, iter, warmup, thin, keep, method, moves, seed, backend, precision, threads,
+#'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
+#'     `elapsed` in seconds, `x` the matrix of cells that was fitted.}
+#'   \item{state}{from which [continue()] runs on.}
 #' @section Interruption:
 #' When the fit is interrupted from the keyboard, the sweeps done so far come back as
 #' a fit, with a warning; [continue()] takes it up where it stopped.
@@ -84,7 +85,8 @@
 #' `warpbayes_error_input` for arguments that cannot be used, naming the argument, and
 #' for values that are not finite the first row and column;
 #' `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
-#' `warpbayes_error_device` when a graphics card was asked for and fails.
+#' `warpbayes_error_device` when a graphics card was asked for and fails. A warning where there are
+#' more than 100 markers and fewer cells, as in a matrix turned the wrong way.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
 #' priors. *Journal of the American Statistical Association* **96**, 161-173.
@@ -113,6 +115,9 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
   data <- as_marker_matrix(x, markers, transform, cofactor)
+  if (length(data$markers) > max(100, nrow(data$x))) {
+    warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
+  }
   components <- check_count(components, "components", max = 1e5)
   method <- check_choice(method, "method", "gibbs")
   chains <- check_count(chains, "chains", max = 1e4)

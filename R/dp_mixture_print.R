@@ -108,8 +108,8 @@ fit_words <- function(fit) {
 #'   \item{`verdict`}{sentences.}
 #'   \item{`components`}{a data frame of the components of the reference draw, the
 #'     kept draw with the highest log posterior, by decreasing weight: `component`,
-#'     `weight`, and the mean of each marker; `NULL` where draws of the weights or
-#'     means were not kept.}
+#'     `weight`, and the mean of each marker; `NULL` where draws of weights, means
+#'     or covariances were not kept.}
 #'   \item{`reference`}{`draw` and `chain` of the reference draw.}
 #'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x
 #'     chains, without the warmup.}
@@ -131,7 +131,6 @@ NULL
 #' @rdname summary.dp_mixture
 #' @export
 print.dp_mixture <- function(x, ...) {
-  check_dots_empty(...)
   cat(fit_words(x), sep = "\n")
   table <- diagnose(x)
   occupied <- table[table$quantity == "occupied", ]
@@ -204,7 +203,6 @@ summary.dp_mixture <- function(object, ...) {
 #' @rdname summary.dp_mixture
 #' @export
 print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
-  check_dots_empty(...)
   components <- check_count(components, "components", min = 0)
   digits <- check_count(digits, "digits", max = 15)
   cat(x$words, sep = "\n")

@@ -19,7 +19,7 @@ test_that("a misspelt or superfluous argument is an error", {
 })
 
 test_that("counts must be whole numbers in range", {
-  refuse("`components` must be one whole number from 1 to 1e\\+05, not 0", components = 0)
+  refuse("`components` must be one whole number from 1 to 100000, not 0", components = 0)
   refuse("`components` must be one whole number .*, not 2.5", components = 2.5)
   refuse("`components` must be one whole number .*, not NA", components = NA_real_)
   refuse("`components` must be one whole number .*, not a numeric of length 2", components = c(2, 3))
@@ -142,4 +142,11 @@ test_that("failures of the compiled code come back as conditions", {
     ),
     "the covariance of component 2 is not positive definite", class = input
   )
+})
+
+test_that("a matrix turned the wrong way gets a warning", {
+  set.seed(1)
+  x <- matrix(rnorm(303), 3)
+  expect_warning(dp_mixture(x, components = 2, iter = 2, seed = 1, threads = 2), "`x` has 3 rows and 101 columns.*is t\\(x\\) meant\\?")
+  expect_warning(dp_mixture(x[, 1:100], components = 2, iter = 2, seed = 1, threads = 2), NA)
 })
