@@ -50,7 +50,7 @@ typedef struct wb_mixture_state {
   double *log_weight;    /* components: log pi */
   double *log_rest;      /* components: log(1 - v), 0 for the last */
   double *log_constant;  /* components */
-  double *workspace;     /* wb_mixture_workspace(columns) */
+  double *workspace;     /* three packed triangles and three vectors of columns */
 } wb_mixture_state;
 
 /* Doubles that a state points to, and the assignment of one block to them. */

@@ -73,11 +73,12 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
   const wb_fft *const fft = wb_fft_keep(context->cache, log2, context->run.isa);
-  double *const re = wb_aligned_malloc(bytes), *const im = re + length;
+  double *const re = wb_aligned_malloc(bytes);
   if (!fft || !re) {
     wb_aligned_free(re);
     return wb_out_of_memory(message, "a Fourier transform", bytes);
   }
+  double *const im = re + length;
   memcpy(re, p, (size_t)m * sizeof(double));
   memset(re + m, 0, (length - (size_t)m) * sizeof(double));
   for (int64_t k = 0; k < n; k++) im[k] = scale * q[k];

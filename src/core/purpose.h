@@ -25,10 +25,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */
-  WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
-
-  /* Weighted categories */
-  WB_PURPOSE_CATEGORICAL = 80 /* rcategorical [row] */
+  WB_PURPOSE_PMF = 64 /* draws of a pmf [position] */
 } wb_purpose;
 
 #endif
