@@ -261,7 +261,7 @@ check_result_size <- function(entries, argument, what, call = sys.call(-2L), cop
     return(invisible())
   }
   size <- function() {
-    count <- format(entries, big.mark = ",", digits = 17, scientific = FALSE)
+    count <- format(entries, big.mark = ",", decimal.mark = ".", digits = 17, scientific = FALSE)
     sprintf("the result would have %s %s (%s)", count, what, show_bytes(bytes))
   }
   if (entries > 2^52) {

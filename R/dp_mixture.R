@@ -379,7 +379,7 @@ check_store_memory <- function(sizes, draws, sweeps, chains) {
   if (kept + traces > available) {
     stop_warpbayes("memory", sprintf(
       "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available: keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps",
-      format(draws * chains, big.mark = ",", scientific = FALSE), show_bytes(kept), show_bytes(traces), show_bytes(available)
+      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE), show_bytes(kept), show_bytes(traces), show_bytes(available)
     ), call = NULL)
   }
 }

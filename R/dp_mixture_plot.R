@@ -110,7 +110,7 @@ plot_trace <- function(fit, main) {
       draw_chain(draws[, chain], colours[[chain]])
     }
     ticks <- pretty(range, 4)
-    graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
+    graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
     graphics::box()
     graphics::mtext(titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
     rhat <- table$rhat[[match(names(shown)[[i]], table$quantity)]]

@@ -48,7 +48,7 @@ count_kept <- function(fit) {
 }
 
 count_words <- function(count, one, many = paste0(one, "s")) {
-  paste(format(count, big.mark = ",", scientific = FALSE, trim = TRUE), if (count == 1) one else many)
+  paste(format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE), if (count == 1) one else many)
 }
 
 elapsed_seconds <- function(elapsed) {
@@ -167,7 +167,7 @@ diagnostics_words <- function(table, digits) {
 # Decimals such that `spread` shows with this many digits.
 format_to_spread <- function(values, spread, digits = 2) {
   decimals <- if (isTRUE(spread > 0)) max(0, digits - 1 - floor(log10(spread))) else 0
-  formatC(values, format = "f", digits = min(decimals, 12), big.mark = ",")
+  formatC(values, format = "f", digits = min(decimals, 12), big.mark = ",", decimal.mark = ".")
 }
 
 print_sentences <- function(sentences) {

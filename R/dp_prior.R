@@ -281,7 +281,7 @@ print.dp_prior <- function(x, ...) {
 # One sentence each on means, covariances and weights.
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
-  number <- function(value) format(signif(value, 3), trim = TRUE, big.mark = ",", scientific = any(abs(value) >= 1e6))
+  number <- function(value) format(signif(value, 3), trim = TRUE, big.mark = ",", decimal.mark = ".", scientific = any(abs(value) >= 1e6))
   cells <- function(value) paste(number(value), if (value == 1) "cell" else "cells")
   named <- function(value, markers) {
     few <- seq_len(min(length(value), 6L))

@@ -53,3 +53,11 @@ test_that("arguments of print() are checked", {
   expect_output(print(list(simulate_fit()), digits = 3), "Dirichlet-process mixture")
   expect_false(any(grepl("Largest", capture.output(print(summary, components = 0)))))
 })
+
+test_that("a decimal comma does not meet the commas of thousands", {
+  old <- options(OutDec = ",")
+  on.exit(options(old))
+  fit <- simulate_fit(n = 2000)
+  expect_warning(output <- capture.output(print(fit), print(summary(fit)), print(dp_prior(df = 1234.5))), NA)
+  expect_match(output, "2,000 cells", all = FALSE)
+})
