@@ -3,7 +3,7 @@
  * Untilted, the transform certifies the entries that are not much smaller than the
  * product of the factors' 2-norms (pmf_window.c has the bound): for weights of one
  * size, all but about 3% at either end, which are summed directly. Vectors too
- * short for windows to pay gain most from this. A few entries, an eighth from
+ * short for windows to pay gain most from this. Four entries, an eighth from
  * either end, decide whether it is tried.
  */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -19,8 +19,8 @@
 #include "core/host_device.h"
 #include "memory.h"
 
-/* Outputs that are looked at before the transform. */
-#define SAMPLE 32
+/* Transforms that find room on the stack. */
+#define SMALL_LENGTH 4096
 
 static double sum_of_squares(int64_t count, const double *x) {
   double sum[8] = {0}, total = 0;
@@ -42,10 +42,15 @@ static int direct(const wb_pmf_context *context, int64_t m, const double *p, int
   return count > 0 ? wb_cpu_backend()->convolve(&work, &context->run, message) : WB_OK;
 }
 
-static int all_from(int64_t count, const double *x, double least) {
-  int below = 0;
-  for (int64_t i = 0; i < count; i++) below |= !(x[i] >= least);
-  return !below;
+/* One output by a plain sum, for a first look: four partial sums. */
+static double one_output(int64_t m, const double *p, int64_t n, const double *q, int64_t i) {
+  const int64_t begin = i - n + 1 > 0 ? i - n + 1 : 0, end = i + 1 < m ? i + 1 : m;
+  double sum[4] = {0};
+  int64_t j = begin;
+  for (; j + 4 <= end; j += 4)
+    for (int l = 0; l < 4; l++) sum[l] += p[j + l] * q[i - j - l];
+  for (; j < end; j++) sum[0] += p[j] * q[i - j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
@@ -64,18 +69,18 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
   const double error = wb_fft_error_bound(log2) * (p_square + q_square * scale * scale) * (0.5 / scale);
   const double least = error / (0.99 * (context->accuracy - 3e-15));
 
-  double sample[SAMPLE];
-  for (int end = 0; end < 2; end++) {
-    const int64_t first = end == 0 ? outputs / 8 : outputs - outputs / 8 - SAMPLE;
-    const int status = direct(context, m, p, n, q, first, SAMPLE, sample, message);
-    if (status != WB_OK || !all_from(SAMPLE, sample, least)) return status;
-  }
+  /* Neighbours, in case every second value is impossible. */
+  const int64_t look[4] = {outputs / 8, outputs / 8 + 1, outputs - outputs / 8, outputs - outputs / 8 + 1};
+  for (int l = 0; l < 4; l++)
+    if (!(one_output(m, p, n, q, look[l]) >= least)) return WB_OK;
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
   const wb_fft *const fft = wb_fft_keep(context->cache, log2, context->run.isa);
-  double *const re = wb_aligned_malloc(bytes);
+  _Alignas(64) double small[2 * SMALL_LENGTH];
+  double *const taken = length > SMALL_LENGTH ? wb_aligned_malloc(bytes) : NULL;
+  double *const re = length > SMALL_LENGTH ? taken : small;
   if (!fft || !re) {
-    wb_aligned_free(re);
+    wb_aligned_free(taken);
     return wb_out_of_memory(message, "a Fourier transform", bytes);
   }
   double *const im = re + length;
@@ -87,17 +92,18 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
 
   /* The imaginary part is 2 length scale times the sums. */
   const double unit = 0.5 / scale / (double)length;
-  int64_t first = 0, last = outputs;
   for (int64_t i = 0; i < outputs; i++) im[i] *= unit;
-  while (first < outputs && im[first] < least) first++;
-  while (last > first && im[last - 1] < least) last--;
+  /* From the middle to the first refusal on either side. */
+  int64_t first = outputs / 2, last = outputs / 2;
+  while (first > 0 && im[first - 1] >= least) first--;
+  while (last < outputs && im[last] >= least) last++;
   int status = WB_OK;
-  if (last - first > outputs / 2 && all_from(last - first, im + first, least)) {
+  if (first < outputs / 4 && outputs - last < outputs / 4) {
     memcpy(r + first, im + first, (size_t)(last - first) * sizeof(double));
     status = direct(context, m, p, n, q, 0, first, r, message);
     if (status == WB_OK) status = direct(context, m, p, n, q, last, outputs - last, r + last, message);
     *done = 1;
   }
-  wb_aligned_free(re);
+  wb_aligned_free(taken);
   return status;
 }

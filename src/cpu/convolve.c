@@ -44,6 +44,9 @@
  * than it brings, above all on a busy machine. */
 #define PARALLEL_FROM 1e7
 
+/* Doubles of a pair that find room on the stack. */
+#define SMALL_OPERANDS 4608
+
 /* Pairs that are brought together at a time. */
 #define LANES_TOGETHER 64
 
@@ -256,11 +259,14 @@ int wb_cpu_convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
   if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
     return convolve_batch(work, run, one_thread ? 1 : run->threads, message);
-  double *const memory = wb_aligned_malloc(operand_doubles(work->m, work->n) * sizeof(double));
-  if (!memory)
-    return wb_out_of_memory(message, "copies of a pair of vectors", operand_doubles(work->m, work->n) * sizeof(double));
+  /* Memory given back to the system and taken again costs more than a short pair. */
+  _Alignas(64) double small[SMALL_OPERANDS];
+  const size_t doubles = operand_doubles(work->m, work->n);
+  double *const taken = doubles > SMALL_OPERANDS ? wb_aligned_malloc(doubles * sizeof(double)) : NULL;
+  double *const memory = doubles > SMALL_OPERANDS ? taken : small;
+  if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double));
   for (int64_t pair = 0; pair < work->pairs; pair++)
     convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads);
-  wb_aligned_free(memory);
+  wb_aligned_free(taken);
   return WB_OK;
 }

@@ -95,10 +95,10 @@ test_that("work cut into parts is the same work", {
   x <- random_factor(2000, 1)
   y <- random_factor(2500, 2)
   rows <- matrix(random_factor(200 * 32, 3), 200)
-  whole <- list(convolve_pmf(x, y, threads = 2), convolve_pmf(rows, rows, threads = 2))
+  whole <- list(convolve_pmf(x, y, accuracy = 0, threads = 2), convolve_pmf(rows, rows, threads = 2))
   saved <- options(warpbayes.device_memory = 50000)
   on.exit(options(saved))
-  expect_identical(list(convolve_pmf(x, y, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
+  expect_identical(list(convolve_pmf(x, y, accuracy = 0, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
 
   run <- warpbayes:::resolve_run(NULL, 2)
   parts <- lapply(c(0, 1000, 4096), function(first) {
@@ -111,7 +111,7 @@ test_that("with too little device memory for two vectors the message says so", {
   skip_if(warp_info()$backend == "cpu", "the backend has memory of its own")
   saved <- options(warpbayes.device_memory = 20000)
   on.exit(options(saved))
-  expect_error(convolve_pmf(runif(2000), runif(2500), threads = 2), "2000 and 2500 weights do not fit",
+  expect_error(convolve_pmf(runif(2000), runif(2500), accuracy = 0, threads = 2), "2000 and 2500 weights do not fit",
     class = "warpbayes_error_memory"
   )
 })
