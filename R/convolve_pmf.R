@@ -10,7 +10,7 @@
 #' tails are noise, partly negative.
 #'
 #' @section The two methods:
-#' The *direct sum* takes `length(x) * length(y)` multiply-adds, at most of the machine's
+#' The *direct sum* takes `length(x) * length(y)` multiply-adds, long vectors at 80% or more of the machine's
 #' rate. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, about 1.2e-13 for a
 #' million values in the shorter vector, and typically 1e-15.
 #'
