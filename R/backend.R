@@ -172,7 +172,9 @@ resolve_threads <- function(threads, processor, call = NULL) {
   if (!processor$openmp || processor$forked) {
     return(1L)
   }
-  as.integer(min(threads, thread_limit()))
+  # More than the cores bring nothing, and the OpenMP runtime ends the process where
+  # the system refuses to make them; a few more serve to test that results agree.
+  as.integer(min(threads, thread_limit(), max(8, processor$cores)))
 }
 
 # All cores of the process, unless OMP_NUM_THREADS says otherwise. Read here and

@@ -50,7 +50,8 @@
 #'   generator, so that `set.seed()` governs.
 #' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
 #'   `getOption("warpbayes.backend", "auto")`. See [warp_info()].
-#' @param threads CPU threads; `NULL` for all that this process may use.
+#' @param threads CPU threads; `NULL` for all that this process may use. Never more than there
+#'   are cores, or eight.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
 #' @param progress whether to show a progress bar; `NULL` for interactive sessions
