@@ -15,7 +15,7 @@ simulate <- function(n) {
   x
 }
 
-measure <- function(x, threads, precision, budget = 9) {
+measure <- function(x, threads, precision, budget = 4) {
   n <- nrow(x)
   init <- sample.int(k, n, replace = TRUE)
   run <- function(sweeps) {
