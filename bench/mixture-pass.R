@@ -1,0 +1,53 @@
+# One allocation pass of the mixture, as the benchmarks of the processor and of the
+# graphics card time it: both set `backend`, then source this file.
+internal <- asNamespace("warpbayes")
+
+# A session with a state in which every component holds rows; `sweep()` returns the
+# seconds of one allocation pass, `opening` those of handing over the data.
+prepare <- function(n, p, k, threads = 1, precision = "double") {
+  x <- matrix(rnorm(n * p), n)
+  run <- internal$resolve_run(backend, threads)
+  prior <- internal$compiled_prior(internal$resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
+  key <- .Call(internal$C_mixture_key, 1, 1L)
+  opening <- elapsed(
+    session <- internal$native(internal$C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
+  )
+  statistics <- internal$native(internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, sample.int(k, n, TRUE))
+  draw <- internal$native(internal$C_mixture_draw, prior, statistics, 1, p, key, 1, FALSE)
+  moments <- internal$native(internal$C_mixture_moments, draw$mean, draw$factor, numeric(p), rep(1, p), TRUE)
+  list(
+    threads = run$threads,
+    opening = opening,
+    sweep = function() elapsed(internal$native(
+      internal$C_mixture_sweep, session, prior, statistics, 1, key, 1, 1L, FALSE, FALSE, matrix(0, p, 1)
+    )),
+    parameters = function() elapsed(internal$native(internal$C_mixture_draw, prior, statistics, 1, p, key, 1, FALSE)),
+    close = function() .Call(internal$C_mixture_close, session)
+  )
+}
+
+operations <- function(p) p * (p + 3) / 2
+
+# One case: median seconds of a sweep, and its shares of the rate measured alongside.
+measure <- function(n, p, k, threads = 1, precision = "double", times = 5) {
+  case <- prepare(n, p, k, threads, precision)
+  on.exit(case$close())
+  rates <- numeric()
+  seconds <- medians(interleave(
+    sweep = case$sweep,
+    parameters = case$parameters,
+    rate = function() {
+      rates <<- c(rates, rate(threads, precision, backend))
+      0
+    },
+    times = times
+  ))
+  cells <- n * k
+  data.frame(
+    n = n, p = p, k = k, threads = threads, precision = precision, seconds = seconds[["sweep"]],
+    ns_per_cell = 1e9 * seconds[["sweep"]] / cells, gigarate = median(rates) / 1e9,
+    share = cells * operations(p) / median(rates) / seconds[["sweep"]],
+    share_all = cells * (operations(p) + 27) / median(rates) / seconds[["sweep"]],
+    parameters = seconds[["parameters"]] / seconds[["sweep"]]
+  )
+}
