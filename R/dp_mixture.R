@@ -187,6 +187,14 @@ continue <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL,
   if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: a continued run needs them")
   }
+  if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
+    stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
+  }
+  whole <- length(fit$state) == fit$chains && identical(dim(fit$log_likelihood), as.integer(c(fit$iter, fit$chains))) &&
+    identical(dim(fit$draws$concentration), as.integer(c(kept_draws(fit$iter, fit), fit$chains)))
+  if (!whole) {
+    stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree")
+  }
   progress <- if (is.null(progress)) interactive() else check_flag(progress, "progress")
   run <- resolve_run(backend, threads)
   fit$backend <- run$backend
@@ -363,7 +371,7 @@ open_store <- function(fit, total) {
         values <- fit$draws[[name]]
         size <- length(values) / chains
         if (size > 0) {
-          .Call(C_mixture_keep, store[[name]], (chain - 1) * draws * prod(sizes[[name]]), values[seq_len(size) + (chain - 1) * size])
+          native(C_mixture_keep, store[[name]], (chain - 1) * draws * prod(sizes[[name]]), values[seq_len(size) + (chain - 1) * size])
         }
       }
     }
@@ -400,7 +408,7 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
   total <- nrow(store$log_likelihood)
   at <- (chain - 1) * total + sweeps[[1L]] - 1
   trace <- function(name, values, point = 1) {
-    .Call(C_mixture_keep, store[[name]], at + (point - 1) * total * fit$chains, values)
+    native(C_mixture_keep, store[[name]], at + (point - 1) * total * fit$chains, values)
   }
   trace("log_likelihood", slice$log_likelihood + jacobian[["rows"]])
   trace("log_posterior", slice$log_likelihood + slice$log_prior + sum(jacobian))
@@ -417,7 +425,7 @@ store_slice <- function(store, fit, chain, sweeps, slice) {
   # Draws are the last dimension but one, chains the last.
   place <- draw - 1 + (chain - 1) * nrow(store$concentration)
   put <- function(name, values) {
-    if (!is.null(store[[name]])) .Call(C_mixture_keep, store[[name]], place * length(values), values)
+    if (!is.null(store[[name]])) native(C_mixture_keep, store[[name]], place * length(values), values)
   }
   put("concentration", slice$concentration)
   put("weights", exp(slice$log_weight))

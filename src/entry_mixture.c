@@ -30,6 +30,32 @@ static session *open_session(SEXP pointer, wb_message *message) {
   return s;
 }
 
+/* A fit is a list that its user can change, and what no longer fits together must
+ * not be read past its end. */
+static int is_numbers(SEXP values, double length) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+static SEXP changed_fit(void) {
+  wb_message message;
+  wb_message_write(&message, "the parts of the fit do not agree in size or type: it has been changed since it was made");
+  return wb_failure(WB_ERROR_INPUT, &message);
+}
+
+static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
+  return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && is_numbers(center, Rf_ncols(x)) &&
+         is_numbers(inverse_scale, Rf_ncols(x));
+}
+
+/* What state_from_sexp() and prior_from_list() read. */
+static int is_state(SEXP prior, SEXP statistics, SEXP concentration, double columns) {
+  const double size = 1 + columns + columns * (columns + 1) / 2;
+  const double components = TYPEOF(statistics) == REALSXP ? (double)Rf_xlength(statistics) / size : 0;
+  return components >= 1 && components == (double)(int32_t)components && is_numbers(concentration, 1) &&
+         TYPEOF(prior) == VECSXP && is_numbers(wb_list_element(prior, "values"), size + 1) &&
+         is_numbers(wb_list_element(prior, "concentration"), 2);
+}
+
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale,
                                       wb_precision precision) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
@@ -38,6 +64,7 @@ static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale,
 }
 
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run) {
+  if (!is_data(x, center, inverse_scale)) return changed_fit();
   wb_message message;
   wb_run where;
   const wb_backend *backend;
@@ -114,6 +141,7 @@ static SEXP prior_to_sexp(const wb_mixture_prior *prior) {
 /* Statistics of a start: from labels (from 1, NA: left out) or from k-means. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP labels) {
+  if (!is_data(x, center, inverse_scale)) return changed_fit();
   wb_message message;
   int status = WB_OK;
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE);
@@ -177,6 +205,9 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP conc
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  if (!is_state(prior, statistics, concentration, s->columns) || TYPEOF(probe) != REALSXP ||
+      !Rf_isMatrix(probe) || Rf_nrows(probe) != s->columns)
+    return changed_fit();
   wb_mixture_state state;
   state_from_sexp(&state, statistics, concentration, s->columns);
   wb_mixture_hyperprior hyper;
@@ -274,6 +305,9 @@ SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, S
  * would copy the array at each draw: ten times the time of the sweeps. */
 SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values) {
   const R_xlen_t size = Rf_xlength(values), at = (R_xlen_t)Rf_asReal(offset);
+  if (TYPEOF(array) != TYPEOF(values) || (TYPEOF(array) != INTSXP && TYPEOF(array) != REALSXP) || at < 0 ||
+      at > Rf_xlength(array) - size)
+    return changed_fit();
   if (TYPEOF(array) == INTSXP)
     memcpy(INTEGER(array) + at, INTEGER_RO(values), (size_t)size * sizeof(int));
   else
@@ -289,6 +323,10 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  const double p = s->columns, components = (double)Rf_xlength(weights);
+  if (!is_numbers(weights, components) || components < 1 || !is_numbers(means, components * p) ||
+      !is_numbers(covariances, components * p * p) || !is_numbers(center, p) || !is_numbers(inverse_scale, p))
+    return changed_fit();
   const int k = LENGTH(weights);
   const int64_t rows = wb_size_from_sexp(count);
   wb_mixture_state state;

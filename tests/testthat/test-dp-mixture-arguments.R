@@ -150,3 +150,31 @@ test_that("a matrix turned the wrong way gets a warning", {
   expect_warning(dp_mixture(x, components = 2, iter = 2, seed = 1, threads = 2), "`x` has 3 rows and 101 columns.*is t\\(x\\) meant\\?")
   expect_warning(dp_mixture(x[, 1:100], components = 2, iter = 2, seed = 1, threads = 2), NA)
 })
+
+test_that("a fit that was changed by hand is refused before its parts are read", {
+  fit <- dp_mixture(small, components = 3, iter = 8, seed = 1, threads = 2)
+  refuse <- function(fit, pattern) {
+    expect_error(continue(fit, 4, threads = 2), pattern, class = "warpbayes_error_input")
+  }
+  other <- function(name, value) {
+    fit[[name]] <- value
+    fit
+  }
+  refuse(other("x", fit$x[-1, ]), "`fit` has other data")
+  refuse(other("x", fit$x[, 1, drop = FALSE]), "`fit` has other data")
+  refuse(other("thin", 3), "`fit` has been changed")
+  refuse(other("chains", 2), "`fit` has been changed")
+  changed <- "the parts of the fit do not agree"
+  refuse(other("scale", fit$scale[1]), changed)
+  state <- fit$state
+  state[[1]]$statistics <- state[[1]]$statistics[-1]
+  refuse(other("state", state), changed)
+  state <- fit$state
+  state[[1]]$prior <- 1
+  refuse(other("state", state), changed)
+  expect_error(
+    warpbayes:::mixture_evaluate_rows(fit$x, fit$center, fit$scale, c(0.5, 0.5), numeric(3), numeric(3), "class",
+      warpbayes:::resolve_run("cpu", 1), "double"
+    ), changed, class = "warpbayes_error_input"
+  )
+})
