@@ -1,5 +1,5 @@
 /* Registration of the entries: R finds no other symbol of this library. */
-#include "entry.h"
+#include "entry/entry.h"
 
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>

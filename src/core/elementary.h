@@ -28,7 +28,7 @@
 #ifndef WB_ELEMENTARY_H
 #define WB_ELEMENTARY_H
 
-#include "host_device.h"
+#include "core/host_device.h"
 
 WB_HD uint64_t wb_double_bits(double x) {
   uint64_t bits;

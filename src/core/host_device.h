@@ -2,6 +2,8 @@
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
+#include "core/rounding.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #ifndef WB_LINEAR_ALGEBRA_H
 #define WB_LINEAR_ALGEBRA_H
 
-#include "elementary.h"
+#include "core/elementary.h"
 
 /* Where row r of a packed triangle starts. */
 WB_HD size_t wb_packed_row(int r) {

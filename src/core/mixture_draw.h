@@ -8,7 +8,7 @@
 #ifndef WB_MIXTURE_DRAW_H
 #define WB_MIXTURE_DRAW_H
 
-#include "host_device.h"
+#include "core/host_device.h"
 
 /* Components of a block; one uniform is spent on each. */
 #define WB_MIXTURE_BLOCK 16

@@ -12,8 +12,8 @@
 #ifndef WB_PHILOX_H
 #define WB_PHILOX_H
 
-#include "host_device.h"
-#include "purpose.h"
+#include "core/host_device.h"
+#include "core/purpose.h"
 
 typedef struct wb_bits {
   uint32_t word[4];

@@ -5,7 +5,7 @@
 #ifndef WB_RANDOM_BETA_H
 #define WB_RANDOM_BETA_H
 
-#include "random_gamma.h"
+#include "core/random_gamma.h"
 
 /* log V and log(1 - V), V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn
  * first. */

@@ -4,7 +4,7 @@
 #ifndef WB_RANDOM_GAMMA_H
 #define WB_RANDOM_GAMMA_H
 
-#include "random_normal.h"
+#include "core/random_normal.h"
 
 /* Takes one word. */
 WB_HD double wb_draw_exponential(wb_stream *stream) {

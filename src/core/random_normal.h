@@ -3,8 +3,8 @@
 #ifndef WB_RANDOM_NORMAL_H
 #define WB_RANDOM_NORMAL_H
 
-#include "elementary.h"
-#include "philox.h"
+#include "core/elementary.h"
+#include "core/philox.h"
 
 /* Standard normal; takes one word. Largest possible: 8.21. */
 WB_HD double wb_draw_normal(wb_stream *stream) {

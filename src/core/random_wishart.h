@@ -10,8 +10,8 @@
 #ifndef WB_RANDOM_WISHART_H
 #define WB_RANDOM_WISHART_H
 
-#include "linear_algebra.h"
-#include "random_gamma.h"
+#include "core/linear_algebra.h"
+#include "core/random_gamma.h"
 
 /* The square root of a chi-squared draw, any df > 0. */
 WB_HD double wb_draw_chi(wb_stream *stream, double df) {

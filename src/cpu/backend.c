@@ -1,10 +1,6 @@
 /* The backend that every machine has: the table of its loops, and what the
  * processor supports. */
-#include "backend.h"
-
-#include "convolve.h"
-#include "mixture.h"
-#include "multiply_add.h"
+#include "cpu/backend.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -63,12 +59,9 @@ static int device_count(int32_t *count, wb_message *message) {
 }
 
 static int device_describe(int32_t index, wb_device *device, wb_message *message) {
-  static const char text[] = "the CPU backend has no devices";
   (void)index;
   (void)device;
-  for (size_t i = 0; i < sizeof text; ++i) {
-    message->text[i] = text[i];
-  }
+  wb_message_write(message, "the CPU backend has no devices");
   return WB_ERROR_BACKEND;
 }
 
@@ -79,12 +72,9 @@ const wb_backend *wb_cpu_backend(void) {
     .name = "cpu",
     .device_count = device_count,
     .device_describe = device_describe,
-    .mixture_open = wb_cpu_mixture_open,
-    .mixture_allocate = wb_cpu_mixture_allocate,
-    .mixture_evaluate = wb_cpu_mixture_evaluate,
-    .mixture_close = wb_cpu_mixture_close,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
-    .convolve = wb_cpu_convolve,
+    .mixture = &wb_cpu_mixture,
+    .convolution = &wb_cpu_convolution,
   };
   return &backend;
 }

@@ -1,8 +1,13 @@
-/* What the CPU backend knows of the processor it runs on. */
+/* The tables of the processor's loops, one a topic, and what the backend knows of
+ * the processor it runs on. */
 #ifndef WB_CPU_BACKEND_H
 #define WB_CPU_BACKEND_H
 
-#include "../backend.h"
+#include "backend/backend.h"
+
+extern const wb_mixture_functions wb_cpu_mixture;
+extern const wb_convolution_functions wb_cpu_convolution;
+int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 
 /* The widest instruction set for which loops are compiled and which both the
  * processor and the operating system support. */

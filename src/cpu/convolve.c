@@ -7,16 +7,12 @@
  * run across pairs. The work is cut into chunks of outputs, or into pairs, each
  * of which one thread computes alone: no sum depends on the number of threads.
  */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "fp-contract=off")
-#else
-#pragma STDC FP_CONTRACT OFF
-#endif
+#include "core/rounding.h"
 
-#include "convolve.h"
+#include "cpu/backend.h"
 
-#include "../core/host_device.h"
-#include "../memory.h"
+#include "core/host_device.h"
+#include "numeric/memory.h"
 
 /* Pairs that convolve_lanes takes at once: a cache line of each row. */
 #define WB_CONVOLUTION_LANES 8
@@ -29,8 +25,8 @@
 #define LONG_BEFORE 32
 #define LONG_AFTER 64
 
-#define WB_LOOPS "convolve_loops.h"
-#include "isa.h"
+#define WB_LOOPS "cpu/convolve_loops.h"
+#include "numeric/isa.h"
 
 /* Outputs that one thread computes while a block of p and what it meets of q
  * stay in the innermost cache; a multiple of every tile. */
@@ -254,7 +250,7 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
   return failed ? wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double)) : WB_OK;
 }
 
-int wb_cpu_convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
+static int convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
   const double multiply_adds = (double)smaller(work->m, work->n) * (double)work->count;
   const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
   if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
@@ -270,3 +266,5 @@ int wb_cpu_convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   wb_aligned_free(taken);
   return WB_OK;
 }
+
+const wb_convolution_functions wb_cpu_convolution = {.convolve = convolve};

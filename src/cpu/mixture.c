@@ -8,22 +8,18 @@
  * a binary tree over leaf indices as they are completed. No sum depends on the
  * number of threads.
  */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "fp-contract=off")
-#else
-#pragma STDC FP_CONTRACT OFF
-#endif
+#include "core/rounding.h"
 
-#include "mixture.h"
+#include "cpu/backend.h"
 
 #include <stdlib.h>
 
-#include "../core/elementary.h"
-#include "../core/mixture_draw.h"
-#include "../core/philox.h"
-#include "../core/purpose.h"
-#include "../memory.h"
-#include "reduction_tree.h"
+#include "core/elementary.h"
+#include "core/mixture_draw.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "numeric/memory.h"
+#include "numeric/reduction_tree.h"
 
 /* Rows that pass together; a divisor of WB_LEAF_ROWS. */
 #define MIXTURE_TILE 64
@@ -39,10 +35,10 @@ static inline size_t mixture_padded(int values) {
   return ((size_t)values + 7) / 8 * 8;
 }
 
-#define WB_LOOPS "mixture_loops.h"
-#include "isa.h"
+#define WB_LOOPS "cpu/mixture_loops.h"
+#include "numeric/isa.h"
 
-struct wb_mixture {
+struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are the session's own copies */
   int threads;
   wb_isa isa;
@@ -72,10 +68,10 @@ static load_column *const load_doubles[] = WB_ISA_TABLE(mixture_load_double);
 static load_column *const load_singles[] = WB_ISA_TABLE(mixture_load_single);
 static add_rows *const add_rows_of[] = WB_ISA_TABLE(mixture_add_rows);
 
-int wb_cpu_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture **session,
+static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
                         wb_message *message) {
   const size_t p = (size_t)data->columns;
-  wb_mixture *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
+  wb_mixture_session *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
   if (!opened) return wb_out_of_memory(message, "the mixture session", sizeof *opened);
   double *center = (double *)(opened + 1), *inverse_scale = center + p;
   memcpy(center, data->center, p * sizeof(double));
@@ -89,11 +85,11 @@ int wb_cpu_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   return WB_OK;
 }
 
-void wb_cpu_mixture_close(wb_mixture *session) {
+static void close_session(wb_mixture_session *session) {
   free(session);
 }
 
-static int pack_coefficients(const wb_mixture *session, const wb_mixture_parameters *parameters,
+static int pack_coefficients(const wb_mixture_session *session, const wb_mixture_parameters *parameters,
                              void **packed, wb_message *message) {
   const int p = session->data.columns, k = parameters->components;
   const size_t stride = mixture_coefficients(p), triangle = (size_t)p * ((size_t)p + 1) / 2;
@@ -155,7 +151,7 @@ static tile tile_in(void *memory, int p) {
 }
 
 /* Scales rows first..first + rows - 1 of the data; rows past the end are zero. */
-static void tile_load(const wb_mixture *session, int64_t first, int rows, tile *t) {
+static void tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t) {
   const wb_mixture_data *data = &session->data;
   load_column *const load = data->precision == WB_SINGLE ? load_singles[session->isa]
                                                          : load_doubles[session->isa];
@@ -239,7 +235,7 @@ static void unpack_statistics(int p, const double *sums, double *statistics) {
 
 /* Draws the labels of one leaf and sums its rows; the last entry of `sums` takes
  * the log likelihood. */
-static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters *parameters,
+static void allocate_leaf(const wb_mixture_session *session, const wb_mixture_parameters *parameters,
                           const void *packed, uint64_t key, uint32_t iteration, int64_t leaf,
                           int32_t *labels, tile *t, double *sums) {
   const wb_mixture_data *data = &session->data;
@@ -276,7 +272,7 @@ static void allocate_leaf(const wb_mixture *session, const wb_mixture_parameters
 /* Threads for a pass over `rows` rows in `units` units of work: one for each
  * further half millisecond or so, as waiting for a thread that the system has set
  * aside costs milliseconds on a busy machine. */
-static int useful_threads(const wb_mixture *session, int components, int64_t rows, int64_t units) {
+static int useful_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
   const double p = session->data.columns;
   const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
   double threads = 1 + operations / 2e7;
@@ -285,7 +281,7 @@ static int useful_threads(const wb_mixture *session, int components, int64_t row
   return threads < 1 ? 1 : (int)threads;
 }
 
-int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *parameters,
+static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                             uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
                             double *log_likelihood, wb_message *message) {
   const int p = session->data.columns, k = parameters->components;
@@ -330,7 +326,7 @@ int wb_cpu_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *pa
   return status;
 }
 
-int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *parameters,
+static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                             int64_t first, int64_t count, int32_t *labels, double *log_density,
                             double *probability, wb_message *message) {
   const wb_mixture_data *data = &session->data;
@@ -374,3 +370,10 @@ int wb_cpu_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *pa
   free(packed);
   return failed ? wb_out_of_memory(message, "a tile of rows", tile_bytes(p, 0)) : WB_OK;
 }
+
+const wb_mixture_functions wb_cpu_mixture = {
+  .open = open_session,
+  .draw_labels = draw_labels,
+  .evaluate = evaluate,
+  .close = close_session,
+};

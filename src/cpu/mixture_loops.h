@@ -13,7 +13,7 @@
 #define REAL_NOTHING WB_MIXTURE_NOTHING
 #define REAL_NEGLIGIBLE WB_MIXTURE_NEGLIGIBLE
 #define REAL_UNIFORMS 2
-#include "mixture_tile.h"
+#include "cpu/mixture_tile.h"
 
 #define REAL float
 #define REAL_NAME(stem) WB_NAME(stem##_single)
@@ -27,7 +27,7 @@
 #define REAL_NOTHING WB_MIXTURE_NOTHINGF
 #define REAL_NEGLIGIBLE WB_MIXTURE_NEGLIGIBLEF
 #define REAL_UNIFORMS 4
-#include "mixture_tile.h"
+#include "cpu/mixture_tile.h"
 
 /* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
  * column `column` on: in registers while the component's rows pass. */

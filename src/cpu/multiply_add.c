@@ -1,12 +1,8 @@
 /* The multiply-adds per second that a processor can do: what the benchmarks
  * divide by to say how near to its limit a computation comes. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "fp-contract=off")
-#else
-#pragma STDC FP_CONTRACT OFF
-#endif
+#include "core/rounding.h"
 
-#include "multiply_add.h"
+#include "cpu/backend.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -14,8 +10,8 @@
 #include <time.h>
 #endif
 
-#define WB_LOOPS "multiply_add_loops.h"
-#include "isa.h"
+#define WB_LOOPS "cpu/multiply_add_loops.h"
+#include "numeric/isa.h"
 
 typedef double multiply_add(int64_t rounds, int *count);
 

@@ -7,15 +7,15 @@
  * the skew diagonals x + y = i of the outer product travel through its lanes, the
  * idea of Murray's "Fast enumeration of sums of discrete random variables".
  */
-#include "convolve.cuh"
-#include "device.cuh"
+#include "cuda/backend.cuh"
+#include "cuda/device.cuh"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "../core/host_device.h"
+#include "core/host_device.h"
 
 /* Full unrolling of loops whose arrays must live in registers. */
 #if defined(__CUDACC__)
@@ -285,7 +285,7 @@ private:
 
 } // namespace wb
 
-int wb_cuda_convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
+static int convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
   int status = scope.enter(run->device, message);
   uint64_t available = 0;
@@ -327,3 +327,5 @@ int wb_cuda_convolve(const wb_convolution *work, const wb_run *run, wb_message *
     }
   return status;
 }
+
+extern const wb_convolution_functions wb_cuda_convolution = {convolve};

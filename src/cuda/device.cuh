@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../backend.h"
+#include "backend/backend.h"
 
 /* Dynamic shared memory as an array of `type`. The only spelling in this tree:
  * tests/emulator's <cuda_runtime.h> has its own definition. */

@@ -9,14 +9,14 @@
  * by component, their products summed leaf by leaf, and the leaves of a group
  * combined; what is not data is kept below a twelfth of the data.
  */
-#include "mixture.cuh"
+#include "cuda/backend.cuh"
 
 #include <cstdio>
 #include <cstring>
 #include <new>
 
-#include "mixture_kernels.cuh"
-#include "mixture_sums.cuh"
+#include "cuda/mixture_kernels.cuh"
+#include "cuda/mixture_sums.cuh"
 
 namespace {
 
@@ -42,7 +42,7 @@ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/* Device memory of mixture_allocate(), kept from sweep to sweep. */
+/* Device memory of mixture_draw_labels(), kept from sweep to sweep. */
 struct workspace {
   int32_t components = 0;
   int64_t chunk = 0; /* leaves drawn at a time */
@@ -68,7 +68,7 @@ struct workspace {
 
 } // namespace
 
-struct wb_mixture {
+struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are not kept */
   int32_t device;
   uint64_t memory_limit;
@@ -100,7 +100,7 @@ struct wb_mixture {
 
 namespace {
 
-int lacks_memory(const wb_mixture *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
+int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
   std::snprintf(message->text, sizeof message->text,
                 "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
                 static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
@@ -111,12 +111,12 @@ int lacks_memory(const wb_mixture *s, int32_t components, uint64_t needed, uint6
 /* The rows ------------------------------------------------------------------ */
 
 /* Leaves that a stage of about so many bytes takes. */
-int64_t stage_leaves(const wb_mixture *s, uint64_t bytes) {
+int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
   const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
   return smaller(s->leaves, larger<int64_t>(1, fit));
 }
 
-int open_stage(wb_mixture *s, int64_t stage, wb_message *message) {
+int open_stage(wb_mixture_session *s, int64_t stage, wb_message *message) {
   if (s->stage > 0) return WB_OK;
   const size_t values = static_cast<size_t>(stage) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
   int status = s->raw.allocate(values, "rows as they arrive", message);
@@ -126,11 +126,11 @@ int open_stage(wb_mixture *s, int64_t stage, wb_message *message) {
 }
 
 /* Bytes of device memory that the stage has yet to take. */
-uint64_t stage_to_open(const wb_mixture *s, int64_t stage) {
+uint64_t stage_to_open(const wb_mixture_session *s, int64_t stage) {
   return s->resident || s->stage > 0 ? 0 : static_cast<uint64_t>(stage) * s->raw_leaf();
 }
 
-void close_stage(wb_mixture *s) {
+void close_stage(wb_mixture_session *s) {
   s->stage = 0;
   s->raw.release();
   s->pinned[0].release();
@@ -139,7 +139,7 @@ void close_stage(wb_mixture *s) {
 
 /* Sends leaves first..first + count - 1 to the device, scaled. */
 template <typename Real>
-int send_rows(wb_mixture *s, int64_t first, int64_t count, Real *x, wb_message *message) {
+int send_rows(wb_mixture_session *s, int64_t first, int64_t count, Real *x, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns);
   int status = WB_OK;
   for (int64_t leaf = first; leaf < first + count && status == WB_OK; leaf += s->stage) {
@@ -168,7 +168,7 @@ int send_rows(wb_mixture *s, int64_t first, int64_t count, Real *x, wb_message *
 
 /* All rows to the device, if there is room for them and for what a sweep needs. */
 template <typename Real>
-int settle_rows(wb_mixture *s, wb_message *message) {
+int settle_rows(wb_mixture_session *s, wb_message *message) {
   const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves);
   const uint64_t beside = larger(bytes / 12, s->raw_leaf());
   uint64_t left = 0;
@@ -188,7 +188,7 @@ int settle_rows(wb_mixture *s, wb_message *message) {
 
 /* Leaves first..first + count - 1 on the device: there already, or sent now. */
 template <typename Real>
-int find_rows(wb_mixture *s, int64_t first, int64_t count, wb::device_bytes &room, const Real **x, wb_message *message) {
+int find_rows(wb_mixture_session *s, int64_t first, int64_t count, wb::device_bytes &room, const Real **x, wb_message *message) {
   if (s->resident) {
     *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
     return WB_OK;
@@ -205,7 +205,7 @@ uint64_t coefficient_bytes(int32_t components, int order) {
 }
 
 template <typename Real>
-int send_coefficients(wb_mixture *s, const wb_mixture_parameters *parameters, int order, void *to, wb_message *message) {
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, void *to, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns), size = wb::mixture_coefficients<Real>(static_cast<size_t>(order));
   const size_t bytes = coefficient_bytes<Real>(parameters->components, order);
   Real *const packed = static_cast<Real *>(s->packed.address());
@@ -226,7 +226,7 @@ int send_coefficients(wb_mixture *s, const wb_mixture_parameters *parameters, in
 
 /* The sums -------------------------------------------------------------------- */
 
-size_t node_size(const wb_mixture *s, int32_t components) {
+size_t node_size(const wb_mixture_session *s, int32_t components) {
   return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
@@ -239,7 +239,7 @@ int waiting_nodes(int64_t leaves, int64_t group) {
 
 /* How many leaves are drawn and summed at a time within `left` bytes. */
 template <typename Real>
-int plan_sweep(const wb_mixture *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
+int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
                wb_message *message) {
   const uint64_t node = node_size(s, components) * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf());
@@ -262,7 +262,7 @@ int plan_sweep(const wb_mixture *s, int32_t components, uint64_t fixed, uint64_t
 }
 
 template <typename Real>
-int open_workspace(wb_mixture *s, int32_t components, int order, wb_message *message) {
+int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_message *message) {
   workspace &w = s->work;
   if (w.components == components) return WB_OK;
   w.release();
@@ -291,7 +291,7 @@ int open_workspace(wb_mixture *s, int32_t components, int order, wb_message *mes
 
 /* As `prepare` says; if that lacks memory, once more without the rows. */
 template <typename Prepare>
-int with_memory(wb_mixture *s, Prepare prepare) {
+int with_memory(wb_mixture_session *s, Prepare prepare) {
   const int status = prepare();
   if (status != WB_ERROR_MEMORY || !s->resident) return status;
   s->work.release();
@@ -302,7 +302,7 @@ int with_memory(wb_mixture *s, Prepare prepare) {
 
 /* Sums the leaves of a chunk, whose rows have been drawn, group by group. */
 template <typename Real>
-int sum_leaves(wb_mixture *s, const Real *x, int64_t first, int64_t count, wb_message *message) {
+int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, wb_message *message) {
   workspace &w = s->work;
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, w.components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
@@ -334,7 +334,7 @@ int sum_leaves(wb_mixture *s, const Real *x, int64_t first, int64_t count, wb_me
 }
 
 template <typename Real>
-int allocate(wb_mixture *s, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration, int32_t *labels,
+int draw_labels(wb_mixture_session *s, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration, int32_t *labels,
              double *statistics, double *log_likelihood, wb_message *message) {
   const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
   const int32_t k = parameters->components;
@@ -382,7 +382,7 @@ struct prediction {
 };
 
 template <typename Real>
-int open_prediction(wb_mixture *s, int32_t components, int order, int64_t first, int64_t count, bool probabilities,
+int open_prediction(wb_mixture_session *s, int32_t components, int order, int64_t first, int64_t count, bool probabilities,
                     prediction *out, wb_message *message) {
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
   const uint64_t coefficients = coefficient_bytes<Real>(components, order);
@@ -416,7 +416,7 @@ int open_prediction(wb_mixture *s, int32_t components, int order, int64_t first,
 }
 
 /* The outputs of `rows` rows to the host; each may be NULL there. */
-int fetch_predictions(const wb_mixture *s, const prediction &from, int32_t components, int64_t rows, int64_t stride,
+int fetch_predictions(const wb_mixture_session *s, const prediction &from, int32_t components, int64_t rows, int64_t stride,
                       int32_t *labels, double *log_density, double *probability, wb_message *message) {
   const size_t n = static_cast<size_t>(rows), line = sizeof(double) * n;
   cudaError_t error = cudaSuccess;
@@ -432,7 +432,7 @@ int fetch_predictions(const wb_mixture *s, const prediction &from, int32_t compo
 }
 
 template <typename Real>
-int evaluate(wb_mixture *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int32_t *labels,
+int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int32_t *labels,
              double *log_density, double *probability, wb_message *message) {
   const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
@@ -464,7 +464,7 @@ int evaluate(wb_mixture *s, const wb_mixture_parameters *parameters, int64_t fir
 }
 
 /* What a failed call left under way ends before its memory goes. */
-int settled(wb_mixture *s, int status) {
+int settled(wb_mixture_session *s, int status) {
   if (status != WB_OK) {
     (void)cudaStreamSynchronize(s->stream.get());
     (void)cudaGetLastError();
@@ -479,7 +479,7 @@ int check_components(const wb_mixture_parameters *parameters, wb_message *messag
   return WB_ERROR_INPUT;
 }
 
-int open_session(wb_mixture *s, const wb_mixture_data *data, wb_message *message) {
+int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const size_t p = static_cast<size_t>(data->columns);
   int status = s->stream.create(message);
   for (int i = 0; i < 2 && status == WB_OK; i++) status = s->copied[i].create(false, message);
@@ -494,9 +494,7 @@ int open_session(wb_mixture *s, const wb_mixture_data *data, wb_message *message
   return data->precision == WB_SINGLE ? settle_rows<float>(s, message) : settle_rows<double>(s, message);
 }
 
-} // namespace
-
-int wb_cuda_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture **session, wb_message *message) {
+int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message) {
   if (data->columns > wb::MIXTURE_MOST_COLUMNS) {
     std::snprintf(message->text, sizeof message->text, "%d columns: a graphics card takes up to %d",
                   static_cast<int>(data->columns), static_cast<int>(wb::MIXTURE_MOST_COLUMNS));
@@ -505,7 +503,7 @@ int wb_cuda_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixt
   wb::device_scope scope;
   int status = scope.enter(run->device, message);
   if (status != WB_OK) return status;
-  wb_mixture *const s = new (std::nothrow) wb_mixture;
+  wb_mixture_session *const s = new (std::nothrow) wb_mixture_session;
   if (s == nullptr) {
     std::snprintf(message->text, sizeof message->text, "no memory for the mixture session");
     return WB_ERROR_MEMORY;
@@ -523,19 +521,19 @@ int wb_cuda_mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixt
   return status;
 }
 
-int wb_cuda_mixture_allocate(wb_mixture *session, const wb_mixture_parameters *parameters, uint64_t key,
-                             uint32_t iteration, int32_t *labels, double *statistics, double *log_likelihood,
+int mixture_draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key,
+                        uint32_t iteration, int32_t *labels, double *statistics, double *log_likelihood,
                              wb_message *message) {
   wb::device_scope scope;
   int status = check_components(parameters, message);
   if (status == WB_OK) status = scope.enter(session->device, message);
   if (status != WB_OK) return status;
   return settled(session, session->data.precision == WB_SINGLE
-                              ? allocate<float>(session, parameters, key, iteration, labels, statistics, log_likelihood, message)
-                              : allocate<double>(session, parameters, key, iteration, labels, statistics, log_likelihood, message));
+                              ? draw_labels<float>(session, parameters, key, iteration, labels, statistics, log_likelihood, message)
+                              : draw_labels<double>(session, parameters, key, iteration, labels, statistics, log_likelihood, message));
 }
 
-int wb_cuda_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *parameters, int64_t first,
+int mixture_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
                              int64_t count, int32_t *labels, double *log_density, double *probability,
                              wb_message *message) {
   wb::device_scope scope;
@@ -547,10 +545,14 @@ int wb_cuda_mixture_evaluate(wb_mixture *session, const wb_mixture_parameters *p
                               : evaluate<double>(session, parameters, first, count, labels, log_density, probability, message));
 }
 
-void wb_cuda_mixture_close(wb_mixture *session) {
+void mixture_close(wb_mixture_session *session) {
   if (session == nullptr) return;
   wb_message ignored;
   wb::device_scope scope;
   (void)scope.enter(session->device, &ignored);
   delete session;
 }
+
+} // namespace
+
+extern const wb_mixture_functions wb_cuda_mixture = {mixture_open, mixture_draw_labels, mixture_evaluate, mixture_close};

@@ -5,7 +5,7 @@
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH
 
-#include "device.cuh"
+#include "cuda/device.cuh"
 
 namespace wb {
 

@@ -6,9 +6,9 @@
 #ifndef WB_CUDA_MIXTURE_SUMS_CUH
 #define WB_CUDA_MIXTURE_SUMS_CUH
 
-#include "../core/elementary.h"
-#include "../core/mixture_draw.h"
-#include "device.cuh"
+#include "core/elementary.h"
+#include "core/mixture_draw.h"
+#include "cuda/device.cuh"
 
 namespace wb {
 

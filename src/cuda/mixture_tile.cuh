@@ -18,11 +18,11 @@
 #ifndef WB_CUDA_MIXTURE_TILE_CUH
 #define WB_CUDA_MIXTURE_TILE_CUH
 
-#include "../core/elementary.h"
-#include "../core/mixture_draw.h"
-#include "../core/philox.h"
-#include "../core/purpose.h"
-#include "mixture_kernels.cuh"
+#include "core/elementary.h"
+#include "core/mixture_draw.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "cuda/mixture_kernels.cuh"
 
 /* Full unrolling of loops whose arrays must live in registers. */
 #ifdef __CUDACC__

@@ -1,10 +1,10 @@
 /* The multiply-adds per second that a graphics card can do: what the benchmarks
  * divide by to say how near to its limit a kernel comes. The twin of
  * cpu/multiply_add.c. */
-#include "multiply_add.cuh"
+#include "cuda/backend.cuh"
 
-#include "../core/host_device.h"
-#include "device.cuh"
+#include "core/host_device.h"
+#include "cuda/device.cuh"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backend.h"
+#include "backend/backend.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
 
@@ -96,14 +96,14 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   run.threads = 1;
   run.memory_limit = c.memory_limit;
   wb_message message = {};
-  wb_mixture *session = nullptr;
-  if (!succeeded(backend->mixture_open(&data, &run, &session, &message), message, "mixture_open")) return false;
+  wb_mixture_session *session = nullptr;
+  if (!succeeded(backend->mixture->open(&data, &run, &session, &message), message, "mixture_open")) return false;
 
   bool good = true;
   for (uint32_t iteration = 1; good && iteration <= 2; iteration++) {
     std::vector<int32_t> labels(n);
     std::vector<double> statistics(k * statistics_size), log_likelihood(1);
-    good = succeeded(backend->mixture_allocate(session, &parameters, 99, iteration, labels.data(), statistics.data(),
+    good = succeeded(backend->mixture->draw_labels(session, &parameters, 99, iteration, labels.data(), statistics.data(),
                                                log_likelihood.data(), &message),
                      message, "mixture_allocate");
     double rows = 0;
@@ -114,11 +114,11 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(statistics);
     record->add(log_likelihood);
   }
-  if (good && backend->mixture_evaluate != nullptr) {
+  if (good) {
     const int64_t first = c.rows / 3, count = c.rows - first;
     std::vector<int32_t> labels((size_t)count);
     std::vector<double> log_density((size_t)count), probability((size_t)count * k);
-    good = succeeded(backend->mixture_evaluate(session, &parameters, first, count, labels.data(), log_density.data(),
+    good = succeeded(backend->mixture->evaluate(session, &parameters, first, count, labels.data(), log_density.data(),
                                                probability.data(), &message),
                      message, "mixture_evaluate");
     for (int64_t i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(log_density);
     record->add(probability);
   }
-  backend->mixture_close(session);
+  backend->mixture->close(session);
   return good;
 }
 
@@ -171,7 +171,7 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
-  if (!succeeded(backend->convolve(&convolution, &run, &message), message, "convolve")) return false;
+  if (!succeeded(backend->convolution->convolve(&convolution, &run, &message), message, "convolve")) return false;
   record->add(r);
   bool good = true;
   for (int64_t pair = 0; pair < c.pairs; pair++)
@@ -201,7 +201,7 @@ void both_ways(const wb_backend *backend, const Case &c, bool (*run)(const wb_ba
 }
 
 void mixtures(const wb_backend *backend) {
-  if (backend->mixture_open == nullptr || backend->mixture_allocate == nullptr) {
+  if (backend->mixture == nullptr) {
     std::printf("mixture: not in this backend\n");
     return;
   }
@@ -226,7 +226,7 @@ void mixtures(const wb_backend *backend) {
 }
 
 void convolutions(const wb_backend *backend) {
-  if (backend->convolve == nullptr) {
+  if (backend->convolution == nullptr) {
     std::printf("convolve: not in this backend\n");
     return;
   }

@@ -31,8 +31,8 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_normal.h"
-#include "cpu/mixture.h"
-#include "mixture.h"
+#include "cpu/backend.h"
+#include "mixture/mixture.h"
 #include "prior_simulator.h"
 
 #define FALSE_ALARM 1e-6
@@ -45,10 +45,7 @@ static const wb_backend processor = {
   .abi_version = WB_ABI_VERSION,
   .size = sizeof(wb_backend),
   .name = "cpu",
-  .mixture_open = wb_cpu_mixture_open,
-  .mixture_allocate = wb_cpu_mixture_allocate,
-  .mixture_evaluate = wb_cpu_mixture_evaluate,
-  .mixture_close = wb_cpu_mixture_close,
+  .mixture = &wb_cpu_mixture,
 };
 
 static wb_isa widest_isa(void) {
@@ -373,16 +370,16 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
     memset(out[b], 0, sizeof out[b]);
     for (int i = 0; i < length && wrong < 1000; i++) {
       const uint32_t iteration = (uint32_t)(b * length + i + 1);
-      wb_mixture *session;
+      wb_mixture_session *session;
       wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, s.state.statistics);
-      if (backend->mixture_open(&data, &run, &session, &message) != WB_OK) {
+      if (backend->mixture->open(&data, &run, &session, &message) != WB_OK) {
         wrong++;
         continue;
       }
       if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
                            &at.log_likelihood, &message) != WB_OK)
         wrong++;
-      backend->mixture_close(session);
+      backend->mixture->close(session);
       wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, expected);
       wrong += !same_statistics(m, s.state.statistics, expected, c->precision);
       read_state(m, &s, &at);

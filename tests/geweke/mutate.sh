@@ -22,7 +22,7 @@ compile() {
 
 # Objects of the sources as they are: an error in one file spares the others.
 mkdir "$folder/right"
-for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture*.c src/cpu/mixture*.c src/memory.c; do
+for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture/*.c src/cpu/mixture*.c src/numeric/memory.c src/backend/backend.c; do
   compile . "$folder/right/$(echo "$source" | tr / _).o" "$source"
 done
 
@@ -40,7 +40,7 @@ plant() {
   case $2 in
     *.c) objects=src/$2 ;;
     cpu/*) objects=$(echo src/cpu/mixture*.c) ;;
-    *) objects=$(echo src/mixture*.c src/cpu/mixture*.c tests/geweke/geweke.c) ;;
+    *) objects=$(echo src/mixture/*.c src/cpu/mixture*.c tests/geweke/geweke.c) ;;
   esac
   for source in $objects; do
     case $source in
@@ -73,33 +73,33 @@ plant() {
 }
 
 # Means and covariances
-plant 1 mixture.c 's/prior->df + n + p + 1, bartlett/prior->df + n + p, bartlett/' "one degree of freedom too few"
-plant 1 mixture.c '/value += n \* shrink/d' "scale matrix without the term of the prior mean"
-plant 1 mixture.c 's/value += product\[at\] - sum\[r\] \* xc/value += product[at]/' "scatter about zero, not about the mean"
-plant 1 mixture.c 's/sd = wb_sqrt(prior->mean_scale \* shrink)/sd = wb_sqrt(prior->mean_scale)/' "gamma in place of gamma_n"
-plant 1 mixture.c 's/1 \/ (1 + prior->mean_scale \* n)/1 \/ (1 + n)/' "gamma_n with 1 + n in place of 1 + gamma n"
-plant 1 mixture.c 's/center\[r\] = (prior->mean\[r\] + /center[r] = (/' "m_n without the prior mean"
-plant 1 mixture.c 's/WB_PURPOSE_MEAN/WB_PURPOSE_COVARIANCE/' "words of the covariance used again for the mean"
+plant 1 mixture/mixture.c 's/prior->df + n + p + 1, bartlett/prior->df + n + p, bartlett/' "one degree of freedom too few"
+plant 1 mixture/mixture.c '/value += n \* shrink/d' "scale matrix without the term of the prior mean"
+plant 1 mixture/mixture.c 's/value += product\[at\] - sum\[r\] \* xc/value += product[at]/' "scatter about zero, not about the mean"
+plant 1 mixture/mixture.c 's/sd = wb_sqrt(prior->mean_scale \* shrink)/sd = wb_sqrt(prior->mean_scale)/' "gamma in place of gamma_n"
+plant 1 mixture/mixture.c 's/1 \/ (1 + prior->mean_scale \* n)/1 \/ (1 + n)/' "gamma_n with 1 + n in place of 1 + gamma n"
+plant 1 mixture/mixture.c 's/center\[r\] = (prior->mean\[r\] + /center[r] = (/' "m_n without the prior mean"
+plant 1 mixture/mixture.c 's/WB_PURPOSE_MEAN/WB_PURPOSE_COVARIANCE/' "words of the covariance used again for the mean"
 plant 1 core/random_wishart.h 's/wb_draw_chi(stream, df - (double)(p - 1 - r))/wb_draw_chi(stream, df)/' "all diagonal entries of Bartlett's factor with full df"
 # Sticks and concentration
-plant 1 mixture.c 's/state->concentration + behind,/state->concentration + behind + 1,/' "s_j too large by one"
-plant 1 mixture.c 's/state->concentration + behind,/state->concentration + behind + n,/' "s_j with the rows of j itself"
-plant 1 mixture.c 's/wb_draw_log_beta(&stream, 1 + n,/wb_draw_log_beta(\&stream, 2 + n,/' "n_j too large by one"
-plant 1 mixture.c 's/state->log_weight\[j\] += before;/state->log_weight[j] += 0;/' "weights without the sticks before"
-plant 1 mixture.c 's/prior->shape + state->components - 1/prior->shape + state->components/' "shape of alpha too large by one"
-plant 1 mixture.c 's/rate -= state->log_rest/rate += state->log_rest/' "rate of alpha with the wrong sign"
-plant 1 mixture.c 's/double rate = prior->rate/double rate = 0/' "rate of alpha without the prior's"
+plant 1 mixture/mixture.c 's/state->concentration + behind,/state->concentration + behind + 1,/' "s_j too large by one"
+plant 1 mixture/mixture.c 's/state->concentration + behind,/state->concentration + behind + n,/' "s_j with the rows of j itself"
+plant 1 mixture/mixture.c 's/wb_draw_log_beta(&stream, 1 + n,/wb_draw_log_beta(\&stream, 2 + n,/' "n_j too large by one"
+plant 1 mixture/mixture.c 's/state->log_weight\[j\] += before;/state->log_weight[j] += 0;/' "weights without the sticks before"
+plant 1 mixture/mixture.c 's/prior->shape + state->components - 1/prior->shape + state->components/' "shape of alpha too large by one"
+plant 1 mixture/mixture.c 's/rate -= state->log_rest/rate += state->log_rest/' "rate of alpha with the wrong sign"
+plant 1 mixture/mixture.c 's/double rate = prior->rate/double rate = 0/' "rate of alpha without the prior's"
 plant 1 core/random_gamma.h 's/return log_draw + .*/return log_draw;/' "gamma of shape below one without its power"
 plant 1 core/random_normal.h 's/return wb_normal_quantile/return 1.01 * wb_normal_quantile/' "normals too wide by 1%"
 # Exchange of labels
-plant 1 mixture.c 's/(alpha + next + behind) \/ (alpha + n + behind)/(alpha + n + behind) \/ (alpha + next + behind)/' "ratio of an exchange inverted"
-plant 1 mixture.c 's/if (l == k - 2)/if (0)/' "last pair exchanged like the others"
-plant 7 mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange without the rows behind"
-plant 1 mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
-plant 1 mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
+plant 1 mixture/mixture.c 's/(alpha + next + behind) \/ (alpha + n + behind)/(alpha + n + behind) \/ (alpha + next + behind)/' "ratio of an exchange inverted"
+plant 1 mixture/mixture.c 's/if (l == k - 2)/if (0)/' "last pair exchanged like the others"
+plant 7 mixture/mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange without the rows behind"
+plant 1 mixture/mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
+plant 1 mixture/mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
 # Allocation
-plant 1 mixture.c 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
-plant 1 mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"
+plant 1 mixture/mixture.c 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
+plant 1 mixture/mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"
 plant 1 cpu/mixture_tile.h 's/const uint64_t element = row + (uint64_t)l/const uint64_t element = row/' "one uniform for all rows"
 plant 1 cpu/mixture_tile.h 's/iteration, &first, &second/0, \&first, \&second/' "the same uniforms in every sweep"
 plant 9 cpu/mixture_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
@@ -107,18 +107,18 @@ plant 9 core/mixture_draw.h 's/u \* (before + sum) - before/u * sum/' "the last 
 plant 6 cpu/mixture_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
 plant 1 cpu/mixture_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"
 # What is learned of the prior
-plant 4 mixture_learn.c 's/precision\[wb_packed_row(r) + (size_t)r\] = 1/precision[wb_packed_row(r) + (size_t)r] = 2/' "m of twice the prior precision"
-plant 4 mixture_learn.c 's/weight = 1 \/ prior->mean_scale/weight = 1/' "m without gamma"
-plant 4 mixture_learn.c 's/wb_triangle_solve_transposed(p, precision, sum/wb_triangle_solve(p, precision, sum/' "m solved with the factor not transposed"
-plant 4 mixture_learn.c 's/hyper->mean_scale_shape + 0.5 \* (double)state->components \* p/hyper->mean_scale_shape + 0.5 * (double)state->components/' "gamma's shape without p"
-plant 4 mixture_learn.c 's/rate += 0.5 \* wb_quadratic/rate += wb_quadratic/' "gamma's rate without the half"
-plant 4 mixture_learn.c 's/(double)state->components \* (prior->df + p + 1)/(double)state->components * (prior->df + p)/' "one degree of freedom too few for Phi"
-plant 4 mixture_learn.c 's/add_gram(p, prior->df, factor_of/add_gram(p, 1, factor_of/' "Phi without nu"
-plant 4 mixture_learn.c 's/0.5 \* nu \* trace/0.5 * trace/' "nu without itself before the trace"
-plant 4 mixture_learn.c 's/df \* log_determinant - 0.5/0.9 * df * log_determinant - 0.5/' "determinants in nu a tenth too small"
-plant 4 mixture_learn.c 's/if (sum > position) return;/if (sum >= position \* 0.9) return;/' "nu drawn too low"
+plant 4 mixture/learn.c 's/precision\[wb_packed_row(r) + (size_t)r\] = 1/precision[wb_packed_row(r) + (size_t)r] = 2/' "m of twice the prior precision"
+plant 4 mixture/learn.c 's/weight = 1 \/ prior->mean_scale/weight = 1/' "m without gamma"
+plant 4 mixture/learn.c 's/wb_triangle_solve_transposed(p, precision, sum/wb_triangle_solve(p, precision, sum/' "m solved with the factor not transposed"
+plant 4 mixture/learn.c 's/hyper->mean_scale_shape + 0.5 \* (double)state->components \* p/hyper->mean_scale_shape + 0.5 * (double)state->components/' "gamma's shape without p"
+plant 4 mixture/learn.c 's/rate += 0.5 \* wb_quadratic/rate += wb_quadratic/' "gamma's rate without the half"
+plant 4 mixture/learn.c 's/(double)state->components \* (prior->df + p + 1)/(double)state->components * (prior->df + p)/' "one degree of freedom too few for Phi"
+plant 4 mixture/learn.c 's/add_gram(p, prior->df, factor_of/add_gram(p, 1, factor_of/' "Phi without nu"
+plant 4 mixture/learn.c 's/0.5 \* nu \* trace/0.5 * trace/' "nu without itself before the trace"
+plant 4 mixture/learn.c 's/df \* log_determinant - 0.5/0.9 * df * log_determinant - 0.5/' "determinants in nu a tenth too small"
+plant 4 mixture/learn.c 's/if (sum > position) return;/if (sum >= position \* 0.9) return;/' "nu drawn too low"
 # What is reported
-plant 1 mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
+plant 1 mixture/mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
 
 echo "bound on |z| $bound; $sweeps sweeps of the first four cases, a quarter of the others"
 echo "$passed passed, $failed failed"

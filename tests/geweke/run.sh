@@ -22,7 +22,7 @@ build() {
   rm "$2.c"
   # shellcheck disable=SC2086
   "$compiler" $flags -o "$2" tests/geweke/geweke.c tests/geweke/prior_simulator.c \
-    "$1"/src/mixture*.c "$1"/src/cpu/mixture*.c "$1"/src/memory.c -lm
+    "$1"/src/mixture/*.c "$1"/src/cpu/mixture*.c "$1"/src/numeric/memory.c "$1"/src/backend/backend.c -lm
 }
 
 case ${1:-} in

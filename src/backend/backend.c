@@ -1,0 +1,18 @@
+/* What the package asks of a backend before it calls it, and how messages are written. */
+#include "backend/backend.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void wb_message_write(wb_message *message, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(message->text, sizeof message->text, format, values);
+  va_end(values);
+}
+
+int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message) {
+  if (functions) return WB_OK;
+  wb_message_write(message, "the backend \"%s\" does not do %s: use another one", backend->name, topic);
+  return WB_ERROR_BACKEND;
+}

@@ -1,0 +1,11 @@
+/* The tables of the kernels' hosts, one a topic. */
+#ifndef WB_CUDA_BACKEND_CUH
+#define WB_CUDA_BACKEND_CUH
+
+#include "backend/backend.h"
+
+extern const wb_mixture_functions wb_cuda_mixture;
+extern const wb_convolution_functions wb_cuda_convolution;
+int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+
+#endif

@@ -1,0 +1,93 @@
+/* Conversions between R's values and the core's that all entries share. */
+#include "entry/entry.h"
+
+#include <string.h>
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
+static int forked = 0;
+
+#ifndef _WIN32
+static void note_fork(void) {
+  forked = 1;
+}
+#endif
+
+void wb_fork_watch(void) {
+#ifndef _WIN32
+  pthread_atfork(NULL, NULL, note_fork);
+#endif
+}
+
+int wb_forked(void) {
+  return forked;
+}
+
+SEXP wb_list_new(int length, const char *const *names) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
+  SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
+  for (int i = 0; i < length; ++i) {
+    SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+SEXP wb_failure(int status, const wb_message *message) {
+  static const char *const names[] = {"status", "message"};
+  SEXP failure = PROTECT(wb_list_new(2, names));
+  SET_VECTOR_ELT(failure, 0, Rf_ScalarInteger(status));
+  SET_VECTOR_ELT(failure, 1, Rf_mkString(message->text));
+  SEXP class = PROTECT(Rf_mkString("warpbayes_failure"));
+  Rf_setAttrib(failure, R_ClassSymbol, class);
+  UNPROTECT(2);
+  return failure;
+}
+
+SEXP wb_list_element(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) {
+      return VECTOR_ELT(list, i);
+    }
+  }
+  return R_NilValue;
+}
+
+void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend) {
+  int threads = Rf_asInteger(wb_list_element(run, "threads"));
+  out->threads = forked || threads < 1 ? 1 : threads;
+  out->isa = (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
+  out->device = Rf_asInteger(wb_list_element(run, "device"));
+  out->memory_limit = wb_whole_from_sexp(wb_list_element(run, "memory_limit"));
+  *backend = (const wb_backend *)R_ExternalPtrAddr(wb_list_element(run, "pointer"));
+}
+
+uint64_t wb_whole_from_sexp(SEXP value) {
+  return (uint64_t)Rf_asReal(value);
+}
+
+int64_t wb_size_from_sexp(SEXP value) {
+  return (int64_t)Rf_asReal(value);
+}
+
+uint64_t wb_key_from_raw(SEXP value) {
+  const Rbyte *byte = RAW_RO(value);
+  uint64_t key = 0;
+  for (int i = 7; i >= 0; --i) {
+    key = key << 8 | byte[i];
+  }
+  return key;
+}
+
+SEXP wb_key_to_raw(uint64_t key) {
+  SEXP value = Rf_allocVector(RAWSXP, 8);
+  Rbyte *byte = RAW(value);
+  for (int i = 0; i < 8; ++i) {
+    byte[i] = (Rbyte)(key >> 8 * i & 0xff);
+  }
+  return value;
+}

@@ -1,0 +1,27 @@
+/* R's way to the scan of a matrix of data. */
+#include "entry/entry.h"
+
+#include "numeric/matrix_scan.h"
+
+/* x: double matrix with at least one row. A list of `first` (row and column
+ * from 1 of the first value that is not finite, or 0, 0), `count` (of such
+ * values), and per column `mean`, `sd`, `min`, `max`. */
+SEXP wb_entry_matrix_scan(SEXP x) {
+  static const char *names[] = {"first", "count", "mean", "sd", "min", "max", ""};
+  const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+  SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP first = Rf_allocVector(REALSXP, 2);
+  SET_VECTOR_ELT(result, 0, first);
+  for (int i = 2; i < 6; i++) {
+    SET_VECTOR_ELT(result, i, Rf_allocVector(REALSXP, dim[1]));
+  }
+  wb_matrix_scan scan;
+  wb_matrix_scan_columns(REAL_RO(x), dim[0], dim[1], REAL(VECTOR_ELT(result, 2)),
+                         REAL(VECTOR_ELT(result, 3)), REAL(VECTOR_ELT(result, 4)),
+                         REAL(VECTOR_ELT(result, 5)), &scan);
+  REAL(first)[0] = (double)(scan.row + 1);
+  REAL(first)[1] = (double)(scan.column + 1);
+  SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)scan.not_finite));
+  UNPROTECT(1);
+  return result;
+}

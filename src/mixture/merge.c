@@ -1,0 +1,158 @@
+/* Joins the clusters of a start while that raises their marginal posterior: the
+ * Gibbs sampler takes long to empty one of two components that share a
+ * population, but starts well from one too few.
+ *
+ * Greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With
+ * means and covariances integrated out, a cluster of n rows contributes, up to
+ * what merging leaves unchanged (Murphy 2007, equation 266, in our notation),
+ *   log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
+ *   - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
+ * and log alpha + log Gamma(n) from the Dirichlet process.
+ */
+#include "core/rounding.h"
+
+#include <stdlib.h>
+
+#include "core/elementary.h"
+#include "core/linear_algebra.h"
+#include "numeric/memory.h"
+#include "mixture/mixture.h"
+
+/* A cluster is compared with so many others, the nearest. */
+#define NEIGHBOURS 30
+
+typedef struct merge {
+  const wb_mixture_prior *prior;
+  int32_t clusters;
+  double *statistics;
+  double constant;      /* of every cluster */
+  double *score;        /* clusters */
+  double *gain;         /* clusters x NEIGHBOURS */
+  int32_t *neighbour;   /* clusters x NEIGHBOURS: -1 where there is none */
+  double *joined, *scale, *distance;
+} merge;
+
+static double *statistics_of(const merge *m, int32_t j) {
+  return m->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->prior->columns);
+}
+
+static double cluster_score(const merge *m, const double *statistics) {
+  const wb_mixture_prior *prior = m->prior;
+  const int32_t p = prior->columns;
+  const double n = statistics[0];
+  if (n <= 0) return 0;
+  wb_mixture_posterior_scale(prior, statistics, m->scale);
+  if (wb_cholesky(p, m->scale) != 0) return 0;
+  const double df = prior->df + n + p + 1;
+  return m->constant + wb_lgamma_multivariate(p, 0.5 * df) - df * wb_triangle_log_determinant(p, m->scale) -
+         0.5 * p * wb_log1p(prior->mean_scale * n) + wb_lgamma(n);
+}
+
+static double merge_gain(const merge *m, int32_t a, int32_t b) {
+  const size_t size = WB_MIXTURE_STATISTICS(m->prior->columns);
+  const double *first = statistics_of(m, a), *second = statistics_of(m, b);
+  for (size_t i = 0; i < size; i++) m->joined[i] = first[i] + second[i];
+  return cluster_score(m, m->joined) - m->score[a] - m->score[b];
+}
+
+/* The nearest clusters by the distance of means, and the gain from joining each. */
+static void find_neighbours(merge *m, int32_t a) {
+  const int32_t p = m->prior->columns;
+  int32_t *neighbour = m->neighbour + (size_t)a * NEIGHBOURS;
+  const double *own = statistics_of(m, a);
+  int count = 0;
+  for (int i = 0; i < NEIGHBOURS; i++) neighbour[i] = -1;
+  for (int32_t b = 0; b < m->clusters; b++) {
+    const double *other = statistics_of(m, b);
+    if (b == a || other[0] <= 0) continue;
+    double distance = 0;
+    for (int32_t c = 1; c <= p; c++) {
+      const double difference = own[c] / own[0] - other[c] / other[0];
+      distance += difference * difference;
+    }
+    int at = count < NEIGHBOURS ? count++ : NEIGHBOURS - 1;
+    if (at == NEIGHBOURS - 1 && neighbour[at] >= 0 && m->distance[at] <= distance) continue;
+    for (; at > 0 && m->distance[at - 1] > distance; at--) {
+      m->distance[at] = m->distance[at - 1];
+      neighbour[at] = neighbour[at - 1];
+    }
+    m->distance[at] = distance;
+    neighbour[at] = b;
+  }
+  for (int i = 0; i < count; i++) m->gain[(size_t)a * NEIGHBOURS + (size_t)i] = merge_gain(m, a, neighbour[i]);
+}
+
+/* After b has gone into a: a's neighbours anew, and a in the place of a and b
+ * among the neighbours of the others. */
+static void join(merge *m, int32_t a, int32_t b) {
+  const size_t size = WB_MIXTURE_STATISTICS(m->prior->columns);
+  double *into = statistics_of(m, a), *from = statistics_of(m, b);
+  for (size_t i = 0; i < size; i++) {
+    into[i] += from[i];
+    from[i] = 0;
+  }
+  m->score[a] = cluster_score(m, into);
+  find_neighbours(m, a);
+  for (int32_t c = 0; c < m->clusters; c++) {
+    if (c == a || statistics_of(m, c)[0] <= 0) continue;
+    int32_t *neighbour = m->neighbour + (size_t)c * NEIGHBOURS;
+    int place = -1;
+    for (int i = 0; i < NEIGHBOURS; i++) {
+      if (neighbour[i] != a && neighbour[i] != b) continue;
+      neighbour[i] = place < 0 ? a : -1;
+      if (place < 0) place = i;
+    }
+    if (place >= 0) m->gain[(size_t)c * NEIGHBOURS + (size_t)place] = merge_gain(m, c, a);
+  }
+}
+
+static void join_while_it_pays(merge *m) {
+  for (;;) {
+    double best = 0;
+    int32_t a = -1, b = -1;
+    for (int32_t j = 0; j < m->clusters; j++) {
+      if (statistics_of(m, j)[0] <= 0) continue;
+      for (int i = 0; i < NEIGHBOURS; i++) {
+        const size_t at = (size_t)j * NEIGHBOURS + (size_t)i;
+        if (m->neighbour[at] >= 0 && m->gain[at] > best) {
+          best = m->gain[at];
+          a = j;
+          b = m->neighbour[at];
+        }
+      }
+    }
+    if (a < 0) return;
+    join(m, a, b);
+  }
+}
+
+int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
+                     wb_message *message) {
+  const int32_t p = prior->columns;
+  const size_t k = (size_t)clusters, triangle = wb_packed_size(p);
+  const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + NEIGHBOURS;
+  const size_t bytes = numbers * sizeof(double) + k * NEIGHBOURS * sizeof(int32_t);
+  void *memory = malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "the start of a chain", bytes);
+  merge m = {.prior = prior, .clusters = clusters, .statistics = statistics, .score = memory};
+  m.gain = m.score + k;
+  m.joined = m.gain + k * NEIGHBOURS;
+  m.scale = m.joined + WB_MIXTURE_STATISTICS(p);
+  m.distance = m.scale + triangle;
+  m.neighbour = (int32_t *)(m.distance + NEIGHBOURS);
+
+  const double df = prior->df + p + 1;
+  for (size_t i = 0; i < triangle; i++) m.scale[i] = prior->df * prior->scale[i];
+  if (wb_cholesky(p, m.scale) == 0) {
+    m.constant = df * wb_triangle_log_determinant(p, m.scale) - wb_lgamma_multivariate(p, 0.5 * df) +
+                 wb_log(prior->shape / prior->rate);
+    for (int32_t j = 0; j < clusters; j++) m.score[j] = cluster_score(&m, statistics_of(&m, j));
+    for (int32_t j = 0; j < clusters; j++) {
+      for (int i = 0; i < NEIGHBOURS; i++) m.neighbour[(size_t)j * NEIGHBOURS + (size_t)i] = -1;
+      if (statistics_of(&m, j)[0] > 0) find_neighbours(&m, j);
+    }
+    join_while_it_pays(&m);
+  }
+  free(memory);
+  return WB_OK;
+}

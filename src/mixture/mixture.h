@@ -1,0 +1,120 @@
+/* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians
+ * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done once a
+ * sweep, for all components. What is done for every row is the backend's.
+ *
+ *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
+ *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
+ *
+ * A sweep takes the sufficient statistics of the last allocation to new
+ * parameters, and these to a new allocation: the statistics and alpha are all of
+ * the chain's state. Everything is in the scaled units of the session.
+ */
+#ifndef WB_MIXTURE_H
+#define WB_MIXTURE_H
+
+#include "backend/backend.h"
+
+/* Values of nu that a learned nu can take. */
+#define WB_MIXTURE_DF_GRID 25
+
+/* The prior of those parts of the prior that are learned: m ~ N(mean, I),
+ * gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu uniform on a
+ * grid. */
+typedef struct wb_mixture_hyperprior {
+  int learn_mean, learn_mean_scale, learn_scale, learn_df;
+  const double *mean;                        /* columns */
+  double mean_scale_shape, mean_scale_rate;  /* > 0 */
+  double scale_df;                           /* q > columns - 1 */
+  const double *scale;                       /* packed: E Phi */
+  const double *df_grid;                     /* WB_MIXTURE_DF_GRID values > 0 */
+} wb_mixture_hyperprior;
+
+typedef struct wb_mixture_prior {
+  int32_t columns;
+  double *mean;         /* m: columns */
+  double mean_scale;    /* gamma > 0 */
+  double df;            /* nu > 0 */
+  double *scale;        /* Phi, packed lower triangle, positive definite */
+  double shape, rate;   /* e, f > 0 */
+  const wb_mixture_hyperprior *hyper; /* what each sweep learns of the above, or NULL */
+} wb_mixture_prior;
+
+/* A chain's state and the parameters drawn last. Memory is the caller's. */
+typedef struct wb_mixture_state {
+  int32_t components, columns;
+  double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns) */
+  double concentration;  /* alpha */
+  double *mean;          /* components x columns: mu */
+  double *factor;        /* components x packed triangle: F with F' F = Sigma^-1 */
+  double *offset;        /* components x columns: F mu */
+  double *log_weight;    /* components: log pi */
+  double *log_rest;      /* components: log(1 - v), 0 for the last */
+  double *log_constant;  /* components */
+  double *workspace;     /* three packed triangles and three vectors of columns */
+} wb_mixture_state;
+
+/* Doubles that a state points to, and the assignment of one block to them. */
+size_t wb_mixture_state_size(int32_t components, int32_t columns);
+void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
+                            double *memory);
+
+/* Draws all parameters given the statistics, and alpha given the sticks.
+ * `moves` exchanges labels of neighbouring components first, which leaves the
+ * posterior as it is and lets large components move to the front. */
+int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
+                               uint64_t key, uint32_t iteration, int moves, wb_message *message);
+
+/* Draws the parts of the prior that are learned, given the parameters. */
+void wb_mixture_learn_prior(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
+                            wb_mixture_state *state, uint64_t key, uint32_t iteration);
+
+/* One sweep: parameters, what is learned of the prior, then the allocation of
+ * all rows. */
+int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
+                     wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
+                     uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
+                     wb_message *message);
+
+/* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha
+ * and what is learned. */
+double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state);
+double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
+                                 wb_mixture_state *state);
+
+/* Log mixture density at a point of scaled units. */
+double wb_mixture_log_density(const wb_mixture_state *state, const double *x);
+
+/* The covariance of a component as a packed lower triangle. */
+void wb_mixture_covariance(const wb_mixture_state *state, int32_t component, double *covariance);
+
+/* Parameters of a backend call from weights, means (components x columns,
+ * column-major) and covariances (columns x columns x components) in the data's
+ * units. Fills mean, factor, offset, log_weight and log_constant of `state`.
+ * WB_ERROR_INPUT where a covariance is not positive definite. */
+int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
+                            const double *covariances, const double *center,
+                            const double *inverse_scale, wb_message *message);
+
+/* Statistics of rows with given labels (from 0; negative: left out). `rows`
+ * lists the rows, or is NULL for all. */
+void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
+                           int64_t count, const int32_t *labels, double *statistics);
+
+/* Psi_n = nu Phi + S + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
+ * a component's inverse Wishart law given its statistics. */
+void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
+                                double *scale);
+
+/* Joins clusters, given by their statistics, while that raises their marginal
+ * posterior; those joined to others are left empty (mixture_merge.c). */
+int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
+                     wb_message *message);
+
+/* A start: k-means on a subsample of the rows, its centres chosen by k-means++
+ * (Arthur & Vassilvitskii 2007); clusters joined where they describe one
+ * population; components in order of size. The statistics are those of the
+ * subsample, scaled to all rows. Subsample and centres depend on the key. */
+int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
+                     int32_t components, uint64_t key, double *statistics, wb_message *message);
+
+#endif

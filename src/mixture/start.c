@@ -1,0 +1,177 @@
+/* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
+ * Vassilvitskii 2007), then clusters of one population joined. Different keys give
+ * different subsamples and centres, so that chains start apart from each other. */
+#include "core/rounding.h"
+
+#include <stdlib.h>
+
+#include "core/mixture_draw.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "numeric/memory.h"
+#include "mixture/mixture.h"
+
+#define ROWS_PER_COMPONENT 10
+#define ROWS_AT_LEAST 5000
+#define ROWS_AT_MOST 50000
+#define STEPS 5
+
+typedef struct sample {
+  int64_t count;
+  int32_t columns, components;
+  int64_t *row;
+  double *x;        /* count x columns, row by row, scaled */
+  double *center;   /* components x columns */
+  double *distance; /* count: to the nearest centre */
+  double *size;     /* components */
+  int32_t *label;
+  void *memory;
+} sample;
+
+static int sample_open(sample *s, const wb_mixture_data *data, int32_t components,
+                       wb_message *message) {
+  int64_t count = (int64_t)components * ROWS_PER_COMPONENT;
+  if (count < ROWS_AT_LEAST) count = ROWS_AT_LEAST;
+  if (count > ROWS_AT_MOST) count = ROWS_AT_MOST;
+  if (count > data->rows) count = data->rows;
+  const size_t m = (size_t)count, p = (size_t)data->columns, k = (size_t)components;
+  const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +
+                       k * (p + 1) * sizeof(double);
+  s->memory = malloc(bytes);
+  if (!s->memory) return wb_out_of_memory(message, "the start of a chain", bytes);
+  s->count = count;
+  s->columns = data->columns;
+  s->components = components;
+  s->row = s->memory;
+  s->x = (double *)(s->row + m);
+  s->distance = s->x + m * p;
+  s->center = s->distance + m;
+  s->size = s->center + k * p;
+  s->label = (int32_t *)(s->size + k);
+  return WB_OK;
+}
+
+static double uniform(uint64_t key, uint32_t purpose, uint64_t element) {
+  wb_stream stream = wb_stream_open(key, purpose, 0, element);
+  return wb_stream_uniform(&stream);
+}
+
+/* One row from each of `count` equal stretches of the data: no row twice. */
+static void sample_rows(sample *s, const wb_mixture_data *data, uint64_t key) {
+  for (int64_t i = 0; i < s->count; i++) {
+    const double stretch = (double)data->rows / (double)s->count;
+    int64_t first = (int64_t)((double)i * stretch), end = (int64_t)((double)(i + 1) * stretch);
+    if (i == s->count - 1) end = data->rows;
+    const double u = uniform(key, WB_PURPOSE_SUBSAMPLE, (uint64_t)i);
+    const int64_t within = (int64_t)(u * (double)(end - first));
+    s->row[i] = first + (within < end - first ? within : end - first - 1);
+    for (int32_t c = 0; c < s->columns; c++)
+      s->x[(size_t)i * (size_t)s->columns + (size_t)c] =
+          wb_mixture_scale(data->x[(size_t)s->row[i] + (size_t)c * (size_t)data->rows],
+                           data->center[c], data->inverse_scale[c]);
+  }
+}
+
+static double squared_distance(int32_t p, const double *a, const double *b) {
+  double sum = 0;
+  for (int32_t c = 0; c < p; c++) sum += (a[c] - b[c]) * (a[c] - b[c]);
+  return sum;
+}
+
+/* The row at which the running sum of squared distances passes a uniform share
+ * of its total; -1 where every row is a centre already. */
+static int64_t far_row(const sample *s, double u) {
+  double total = 0, sum = 0;
+  int64_t last = -1;
+  for (int64_t i = 0; i < s->count; i++) total += s->distance[i];
+  for (int64_t i = 0; i < s->count; i++) {
+    if (s->distance[i] > 0) last = i;
+    sum += s->distance[i];
+    if (sum > u * total) break;
+  }
+  return last;
+}
+
+/* Centres one after the other, each a row drawn with probability proportional to
+ * its squared distance to the nearest centre so far. Returns how many differ. */
+static int32_t choose_centers(sample *s, uint64_t key) {
+  const size_t p = (size_t)s->columns;
+  for (int32_t j = 0; j < s->components; j++) {
+    const double u = uniform(key, WB_PURPOSE_START, (uint64_t)j);
+    const int64_t row = j == 0 ? (int64_t)(u * (double)s->count) : far_row(s, u);
+    if (row < 0) return j;
+    const double *center = memcpy(s->center + (size_t)j * p, s->x + (size_t)row * p, p * sizeof(double));
+    for (int64_t i = 0; i < s->count; i++) {
+      const double d = squared_distance(s->columns, s->x + (size_t)i * p, center);
+      if (j == 0 || d < s->distance[i]) {
+        s->distance[i] = d;
+        s->label[i] = j;
+      }
+    }
+  }
+  return s->components;
+}
+
+static void move_centers(sample *s, int32_t centers) {
+  const size_t p = (size_t)s->columns;
+  double *sum = s->center;
+  memset(s->size, 0, (size_t)centers * sizeof(double));
+  memset(sum, 0, (size_t)centers * p * sizeof(double));
+  for (int64_t i = 0; i < s->count; i++) {
+    s->size[s->label[i]] += 1;
+    for (size_t c = 0; c < p; c++) sum[(size_t)s->label[i] * p + c] += s->x[(size_t)i * p + c];
+  }
+  for (int32_t j = 0; j < centers; j++)
+    for (size_t c = 0; c < p; c++)
+      if (s->size[j] > 0) sum[(size_t)j * p + c] /= s->size[j];
+}
+
+static void assign_rows(sample *s, int32_t centers) {
+  const size_t p = (size_t)s->columns;
+  for (int64_t i = 0; i < s->count; i++) {
+    const double *x = s->x + (size_t)i * p;
+    double nearest = squared_distance(s->columns, x, s->center + (size_t)s->label[i] * p);
+    for (int32_t j = 0; j < centers; j++) {
+      if (s->size[j] == 0) continue;
+      const double d = squared_distance(s->columns, x, s->center + (size_t)j * p);
+      if (d < nearest) {
+        nearest = d;
+        s->label[i] = j;
+      }
+    }
+  }
+}
+
+/* Components in order of size; equal sizes keep their order. Insertion by
+ * exchange of neighbours: there are few components, and most are in place. */
+static void order_by_size(int32_t components, size_t size, double *statistics) {
+  for (int32_t j = 1; j < components; j++)
+    for (int32_t l = j; l > 0 && statistics[(size_t)l * size] > statistics[(size_t)(l - 1) * size]; l--)
+      for (size_t i = 0; i < size; i++) {
+        double *here = statistics + (size_t)l * size + i, *before = here - size;
+        const double kept = *here;
+        *here = *before;
+        *before = kept;
+      }
+}
+
+int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
+                     int32_t components, uint64_t key, double *statistics, wb_message *message) {
+  const size_t size = WB_MIXTURE_STATISTICS(data->columns);
+  sample s;
+  int status = sample_open(&s, data, components, message);
+  if (status != WB_OK) return status;
+  sample_rows(&s, data, key);
+  const int32_t centers = choose_centers(&s, key);
+  for (int step = 0; step < STEPS; step++) {
+    move_centers(&s, centers);
+    assign_rows(&s, centers);
+  }
+  wb_mixture_sum_labels(data, components, s.row, s.count, s.label, statistics);
+  const double rows_each = (double)data->rows / (double)s.count;
+  free(s.memory);
+  for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
+  status = wb_mixture_merge(prior, components, statistics, message);
+  order_by_size(components, size, statistics);
+  return status;
+}

@@ -1,0 +1,103 @@
+/* Compiles the loops of the file WB_LOOPS once for each vector instruction set.
+ *
+ * Define WB_LOOPS as a quoted file name, then include this header; it has no
+ * include guard. Each inclusion of WB_LOOPS sees
+ *   WB_NAME(stem)     stem_avx512, stem_avx2 or stem_baseline
+ *   WB_VECTOR_BYTES   64, 32 or 16
+ *   wb_vector, wb_vectorf          a vector of doubles, of floats (WB_NAMEd types)
+ *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
+ * WB_ISA_TABLE(stem) spells an array of the variants in the order of
+ * wb_isa. A processor other than x86-64 has the baseline alone, and so has a
+ * build with WB_NARROW_VECTORS (see configure.win); on x86-64 the baseline exists
+ * for correctness, since fma() is software there.
+ */
+#ifndef WB_ISA_ONCE
+#define WB_ISA_ONCE
+
+#include "backend/backend.h"
+#include "core/host_device.h"
+
+#define WB_PASTE_(a, b) a##_##b
+#define WB_PASTE(a, b) WB_PASTE_(a, b)
+#define WB_NAME(stem) WB_PASTE(stem, WB_ISA)
+#define WB_PRAGMA_(text) _Pragma(#text)
+
+/* Full unrolling of a loop of known length whose arrays must live in registers. */
+#if defined(__clang__)
+#define WB_UNROLL WB_PRAGMA_(clang loop unroll(full))
+#else
+#define WB_UNROLL WB_PRAGMA_(GCC unroll 64)
+#endif
+
+typedef double wb_pair __attribute__((vector_size(16)));
+typedef float wb_quad __attribute__((vector_size(16)));
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
+#define WB_X86 1
+#include <immintrin.h>
+#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_avx2, stem##_avx512}
+#else
+#define WB_X86 0
+#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_baseline, stem##_baseline}
+#endif
+
+#endif
+
+#if WB_X86
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq")
+#endif
+#define WB_ISA avx512
+#define WB_VECTOR_BYTES 64
+#define wb_vector __m512d
+#define wb_vectorf __m512
+#define WB_VECTOR_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define WB_VECTOR_FMAF(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define WB_VECTOR_SET(x) _mm512_set1_pd(x)
+#define WB_VECTOR_SETF(x) _mm512_set1_ps(x)
+#include WB_LOOPS
+#include "numeric/isa_undefine.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+#define WB_ISA avx2
+#define WB_VECTOR_BYTES 32
+#define wb_vector __m256d
+#define wb_vectorf __m256
+#define WB_VECTOR_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define WB_VECTOR_FMAF(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define WB_VECTOR_SET(x) _mm256_set1_pd(x)
+#define WB_VECTOR_SETF(x) _mm256_set1_ps(x)
+#include WB_LOOPS
+#include "numeric/isa_undefine.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif
+
+#define WB_ISA baseline
+#define WB_VECTOR_BYTES 16
+#define wb_vector wb_pair
+#define wb_vectorf wb_quad
+#define WB_VECTOR_FMA(a, b, c) \
+  ((wb_vector){wb_fma((a)[0], (b)[0], (c)[0]), wb_fma((a)[1], (b)[1], (c)[1])})
+#define WB_VECTOR_FMAF(a, b, c)                                             \
+  ((wb_vectorf){wb_fmaf((a)[0], (b)[0], (c)[0]), wb_fmaf((a)[1], (b)[1], (c)[1]), \
+                wb_fmaf((a)[2], (b)[2], (c)[2]), wb_fmaf((a)[3], (b)[3], (c)[3])})
+#define WB_VECTOR_SET(x) ((wb_vector){(x), (x)})
+#define WB_VECTOR_SETF(x) ((wb_vectorf){(x), (x), (x), (x)})
+#include WB_LOOPS
+#include "numeric/isa_undefine.h"
+#undef WB_LOOPS

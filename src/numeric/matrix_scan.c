@@ -1,0 +1,128 @@
+/* Scans a matrix column by column: finiteness, mean, standard deviation and
+ * range, by the pairwise update of Chan, Golub & LeVeque (1983), The American
+ * Statistician 37(3), 242-247, over blocks that stay in the cache. */
+#include "core/rounding.h"
+
+#include "numeric/matrix_scan.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define BLOCK 2048
+/* Partial sums of a block: enough to hide the latency of an addition. Value i
+ * goes to sum i % LANES, so the order is fixed. */
+#define LANES 8
+
+typedef struct moments {
+  double count, mean, squares; /* of x - origin; squares: about its mean */
+  double min, max;
+} moments;
+
+static double lanes_total(const double lane[LANES]) {
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+         ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+/* The sum is finite only if every value is; a finite column whose sum overflows
+ * is told apart by looking at its values. */
+static double block_sum(const double *x, int64_t count, double origin) {
+  double lane[LANES] = {0.0};
+  int64_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    for (int l = 0; l < LANES; l++) {
+      lane[l] += x[i + l] - origin;
+    }
+  }
+  for (int l = 0; i < count; i++, l++) {
+    lane[l] += x[i] - origin;
+  }
+  return lanes_total(lane);
+}
+
+static moments block_moments(const double *x, int64_t count, double origin, double sum) {
+  moments block = {(double)count, sum / (double)count, 0.0, 0.0, 0.0};
+  double lane[LANES] = {0.0}, low[LANES], high[LANES];
+  int64_t i = 0;
+  for (int l = 0; l < LANES; l++) {
+    low[l] = high[l] = x[0];
+  }
+  for (; i + LANES <= count; i += LANES) {
+    for (int l = 0; l < LANES; l++) {
+      const double value = x[i + l], deviation = (value - origin) - block.mean;
+      lane[l] += deviation * deviation;
+      low[l] = value < low[l] ? value : low[l];
+      high[l] = value > high[l] ? value : high[l];
+    }
+  }
+  for (int l = 0; i < count; i++, l++) {
+    const double value = x[i], deviation = (value - origin) - block.mean;
+    lane[l] += deviation * deviation;
+    low[l] = value < low[l] ? value : low[l];
+    high[l] = value > high[l] ? value : high[l];
+  }
+  block.squares = lanes_total(lane);
+  block.min = low[0];
+  block.max = high[0];
+  for (int l = 1; l < LANES; l++) {
+    block.min = low[l] < block.min ? low[l] : block.min;
+    block.max = high[l] > block.max ? high[l] : block.max;
+  }
+  return block;
+}
+
+static void moments_add(moments *all, const moments *block) {
+  if (all->count == 0.0) {
+    *all = *block;
+    return;
+  }
+  const double count = all->count + block->count;
+  const double shift = block->mean - all->mean;
+  all->mean += shift * (block->count / count);
+  all->squares += block->squares + shift * shift * (all->count * block->count / count);
+  all->count = count;
+  all->min = block->min < all->min ? block->min : all->min;
+  all->max = block->max > all->max ? block->max : all->max;
+}
+
+/* Counts the values of a block that are not finite and keeps the first. */
+static void block_search(const double *x, int64_t count, int64_t first_row, int32_t column,
+                         wb_matrix_scan *scan) {
+  for (int64_t i = 0; i < count; i++) {
+    if (isfinite(x[i])) {
+      continue;
+    }
+    scan->not_finite++;
+    if (scan->row < 0 || first_row + i < scan->row) {
+      scan->row = first_row + i;
+      scan->column = column;
+    }
+  }
+}
+
+void wb_matrix_scan_columns(const double *x, int64_t rows, int32_t columns, double *mean,
+                            double *sd, double *min, double *max, wb_matrix_scan *scan) {
+  scan->not_finite = 0;
+  scan->row = -1;
+  scan->column = -1;
+  for (int32_t c = 0; c < columns; c++) {
+    const double *column = x + (size_t)c * (size_t)rows;
+    /* Moments about the column's first value keep their digits where the mean
+     * is large against the spread. */
+    const double origin = column[0];
+    moments all = {0.0, 0.0, 0.0, 0.0, 0.0};
+    for (int64_t first = 0; first < rows; first += BLOCK) {
+      const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
+      const double sum = block_sum(column + first, count, origin);
+      if (!isfinite(sum)) {
+        block_search(column + first, count, first, c, scan);
+      }
+      const moments block = block_moments(column + first, count, origin, sum);
+      moments_add(&all, &block);
+    }
+    min[c] = all.min;
+    max[c] = all.max;
+    /* A constant column is centred exactly and has no spread from rounding. */
+    mean[c] = all.min == all.max ? all.min : origin + all.mean;
+    sd[c] = all.min == all.max || rows < 2 ? 0.0 : sqrt(all.squares / (double)(rows - 1));
+  }
+}

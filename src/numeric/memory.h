@@ -1,0 +1,17 @@
+/* Memory of the host algorithms and the processor's loops. */
+#ifndef WB_MEMORY_H
+#define WB_MEMORY_H
+
+#include <stddef.h>
+
+#include "backend/backend.h"
+
+/* At an address that is a multiple of 64, or NULL; freed by wb_aligned_free
+ * alone, which takes NULL too. */
+void *wb_aligned_malloc(size_t bytes);
+void wb_aligned_free(void *memory);
+
+/* Writes that `bytes` for `purpose` are not there; WB_ERROR_MEMORY. */
+int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes);
+
+#endif

@@ -1,0 +1,135 @@
+/* Sums over leaves of rows, added by a fixed binary tree as the leaves are
+ * completed, in any order and by any number of threads: node i of a level is the
+ * sum of nodes 2i and 2i + 1 of the level below, or the former alone at the end.
+ * Addition commutes, so the result depends on the number of leaves only. At most
+ * about threads + log2(leaves) vectors of sums are alive at a time.
+ */
+#ifndef WB_REDUCTION_TREE_H
+#define WB_REDUCTION_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numeric/memory.h"
+
+typedef struct wb_reduction_node {
+  double *sums;
+  int64_t index;
+  int level;
+} wb_reduction_node;
+
+typedef struct wb_reduction_tree {
+  size_t size;    /* doubles of a vector of sums */
+  int64_t leaves;
+  wb_reduction_node *waiting; /* complete nodes whose sibling is not */
+  size_t waiting_count, waiting_capacity;
+  double **spare; /* vectors to use again */
+  size_t spare_count, spare_capacity;
+  double *root;
+  int failed; /* memory ran out */
+} wb_reduction_tree;
+
+static void wb_reduction_open(wb_reduction_tree *tree, int64_t leaves, size_t size) {
+  memset(tree, 0, sizeof *tree);
+  tree->size = size;
+  tree->leaves = leaves;
+}
+
+static void wb_reduction_close(wb_reduction_tree *tree) {
+  for (size_t i = 0; i < tree->waiting_count; i++) wb_aligned_free(tree->waiting[i].sums);
+  for (size_t i = 0; i < tree->spare_count; i++) wb_aligned_free(tree->spare[i]);
+  wb_aligned_free(tree->root);
+  free(tree->waiting);
+  free(tree->spare);
+  memset(tree, 0, sizeof *tree);
+}
+
+/* For any thread: makes known that memory ran out. */
+static void wb_reduction_fail(wb_reduction_tree *tree) {
+#pragma omp atomic write
+  tree->failed = 1;
+}
+
+/* Room for one more item of `bytes`; 0 without memory. */
+static int make_room(void **items, size_t count, size_t *capacity, size_t bytes) {
+  if (count < *capacity) return 1;
+  const size_t larger = *capacity ? 2 * *capacity : 16;
+  void *moved = realloc(*items, larger * bytes);
+  if (!moved) return 0;
+  *items = moved;
+  *capacity = larger;
+  return 1;
+}
+
+static void keep_spare(wb_reduction_tree *tree, double *sums) {
+  if (make_room((void **)&tree->spare, tree->spare_count, &tree->spare_capacity, sizeof(double *)))
+    tree->spare[tree->spare_count++] = sums;
+  else
+    wb_aligned_free(sums);
+}
+
+/* For any thread: a vector of zeros, aligned to 64 bytes, for a leaf to fill, or
+ * NULL without memory. */
+static double *wb_reduction_take(wb_reduction_tree *tree) {
+  double *sums = NULL;
+#pragma omp critical(wb_reduction)
+  if (tree->spare_count > 0) sums = tree->spare[--tree->spare_count];
+  if (!sums) sums = wb_aligned_malloc(tree->size * sizeof(double));
+  if (sums)
+    memset(sums, 0, tree->size * sizeof(double));
+  else
+    wb_reduction_fail(tree);
+  return sums;
+}
+
+/* The waiting sums of a node, taken out, or NULL if it is not complete. */
+static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
+  for (size_t i = 0; i < tree->waiting_count; i++) {
+    if (tree->waiting[i].level == level && tree->waiting[i].index == index) {
+      double *sums = tree->waiting[i].sums;
+      tree->waiting[i] = tree->waiting[--tree->waiting_count];
+      return sums;
+    }
+  }
+  return NULL;
+}
+
+/* For any thread: the filled vector of a leaf. */
+static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sums) {
+  int64_t index = leaf, nodes = tree->leaves;
+  for (int level = 0; nodes > 1; level++, index /= 2, nodes = (nodes + 1) / 2) {
+    const int64_t sibling = index ^ 1;
+    if (sibling >= nodes) continue;
+    double *other;
+    int waits = 0;
+#pragma omp critical(wb_reduction)
+    {
+      other = take_waiting(tree, level, sibling);
+      if (!other) {
+        waits = make_room((void **)&tree->waiting, tree->waiting_count, &tree->waiting_capacity,
+                          sizeof(wb_reduction_node));
+        if (waits)
+          tree->waiting[tree->waiting_count++] = (wb_reduction_node){sums, index, level};
+        else
+          keep_spare(tree, sums);
+      }
+    }
+    if (!other) {
+      if (!waits) wb_reduction_fail(tree);
+      return;
+    }
+    for (size_t i = 0; i < tree->size; i++) sums[i] += other[i];
+#pragma omp critical(wb_reduction)
+    keep_spare(tree, other);
+  }
+  tree->root = sums;
+}
+
+/* The sum over all leaves once all are given, or NULL if memory ran out. */
+static const double *wb_reduction_root(const wb_reduction_tree *tree) {
+  return tree->failed ? NULL : tree->root;
+}
+
+#endif

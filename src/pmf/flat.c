@@ -1,0 +1,105 @@
+/* The sum of two variables whose weights are spread out, by one Fourier transform.
+ *
+ * Untilted, the transform certifies the entries that are not much smaller than the
+ * product of the factors' 2-norms (pmf_window.c has the bound): for weights of one
+ * size, all but about 3% at either end, which are summed directly. Vectors too
+ * short for windows to pay gain most from this. Four entries, an eighth from
+ * either end, decide whether it is tried.
+ */
+#include "core/rounding.h"
+
+#include "pmf/pmf.h"
+
+#include <string.h>
+
+#include "core/host_device.h"
+#include "numeric/memory.h"
+
+/* Transforms that find room on the stack. */
+#define SMALL_LENGTH 4096
+
+static double sum_of_squares(int64_t count, const double *x) {
+  double sum[8] = {0}, total = 0;
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (int l = 0; l < 8; l++) sum[l] += x[i + l] * x[i + l];
+  for (; i < count; i++) sum[0] += x[i] * x[i];
+  for (int l = 0; l < 8; l++) total += sum[l];
+  return total;
+}
+
+/* Outputs [first, first + count) by direct sums, on the processor: they are few. */
+static int direct(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                  int64_t first, int64_t count, double *r, wb_message *message) {
+  const wb_convolution work = {
+    .pairs = 1, .m = m, .n = n, .p = p, .p_stride = 1, .q = q, .q_stride = 1,
+    .first = first, .count = count, .r = r, .r_stride = 1,
+  };
+  return count > 0 ? wb_cpu_backend()->convolution->convolve(&work, &context->run, message) : WB_OK;
+}
+
+/* One output by a plain sum, for a first look: four partial sums. */
+static double one_output(int64_t m, const double *p, int64_t n, const double *q, int64_t i) {
+  const int64_t begin = i - n + 1 > 0 ? i - n + 1 : 0, end = i + 1 < m ? i + 1 : m;
+  double sum[4] = {0};
+  int64_t j = begin;
+  for (; j + 4 <= end; j += 4)
+    for (int l = 0; l < 4; l++) sum[l] += p[j + l] * q[i - j - l];
+  for (; j < end; j++) sum[0] += p[j] * q[i - j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                         double *r, int *done, wb_message *message) {
+  const int64_t outputs = m + n - 1;
+  const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
+  *done = 0;
+  /* Well inside the range of doubles, products too. */
+  if (!(p_square > 1e-200 && p_square < 1e200 && q_square > 1e-200 && q_square < 1e200)) return WB_OK;
+  int log2 = WB_FFT_LEAST;
+  while (((int64_t)1 << log2) < outputs) log2++;
+  if (log2 > WB_FFT_KEPT) return WB_OK;
+  double scale = 1.0; /* of q, so that both norms agree to within sqrt(2) */
+  while (q_square * scale * scale < 0.5 * p_square) scale *= 2.0;
+  while (q_square * scale * scale > 2.0 * p_square) scale *= 0.5;
+  const double error = wb_fft_error_bound(log2) * (p_square + q_square * scale * scale) * (0.5 / scale);
+  const double least = error / (0.99 * (context->accuracy - 3e-15));
+
+  /* Neighbours, in case every second value is impossible. */
+  const int64_t look[4] = {outputs / 8, outputs / 8 + 1, outputs - outputs / 8, outputs - outputs / 8 + 1};
+  for (int l = 0; l < 4; l++)
+    if (!(one_output(m, p, n, q, look[l]) >= least)) return WB_OK;
+
+  const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
+  const wb_fft *const fft = wb_fft_keep(context->cache, log2, context->run.isa);
+  _Alignas(64) double small[2 * SMALL_LENGTH];
+  double *const taken = length > SMALL_LENGTH ? wb_aligned_malloc(bytes) : NULL;
+  double *const re = length > SMALL_LENGTH ? taken : small;
+  if (!fft || !re) {
+    wb_aligned_free(taken);
+    return wb_out_of_memory(message, "a Fourier transform", bytes);
+  }
+  double *const im = re + length;
+  memcpy(re, p, (size_t)m * sizeof(double));
+  memset(re + m, 0, (length - (size_t)m) * sizeof(double));
+  for (int64_t k = 0; k < n; k++) im[k] = scale * q[k];
+  memset(im + n, 0, (length - (size_t)n) * sizeof(double));
+  wb_fft_square(fft, re, im, context->run.isa);
+
+  /* The imaginary part is 2 length scale times the sums. */
+  const double unit = 0.5 / scale / (double)length;
+  for (int64_t i = 0; i < outputs; i++) im[i] *= unit;
+  /* From the middle to the first refusal on either side. */
+  int64_t first = outputs / 2, last = outputs / 2;
+  while (first > 0 && im[first - 1] >= least) first--;
+  while (last < outputs && im[last] >= least) last++;
+  int status = WB_OK;
+  if (first < outputs / 4 && outputs - last < outputs / 4) {
+    memcpy(r + first, im + first, (size_t)(last - first) * sizeof(double));
+    status = direct(context, m, p, n, q, 0, first, r, message);
+    if (status == WB_OK) status = direct(context, m, p, n, q, last, outputs - last, r + last, message);
+    *done = 1;
+  }
+  wb_aligned_free(taken);
+  return status;
+}
