@@ -28,6 +28,11 @@ tell() {
   fi
 }
 
+# equal VALUE EXPECTED WHAT
+equal() {
+  if [ "$1" = "$2" ]; then tell 0 "$3"; else tell 1 "$3"; fi
+}
+
 # build PROGRAM NAME [options]
 build() {
   program=$1
@@ -106,11 +111,11 @@ for cxx in "$@"; do
   done
   tell $status "what is never freed is reported"
   answer=$(WB_EMULATOR_FAIL_AT=5 WB_EMULATOR_FAIL_WITH=cudaErrorMemoryAllocation "$out/host-$cxx" session 2> /dev/null)
-  tell "$([ "$answer" = cudaErrorMemoryAllocation ]; echo $?)" "WB_EMULATOR_FAIL_AT"
+  equal "$answer" cudaErrorMemoryAllocation "WB_EMULATOR_FAIL_AT"
   answer=$(WB_EMULATOR_DEVICES=0 "$out/host-$cxx" session 2> /dev/null)
-  tell "$([ "$answer" = cudaErrorNoDevice ]; echo $?)" "WB_EMULATOR_DEVICES"
+  equal "$answer" cudaErrorNoDevice "WB_EMULATOR_DEVICES"
   answer=$(WB_EMULATOR_MEMORY=100 "$out/host-$cxx" session 2> /dev/null)
-  tell "$([ "$answer" = cudaErrorMemoryAllocation ]; echo $?)" "WB_EMULATOR_MEMORY"
+  equal "$answer" cudaErrorMemoryAllocation "WB_EMULATOR_MEMORY"
   export WB_EMULATOR_QUIET=1
 
   build timing "timing-$cxx" --cxx="$cxx"
