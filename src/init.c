@@ -13,7 +13,6 @@ static const R_CallMethodDef entries[] = {
   ENTRY(backend_open, 1),
   ENTRY(backend_devices, 1),
   ENTRY(backend_rate, 2),
-  ENTRY(chain_key, 2),
   ENTRY(matrix_scan, 1),
   ENTRY(mixture_open, 5),
   ENTRY(mixture_close, 1),

@@ -54,9 +54,6 @@ SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
 
-/* entry/chain.c */
-SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
-
 /* entry/matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
 
