@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/philox.h"
+#include "numeric/chain_key.h"
 
 /* What the external pointer of a session holds. R's data matrix, which the
  * session reads, is kept alive as the pointer's protected value. */
@@ -100,7 +100,7 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
 
 /* The key of a chain, as raw(8). */
 SEXP wb_entry_mixture_key(SEXP seed, SEXP chain) {
-  return wb_key_to_raw(wb_chain_key(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
+  return wb_key_to_raw(wb_chain_key_of(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
 }
 
 /* The hyperprior that resolve_hyperprior() of R/dp_prior.R made. */

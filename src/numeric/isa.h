@@ -14,7 +14,7 @@
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 
-#include "backend/backend.h"
+#include "backend/types.h"
 #include "core/host_device.h"
 
 #define WB_PASTE_(a, b) a##_##b

@@ -1,4 +1,6 @@
 /* Aligned memory from malloc alone, which every platform has. */
+#include "core/rounding.h"
+
 #include "numeric/memory.h"
 
 #include <stdint.h>

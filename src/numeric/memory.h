@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "backend/backend.h"
+#include "backend/types.h"
 
 /* At an address that is a multiple of 64, or NULL; freed by wb_aligned_free
  * alone, which takes NULL too. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/backend.h"
+#include "backend/types.h"
 
 #define WB_WIDE_NOTHING (-0x1p60)
 
