@@ -8,7 +8,7 @@ prepare <- function(n, p, k, threads = 1, precision = "double") {
   x <- matrix(rnorm(n * p), n)
   run <- internal$resolve_run(backend, threads)
   prior <- internal$compiled_prior(internal$resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
-  key <- .Call(internal$C_mixture_key, 1, 1L)
+  key <- .Call(internal$C_chain_key, 1, 1L)
   opening <- elapsed(
     session <- internal$native(internal$C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
   )

@@ -54,13 +54,16 @@ SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
 
+/* entry/chains.c */
+SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
+SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
+
 /* entry/matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
 
 /* entry/mixture.c */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run);
 SEXP wb_entry_mixture_close(SEXP pointer);
-SEXP wb_entry_mixture_key(SEXP seed, SEXP chain);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP labels);
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP concentration, SEXP key,
@@ -68,7 +71,6 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP conc
 SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,
                            SEXP iteration, SEXP moves);
 SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, SEXP want_covariances);
-SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 

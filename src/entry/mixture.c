@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numeric/chain_key.h"
 
 /* What the external pointer of a session holds. R's data matrix, which the
  * session reads, is kept alive as the pointer's protected value. */
@@ -96,11 +95,6 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
 SEXP wb_entry_mixture_close(SEXP pointer) {
   close_session(pointer);
   return R_NilValue;
-}
-
-/* The key of a chain, as raw(8). */
-SEXP wb_entry_mixture_key(SEXP seed, SEXP chain) {
-  return wb_key_to_raw(wb_chain_key_of(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
 }
 
 /* The hyperprior that resolve_hyperprior() of R/dp_prior.R made. */
@@ -300,20 +294,6 @@ SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, S
   }
   UNPROTECT(1);
   return out;
-}
-
-/* Copies draws to their place in an array that only the running fit refers to. R
- * would copy the array at each draw: ten times the time of the sweeps. */
-SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values) {
-  const R_xlen_t size = Rf_xlength(values), at = (R_xlen_t)Rf_asReal(offset);
-  if (TYPEOF(array) != TYPEOF(values) || (TYPEOF(array) != INTSXP && TYPEOF(array) != REALSXP) || at < 0 ||
-      at > Rf_xlength(array) - size)
-    return changed_fit();
-  if (TYPEOF(array) == INTSXP)
-    memcpy(INTEGER(array) + at, INTEGER_RO(values), (size_t)size * sizeof(int));
-  else
-    memcpy(REAL(array) + at, REAL_RO(values), (size_t)size * sizeof(double));
-  return R_NilValue;
 }
 
 /* Rows first.. first + count - 1 (from 0) under a mixture in the data's units.

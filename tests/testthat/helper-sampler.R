@@ -103,7 +103,7 @@ sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_p
   run <- resolve_run(backend, 2)
   session <- native(C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
   on.exit(.Call(C_mixture_close, session))
-  key <- .Call(C_mixture_key, seed, 1L)
+  key <- .Call(C_chain_key, seed, 1L)
   out <- native(
     C_mixture_sweep, session, prior, statistics, concentration, key, iteration, 1L, moves, TRUE,
     matrix(0, p, 1L)

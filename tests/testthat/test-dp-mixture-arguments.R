@@ -121,7 +121,7 @@ test_that("the condition says which argument and which call", {
 
 test_that("failures of the compiled code come back as conditions", {
   prior <- sampler_prior(2)
-  key <- .Call(C_mixture_key, 1, 1L)
+  key <- .Call(C_chain_key, 1, 1L)
   statistics <- numeric(2 * statistics_size(2))
   statistics[c(7, 10)] <- c(5, Inf)
   expect_error(

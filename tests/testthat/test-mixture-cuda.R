@@ -25,7 +25,7 @@ session_results <- function(x, k, backend, precision = "double", first = nrow(x)
   p <- ncol(x)
   session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), resolve_run(backend, 2))
   on.exit(.Call(C_mixture_close, session))
-  key <- .Call(C_mixture_key, 11, 1L)
+  key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
   statistics <- numeric(k * statistics_size(p))
   sweep <- function(statistics, iteration) {
@@ -148,7 +148,7 @@ test_that("whole fits and their predictions are identical", {
 test_that("a session takes turns between sweeps, predictions and numbers of components", {
   skip_without_cuda()
   x <- clustered(3000, 3, 4)
-  key <- .Call(C_mixture_key, 2, 1L)
+  key <- .Call(C_chain_key, 2, 1L)
   turns <- function(backend) {
     session <- native(C_mixture_open, x, numeric(3), rep(1, 3), 0L, resolve_run(backend, 2))
     on.exit(.Call(C_mixture_close, session))

@@ -75,7 +75,7 @@ test_that("without data the sampler gives back the prior", {
   prior <- sampler_prior(p,
     mean = c(1, -2), mean_scale = 0.5, df = 5, scale = matrix(c(2, 0.6, 0.6, 0.5), 2), concentration = c(4, 3)
   )
-  key <- .Call(C_mixture_key, 11, 1L)
+  key <- .Call(C_chain_key, 11, 1L)
   set.seed(11)
   before <- rgamma(draws, 4, 3)
   statistics <- numeric(k * statistics_size(p))
