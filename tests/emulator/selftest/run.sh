@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/../../../build/emulator-selftest}
 if [ $# -gt 0 ]; then shift; fi
 if [ $# -eq 0 ]; then set -- g++ clang++; fi
+rm -rf "$out/shared"
 mkdir -p "$out"
 export WB_EMULATOR_QUIET=1
 export ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=exitcode=66
@@ -38,7 +39,7 @@ build() {
   program=$1
   name=$2
   shift 2
-  "$here/../build.sh" "$out/$name" --program --source="$here/$program.cu" "$@"
+  "$here/../build.sh" "$out/$name" --program --source="$here/$program.cu" --share="$out/shared" "$@"
 }
 
 # A program that counts for itself: adds its last line.
