@@ -1,4 +1,5 @@
-/* How core/ spells a function that C99, C++ and CUDA all compile. */
+/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function,
+ * fused multiply-adds, unrolled loops. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #ifdef __FAST_MATH__
-#error "warpbayes promises the same result everywhere: do not compile it with -ffast-math"
+#error "warpbayes has to give the same results everywhere: compile it without -ffast-math"
 #endif
 
 #if defined(__CUDACC__)
@@ -19,6 +20,22 @@
 #define WB_HD static inline __attribute__((always_inline, unused))
 #else
 #define WB_HD static inline
+#endif
+
+/* Unrolls a loop of known length completely, so that its arrays live in registers, or
+ * not at all. The C++ compiler of the emulator does as it likes. */
+#if defined(__CUDACC__)
+#define WB_UNROLL _Pragma("unroll")
+#define WB_ROLLED _Pragma("unroll 1")
+#elif defined(__cplusplus)
+#define WB_UNROLL
+#define WB_ROLLED
+#elif defined(__clang__)
+#define WB_UNROLL _Pragma("clang loop unroll(full)")
+#define WB_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define WB_UNROLL _Pragma("GCC unroll 64")
+#define WB_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 /* Fused multiply-add: one rounding on every machine. */
