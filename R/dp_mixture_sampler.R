@@ -41,10 +41,9 @@ mixture_step <- function(fit) {
   jacobian <- unit_jacobian(fit)
   log_unit <- sum(log(fit$scale))
   function(session, state, sweeps, keep) {
-    prior$values <- state$prior
     slice <- native(
-      C_mixture_sweep, session, prior, state$statistics, state$concentration, state$key,
-      state$sweep + 1, as.integer(sweeps), fit$moves, keep && "labels" %in% fit$keep, probe
+      C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, probe,
+      keep & c("labels", "means", "covariances") %in% fit$keep, fit$center, fit$scale
     )
     state$statistics <- slice$statistics
     state$concentration <- slice$concentration
@@ -62,11 +61,7 @@ mixture_step <- function(fit) {
 
 # The last draw of a slice in the data's units.
 mixture_draw <- function(fit, slice) {
-  draw <- list(weights = exp(slice$log_weight), labels = slice$labels, concentration = slice$concentration)
-  if (any(c("means", "covariances") %in% fit$keep)) {
-    moments <- native(C_mixture_moments, slice$mean, slice$factor, fit$center, fit$scale, "covariances" %in% fit$keep)
-    draw[c("means", "covariances")] <- moments
-  }
+  draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
   if (length(fit$prior$learn)) c(draw, prior_draw(fit, slice$prior)) else draw
 }
 

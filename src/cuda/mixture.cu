@@ -214,11 +214,11 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parame
     const double *factor = parameters->factor + j * (p * (p + 1) / 2);
     Real *const component = packed + j * size;
     for (size_t r = 0; r < p; r++) {
-      Real *line = component + wb::mixture_row(r);
+      Real *line = component + wb::coefficient_line(r);
       *line++ = static_cast<Real>(-parameters->offset[j * p + r]);
       for (size_t c = 0; c <= r; c++) *line++ = static_cast<Real>(*factor++);
     }
-    component[wb::mixture_row(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
+    component[wb::coefficient_line(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
   }
   return wb::status_of(cudaMemcpyAsync(to, packed, bytes, cudaMemcpyHostToDevice, s->stream.get()),
                        "sending the components to the device", message);

@@ -30,6 +30,10 @@ SEXP wb_list_element(SEXP list, const char *name);
 /* A new list of `length` elements with these names. Not protected. */
 SEXP wb_list_new(int length, const char *const *names);
 
+/* Makes `value` the element of this name, and returns it: the list, which must have
+ * such an element, keeps it from garbage collection. */
+SEXP wb_list_put(SEXP list, const char *name, SEXP value);
+
 /* Whole numbers that may be 2^31 or more, up to 2^53, come from R as doubles. R code
  * has made sure that they are whole and not negative. */
 uint64_t wb_whole_from_sexp(SEXP value);
@@ -67,11 +71,9 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
 SEXP wb_entry_mixture_close(SEXP pointer);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP labels);
-SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP concentration, SEXP key,
-                            SEXP iteration, SEXP sweeps, SEXP moves, SEXP want_labels, SEXP probe);
-SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,
-                           SEXP iteration, SEXP moves);
-SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, SEXP want_covariances);
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP probe,
+                            SEXP keep, SEXP center, SEXP scale);
+SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 

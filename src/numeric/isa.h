@@ -17,6 +17,7 @@
 
 #include "backend/types.h"
 #include "core/host_device.h"
+#include "core/unroll.h"
 
 #define WB_PASTE_(a, b) a##_##b
 #define WB_PASTE(a, b) WB_PASTE_(a, b)

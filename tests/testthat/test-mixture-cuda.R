@@ -29,7 +29,7 @@ session_results <- function(x, k, backend, precision = "double", first = nrow(x)
   prior <- sampler_prior(p)
   statistics <- numeric(k * statistics_size(p))
   sweep <- function(statistics, iteration) {
-    native(C_mixture_sweep, session, prior, statistics, 2, key, iteration, 1L, FALSE, TRUE, matrix(0, p, 1L))
+    run_sweeps(session, prior, statistics, 2, key, p, iteration)
   }
   one <- sweep(statistics, 1)
   two <- sweep(one$statistics, 2)
@@ -154,7 +154,7 @@ test_that("a session takes turns between sweeps, predictions and numbers of comp
     on.exit(.Call(C_mixture_close, session))
     lapply(c(4, 20, 20, 4), function(k) {
       list(
-        native(C_mixture_sweep, session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 1, 2L, TRUE, TRUE, matrix(0, 3, 1L)),
+        run_sweeps(session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 3, sweeps = 2L, moves = TRUE),
         native(
           C_mixture_evaluate, session, rep(1 / k, k), x[seq_len(k), ], array(diag(3), c(3, 3, k)), numeric(3), rep(1, 3),
           0, 10, c(TRUE, FALSE, k == 4)
