@@ -22,22 +22,6 @@
 #define WB_HD static inline
 #endif
 
-/* Unrolls a loop of known length completely, so that its arrays live in registers, or
- * not at all. The C++ compiler of the emulator does as it likes. */
-#if defined(__CUDACC__)
-#define WB_UNROLL _Pragma("unroll")
-#define WB_ROLLED _Pragma("unroll 1")
-#elif defined(__cplusplus)
-#define WB_UNROLL
-#define WB_ROLLED
-#elif defined(__clang__)
-#define WB_UNROLL _Pragma("clang loop unroll(full)")
-#define WB_ROLLED _Pragma("clang loop unroll(disable)")
-#else
-#define WB_UNROLL _Pragma("GCC unroll 64")
-#define WB_ROLLED _Pragma("GCC unroll 1")
-#endif
-
 /* Fused multiply-add: one rounding on every machine. */
 WB_HD double wb_fma(double a, double b, double c) {
   return fma(a, b, c);

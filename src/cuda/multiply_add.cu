@@ -3,6 +3,7 @@
 #include "cuda/backend.cuh"
 
 #include "core/host_device.h"
+#include "core/unroll.h"
 #include "cuda/device.cuh"
 
 namespace {
