@@ -154,7 +154,7 @@ test_that("a plugin of another version, or one that fails, is refused with its r
     folder <- tempfile()
     dir.create(folder)
     source <- file.path(folder, "plugin.c")
-    # The head of wb_backend, as src/backend.h lays it down, and its length.
+    # The head of wb_backend, as in src/backend/backend.h, and room for the rest.
     writeLines(c(
       "#include <stddef.h>", "#include <stdint.h>", "#include <string.h>",
       "typedef struct { uint32_t abi_version, size; const char *name;",
