@@ -181,6 +181,15 @@ test_that("a plugin of another version, or one that fails, is refused with its r
   expect_error(cuda(plugin(abi[[1L]], abi[[2L]], "old", 'strcpy(message, "driver too old"); return 4;')),
     'backend "cuda" is not usable: driver too old', fixed = TRUE, class = "warpbayes_error_backend"
   )
+
+  # A plugin whose table has no topic.
+  library <- dyn.load(plugin(abi[[1L]], abi[[2L]], "empty"), local = TRUE)
+  run <- warpbayes:::resolve_run("cpu", 1)
+  symbol <- getNativeSymbolInfo("wb_plugin_backend", library)$address
+  run$pointer <- warpbayes:::native(warpbayes:::C_backend_open, symbol)
+  expect_error(warpbayes:::native(warpbayes:::C_mixture_open, matrix(1, 2, 1), 0, 1, 0L, run),
+    'the backend "empty" cannot compute mixtures: choose another backend', fixed = TRUE, class = "warpbayes_error_backend"
+  )
 })
 
 test_that("a child forked after CUDA was used is told so", {
