@@ -1,5 +1,5 @@
-/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function,
- * fused multiply-adds, unrolled loops. */
+/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function
+ * and fused multiply-adds. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
