@@ -35,6 +35,13 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_product, 5),
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),
+  ENTRY(predictive_orders, 3),
+  ENTRY(predictive_fit, 4),
+  ENTRY(predictive_state, 6),
+  ENTRY(predictive_average, 1),
+  ENTRY(predictive_resample, 8),
+  ENTRY(predictive_normal, 8),
+  ENTRY(predictive_bootstrap, 6),
   {NULL, NULL, 0}
 };
 

@@ -26,7 +26,15 @@ typedef enum wb_purpose {
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */
-  WB_PURPOSE_PMF = 64 /* draws of a pmf [position] */
+  WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
+
+  /* Predictive resampling */
+  WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_ROW = 161,    /* covariates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_WEIGHT = 162, /* Bayesian bootstrap, iteration = resample [observation] */
+  WB_PURPOSE_RESAMPLE_CHAIN = 163,  /* normals of two steps [resample] */
+  WB_PURPOSE_RESAMPLE_T = 164,      /* t draw of a step [resample] */
+  WB_PURPOSE_ORDER = 165            /* orders of the data, iteration = order [position] */
 } wb_purpose;
 
 #endif
