@@ -100,7 +100,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
     stop_input("trajectories", "are kept of normal means only")
   }
   seed <- check_seed(seed)
-  progress <- if (is.null(progress)) interactive() else check_flag(progress, "progress")
+  progress <- check_progress(progress)
   run <- resolve_run(backend, threads)
   fit <- list(
     model = model, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
