@@ -1,7 +1,7 @@
 # Models whose predictions are resampled: lists of class "predictive_model".
 
-new_predictive_model <- function(kind, ...) {
-  structure(list(kind = kind, ...), class = c(kind, "predictive_model"))
+new_predictive_model <- function(kind, fields = list()) {
+  structure(c(list(kind = kind), fields), class = c(kind, "predictive_model"))
 }
 
 #' Models for predictive resampling
@@ -73,7 +73,7 @@ normal_mean <- function(variance = 1, prior = NULL) {
       stop_input("prior", "must have a positive variance, not ", show_value(prior[["variance"]]))
     }
   }
-  new_predictive_model("normal_mean", variance = variance, prior = prior)
+  new_predictive_model("normal_mean", list(variance = variance, prior = prior))
 }
 
 # A named vector; what is not named keeps its default.
@@ -99,35 +99,41 @@ check_prior <- function(prior, default, call = sys.call(-1L)) {
 #' @rdname predictive_models
 #' @export
 copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10, bandwidths = c("one", "each")) {
-  new_predictive_model("copula_density",
+  # In a variable first: errors then name the call of this function.
+  fields <- list(
     rho = check_rho(rho, "rho"), points = points, standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
     bandwidths = check_choice(bandwidths, "bandwidths", c("one", "each"))
   )
+  new_predictive_model("copula_density", fields)
 }
 
 #' @rdname predictive_models
 #' @export
 copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE, permutations = 10,
                               bandwidths = c("each", "one")) {
-  new_predictive_model("copula_regression",
+  # In a variable first: errors then name the call of this function.
+  fields <- list(
     formula = check_formula(formula), points = check_points_frame(points), at = at, rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
     bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one"))
   )
+  new_predictive_model("copula_regression", fields)
 }
 
 #' @rdname predictive_models
 #' @export
 copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NULL, standardize = TRUE, permutations = 10,
                                   bandwidths = c("each", "one")) {
-  new_predictive_model("copula_classification",
+  # In a variable first: errors then name the call of this function.
+  fields <- list(
     formula = check_formula(formula), points = check_points_frame(points), rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
     bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one"))
   )
+  new_predictive_model("copula_classification", fields)
 }
 
 #' @rdname predictive_models

@@ -126,7 +126,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
 longest_horizon <- 1e6
 
 check_horizon <- function(horizon, model, call) {
-  if (model$kind == "bayesian_bootstrap" && identical(as.double(horizon), Inf)) {
+  if (model$kind == "bayesian_bootstrap" && identical(horizon, Inf)) {
     return(Inf)
   }
   if (is.character(horizon) || !is.numeric(horizon)) {
