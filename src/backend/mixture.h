@@ -28,22 +28,22 @@ typedef struct wb_mixture_parameters {
   const double *log_constant; /* components: log pi - log|L| - p/2 log(2 pi) */
 } wb_mixture_parameters;
 
-/* A session: the data where the backend reads them, and room to work in. */
+/* A session: the data in memory that the backend can read, and memory to work in. */
 typedef struct wb_mixture_session wb_mixture_session;
 
 /* Doubles of the sufficient statistics of one component: its count, its p sums
  * and the p(p+1)/2 sums of products, lower triangle row by row. */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
 
-/* Rows of one leaf of the summation tree: rows are added in order within a
- * leaf, leaves are combined by a binary tree over their indices. */
+/* Rows of a leaf of the summation tree: within a leaf, rows are added in order; the sums
+ * of leaves are combined by a binary tree over their indices. */
 #define WB_LEAF_ROWS 2048
 
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
               wb_message *message);
   /* Draws the component of every row from its posterior under `parameters`
-   * and sums what the Gibbs sweep needs. The draw of row i depends on (key,
+   * and computes the statistics of the components with the rows that they get. The draw of row i depends on (key,
    * iteration, i) alone. labels: rows, from 0, or NULL. statistics:
    * components x WB_MIXTURE_STATISTICS(columns). log_likelihood: sum over rows
    * of the log mixture density of the scaled row. */
