@@ -159,14 +159,14 @@ convergence_verdict <- function(fit, table) {
         if (more) sprintf(" and %d more", more) else ""),
       outlying_chain(fit, high$quantity[[1L]]),
       drifting(fit, high$quantity[[1L]]),
-      "Estimates differ between chains or parts of them; continue(fit, iter) adds sweeps."
+      "Estimates differ between chains or parts of them; continue(fit, iter) runs on from here."
     ))
   }
   low <- table[!is.na(table$ess_bulk) & table$ess_bulk < ess_wanted * chains, , drop = FALSE]
   if (nrow(low)) {
     worst <- low[which.min(low$ess_bulk), ]
     return(verdict(FALSE, sprintf(
-      "Too few draws to be sure: %s has an effective sample size of %.0f, less than %.0f (100 per chain). continue(fit, iter) adds sweeps.",
+      "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (100 per chain) are wanted. continue(fit, iter) adds more.",
       quantity_words(worst$quantity), worst$ess_bulk, ess_wanted * chains
     )))
   }
@@ -177,7 +177,7 @@ convergence_verdict <- function(fit, table) {
   verdict(TRUE, sprintf(
     "No sign against convergence: Rhat is at most %s (%s), the effective sample size at least %.0f.",
     format_rhat(table$rhat[[worst]]), quantity_words(table$quantity[[worst]]), min(table$ess_bulk, na.rm = TRUE)
-  ), if (chains == 1L) "There is one chain, so its halves were compared; four chains, which start differently, would show more.")
+  ), if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
 }
 
 format_rhat <- function(value) {

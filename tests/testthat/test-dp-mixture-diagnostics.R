@@ -73,7 +73,7 @@ test_that("the verdict is in words, with the quantity and by how much", {
 
   short <- verdict(simulate_fit(sweeps = 130, warmup = 50))
   expect_false(short$converged)
-  expect_match(short$sentences, "Too few draws to be sure: .* less than 200 \\(100 per chain\\)")
+  expect_match(short$sentences, "Too few draws to be sure: .* 200 \\(100 per chain\\) are wanted")
 })
 
 test_that("chains too short or too still to judge are said to be so", {
