@@ -12,6 +12,7 @@
 #ifndef WB_CUDA_MIXTURE_TILE_CUH
 #define WB_CUDA_MIXTURE_TILE_CUH
 
+#include "core/unroll.h"
 #include "core/purpose.h"
 #include "cuda/mixture_weights.cuh"
 
