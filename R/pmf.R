@@ -78,8 +78,16 @@ new_pmf <- function(prob, from, log) {
   structure(if (log) list(log_prob = prob, from = from) else list(prob = prob, from = from), class = "pmf")
 }
 
-# A plain double vector of weights, or logarithms of weights, that can be used, or
-# an error that names the first one which cannot.
+# A double vector without attributes. Whether its weights can be used is for the entry to find
+# out, which leaves it to check_weights() to say what is wrong with them. Other vectors
+# are checked here.
+plain_weights <- function(weights, argument, log, call = sys.call(-1L)) {
+  plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
+  if (plain) weights else check_weights(weights, argument, log, call)
+}
+
+# A double vector of weights, or of logarithms, that can be used; or an error that names
+# the first entry which cannot.
 check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) {
     return(weights)

@@ -10,6 +10,13 @@
 
 #include "backend/backend.h"
 
+/* Full unrolling of a loop whose arrays must live in registers. */
+#if defined(__CUDACC__)
+#define WB_UNROLL _Pragma("unroll")
+#else
+#define WB_UNROLL
+#endif
+
 /* Dynamic shared memory as an array of `type`. The only spelling in this tree:
  * tests/emulator's <cuda_runtime.h> has its own definition. */
 #ifndef WB_DYNAMIC_SHARED

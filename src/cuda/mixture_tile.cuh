@@ -24,12 +24,10 @@
 #include "core/purpose.h"
 #include "cuda/mixture_kernels.cuh"
 
-/* Full unrolling of loops whose arrays must live in registers. */
+/* A loop that must not be unrolled. */
 #ifdef __CUDACC__
-#define WB_UNROLL _Pragma("unroll")
 #define WB_ROLLED _Pragma("unroll 1")
 #else
-#define WB_UNROLL
 #define WB_ROLLED
 #endif
 

@@ -102,7 +102,7 @@ test_that("work cut into parts is the same work", {
 
   run <- warpbayes:::resolve_run(NULL, 2)
   parts <- lapply(c(0, 1000, 4096), function(first) {
-    warpbayes:::native(warpbayes:::C_pmf_convolve_part, x, y, first, min(1000, 4499 - first), 1, run)
+    warpbayes:::native(warpbayes:::C_pmf_direct, x, y, first, min(1000, 4499 - first), 1, run)
   })
   expect_identical(parts, list(whole[[1L]][1:1000], whole[[1L]][1001:2000], whole[[1L]][4097:4499]))
 })
