@@ -4,57 +4,59 @@
 #'
 #' Convolves two distributions, two vectors of weights, or the rows of two matrices.
 #'
-#' Every entry has a small *relative* error, however small it is, and none is negative: all terms are
-#' non-negative and are added directly, or the fast method proves its error. `stats::convolve(x, rev(y),
-#' type = "open")` and other plain Fourier transforms have an absolute error of about 1e-17 instead, so that
-#' tails are noise, partly negative.
+#' Every entry of the result has a small *relative* error, however small the entry is, and no entry is
+#' negative: all terms are non-negative, and they are either added directly or computed by the fast method, which
+#' proves its error. `stats::convolve(x, rev(y), type = "open")` and other plain Fourier transforms have an
+#' *absolute* error of about 1e-17 instead, so their tails are noise, and partly negative.
 #'
 #' @section The two methods:
-#' The *direct sum* takes `length(x) * length(y)` multiply-adds, long vectors at 80% or more of the machine's
-#' rate. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, about 1.2e-13 for a
-#' million values in the shorter vector, and typically 1e-15.
+#' The *direct sum* takes `length(x) * length(y)` multiply-adds, and for long vectors runs at 80% or more of the
+#' machine's rate for them. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of
+#' the shorter vector: about 1.2e-13 for a million values. Typically it is 1e-15.
 #'
-#' The *fast method* is for `accuracy` above 0. From 2.6e5 products on, and where a few entries say that most
-#' would be accepted, it is one Fourier transform. From 6.7e7 products on windows of outputs are tried: exponential tilting, which does not
-#' change the result, moves the mass of both factors to where it matters for the window, what has become
-#' negligible is left out, and the rest is convolved directly or by a Fourier transform. Bounds on what was left out and on the transform's
-#' rounding are computed for each window, and each entry is accepted only if they stay below `accuracy` times that entry. What is
-#' not accepted in any window is summed directly. So `accuracy` holds in any case, and the method is fast
-#' where windows are accepted:
+#' The *fast method* is used if `accuracy` is above 0. From `length(x) * length(y)` = 2.6e5 on, one Fourier
+#' transform is tried if a few entries show that it would compute most of them accurately enough. From 6.7e7 on the
+#' result is computed in windows. Exponential tilting moves the mass of both distributions to the values that
+#' matter for a window, and is undone afterwards, so that it does not change the result. What the tilt has made
+#' negligible is left out; the rest is convolved directly or by a Fourier transform. For each window there are bounds
+#' on what was left out and on the transform's rounding error. An entry is accepted only if both together
+#' are below `accuracy` times that entry. Entries that no window accepts are summed directly. So `accuracy` holds in
+#' any case, and the method is fast where windows are accepted:
 #' \itemize{
 #'   \item log-concave and unimodal distributions: Poisson, binomial, negative binomial, geometric,
 #'     normal-like, triangular, uniform, in any combination;
 #'   \item weights without much structure, such as uniform random numbers;
-#'   \item a heavy tail with a narrow distribution: the narrow one is short once it is tilted.
+#'   \item a heavy-tailed distribution with a narrow one, which is short once it is tilted.
 #' }
-#' It is no faster than the direct sum, and up to a fifth slower, for two heavy (power) tails, several far
-#' modes with almost nothing between, every second value impossible, or entries that vary wildly from one to the next.
+#' It is no faster than the direct sum, and up to a fifth slower, for two heavy (power) tails, for several distant
+#' modes with almost nothing between them, where every second value is impossible, and for entries that vary wildly
+#' from one to the next.
 #'
-#' Neither the number of threads nor the processor nor the backend changes a bit of
-#' the result.
+#' The number of threads, the processor and the backend do not change a bit of the result.
 #'
 #' @section Logarithms:
-#' With `log = TRUE` entries keep their relative error down to log probabilities of
-#' -1e14: mantissas and exponents are kept apart. For vectors and matrices `log = TRUE` means that
-#' logarithms are given and returned.
+#' With `log = TRUE` entries keep their relative error down to log probabilities of -1e14, because each number is
+#' kept as a mantissa and an exponent. For vectors and matrices `log = TRUE` means that logarithms are given and
+#' returned.
 #'
 #' @param x,y two distributions made by [pmf()]; or two vectors of non-negative weights; or two
 #'   matrices of weights with the same number of rows, which are convolved row by row (a vector or a
-#'   single row serves all rows of the other). A vector together with a distribution must itself
-#'   be one, from 0.
-#' @param log whether the result is on the log scale, and for vectors and matrices the arguments too. By default
-#'   it is if `x` or `y` is a distribution on the log scale.
-#' @param accuracy relative error in each entry that is allowed to the fast method; 0 for direct sums throughout. The fast method
-#'   uses no transform below 1e-13.
+#'   matrix of one row is convolved with every row of the other). A vector given together with a distribution must
+#'   sum to 1; it is the distribution of a variable on 0, 1, ...
+#' @param log whether the result is on the log scale; for vectors and matrices it also says whether `x` and `y`
+#'   are. The default is `TRUE` if `x` or `y` is a distribution on the log scale.
+#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums alone. Below 1e-13
+#'   the fast method uses no Fourier transform.
 #' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
-#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()]. Direct sums run there; transforms run on the CPU.
-#' @param threads CPU threads for direct sums; `NULL` for all that this process may use.
-#' @return A [pmf()] for distributions, a vector of length `length(x) + length(y) - 1` for vectors, a matrix with `ncol(x) +
-#'   ncol(y) - 1` columns for matrices.
+#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()]. Direct sums run on this backend; Fourier transforms always
+#'   run on the CPU.
+#' @param threads the number of CPU threads for direct sums; `NULL` for as many as this process may use.
+#' @return A [pmf()] for distributions; for vectors a vector of length `length(x) + length(y) - 1`; for matrices a matrix
+#'   with `ncol(x) + ncol(y) - 1` columns.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero
-#' (position or row named), for matrices whose shapes do not fit, for results longer than R
-#' allows; `warpbayes_error_memory` for results larger than memory, with their size.
+#' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero (the message names the
+#' position or row), for matrices whose numbers of rows differ, and for results longer than R allows;
+#' `warpbayes_error_memory` for results that do not fit in memory (the message says how large they would be).
 #' @references
 #' Wilson, H. and Keich, U. (2016). Accurate pairwise convolutions of non-negative vectors via
 #' FFT. *Computational Statistics & Data Analysis* 101, 300-315. \doi{10.1016/j.csda.2016.03.010}
@@ -113,7 +115,7 @@ check_accuracy <- function(accuracy, call = sys.call(-1L)) {
   as.double(accuracy)
 }
 
-# A vector among distributions is one whose first value is 0.
+# A vector given together with a distribution is the distribution of a variable on 0, 1, ...
 as_pmf <- function(x, argument, call = sys.call(-1L)) {
   if (inherits(x, "pmf")) {
     return(x)

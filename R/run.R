@@ -3,8 +3,10 @@
 
 kept_runs <- new.env(parent = emptyenv())
 
-# One call of options() for all of them takes a third of the time of getOption() for each.
-run_options <- paste0("warpbayes.", c("backend", "plugin", "isa", "device", "device_memory"))
+# One call of options() for all of them takes less time than getOption() for each.
+run_options <- function() {
+  options("warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device", "warpbayes.device_memory")
+}
 
 # Multiply-adds of a call that a second thread would not make faster.
 short_work <- 4e6
@@ -21,7 +23,7 @@ is_thread_count <- function(threads) {
 
 known_run <- function(backend, threads, call = sys.call(-1L)) {
   key <- list(
-    backend, threads, options(run_options), getOption("warpbayes.threads"), Sys.getpid(),
+    backend, threads, run_options(), getOption("warpbayes.threads"), Sys.getpid(),
     Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
   )
   if (!identical(key, kept_runs$key)) {
@@ -34,7 +36,7 @@ known_run <- function(backend, threads, call = sys.call(-1L)) {
 # One thread, for short work. It takes less time to look up, since nothing that decides about
 # threads is asked for.
 short_run <- function(backend, call = sys.call(-1L)) {
-  key <- list(backend, options(run_options))
+  key <- list(backend, run_options())
   # A forked child cannot use the graphics card, and asks again to be told so.
   same <- identical(key, kept_runs$short_key) &&
     (kept_runs$short_run$backend == "cpu" || kept_runs$short_pid == Sys.getpid())

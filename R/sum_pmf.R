@@ -4,28 +4,28 @@
 #'
 #' `sum_pmf()` adds many variables, `rep_sum()` independent copies of one.
 #'
-#' `sum_pmf()` convolves the two shortest distributions until one is left, which makes thousands of
-#' short ones about as fast as one convolution of two long ones: with `cbind(1 - p, p)` for 10,000
-#' probabilities `p` it gives a Poisson-binomial distribution within milliseconds.
+#' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In
+#' this order thousands of short distributions take about as long as one convolution of two long ones. A
+#' Poisson-binomial distribution, `sum_pmf(cbind(1 - p, p))` for 10,000 probabilities `p`, takes milliseconds.
 #'
-#' In doubles, results below 1e-308 are zero; with `log = TRUE` nothing underflows on the
-#' way or at the end.
+#' Probabilities below 1e-308 become zero in doubles. With `log = TRUE` nothing underflows, neither on the way nor in
+#' the result.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows
 #'   are distributions from 0 (or weights). For `rep_sum()` one distribution or one vector of weights.
 #' @param times how many independent copies are added; 0 gives the constant 0.
-#' @param accuracy relative error in each entry that is allowed to the fast method, in the result; it is shared out among the
-#'   convolutions large enough for that. 0 for direct sums throughout. Rounding of direct sums comes on top, about 1e-16 times the
-#'   number of variables at worst and far less as a rule.
-#' @param log whether the result is on the log scale; vectors and matrices are then given as logarithms
-#'   too. By default it is if one of the distributions is.
+#' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums
+#'   alone. The convolutions that are large enough for the fast method get equal shares of it. The rounding errors of
+#'   direct sums come in addition: at worst about 1e-16 times the number of variables, usually far less.
+#' @param log whether the result is on the log scale; for vectors and matrices it also says whether `x` is. The
+#'   default is `TRUE` if one of the distributions is on the log scale.
 #' @inheritParams convolve_pmf
-#' @return A [pmf()] if one of the variables was given as such; otherwise a vector of weights for 0, 1,
+#' @return A [pmf()] if one of the variables was given as one; otherwise a vector of weights for 0, 1,
 #'   ... (logarithms with `log = TRUE`).
 #' @section Errors:
-#' `warpbayes_error_input` for an empty list or matrix, for anything that [convolve_pmf()]
-#' refuses, naming the element, and for `times` that is no whole number; `warpbayes_error_memory` for results larger
-#' than memory, with their size.
+#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
+#' the element), and for `times` that is not a whole number; `warpbayes_error_memory` for results that do not fit in
+#' memory (the message says how large they would be).
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
 #' set.seed(1)
