@@ -11,8 +11,8 @@
 #ifndef WB_BACKEND_H
 #define WB_BACKEND_H
 
-#include "backend/convolution.h"
 #include "backend/mixture.h"
+#include "backend/pmf.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -37,7 +37,7 @@ typedef struct wb_backend {
   /* One table for each topic; NULL if this backend lacks the topic, which callers
    * find out by wb_backend_has(). */
   const wb_mixture_functions *mixture;
-  const wb_convolution_functions *convolution;
+  const wb_pmf_functions *pmf;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

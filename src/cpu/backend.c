@@ -76,7 +76,7 @@ const wb_backend *wb_cpu_backend(void) {
     .device_describe = device_describe,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
     .mixture = &wb_cpu_mixture,
-    .convolution = &wb_cpu_convolution,
+    .pmf = &wb_cpu_pmf,
   };
   return &backend;
 }

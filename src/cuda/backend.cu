@@ -85,6 +85,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.device_describe = device_describe;
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
   backend.mixture = &wb_cuda_mixture;
-  backend.convolution = &wb_cuda_convolution;
+  backend.pmf = &wb_cuda_pmf;
   return &backend;
 }

@@ -21,12 +21,12 @@ static int interrupted(void) {
 static int read_context(double accuracy, SEXP run, wb_pmf_context *context, wb_message *message) {
   const wb_backend *backend;
   wb_run_from_list(run, &context->run, &backend);
-  context->convolution = backend->convolution;
-  context->processor = wb_cpu_backend()->convolution;
+  context->convolution = backend->pmf;
+  context->processor = wb_cpu_backend()->pmf;
   context->accuracy = accuracy;
   context->interrupted = interrupted;
   context->cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
-  return wb_backend_has(backend, backend->convolution, "sums of discrete variables", message);
+  return wb_backend_has(backend, backend->pmf, "sums of discrete variables", message);
 }
 
 static wb_isa read_isa(SEXP run) {

@@ -14,7 +14,7 @@ typedef struct wb_pmf_context {
   /* Direct sums run through `convolution`, the table of the backend that the caller
    * chose. Sums so short that copying to a graphics card and back would take longer
    * than adding them run through `processor`; the bits are the same. */
-  const wb_convolution_functions *convolution, *processor;
+  const wb_pmf_functions *convolution, *processor;
   wb_run run;
   double accuracy;          /* relative error that the fast method may make; 0: direct sums alone */
   int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */

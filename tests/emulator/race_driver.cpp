@@ -171,7 +171,7 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
-  if (!succeeded(backend->convolution->convolve(&convolution, &run, &message), message, "convolve")) return false;
+  if (!succeeded(backend->pmf->convolve(&convolution, &run, &message), message, "convolve")) return false;
   record->add(r);
   bool good = true;
   for (int64_t pair = 0; pair < c.pairs; pair++)
@@ -226,7 +226,7 @@ void mixtures(const wb_backend *backend) {
 }
 
 void convolutions(const wb_backend *backend) {
-  if (backend->convolution == nullptr) {
+  if (backend->pmf == nullptr) {
     std::printf("convolve: not in this backend\n");
     return;
   }
