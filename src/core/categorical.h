@@ -81,7 +81,8 @@ WB_HD int wb_tree_findf(const float sums[WB_TREE], float position) {
 
 /* One draw from `count` weights by trees; u is uniform in (0, 1). `prefix` is room
  * for a sum for each block of WB_TREE items, begun ones included. -1 where the
- * weights' sum is not positive and finite; their signs are not looked at. */
+ * weights' sum is not positive and finite; what negative weights give is -1 or some
+ * item. */
 WB_HD int64_t wb_draw_by_trees(int64_t count, const double *weights, double u, double *prefix) {
   const int64_t blocks = (count + WB_TREE - 1) / WB_TREE;
   double sums[WB_TREE], total = 0;
@@ -97,7 +98,7 @@ WB_HD int64_t wb_draw_by_trees(int64_t count, const double *weights, double u, d
   for (int i = 0; i < WB_TREE; i++) sums[i] = block * WB_TREE + i < count ? weights[block * WB_TREE + i] : 0;
   wb_tree_sums(sums);
   int64_t item = block * WB_TREE + wb_tree_find(sums, block > 0 ? target - prefix[block - 1] : target);
-  while (item >= count || !(weights[item] > 0)) item--;
+  while (item >= 0 && (item >= count || !(weights[item] > 0))) item--;
   return item;
 }
 WB_HD int64_t wb_draw_by_treesf(int64_t count, const float *weights, float u, float *prefix) {
@@ -115,7 +116,7 @@ WB_HD int64_t wb_draw_by_treesf(int64_t count, const float *weights, float u, fl
   for (int i = 0; i < WB_TREE; i++) sums[i] = block * WB_TREE + i < count ? weights[block * WB_TREE + i] : 0;
   wb_tree_sumsf(sums);
   int64_t item = block * WB_TREE + wb_tree_findf(sums, block > 0 ? target - prefix[block - 1] : target);
-  while (item >= count || !(weights[item] > 0)) item--;
+  while (item >= 0 && (item >= count || !(weights[item] > 0))) item--;
   return item;
 }
 

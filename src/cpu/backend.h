@@ -7,7 +7,9 @@
 
 extern const wb_mixture_functions wb_cpu_mixture;
 extern const wb_convolution_functions wb_cpu_convolution;
+extern const wb_categorical_functions wb_cpu_categorical;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+int wb_cpu_read_rate(const wb_run *run, double *rate, wb_message *message);
 
 /* The widest instruction set for which loops are compiled and which both the
  * processor and the operating system support. */

@@ -216,7 +216,7 @@ struct by_itself {
 constexpr int kept_sums = 32;
 
 /* The draw of each lane's row, -1 where the sum of its weights is not positive and
- * finite; the signs of the weights are not looked at. `u` is the lane's uniform.
+ * finite; what negative weights give is -1 or some item. `u` is the lane's uniform.
  * `own(column)` is the weight of a column of the lane's row, which only a few lanes ask
  * for, and not together.
  *
@@ -258,7 +258,7 @@ __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &
   }
   int item = chosen * WB_TREE + Way::template find<Real>(weights, chosen * WB_TREE, lane, target - before);
   if (!usable) return -1;
-  while (item >= columns || !(own(item) > 0)) item--;
+  while (item >= 0 && (item >= columns || !(own(item) > 0))) item--;
   return item;
 }
 
