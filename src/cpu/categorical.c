@@ -126,11 +126,11 @@ typedef struct summed_row {
   int32_t slices;
 } summed_row;
 
-/* The guide pays where many draws share its cost. */
+/* Not so many that making the guide would take longer than the draws. */
 static int32_t slices_for(int64_t columns, int64_t draws) {
-  if (columns < 2 || draws < 2 * GUIDE_SLICES * columns) return 0;
-  int32_t slices = 64;
-  while (slices < GUIDE_MOST && slices < GUIDE_SLICES * columns) slices *= 2;
+  int32_t slices = 16;
+  if (columns < 2 || draws < 4 * slices) return 0;
+  while (slices < GUIDE_MOST && slices < GUIDE_SLICES * columns && slices <= draws / 8) slices *= 2;
   return slices;
 }
 
@@ -192,7 +192,7 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
   /* Few rows: the threads share the draws of each. */
   const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
   const int by_draws = rows < 4 * (int64_t)threads;
-  const int64_t together = by_draws || slices ? 1 : SUMMED_ROWS;
+  const int64_t together = by_draws ? 1 : SUMMED_ROWS;
   const size_t prefix_bytes = ((size_t)longest * (single ? sizeof(float) : sizeof(double)) + 63) / 64 * 64;
   const size_t guide_bytes = slices ? ((size_t)slices + 1) * sizeof(int32_t) : 0, bytes = prefix_bytes + guide_bytes;
   int failed = 0;

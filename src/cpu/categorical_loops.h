@@ -1,9 +1,14 @@
 /* The hot loops of categorical draws, included once for each instruction set by isa.h:
  * both precisions. */
 
+typedef double WB_NAME(weight_lanes) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
+typedef int64_t WB_NAME(index_lanes) __attribute__((vector_size(WB_VECTOR_BYTES), may_alias));
+
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
 #define REAL_INDEX int64_t
+#define REAL_LANES REAL_NAME(value_lanes)
+#define REAL_ITEMS REAL_NAME(item_lanes)
 #define REAL_EXP_WEIGHT wb_exp_weight
 #define REAL_POSITION wb_block_position
 #define REAL_UNIFORMS 2
@@ -17,6 +22,8 @@
 #define REAL float
 #define REAL_NAME(stem) WB_NAME(stem##_single)
 #define REAL_INDEX int32_t
+#define REAL_LANES REAL_NAME(value_lanes)
+#define REAL_ITEMS REAL_NAME(item_lanes)
 #define REAL_EXP_WEIGHT wb_exp_weightf
 #define REAL_POSITION wb_block_positionf
 #define REAL_UNIFORMS 4

@@ -5,6 +5,11 @@
  * from one end of the tile to the other, which prefetchers follow; a weight costs a
  * load, two additions, a comparison and a bit operation, in vectors across rows. */
 
+/* Rows of a vector, in both precisions as many as there are doubles in one. */
+#define LANES (WB_VECTOR_BYTES / 8)
+typedef REAL REAL_LANES __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
+typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
+
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks. */
 static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows, REAL *restrict uniform) {
   for (int l = 0; l < rows; l++) {
@@ -26,27 +31,35 @@ static void REAL_NAME(categorical_more_uniforms)(uint64_t key, uint64_t row, uin
   }
 }
 
-/* A whole block of weights: all that it needs stays in registers. */
+/* A whole block of weights of `rows` rows, a multiple of LANES: all that it needs stays
+ * in registers. The position is wb_block_position, in vectors. */
 static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *restrict weights, int64_t stride,
                                          const REAL *restrict uniform, REAL *restrict total, uint64_t *restrict signs,
                                          REAL_INDEX *restrict chosen) {
-  for (int l = 0; l < rows; l++) {
-    REAL prefix[WB_CATEGORICAL_BLOCK], sum = 0;
-    uint64_t sign = signs[l];
+  for (int l = 0; l < rows; l += LANES) {
+    REAL_LANES prefix[WB_CATEGORICAL_BLOCK], sum = {0};
+    WB_NAME(index_lanes) sign = *(const WB_NAME(index_lanes) *)(signs + l);
     WB_UNROLL
     for (int j = 0; j < WB_CATEGORICAL_BLOCK; j++) {
-      const double x = weights[j * stride + l];
-      sign |= wb_double_bits(x);
-      sum += (REAL)x;
+      const WB_NAME(weight_lanes) x = *(const WB_NAME(weight_lanes) *)(weights + j * stride + l);
+      sign |= (WB_NAME(index_lanes))x;
+      sum += __builtin_convertvector(x, REAL_LANES);
       prefix[j] = sum;
     }
-    const REAL position = REAL_POSITION(uniform[l], total[l], sum);
-    total[l] += sum;
-    signs[l] = sign;
-    REAL_INDEX item = base;
+    REAL_LANES *const totals = (REAL_LANES *)(total + l);
+    const REAL_LANES before = *totals, at = *(const REAL_LANES *)(uniform + l) * (before + sum) - before;
+    const REAL_LANES last = (REAL_LANES)((REAL_ITEMS)sum - 1);
+    const REAL_ITEMS within = at < last;
+    const REAL_LANES position = (REAL_LANES)((within & (REAL_ITEMS)at) | (~within & (REAL_ITEMS)last));
+    *totals = before + sum;
+    *(WB_NAME(index_lanes) *)(signs + l) = sign;
+    REAL_ITEMS item = (REAL_ITEMS){0} + (REAL_INDEX)base;
+    /* A comparison that holds is -1 in each lane. */
     WB_UNROLL
-    for (int j = 0; j < WB_CATEGORICAL_BLOCK - 1; j++) item += prefix[j] <= position ? 1 : 0;
-    chosen[l] = position >= 0 ? item : chosen[l];
+    for (int j = 0; j < WB_CATEGORICAL_BLOCK - 1; j++) item -= prefix[j] <= position;
+    const REAL_ITEMS taken = position >= 0;
+    REAL_ITEMS *const drawn = (REAL_ITEMS *)(chosen + l);
+    *drawn = (taken & item) | (~taken & *drawn);
   }
 }
 
@@ -114,12 +127,13 @@ static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, cons
     if (block % REAL_UNIFORMS == 0)
       REAL_NAME(categorical_uniforms)(key, first_row, block / REAL_UNIFORMS, rows, uniform);
     const REAL *const u = uniform + block % REAL_UNIFORMS * CATEGORICAL_TILE;
-    const int64_t left = columns - base;
-    if (left >= WB_CATEGORICAL_BLOCK && !log)
-      REAL_NAME(categorical_block)(rows, (int32_t)base, weights + base * stride, stride, u, total, signs, chosen);
-    else
-      REAL_NAME(categorical_part)(rows, log, (int32_t)base, (int)(left < WB_CATEGORICAL_BLOCK ? left : WB_CATEGORICAL_BLOCK),
-                                  weights + base * stride, stride, u, total, largest, signs, chosen);
+    const int count = columns - base < WB_CATEGORICAL_BLOCK ? (int)(columns - base) : WB_CATEGORICAL_BLOCK;
+    const double *const w = weights + base * stride;
+    const int whole = count < WB_CATEGORICAL_BLOCK || log ? 0 : rows - rows % LANES;
+    if (whole > 0) REAL_NAME(categorical_block)(whole, (int32_t)base, w, stride, u, total, signs, chosen);
+    if (whole < rows)
+      REAL_NAME(categorical_part)(rows - whole, log, (int32_t)base, count, w + whole, stride, u + whole, total + whole,
+                                  largest + whole, signs + whole, chosen + whole);
   }
   for (int l = 0; l < rows; l++)
     index[l] = !(signs[l] >> 63) && total[l] > 0 && total[l] - total[l] == 0 ? (int32_t)chosen[l] : -1;
@@ -132,3 +146,6 @@ static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, cons
 #undef REAL_POSITION
 #undef REAL_SPREAD
 #undef REAL_UNIFORMS
+#undef REAL_LANES
+#undef REAL_ITEMS
+#undef LANES

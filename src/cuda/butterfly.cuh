@@ -138,12 +138,11 @@ __device__ __forceinline__ int lane_tree_find(Real (&sums)[WB_TREE], Real positi
   WB_UNROLL
   for (int half = WB_TREE / 2; half > 0; half /= 2) {
     const Real left = sums[half - 1];
-    if (!(position < left)) {
-      position -= left;
-      item += half;
-      WB_UNROLL
-      for (int i = 0; i < half - 1; i++) sums[i] = sums[i + half];
-    }
+    const bool right = !(position < left);
+    position = right ? position - left : position;
+    item += right ? half : 0;
+    WB_UNROLL
+    for (int i = 0; i < half - 1; i++) sums[i] = right ? sums[i + half] : sums[i];
   }
   return item;
 }
