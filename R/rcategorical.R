@@ -70,13 +70,14 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   } else {
     draw_categorical(weights, draws, log, seed, as.integer(precision == "single"), run)
   }
+  labels <- if (rows > 0 && !is.null(shape)) rownames(weights)
   if (!is.null(shape) && draws != 1) {
-    dim(items) <- c(shape[[1L]], draws)
-    if (!is.null(rownames(weights))) {
-      rownames(items) <- rownames(weights)
+    dim(items) <- c(rows, draws)
+    if (!is.null(labels)) {
+      rownames(items) <- labels
     }
-  } else if (!is.null(shape)) {
-    names(items) <- rownames(weights)
+  } else {
+    names(items) <- labels
   }
   items
 }

@@ -57,12 +57,14 @@ static int judge(const wb_categorical_context *context, const row_view *view, in
     possible |= view->is_log ? x > -wb_infinity() : x > 0;
     if (allowed) continue;
     place(context, row, (view->column ? view->column[i] : i) + 1, &where);
+    const char *const rule = view->is_log ? "log weights must be finite, or -Inf for an impossible item"
+                                          : "weights must be finite and not negative";
     if (x != x)
       wb_message_write(message, "`weights` has a missing value (NA or NaN) in %s", where.text);
+    else if (x - x != 0)
+      wb_message_write(message, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf", where.text, rule);
     else
-      wb_message_write(message, "`weights` has the entry %.15g in %s; %s", x, where.text,
-                       view->is_log ? "log weights must be finite, or -Inf for an impossible item"
-                                    : "weights must be finite and not negative");
+      wb_message_write(message, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
     return WB_ERROR_INPUT;
   }
   if (possible) return WB_OK;

@@ -123,7 +123,7 @@ __device__ __forceinline__ void warp_transpose(Real (&a)[WB_TREE], int lane) {
 }
 
 /* wb_tree_sums and wb_tree_find on a lane's registers: an index known only at run
- * time would send the array to memory, so the half that is entered moves down. */
+ * time would send the array to memory, so the half that is entered is copied. */
 template <typename Real>
 __device__ __forceinline__ void lane_tree_sums(Real (&a)[WB_TREE]) {
   WB_UNROLL
@@ -133,18 +133,18 @@ __device__ __forceinline__ void lane_tree_sums(Real (&a)[WB_TREE]) {
   }
 }
 template <typename Real>
-__device__ __forceinline__ int lane_tree_find(Real (&sums)[WB_TREE], Real position) {
-  int item = 0;
+__device__ __forceinline__ int lane_tree_find(const Real (&)[1], Real) {
+  return 0;
+}
+template <typename Real, int N>
+__device__ __forceinline__ int lane_tree_find(const Real (&sums)[N], Real position) {
+  constexpr int half = N / 2;
+  const Real left = sums[half - 1];
+  const bool right = !(position < left);
+  Real entered[half];
   WB_UNROLL
-  for (int half = WB_TREE / 2; half > 0; half /= 2) {
-    const Real left = sums[half - 1];
-    const bool right = !(position < left);
-    position = right ? position - left : position;
-    item += right ? half : 0;
-    WB_UNROLL
-    for (int i = 0; i < half - 1; i++) sums[i] = right ? sums[i + half] : sums[i];
-  }
-  return item;
+  for (int i = 0; i < half; i++) entered[i] = right ? sums[i + half] : sums[i];
+  return (right ? half : 0) + lane_tree_find(entered, right ? position - left : position);
 }
 
 /* The three ways to a lane's sum of a block of columns, and to an item in it.
