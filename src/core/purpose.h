@@ -26,7 +26,12 @@ typedef enum wb_purpose {
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */
-  WB_PURPOSE_PMF = 64 /* draws of a pmf [position] */
+  WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
+
+  /* Categorical draws */
+  WB_PURPOSE_CATEGORICAL = 80,     /* the first draw of a row, a uniform for each block [row] */
+  WB_PURPOSE_CATEGORICAL_MORE = 81, /* the other draws, a uniform for each [row] */
+  WB_PURPOSE_CATEGORICAL_TREES = 82 /* the first draw by trees [row] */
 } wb_purpose;
 
 #endif
