@@ -155,7 +155,7 @@ static int draw_slices(const wb_categorical_context *context, const wb_categoric
     const int64_t count = smaller(row_step, rows - row);
     const int64_t draw_step = SLICE_DRAWS / count > 1024 ? SLICE_DRAWS / count : 1024;
     for (int64_t draw = 0; draw < draws->draws; draw += draw_step) {
-      if (context->interrupted && context->interrupted()) return WB_CATEGORICAL_INTERRUPTED;
+      if (context->interrupted && context->interrupted()) return WB_INTERRUPTED;
       wb_categorical_draws slice = *draws;
       slice.first_row += row;
       slice.first_draw += draw;

@@ -12,9 +12,6 @@ typedef struct wb_categorical_context {
   int is_vector;            /* messages do not speak of a row */
 } wb_categorical_context;
 
-/* A status beside those of backend.h: `interrupted` said so. */
-#define WB_CATEGORICAL_INTERRUPTED 100
-
 /* draws->index receives items from 1. A row that cannot be drawn from is WB_ERROR_INPUT
  * with the first such row and what is wrong with it, found in the pass that draws; the
  * rows after it may have no draws then. A row whose weights are sound, but too large or

@@ -5,16 +5,6 @@
 #include "categorical/categorical.h"
 #include "numeric/chain_key.h"
 
-static void check_interrupt(void *unused) {
-  (void)unused;
-  R_CheckUserInterrupt();
-}
-
-/* Looks for an interrupt without a jump over the caller's memory. */
-static int interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
-}
-
 static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
   const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);
   const int64_t rows = dim == R_NilValue ? 1 : INTEGER_RO(dim)[0];
@@ -33,9 +23,7 @@ static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP 
   return made;
 }
 
-/* NULL says that the user interrupted: R code passes it on. */
 static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
-  if (status == WB_CATEGORICAL_INTERRUPTED) return R_NilValue;
   return status == WB_OK ? result : wb_failure(status, message);
 }
 
@@ -43,7 +31,7 @@ static SEXP result_or_failure(SEXP result, int status, const wb_message *message
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
   wb_categorical_context context = {
-    .interrupted = interrupted, .is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue,
+    .interrupted = wb_interrupted, .is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue,
   };
   wb_run_from_list(run, &context.run, &context.backend);
   SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows.rows * wb_size_from_sexp(draws))));
@@ -59,7 +47,7 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
                                       SEXP run) {
   const int64_t rows = INTEGER_RO(dim)[0], columns = INTEGER_RO(dim)[1];
   const size_t entries = (size_t)Rf_xlength(weights);
-  wb_categorical_context context = {.interrupted = interrupted};
+  wb_categorical_context context = {.interrupted = wb_interrupted};
   wb_run_from_list(run, &context.run, &context.backend);
   SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows * wb_size_from_sexp(draws))));
   int64_t *const offset = (int64_t *)R_alloc((size_t)rows + 1, sizeof(int64_t));

@@ -20,6 +20,11 @@
  * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* Whether the user has interrupted, found out without a jump over the caller's memory.
+ * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
+ * passes on to R. */
+int wb_interrupted(void);
+
 /* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
  * thread, since the OpenMP threads of its parent do not exist in it. */
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
