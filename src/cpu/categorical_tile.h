@@ -20,8 +20,10 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
   }
 }
 
-/* Uniforms of draws first..first + DRAW_TILE - 1 of one row. */
-static void REAL_NAME(categorical_more_uniforms)(uint64_t key, uint64_t row, uint64_t first, REAL *restrict uniform) {
+/* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and what the guide knows of
+ * their items: without one, that they are the first or a later one. */
+static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
+                                         const int32_t *restrict guide, REAL *restrict uniform, int32_t *restrict item) {
   const uint64_t group = first / REAL_UNIFORMS;
   const uint32_t c2 = wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, row);
   for (int l = 0; l < DRAW_TILE / REAL_UNIFORMS; l++) {
@@ -29,6 +31,7 @@ static void REAL_NAME(categorical_more_uniforms)(uint64_t key, uint64_t row, uin
     wb_philox_wide(key, (group + (uint64_t)l) & 0xFFFFFFFFu, row & 0xFFFFFFFFu, c2, (group + (uint64_t)l) >> 32, &even, &odd);
     REAL_SPREAD(uniform + REAL_UNIFORMS * l, 0, 1, even, odd);
   }
+  for (int l = 0; l < DRAW_TILE; l++) item[l] = guide ? guide[(int32_t)(uniform[l] * (REAL)slices)] : ~0;
 }
 
 /* A whole block of weights of `rows` rows, a multiple of LANES: all that it needs stays
