@@ -1,6 +1,7 @@
-# Errors that warpbayes raises: every one is of class `warpbayes_error` and of
-# one of the subclasses `_input`, `_device`, `_memory`, `_backend`.
+# The errors of warpbayes. Each has class `warpbayes_error` and one of the subclasses
+# `warpbayes_error_input`, `_device`, `_memory` and `_backend`.
 
+# In the order of wb_status in src/backend/types.h, from 1.
 status_class <- c("input", "device", "memory", "backend")
 
 stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
@@ -10,19 +11,33 @@ stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
   ))
 }
 
-# An argument the caller must mend. The message names it and shows its value.
+# An argument that the caller has to correct. The message names it and shows its value.
 stop_input <- function(argument, ..., call = sys.call(-1L)) {
   stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument, call = call)
 }
 
-# Calls an entry of the compiled code. Entries do not jump: a failure comes back
-# as an object that is turned into a condition here.
-# The first argument is the entry; it stays in `...` because R CMD check looks
-# up what .Call() names.
+# Calls an entry of the compiled code, which is the first argument. Entries raise no
+# errors: a failure is returned as an object, and the error is raised here.
+# There is no argument for the entry because R CMD check looks up what .Call() names.
 native <- function(...) {
   result <- .Call(...)
-  if (inherits(result, "warpbayes_failure")) {
-    stop_warpbayes(status_class[[result$status]], result$message, call = sys.call(-1L))
+  if (is_failure(result)) {
+    stop_failure(result, sys.call(-1L))
   }
   result
+}
+
+is_failure <- function(result) inherits(result, "warpbayes_failure")
+
+# The status of an entry that looked for an interrupt between slices of its work, and
+# found one.
+status_interrupted <- 5L
+
+stop_failure <- function(failure, call) {
+  if (failure$status == status_interrupted) {
+    # What R itself does when it finds an interrupt.
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    invokeRestart("abort")
+  }
+  stop_warpbayes(status_class[[failure$status]], failure$message, call = call)
 }

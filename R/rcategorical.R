@@ -84,11 +84,11 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
 
 draw_categorical <- function(weights, draws, log, seed, single, run) {
   if (isS4(weights)) {
-    return(native_unless_interrupted(
+    return(native(
       C_categorical_draw_sparse, weights@Dim, weights@p, weights@i, weights@x, draws, seed, single, run
     ))
   }
-  native_unless_interrupted(C_categorical_draw, weights, draws, log, seed, single, run)
+  native(C_categorical_draw, weights, draws, log, seed, single, run)
 }
 
 # A double matrix, a double vector, or a "dgCMatrix"; the values are checked where they

@@ -1,5 +1,5 @@
 # Sums of discrete variables: seconds, the share of the machine's own rate of
-# multiply-adds (measured in between), and the seconds of what R has otherwise, in the
+# multiply-adds (measured in between), and the seconds of other R functions, in the
 # same run. Medians of interleaved repetitions; a minute or two in all.
 #   cd bench && Rscript convolution.R
 source("common.R")
@@ -22,7 +22,7 @@ runs <- lapply(sizes, function(n) {
   a <- runif(n)
   # Many times over within one call, since R takes 5 microseconds for one.
   times <- max(1, round(2e9 / n^2))
-  function() elapsed(warpbayes:::native(warpbayes:::C_pmf_convolve_part, a, a, 0, 2 * n - 1, times, run)) / times
+  function() elapsed(warpbayes:::native(warpbayes:::C_pmf_direct, a, a, 0, 2 * n - 1, times, run)) / times
 })
 names(runs) <- sizes
 rates <- numeric()

@@ -1,4 +1,4 @@
-/* Registration of the entries: R finds no other symbol of this library. */
+/* Registers the entries. R finds no other symbol of this library. */
 #include "entry/entry.h"
 
 #include <R_ext/Rdynload.h>
@@ -17,27 +17,22 @@ static const R_CallMethodDef entries[] = {
   ENTRY(categorical_draw, 6),
   ENTRY(categorical_draw_sparse, 8),
   ENTRY(categorical_measure, 7),
+  ENTRY(chain_key, 2),
+  ENTRY(chains_keep, 6),
   ENTRY(matrix_scan, 1),
   ENTRY(mixture_open, 5),
   ENTRY(mixture_close, 1),
-  ENTRY(mixture_key, 2),
   ENTRY(mixture_start, 7),
-  ENTRY(mixture_sweep, 10),
-  ENTRY(mixture_draw, 7),
-  ENTRY(mixture_moments, 5),
-  ENTRY(mixture_keep, 3),
+  ENTRY(mixture_sweep, 9),
+  ENTRY(mixture_draw, 6),
   ENTRY(mixture_evaluate, 9),
   ENTRY(pmf_cache, 0),
   ENTRY(pmf_usable, 2),
-  ENTRY(pmf_convolve_short, 4),
-  ENTRY(pmf_convolve, 4),
-  ENTRY(pmf_convolve_part, 6),
-  ENTRY(pmf_convolve_rows, 5),
-  ENTRY(pmf_convolve_log, 4),
+  ENTRY(pmf_convolve, 5),
+  ENTRY(pmf_direct, 6),
   ENTRY(pmf_sum, 5),
-  ENTRY(pmf_sum_columns, 5),
   ENTRY(pmf_repeat, 6),
-  ENTRY(pmf_product, 5),
+  ENTRY(pmf_condition, 5),
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),
   {NULL, NULL, 0}

@@ -1,19 +1,17 @@
 /* Draws from many discrete distributions: what the entries call. Functions return a
- * wb_status, or WB_CATEGORICAL_INTERRUPTED, and on failure have written into the message. */
+ * wb_status, and on failure have written into the message. */
 #ifndef WB_CATEGORICAL_CATEGORICAL_H
 #define WB_CATEGORICAL_CATEGORICAL_H
 
-#include "backend/backend.h"
+#include "backend/categorical.h"
 
 typedef struct wb_categorical_context {
-  const wb_backend *backend;
+  const wb_categorical_functions *functions; /* where to draw */
+  const wb_categorical_functions *processor; /* for what is out of the ordinary */
   wb_run run;
   int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
   int is_vector;            /* messages do not speak of a row */
 } wb_categorical_context;
-
-/* A status beside those of backend.h: `interrupted` said so. */
-#define WB_CATEGORICAL_INTERRUPTED 100
 
 /* draws->index receives items from 1. A row that cannot be drawn from is WB_ERROR_INPUT
  * with the first such row and what is wrong with it, found in the pass that draws; the

@@ -1,5 +1,7 @@
-/* The backend that every machine has: the table of its loops, and what the
- * processor supports. */
+/* The processor's backend, which every machine has: the table of its loops, and what
+ * the processor supports. */
+#include "core/rounding.h"
+
 #include "cpu/backend.h"
 
 #ifdef _OPENMP
@@ -75,7 +77,7 @@ const wb_backend *wb_cpu_backend(void) {
     .multiply_add_rate = wb_cpu_multiply_add_rate,
     .read_rate = wb_cpu_read_rate,
     .mixture = &wb_cpu_mixture,
-    .convolution = &wb_cpu_convolution,
+    .pmf = &wb_cpu_pmf,
     .categorical = &wb_cpu_categorical,
   };
   return &backend;

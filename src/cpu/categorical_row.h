@@ -7,16 +7,16 @@
 static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
                                    uint64_t key, uint64_t row) {
   REAL total = 0;
-  double largest = WB_MIXTURE_NOTHING;
+  double largest = WB_BLOCK_NOTHING;
   int bad = 0;
   int32_t chosen = -1;
   uint64_t drawn = UINT64_MAX;
   wb_bits bits = {{0, 0, 0, 0}};
   for (int64_t first = 0, end; first < count; first = end) {
-    const int64_t block = (column ? column[first] : first) / WB_CATEGORICAL_BLOCK;
-    REAL prefix[WB_CATEGORICAL_BLOCK], sum = 0;
+    const int64_t block = (column ? column[first] : first) / WB_BLOCK_ITEMS;
+    REAL prefix[WB_BLOCK_ITEMS], sum = 0;
     double top = weights[first * stride];
-    for (end = first; end < count && (column ? column[end] : end) / WB_CATEGORICAL_BLOCK == block; end++) {
+    for (end = first; end < count && (column ? column[end] : end) / WB_BLOCK_ITEMS == block; end++) {
       const double x = weights[end * stride];
       bad |= log ? !(x < wb_infinity()) : (int)(wb_double_bits(x) >> 63);
       top = x > top ? x : top;
@@ -48,7 +48,7 @@ static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t
 /* Prefix sums of a row, in order; 0 if it cannot be drawn from. */
 static int REAL_NAME(sum_row)(int64_t count, const double *weights, int64_t stride, int log, REAL *prefix) {
   REAL total = 0;
-  double largest = WB_MIXTURE_NOTHING;
+  double largest = WB_BLOCK_NOTHING;
   int bad = 0;
   if (log) {
     for (int64_t j = 0; j < count; j++) largest = weights[j * stride] > largest ? weights[j * stride] : largest;

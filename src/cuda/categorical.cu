@@ -63,7 +63,7 @@ __device__ __forceinline__ bool usable(Real total) {
   return total > 0 && total - total == 0;
 }
 
-constexpr int BLOCK = WB_CATEGORICAL_BLOCK, DRAW_THREADS = 128;
+constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
 
 /* Draw 0 of rows that lie side by side, L lanes to a row; each lane takes every L-th block
  * of 16 weights.
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   const uint64_t element = first_row + static_cast<uint64_t>(row);
   const int64_t blocks = (columns + BLOCK - 1) / BLOCK;
   Real total = 0;
-  double largest = WB_MIXTURE_NOTHING;
+  double largest = WB_BLOCK_NOTHING;
   int bad = 0;
   int32_t chosen = -1;
   wb_bits bits = {{0, 0, 0, 0}};
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights,
   if (row >= place.rows) return;
   Stored *const x = weights + place.begin(row);
   const int64_t count = place.count(row), stride = place.stride();
-  double largest = WB_MIXTURE_NOTHING;
+  double largest = WB_BLOCK_NOTHING;
   if (LOG) {
     for (int64_t i = 0; i < count; i++) largest = x[i * stride] > largest ? x[i * stride] : largest;
   }

@@ -106,7 +106,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     std::vector<double> statistics(k * statistics_size), log_likelihood(1);
     good = succeeded(backend->mixture->draw_labels(session, &parameters, 99, iteration, labels.data(), statistics.data(),
                                                log_likelihood.data(), &message),
-                     message, "mixture_allocate");
+                     message, "mixture_draw_labels");
     double rows = 0;
     for (size_t j = 0; j < k; j++) rows += statistics[j * statistics_size];
     for (int32_t label : labels) good = good && label >= 0 && label < c.components;
@@ -172,7 +172,7 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
-  if (!succeeded(backend->convolution->convolve(&convolution, &run, &message), message, "convolve")) return false;
+  if (!succeeded(backend->pmf->convolve(&convolution, &run, &message), message, "convolve")) return false;
   record->add(r);
   bool good = true;
   for (int64_t pair = 0; pair < c.pairs; pair++)
@@ -286,7 +286,7 @@ void mixtures(const wb_backend *backend) {
 }
 
 void convolutions(const wb_backend *backend) {
-  if (backend->convolution == nullptr) {
+  if (backend->pmf == nullptr) {
     std::printf("convolve: not in this backend\n");
     return;
   }
