@@ -19,6 +19,8 @@ static const R_CallMethodDef entries[] = {
   ENTRY(categorical_draw, 6),
   ENTRY(categorical_draw_sparse, 8),
   ENTRY(categorical_measure, 7),
+  ENTRY(chain_key, 2),
+  ENTRY(chains_keep, 6),
   ENTRY(matrix_scan, 1),
   ENTRY(mixture_open, 5),
   ENTRY(mixture_close, 1),

@@ -101,14 +101,13 @@ static int draw_apart(const wb_categorical_context *context, const row_view *vie
   one.repeats = 0;
   wb_run alone = context->run;
   alone.threads = 1;
-  const wb_categorical_functions *const processor = wb_cpu_backend()->categorical;
   if (!view->column) {
     const wb_categorical_rows copied = {1, view->count, copy, view->count, 1, 0};
-    return processor->draw(&copied, &one, 0, &alone, message);
+    return context->processor->draw(&copied, &one, 0, &alone, message);
   }
   const int64_t offset[2] = {0, view->count};
   const wb_categorical_sparse copied = {1, view->columns, offset, view->column, copy};
-  return processor->draw_sparse(&copied, &one, &alone, message);
+  return context->processor->draw_sparse(&copied, &one, &alone, message);
 }
 
 /* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the
@@ -145,9 +144,8 @@ static int complete(const wb_categorical_context *context, const wb_categorical_
 static int draw_slices(const wb_categorical_context *context, const wb_categorical_rows *dense,
                        const wb_categorical_sparse *sparse, int64_t per_row, const wb_categorical_draws *draws,
                        wb_message *message) {
-  const wb_categorical_functions *const functions = context->backend->categorical;
-  int status = wb_backend_has(context->backend, functions, "categorical draws", message);
-  if (status != WB_OK) return status;
+  const wb_categorical_functions *const functions = context->functions;
+  int status = WB_OK;
   const int64_t rows = dense ? dense->rows : sparse->rows;
   int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
   if (row_step < 512) row_step = 512;

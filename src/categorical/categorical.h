@@ -1,12 +1,13 @@
 /* Draws from many discrete distributions: what the entries call. Functions return a
- * wb_status, or WB_CATEGORICAL_INTERRUPTED, and on failure have written into the message. */
+ * wb_status, and on failure have written into the message. */
 #ifndef WB_CATEGORICAL_CATEGORICAL_H
 #define WB_CATEGORICAL_CATEGORICAL_H
 
-#include "backend/backend.h"
+#include "backend/categorical.h"
 
 typedef struct wb_categorical_context {
-  const wb_backend *backend;
+  const wb_categorical_functions *functions; /* where to draw */
+  const wb_categorical_functions *processor; /* for what is out of the ordinary */
   wb_run run;
   int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
   int is_vector;            /* messages do not speak of a row */

@@ -2,8 +2,8 @@
  * the loops of the processor and the kernels share. Each is exact but for rounding,
  * and none ever gives an item of zero weight.
  *
- * In one pass (a row of a matrix, one draw): blocks of WB_CATEGORICAL_BLOCK
- * items and a uniform for each, as core/block_draw.h explains; prefix sums
+ * In one pass (a row of a matrix, one draw): blocks of WB_BLOCK_ITEMS
+ * items with a uniform each, as core/block_draw.h explains; prefix sums
  * within a block in order, the blocks' sums added in order.
  *
  * By inversion (many draws): the first item whose prefix sum, added up in order,
@@ -21,9 +21,6 @@
 
 #include "core/host_device.h"
 #include "core/block_draw.h"
-
-/* Items that share a uniform in one pass. */
-#define WB_CATEGORICAL_BLOCK 16
 
 /* Items of a tree: the lanes of a warp. */
 #define WB_TREE 32

@@ -36,12 +36,14 @@
 #define DRAW_TILE 256
 
 /* Rows whose prefix sums are at hand together, so that the results of a draw, which
- * lie side by side, are written together. */
+ * lie side by side, are written together; fewer where they would take more memory. */
 #define SUMMED_ROWS 16
+#define SUMMED_BYTES ((size_t)16 << 20)
 
-/* Slices of a guide for each item: few slices then have a border between items. More
- * than 2^20 would not stay in a cache. */
+/* Slices of a guide for each item, and at least, where draws are many: few slices then have
+ * a border between items. More than 2^20 would not stay in a cache. */
 #define GUIDE_SLICES 8
+#define GUIDE_LEAST 2048
 #define GUIDE_MOST (1 << 20)
 
 #define WB_LOOPS "cpu/categorical_loops.h"
@@ -49,13 +51,15 @@
 
 typedef void tile_of_rows(int rows, int64_t columns, int log, const double *weights, int64_t stride, uint64_t key,
                           uint64_t first_row, int32_t *index);
-typedef void uniforms_double(uint64_t key, uint64_t row, uint64_t first, double *uniform);
-typedef void uniforms_single(uint64_t key, uint64_t row, uint64_t first, float *uniform);
+typedef void guess_of_double(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide, double *uniform,
+                             int32_t *item);
+typedef void guess_of_single(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide, float *uniform,
+                             int32_t *item);
 
 static tile_of_rows *const tile_double[] = WB_ISA_TABLE(categorical_tile_double);
 static tile_of_rows *const tile_single[] = WB_ISA_TABLE(categorical_tile_single);
-static uniforms_double *const more_uniforms_double[] = WB_ISA_TABLE(categorical_more_uniforms_double);
-static uniforms_single *const more_uniforms_single[] = WB_ISA_TABLE(categorical_more_uniforms_single);
+static guess_of_double *const guess_double[] = WB_ISA_TABLE(categorical_guess_double);
+static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_single);
 
 #define REAL double
 #define REAL_NAME(stem) stem##_double
@@ -130,7 +134,8 @@ typedef struct summed_row {
 static int32_t slices_for(int64_t columns, int64_t draws) {
   int32_t slices = 16;
   if (columns < 2 || draws < 4 * slices) return 0;
-  while (slices < GUIDE_MOST && slices < GUIDE_SLICES * columns && slices <= draws / 8) slices *= 2;
+  const int64_t wanted = GUIDE_SLICES * columns > GUIDE_LEAST ? GUIDE_SLICES * columns : GUIDE_LEAST;
+  while (slices < GUIDE_MOST && slices < wanted && slices <= draws / 8) slices *= 2;
   return slices;
 }
 
@@ -192,9 +197,9 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
   /* Few rows: the threads share the draws of each. */
   const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
   const int by_draws = rows < 4 * (int64_t)threads;
-  const int64_t together = by_draws ? 1 : SUMMED_ROWS;
-  const size_t prefix_bytes = ((size_t)longest * (single ? sizeof(float) : sizeof(double)) + 63) / 64 * 64;
+  const size_t prefix_bytes = ((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)) + 63) / 64 * 64;
   const size_t guide_bytes = slices ? ((size_t)slices + 1) * sizeof(int32_t) : 0, bytes = prefix_bytes + guide_bytes;
+  const int64_t together = by_draws || bytes > SUMMED_BYTES ? 1 : smaller(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
   int failed = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1 && !by_draws)
   {

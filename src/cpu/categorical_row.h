@@ -13,10 +13,10 @@ static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t
   uint64_t drawn = UINT64_MAX;
   wb_bits bits = {{0, 0, 0, 0}};
   for (int64_t first = 0, end; first < count; first = end) {
-    const int64_t block = (column ? column[first] : first) / WB_CATEGORICAL_BLOCK;
-    REAL prefix[WB_CATEGORICAL_BLOCK], sum = 0;
+    const int64_t block = (column ? column[first] : first) / WB_BLOCK_ITEMS;
+    REAL prefix[WB_BLOCK_ITEMS], sum = 0;
     double top = weights[first * stride];
-    for (end = first; end < count && (column ? column[end] : end) / WB_CATEGORICAL_BLOCK == block; end++) {
+    for (end = first; end < count && (column ? column[end] : end) / WB_BLOCK_ITEMS == block; end++) {
       const double x = weights[end * stride];
       bad |= log ? !(x < wb_infinity()) : (int)(wb_double_bits(x) >> 63);
       top = x > top ? x : top;
@@ -74,19 +74,18 @@ static inline int32_t REAL_NAME(search)(const REAL *prefix, REAL target, int32_t
 }
 
 /* Where to search, known from the leading bits of u: guide[s] is the item for the
- * smallest target that u >= s / slices gives, guide[slices] the last item. Slices
- * are a power of two, so that s / slices and the slice of u are exact. */
+ * smallest target that u >= s / slices gives, or its complement where the slice has
+ * more items than this one; guide[slices] is the last item. Slices are a power of two, so that
+ * s / slices and the slice of u are exact. */
 static void REAL_NAME(make_guide)(int64_t count, const REAL *prefix, int32_t slices, int32_t *guide) {
   const REAL total = prefix[count - 1];
   int32_t item = 0;
-  for (int32_t s = 0; s < slices; s++) {
+  for (int32_t s = 0; s <= slices; s++) {
     const REAL target = REAL_TARGET((REAL)s / (REAL)slices, total);
     while (prefix[item] <= target) item++;
     guide[s] = item;
+    if (s > 0 && guide[s - 1] != item) guide[s - 1] = ~guide[s - 1];
   }
-  const REAL target = REAL_TARGET((REAL)1, total);
-  while (prefix[item] <= target) item++;
-  guide[slices] = item;
 }
 
 /* Draws first..first + count - 1 of a row by inversion. */
@@ -94,20 +93,19 @@ static void REAL_NAME(invert_row)(int64_t columns, const REAL *prefix, const int
                                   int32_t slices, wb_isa isa, uint64_t key, uint64_t row, int64_t first, int64_t count,
                                   int32_t *index, int64_t index_stride) {
   _Alignas(64) REAL uniform[DRAW_TILE];
+  _Alignas(64) int32_t guess[DRAW_TILE];
   const REAL total = prefix[columns - 1];
   for (int64_t base = first - first % DRAW_TILE; base < first + count; base += DRAW_TILE) {
     const int64_t begin = base < first ? first : base;
     const int64_t end = base + DRAW_TILE < first + count ? base + DRAW_TILE : first + count;
-    REAL_NAME(more_uniforms)[isa](key, row, (uint64_t)base, uniform);
+    REAL_NAME(guess)[isa](key, row, (uint64_t)base, slices, guide, uniform, guess);
     for (int64_t d = begin; d < end; d++) {
-      const REAL u = uniform[d - base], target = REAL_TARGET(u, total);
-      int32_t low = 0, high = (int32_t)columns - 1;
-      if (guide) {
-        const int32_t slice = (int32_t)(u * (REAL)slices);
-        low = guide[slice];
-        high = guide[slice + 1];
+      int32_t item = guess[d - base];
+      if (item < 0) {
+        const REAL u = uniform[d - base];
+        const int32_t next = guide ? guide[(int32_t)(u * (REAL)slices) + 1] : (int32_t)columns - 1;
+        item = REAL_NAME(search)(prefix, REAL_TARGET(u, total), ~item, next < 0 ? ~next : next);
       }
-      const int32_t item = low == high ? low : REAL_NAME(search)(prefix, target, low, high);
       index[(d - first) * index_stride] = column ? column[item] : item;
     }
   }

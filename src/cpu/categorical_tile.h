@@ -20,8 +20,10 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
   }
 }
 
-/* Uniforms of draws first..first + DRAW_TILE - 1 of one row. */
-static void REAL_NAME(categorical_more_uniforms)(uint64_t key, uint64_t row, uint64_t first, REAL *restrict uniform) {
+/* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and what the guide knows of
+ * their items: without one, that they are the first or a later one. */
+static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
+                                         const int32_t *restrict guide, REAL *restrict uniform, int32_t *restrict item) {
   const uint64_t group = first / REAL_UNIFORMS;
   const uint32_t c2 = wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, row);
   for (int l = 0; l < DRAW_TILE / REAL_UNIFORMS; l++) {
@@ -29,6 +31,7 @@ static void REAL_NAME(categorical_more_uniforms)(uint64_t key, uint64_t row, uin
     wb_philox_wide(key, (group + (uint64_t)l) & 0xFFFFFFFFu, row & 0xFFFFFFFFu, c2, (group + (uint64_t)l) >> 32, &even, &odd);
     REAL_SPREAD(uniform + REAL_UNIFORMS * l, 0, 1, even, odd);
   }
+  for (int l = 0; l < DRAW_TILE; l++) item[l] = guide ? guide[(int32_t)(uniform[l] * (REAL)slices)] : ~0;
 }
 
 /* A whole block of weights of `rows` rows, a multiple of LANES: all that it needs stays
@@ -37,10 +40,10 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
                                          const REAL *restrict uniform, REAL *restrict total, uint64_t *restrict signs,
                                          REAL_INDEX *restrict chosen) {
   for (int l = 0; l < rows; l += LANES) {
-    REAL_LANES prefix[WB_CATEGORICAL_BLOCK], sum = {0};
+    REAL_LANES prefix[WB_BLOCK_ITEMS], sum = {0};
     WB_NAME(index_lanes) sign = *(const WB_NAME(index_lanes) *)(signs + l);
     WB_UNROLL
-    for (int j = 0; j < WB_CATEGORICAL_BLOCK; j++) {
+    for (int j = 0; j < WB_BLOCK_ITEMS; j++) {
       const WB_NAME(weight_lanes) x = *(const WB_NAME(weight_lanes) *)(weights + j * stride + l);
       sign |= (WB_NAME(index_lanes))x;
       sum += __builtin_convertvector(x, REAL_LANES);
@@ -56,7 +59,7 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
     REAL_ITEMS item = (REAL_ITEMS){0} + (REAL_INDEX)base;
     /* A comparison that holds is -1 in each lane. */
     WB_UNROLL
-    for (int j = 0; j < WB_CATEGORICAL_BLOCK - 1; j++) item -= prefix[j] <= position;
+    for (int j = 0; j < WB_BLOCK_ITEMS - 1; j++) item -= prefix[j] <= position;
     const REAL_ITEMS taken = position >= 0;
     REAL_ITEMS *const drawn = (REAL_ITEMS *)(chosen + l);
     *drawn = (taken & item) | (~taken & *drawn);
@@ -68,7 +71,7 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
 static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int count, const double *restrict weights,
                                         int64_t stride, const REAL *restrict uniform, REAL *restrict total,
                                         double *restrict largest, uint64_t *restrict signs, REAL_INDEX *restrict chosen) {
-  _Alignas(64) REAL prefix[WB_CATEGORICAL_BLOCK][CATEGORICAL_STRIP], sum[CATEGORICAL_STRIP], position[CATEGORICAL_STRIP];
+  _Alignas(64) REAL prefix[WB_BLOCK_ITEMS][CATEGORICAL_STRIP], sum[CATEGORICAL_STRIP], position[CATEGORICAL_STRIP];
   _Alignas(64) double top[CATEGORICAL_STRIP];
   _Alignas(64) REAL_INDEX item[CATEGORICAL_STRIP];
   for (int first = 0; first < rows; first += CATEGORICAL_STRIP) {
@@ -122,14 +125,14 @@ static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, cons
     signs[l] = 0;
     largest[l] = WB_BLOCK_NOTHING;
   }
-  for (int64_t base = 0; base < columns; base += WB_CATEGORICAL_BLOCK) {
-    const uint32_t block = (uint32_t)(base / WB_CATEGORICAL_BLOCK);
+  for (int64_t base = 0; base < columns; base += WB_BLOCK_ITEMS) {
+    const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
     if (block % REAL_UNIFORMS == 0)
       REAL_NAME(categorical_uniforms)(key, first_row, block / REAL_UNIFORMS, rows, uniform);
     const REAL *const u = uniform + block % REAL_UNIFORMS * CATEGORICAL_TILE;
-    const int count = columns - base < WB_CATEGORICAL_BLOCK ? (int)(columns - base) : WB_CATEGORICAL_BLOCK;
+    const int count = columns - base < WB_BLOCK_ITEMS ? (int)(columns - base) : WB_BLOCK_ITEMS;
     const double *const w = weights + base * stride;
-    const int whole = count < WB_CATEGORICAL_BLOCK || log ? 0 : rows - rows % LANES;
+    const int whole = count < WB_BLOCK_ITEMS || log ? 0 : rows - rows % LANES;
     if (whole > 0) REAL_NAME(categorical_block)(whole, (int32_t)base, w, stride, u, total, signs, chosen);
     if (whole < rows)
       REAL_NAME(categorical_part)(rows - whole, log, (int32_t)base, count, w + whole, stride, u + whole, total + whole,

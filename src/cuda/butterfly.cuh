@@ -20,15 +20,7 @@
 #include <cuda_runtime.h>
 
 #include "core/categorical.h"
-
-/* Full unrolling of loops whose arrays must live in registers. */
-#ifndef WB_UNROLL
-#ifdef __CUDACC__
-#define WB_UNROLL _Pragma("unroll")
-#else
-#define WB_UNROLL
-#endif
-#endif
+#include "core/unroll.h"
 
 namespace wb {
 

@@ -63,7 +63,7 @@ __device__ __forceinline__ bool usable(Real total) {
   return total > 0 && total - total == 0;
 }
 
-constexpr int BLOCK = WB_CATEGORICAL_BLOCK, DRAW_THREADS = 128;
+constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
 
 /* Draw 0 of rows that lie side by side, L lanes to a row; each lane takes every L-th block
  * of 16 weights.

@@ -291,6 +291,7 @@ test_that("what cannot be drawn from is refused with the first such row", {
     sparse <- function(x) methods::as(x, "CsparseMatrix")
     input(draw(sparse(put(c(9, 8), 1:40, 0))), "no positive weight in row 8")
     input(draw(sparse(put(700, 40, -3)), 2), "entry -3 in row 700, column 40")
+    input(draw(sparse(matrix(0, 3, 4)), 3), "no positive weight in row 1")
     input(draw(sparse(put(2, 1, NA))), "missing value \\(NA or NaN\\) in row 2, column 1")
   }
 })

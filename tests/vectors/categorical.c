@@ -27,9 +27,9 @@ static uint64_t word(uint32_t i, uint32_t j) {
 static int one_passf(int count, const float *weights, float u) {
   float total = 0;
   int chosen = -1;
-  for (int first = 0; first < count; first += WB_CATEGORICAL_BLOCK) {
-    const int end = first + WB_CATEGORICAL_BLOCK < count ? first + WB_CATEGORICAL_BLOCK : count;
-    float prefix[WB_CATEGORICAL_BLOCK], sum = 0;
+  for (int first = 0; first < count; first += WB_BLOCK_ITEMS) {
+    const int end = first + WB_BLOCK_ITEMS < count ? first + WB_BLOCK_ITEMS : count;
+    float prefix[WB_BLOCK_ITEMS], sum = 0;
     for (int j = first; j < end; j++) prefix[j - first] = sum += weights[j];
     const float position = wb_block_positionf(u, total, sum);
     total += sum;
@@ -44,9 +44,9 @@ static int one_passf(int count, const float *weights, float u) {
 static int one_pass(int count, const double *weights, double u) {
   double total = 0;
   int chosen = -1;
-  for (int first = 0; first < count; first += WB_CATEGORICAL_BLOCK) {
-    const int end = first + WB_CATEGORICAL_BLOCK < count ? first + WB_CATEGORICAL_BLOCK : count;
-    double prefix[WB_CATEGORICAL_BLOCK], sum = 0;
+  for (int first = 0; first < count; first += WB_BLOCK_ITEMS) {
+    const int end = first + WB_BLOCK_ITEMS < count ? first + WB_BLOCK_ITEMS : count;
+    double prefix[WB_BLOCK_ITEMS], sum = 0;
     for (int j = first; j < end; j++) prefix[j - first] = sum += weights[j];
     const double position = wb_block_position(u, total, sum);
     total += sum;
