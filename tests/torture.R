@@ -29,7 +29,14 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
+  items <- list(
+    rcategorical(rows, 3, seed = 1), rcategorical(log(rows), log = TRUE, seed = 1), rcategorical(1:3, 100, seed = 1),
+    rcategorical(sparse, 2, seed = 1), rcategorical(rows, 2, seed = 1, precision = "single"),
+    tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
+    warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
+  )
+  list(items = items, resamples = resamples, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

@@ -28,6 +28,11 @@ typedef enum wb_purpose {
   /* Sums of discrete random variables */
   WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
 
+  /* Categorical draws */
+  WB_PURPOSE_CATEGORICAL = 80,     /* the first draw of a row, a uniform for each block [row] */
+  WB_PURPOSE_CATEGORICAL_MORE = 81, /* the other draws, a uniform for each [row] */
+  WB_PURPOSE_CATEGORICAL_TREES = 82, /* the first draw by trees [row] */
+
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */
   WB_PURPOSE_RESAMPLE_ROW = 161,    /* covariates of a step [resample] */
