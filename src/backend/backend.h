@@ -13,6 +13,7 @@
 
 #include "backend/convolution.h"
 #include "backend/mixture.h"
+#include "backend/topic_model.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -20,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised by one whenever a struct or a function of these headers changes shape. */
-#define WB_ABI_VERSION 3
+#define WB_ABI_VERSION 4
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -37,6 +38,7 @@ typedef struct wb_backend {
   /* NULL: this backend cannot do the topic (wb_backend_has). */
   const wb_mixture_functions *mixture;
   const wb_convolution_functions *convolution;
+  const wb_topic_functions *topic_model;
 } wb_backend;
 
 /* The backend compiled into the package. */

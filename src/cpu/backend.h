@@ -7,6 +7,7 @@
 
 extern const wb_mixture_functions wb_cpu_mixture;
 extern const wb_convolution_functions wb_cpu_convolution;
+extern const wb_topic_functions wb_cpu_topic_model;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 
 /* The widest instruction set for which loops are compiled and which both the
