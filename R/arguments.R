@@ -56,9 +56,9 @@ check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   as.double(value)
 }
 
-check_flag <- function(value, argument) {
+check_flag <- function(value, argument, call = sys.call(-1L)) {
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value), call = sys.call(-1L))
+    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value), call = call)
   }
   value
 }

@@ -22,3 +22,8 @@ progress_signal <- function(steps, bar) {
     }
   }
 }
+
+# The argument `progress`: NULL shows a bar in interactive sessions only.
+check_progress <- function(progress, call = sys.call(-1L)) {
+  if (is.null(progress)) interactive() else check_flag(progress, "progress", call)
+}

@@ -10,3 +10,8 @@ check_seed <- function(seed, call = sys.call(-1L)) {
   }
   check_count(seed, "seed", min = 0, max = 2^53 - 1, call = call)
 }
+
+# The key of a chain's random numbers, which depends on the seed and the chain's number.
+chain_key <- function(seed, chain) {
+  native(C_chain_key, seed, as.integer(chain))
+}

@@ -10,7 +10,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_CHAIN = 1, /* a chain's key from the seed */
 
   /* Gaussian mixtures; the element in brackets */
-  WB_PURPOSE_ALLOCATION = 16,      /* the component of a row [row] */
+  WB_PURPOSE_LABEL = 16,           /* the component of a row [row] */
   WB_PURPOSE_COVARIANCE = 17,      /* Sigma_j [component] */
   WB_PURPOSE_MEAN = 18,            /* mu_j [component] */
   WB_PURPOSE_STICK = 19,           /* v_j [component] */

@@ -14,10 +14,11 @@
 
 #include <stdlib.h>
 
+#include "core/block_draw.h"
 #include "core/elementary.h"
-#include "core/mixture_draw.h"
 #include "core/philox.h"
 #include "core/purpose.h"
+#include "core/scaled_value.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
 

@@ -10,8 +10,8 @@
 #define REAL_LOG wb_log
 #define REAL_POSITION wb_block_position
 #define REAL_NARROW(x) (x)
-#define REAL_NOTHING WB_MIXTURE_NOTHING
-#define REAL_NEGLIGIBLE WB_MIXTURE_NEGLIGIBLE
+#define REAL_NOTHING WB_BLOCK_NOTHING
+#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLE
 #define REAL_UNIFORMS 2
 #include "cpu/mixture_tile.h"
 
@@ -23,9 +23,9 @@
 #define REAL_EXP_WEIGHT wb_exp_weightf
 #define REAL_LOG wb_logf
 #define REAL_POSITION wb_block_positionf
-#define REAL_NARROW wb_mixture_narrow
-#define REAL_NOTHING WB_MIXTURE_NOTHINGF
-#define REAL_NEGLIGIBLE WB_MIXTURE_NEGLIGIBLEF
+#define REAL_NARROW wb_scaled_valuef
+#define REAL_NOTHING WB_BLOCK_NOTHINGF
+#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
 #define REAL_UNIFORMS 4
 #include "cpu/mixture_tile.h"
 

@@ -89,7 +89,7 @@ static void REAL_NAME(mixture_load)(const double *restrict x, double center, dou
                                     void *line) {
   REAL *restrict scaled = line;
   for (int l = 0; l < MIXTURE_TILE; l++)
-    scaled[l] = REAL_NARROW(wb_mixture_scale(x[l], center, inverse_scale));
+    scaled[l] = REAL_NARROW(wb_scaled_value(x[l], center, inverse_scale));
 }
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
@@ -98,7 +98,7 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64
   for (int l = 0; l < MIXTURE_TILE; l++) {
     const uint64_t element = row + (uint64_t)l;
     uint64_t first, second;
-    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_ALLOCATION, element),
+    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, element),
                    iteration, &first, &second);
 #if REAL_UNIFORMS == 2
     uniform[l] = wb_uniform(first);
@@ -119,7 +119,7 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
                                     const REAL *restrict x, uint64_t key, uint32_t iteration,
                                     uint64_t first_row, REAL *restrict label,
                                     REAL *restrict log_sum) {
-  _Alignas(64) REAL weight[WB_MIXTURE_BLOCK][MIXTURE_TILE];
+  _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
   _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], position[MIXTURE_TILE], chosen[MIXTURE_TILE];
@@ -130,8 +130,8 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
     total[l] = 0;
     label[l] = 0;
   }
-  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
-    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
     for (int j = 0; j < count; j++)
       REAL_NAME(mixture_log_density)(p, coefficients + (size_t)(base + j) * stride, x, weight[j]);
 
@@ -154,7 +154,7 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
         weight[j][l] = sum[l];
       }
     }
-    const uint32_t block = (uint32_t)(base / WB_MIXTURE_BLOCK);
+    const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
     if (block / REAL_UNIFORMS != drawn) {
       drawn = block / REAL_UNIFORMS;
       REAL_NAME(mixture_uniforms)(key, iteration, first_row, drawn, uniform);
@@ -179,7 +179,7 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
                                         const REAL *restrict x, REAL *restrict label,
                                         REAL *restrict log_sum, double *restrict probability,
                                         int64_t stride, int rows) {
-  _Alignas(64) REAL weight[WB_MIXTURE_BLOCK][MIXTURE_TILE];
+  _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
   _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], best[MIXTURE_TILE];
   const size_t size = mixture_coefficients(p);
@@ -188,8 +188,8 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
     total[l] = 0;
     label[l] = 0;
   }
-  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
-    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
     for (int j = 0; j < count; j++)
       REAL_NAME(mixture_log_density)(p, coefficients + (size_t)(base + j) * size, x, weight[j]);
     if (probability)

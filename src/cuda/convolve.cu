@@ -16,13 +16,7 @@
 #include <new>
 
 #include "core/host_device.h"
-
-/* Full unrolling of loops whose arrays must live in registers. */
-#if defined(__CUDACC__)
-#define WB_UNROLL _Pragma("unroll")
-#else
-#define WB_UNROLL
-#endif
+#include "core/unroll.h"
 
 namespace wb {
 

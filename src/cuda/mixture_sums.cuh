@@ -7,7 +7,7 @@
 #define WB_CUDA_MIXTURE_SUMS_CUH
 
 #include "core/elementary.h"
-#include "core/mixture_draw.h"
+#include "core/scaled_value.h"
 #include "cuda/device.cuh"
 
 namespace wb {
@@ -25,7 +25,7 @@ __device__ __forceinline__ void narrow_into(double *to, double scaled) {
   *to = scaled;
 }
 __device__ __forceinline__ void narrow_into(float *to, double scaled) {
-  *to = wb_mixture_narrow(scaled);
+  *to = wb_scaled_valuef(scaled);
 }
 
 /* Scales raw values (rows x columns, column-major) into leaves; rows past the end
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(LOAD_THREADS)
   const int64_t c = blockIdx.y, p = gridDim.y;
   Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   if (row < rows)
-    narrow_into(to, wb_mixture_scale(raw[c * rows + row], center[c], inverse_scale[c]));
+    narrow_into(to, wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
   else
     *to = 0;
 }

@@ -4,12 +4,12 @@
  * operations in the same order as there.
  *
  * A thread has R rows, their values in registers. Components come by in blocks
- * of WB_MIXTURE_BLOCK; their coefficients are the same for all threads and are
+ * of WB_BLOCK_ITEMS; their coefficients are the same for all threads and are
  * read from shared memory, 16 bytes at a time, each serving R multiply-adds. With
  * R = 1 the reads, not the multiply-adds, would set the pace. The next components
  * travel from device memory to the other half of the buffer while these are used.
  *
- * The draw is that of core/mixture_draw.h: one pass, no table. Where 32 rows share
+ * The draw is that of core/block_draw.h: one pass, no table. Where 32 rows share
  * a warp and each row's weights lie across its lanes, partial sums must be
  * transposed by a butterfly of shuffles; here a lane has all weights of its own
  * rows, in a column of shared memory that no other lane reads, and neither
@@ -19,7 +19,8 @@
 #define WB_CUDA_MIXTURE_TILE_CUH
 
 #include "core/elementary.h"
-#include "core/mixture_draw.h"
+#include "core/block_draw.h"
+#include "core/scaled_value.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "cuda/mixture_kernels.cuh"
@@ -43,7 +44,7 @@ template <>
 struct precise<double> {
   typedef double2 piece;
   static constexpr int in_piece = mixture_piece<double>(), uniforms = 2;
-  static constexpr double nothing = WB_MIXTURE_NOTHING, negligible = WB_MIXTURE_NEGLIGIBLE;
+  static constexpr double nothing = WB_BLOCK_NOTHING, negligible = WB_BLOCK_NEGLIGIBLE;
   static __device__ __forceinline__ double of(piece values, int i) { return i == 0 ? values.x : values.y; }
   static __device__ __forceinline__ double fma(double a, double b, double c) { return wb_fma(a, b, c); }
   static __device__ __forceinline__ double exp_weight(double x) { return wb_exp_weight(x); }
@@ -61,14 +62,14 @@ template <>
 struct precise<float> {
   typedef float4 piece;
   static constexpr int in_piece = mixture_piece<float>(), uniforms = 4;
-  static constexpr float nothing = WB_MIXTURE_NOTHINGF, negligible = WB_MIXTURE_NEGLIGIBLEF;
+  static constexpr float nothing = WB_BLOCK_NOTHINGF, negligible = WB_BLOCK_NEGLIGIBLEF;
   static __device__ __forceinline__ float of(piece values, int i) {
     return i == 0 ? values.x : i == 1 ? values.y : i == 2 ? values.z : values.w;
   }
   static __device__ __forceinline__ float fma(float a, float b, float c) { return wb_fmaf(a, b, c); }
   static __device__ __forceinline__ float exp_weight(float x) { return wb_exp_weightf(x); }
   static __device__ __forceinline__ float log(float x) { return wb_logf(x); }
-  static __device__ __forceinline__ float narrow(double x) { return wb_mixture_narrow(x); }
+  static __device__ __forceinline__ float narrow(double x) { return wb_scaled_valuef(x); }
   static __device__ __forceinline__ float uniform(wb_bits bits, uint32_t which) {
     const uint32_t low = which & 1 ? bits.word[1] : bits.word[0];
     const uint32_t high = which & 1 ? bits.word[3] : bits.word[2];
@@ -99,7 +100,7 @@ public:
   static constexpr int STAGE = P <= 16 ? 4 : P <= 24 ? 2 : 1;
   struct shared_memory {
     piece coefficients[2][STAGE * PIECES];
-    Real weight[WB_MIXTURE_BLOCK * R * MIXTURE_THREADS];
+    Real weight[WB_BLOCK_ITEMS * R * MIXTURE_THREADS];
   };
 
   __device__ __forceinline__ mixture_rows(shared_memory &shared, const Real *const (&rows)[R], int p,
@@ -192,7 +193,7 @@ class mixture_rows<Real, 0, R> {
 public:
   typedef precise<Real> as;
   struct shared_memory {
-    Real weight[WB_MIXTURE_BLOCK * R * MIXTURE_THREADS];
+    Real weight[WB_BLOCK_ITEMS * R * MIXTURE_THREADS];
   };
 
   __device__ __forceinline__ mixture_rows(shared_memory &shared, const Real *const (&rows)[R], int p,
@@ -331,8 +332,8 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     chosen[v] = 0;
   }
   WB_ROLLED
-  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
-    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
     Real top[R] = {};
     tile.weigh(base, count, [&](int j, int v, Real weight) { top[v] = j == 0 || weight > top[v] ? weight : top[v]; });
     bool matters = false;
@@ -355,12 +356,12 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
         tile.weight(j, v) = sum[v];
       }
     }
-    const uint32_t block = static_cast<uint32_t>(base / WB_MIXTURE_BLOCK);
+    const uint32_t block = static_cast<uint32_t>(base / WB_BLOCK_ITEMS);
     WB_UNROLL
     for (int v = 0; v < R; v++) {
       const uint64_t element = first_row + static_cast<uint64_t>(first + v * MIXTURE_THREADS);
       const wb_bits bits = wb_philox(key, block / as::uniforms, static_cast<uint32_t>(element),
-                                     wb_philox_c2(WB_PURPOSE_ALLOCATION, element), iteration);
+                                     wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
       const Real position = as::position(as::uniform(bits, block % as::uniforms), total[v], sum[v]);
       total[v] += sum[v];
       if (position >= 0) {
@@ -410,8 +411,8 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     chosen[v] = 0;
   }
   WB_ROLLED
-  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
-    const int in_block = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int in_block = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
     Real top[R] = {};
     int32_t best[R] = {};
     tile.weigh(base, in_block, [&](int j, int v, Real weight) {

@@ -57,6 +57,18 @@ SEXP wb_list_element(SEXP list, const char *name) {
   return R_NilValue;
 }
 
+SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
+  PROTECT(value);
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) {
+      SET_VECTOR_ELT(list, i, value);
+    }
+  }
+  UNPROTECT(1);
+  return value;
+}
+
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend) {
   int threads = Rf_asInteger(wb_list_element(run, "threads"));
   out->threads = forked || threads < 1 ? 1 : threads;

@@ -30,6 +30,10 @@ SEXP wb_list_element(SEXP list, const char *name);
 /* A new list of `length` elements with these names, not protected. */
 SEXP wb_list_new(int length, const char *const *names);
 
+/* Makes `value` the element of this name, and returns it: the list, which must have
+ * such an element, keeps it from garbage collection. */
+SEXP wb_list_put(SEXP list, const char *name, SEXP value);
+
 /* Whole numbers that pass 2^31 travel as doubles up to 2^53. R code has checked
  * them: NaN, fractions and negative values do not arrive here. */
 uint64_t wb_whole_from_sexp(SEXP value);
@@ -54,21 +58,21 @@ SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
 
+/* entry/chains.c */
+SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
+SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
+
 /* entry/matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
 
 /* entry/mixture.c */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run);
 SEXP wb_entry_mixture_close(SEXP pointer);
-SEXP wb_entry_mixture_key(SEXP seed, SEXP chain);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP labels);
-SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP concentration, SEXP key,
-                            SEXP iteration, SEXP sweeps, SEXP moves, SEXP want_labels, SEXP probe);
-SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,
-                           SEXP iteration, SEXP moves);
-SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, SEXP want_covariances);
-SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values);
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP probe,
+                            SEXP keep, SEXP center, SEXP scale);
+SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 

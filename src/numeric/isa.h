@@ -16,18 +16,11 @@
 
 #include "backend/backend.h"
 #include "core/host_device.h"
+#include "core/unroll.h"
 
 #define WB_PASTE_(a, b) a##_##b
 #define WB_PASTE(a, b) WB_PASTE_(a, b)
 #define WB_NAME(stem) WB_PASTE(stem, WB_ISA)
-#define WB_PRAGMA_(text) _Pragma(#text)
-
-/* Full unrolling of a loop of known length whose arrays must live in registers. */
-#if defined(__clang__)
-#define WB_UNROLL WB_PRAGMA_(clang loop unroll(full))
-#else
-#define WB_UNROLL WB_PRAGMA_(GCC unroll 64)
-#endif
 
 typedef double wb_pair __attribute__((vector_size(16)));
 typedef float wb_quad __attribute__((vector_size(16)));

@@ -121,11 +121,11 @@ test_that("the condition says which argument and which call", {
 
 test_that("failures of the compiled code come back as conditions", {
   prior <- sampler_prior(2)
-  key <- .Call(C_mixture_key, 1, 1L)
+  key <- .Call(C_chain_key, 1, 1L)
   statistics <- numeric(2 * statistics_size(2))
   statistics[c(7, 10)] <- c(5, Inf)
   expect_error(
-    native(C_mixture_draw, prior, statistics, 1, 2L, key, 1, FALSE),
+    native(C_mixture_draw, prior, sampler_state(prior, statistics, 1, key, 1), FALSE, FALSE, c(0, 0), c(1, 1)),
     "the covariance of component 2 could not be drawn: its scale matrix is not finite", class = input
   )
   session <- native(C_mixture_open, small, c(0, 0), c(1, 1), 0L, resolve_run("cpu", 1))
@@ -133,7 +133,7 @@ test_that("failures of the compiled code come back as conditions", {
   # Closing twice does nothing.
   .Call(C_mixture_close, session)
   expect_error(
-    native(C_mixture_sweep, session, prior, 0 * statistics, 1, key, 1, 1L, FALSE, FALSE, matrix(0, 2, 1)),
+    run_sweeps(session, prior, 0 * statistics, 1, key, 2),
     "the mixture session is closed", class = input
   )
   expect_error(

@@ -27,7 +27,7 @@ test_that("the generator in plain R gives the published known answers", {
   )
   # The key of a chain: purpose 1, the chain's number as the block.
   words <- reference_philox(c(123456789, 2), 3, 0, 65536, 0)
-  expect_identical(key_words(.Call(C_mixture_key, 123456789 + 2 * 2^32, 3L)), words[1, 1:2])
+  expect_identical(key_words(.Call(C_chain_key, 123456789 + 2 * 2^32, 3L)), words[1, 1:2])
 })
 
 test_that("one pass draws the labels of plain R and sums their rows", {
