@@ -1,9 +1,9 @@
-# Seeds. All randomness is a function of one whole number in [0, 2^53): given
-# back, it repeats the result on any machine, backend and number of threads.
+# Seeds. All randomness is a function of the seed, a whole number in [0, 2^53): the same
+# seed gives the same result on any machine, backend and number of threads.
 
 check_seed <- function(seed, call = sys.call(-1L)) {
   if (is.null(seed)) {
-    # Two draws of R's generator, so that set.seed() governs: 26 + 27 bits.
+    # 26 + 27 bits from R's generator, so that set.seed() makes the result repeatable.
     high <- floor(stats::runif(1L) * 2^26)
     low <- floor(stats::runif(1L) * 2^27)
     return(high * 2^27 + low)

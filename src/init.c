@@ -1,4 +1,4 @@
-/* Registration of the entries: R finds no other symbol of this library. */
+/* Registers the entries. R finds no other symbol of this library. */
 #include "entry/entry.h"
 
 #include <R_ext/Rdynload.h>

@@ -1,4 +1,4 @@
-/* Sums of discrete random variables: a part of the table of backend.h. */
+/* The table of functions for sums of discrete random variables. */
 #ifndef WB_BACKEND_CONVOLUTION_H
 #define WB_BACKEND_CONVOLUTION_H
 
@@ -8,16 +8,17 @@
 extern "C" {
 #endif
 
-/* `pairs` independent convolutions r = p * q of m and n weights, with the
- * stride between elements of a vector and between vectors of the batch. All
- * weights are finite; the call is fastest where m <= n.
+/* `pairs` independent convolutions r = p * q, where p has m and q has n finite
+ * weights. Each array has two strides: from one element of a vector to the next, and
+ * from the vector of one pair to that of the next. Fastest if m <= n.
  *
- * Order of the sum r_i = sum_j p_j q_{i-j}, q being zero outside its support:
- * p is cut into blocks, a block's terms are added to zero by fused multiply-adds
- * and the blocks' sums are added in order. Within a block groups of weights
- * follow one another, and in a group j runs through 0, 8, 16, 24, 1, 9, ..., 31.
- * The order lets registers hold what neighbouring j share; the blocks keep the
- * relative error of a sum of positive terms below (1024 + m/1024) 2^-53. */
+ * The sum r_i = sum_j p_j q_{i-j}, with q_k = 0 outside 0 <= k < n, has a fixed order.
+ * p is cut into blocks of WB_CONVOLUTION_BLOCK weights. The terms of a block are
+ * added to zero by fused multiply-adds, and the sums of the blocks are added in
+ * order. A block consists of groups of WB_CONVOLUTION_GROUP weights, one after the
+ * other; within a group j takes the values 0, 8, 16, 24, 1, 9, ..., 31. This order
+ * lets registers hold what neighbouring j share; the blocks keep the relative error
+ * of a sum of positive terms below (1024 + m/1024) 2^-53. */
 #define WB_CONVOLUTION_BLOCK 1024
 #define WB_CONVOLUTION_GROUP 32
 
@@ -28,8 +29,8 @@ typedef struct wb_convolution {
   int64_t p_stride, p_pair_stride;
   const double *q;
   int64_t q_stride, q_pair_stride;
-  int64_t first, count; /* outputs r_first..r_{first + count - 1}, of m + n - 1 */
-  double *r;            /* r_first of the first pair */
+  int64_t first, count; /* computes r_first, ..., r_{first + count - 1} of the m + n - 1 */
+  double *r;            /* where r_first of the first pair goes */
   int64_t r_stride, r_pair_stride;
 } wb_convolution;
 

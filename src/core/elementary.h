@@ -18,12 +18,12 @@
  *   wb_expf               0.87      1.0     34
  *   wb_logf               0.85      1.0     41
  *
- * The functions with a count have no branches and become vector code when they
- * are inlined into a loop over lanes; counted are all instructions of such a loop
- * but its own three, load and store included, GCC 12 with AVX2 (AVX-512 and clang
- * differ by a few). For that, selections are made with bit masks, whole numbers
- * move to and from doubles by way of 2^52 (AVX2 has no conversion of 64-bit
- * integers), and 2^k is applied by adding to the exponent field.
+ * The functions with a count have no branches, so that a loop which calls them becomes
+ * vector code. The count is that of all instructions in such a loop, load and store
+ * included, but not of the three that make the loop itself (GCC 12 with AVX2; AVX-512
+ * and clang differ by a few). To have no branches, selections are made with bit masks,
+ * whole numbers are converted to and from doubles by adding 2^52 (AVX2 has no
+ * conversion of 64-bit integers), and 2^k is applied by adding to the exponent field.
  */
 #ifndef WB_ELEMENTARY_H
 #define WB_ELEMENTARY_H
@@ -51,9 +51,9 @@ WB_HD float wb_bits_float(uint32_t bits) {
   return x;
 }
 
-/* All bits set where the condition holds: GCC turns a selection written with ?:
- * into a branch as soon as one side is a constant, and then gives up on the
- * loop; it keeps this. */
+/* All bits set if the condition holds. GCC turns a selection written with ?: into a
+ * branch if one side is a constant, and then does not make vector code of the loop;
+ * with masks it does. */
 WB_HD uint64_t wb_mask(int condition) {
   return (uint64_t)0 - (uint64_t)condition;
 }
@@ -94,8 +94,8 @@ WB_HD float wb_nanf(void) {
 #define WB_LN2_LOWf -1.90465421e-9f
 #define WB_TO_INTEGERf 12582912.0f /* 1.5 * 2^23 */
 
-/* (exp(r) - 1 - r)/r^2 for |r| <= log(2)/2, so that 1 + r + r^2 P(r) has a
- * relative error of 5.8e-18. */
+/* P(r) = (exp(r) - 1 - r)/r^2 for |r| <= log(2)/2: 1 + r + r^2 P(r) has a relative
+ * error of 5.8e-18. */
 WB_HD double wb_exp_polynomial(double r) {
   double s = 2.497966367665672e-8;
   s = wb_fma(s, r, 2.762520365733726e-7);
@@ -125,9 +125,9 @@ WB_HD float wb_exp_reducedf(float r) {
   return wb_fmaf(s, r, 1.0f);
 }
 
-/* exp(x) for x <= 0, a weight relative to the largest: exactly 1 at 0, exactly
- * 0 for -inf and wherever exp(x) is below the smallest normal number 2^-1022.
- * Not for x > 0; NaN gives 0. */
+/* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0,
+ * exactly 0 at -inf and wherever exp(x) is below the smallest normal number 2^-1022.
+ * Wrong for x > 0; 0 for NaN. */
 WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
@@ -187,7 +187,7 @@ WB_HD double wb_expm1(double x) {
   double tail = wb_fma(r * r, wb_exp_polynomial(r), lost);
   double high = r + tail;
   double low = tail - (high - r);
-  /* Half of everything, as 2^1024 is not a number; the sum with what it loses. */
+  /* All terms are halved, since 2^1024 is not a double. `error` is what the sum loses. */
   double scale = wb_bits_double((wb_double_bits(shifted) + 1022) << 52);
   double whole = scale - 0.5;
   double scaled = scale * high;

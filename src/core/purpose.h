@@ -1,7 +1,8 @@
-/* What a draw is for: the 16 bits that keep the streams of one element apart.
+/* What a draw is for: a number of 16 bits in the counter of the generator, so that
+ * each use of randomness has streams of its own.
  *
- * A purpose names one use of randomness within one kind of fit. Values are part
- * of the contract "the same seed gives the same result": append, never renumber.
+ * The brackets hold what the elements of a purpose are. Since "the same seed gives the
+ * same result" holds across versions, numbers are added and never changed.
  */
 #ifndef WB_PURPOSE_H
 #define WB_PURPOSE_H
@@ -9,19 +10,19 @@
 typedef enum wb_purpose {
   WB_PURPOSE_CHAIN = 1, /* a chain's key from the seed */
 
-  /* Gaussian mixtures; the element in brackets */
+  /* Gaussian mixtures */
   WB_PURPOSE_LABEL = 16,           /* the component of a row [row] */
   WB_PURPOSE_COVARIANCE = 17,      /* Sigma_j [component] */
   WB_PURPOSE_MEAN = 18,            /* mu_j [component] */
   WB_PURPOSE_STICK = 19,           /* v_j [component] */
   WB_PURPOSE_CONCENTRATION = 20,   /* alpha [0] */
-  WB_PURPOSE_LABEL_SWAP = 21,      /* exchange of neighbouring labels [component] */
+  WB_PURPOSE_LABEL_SWAP = 21,      /* exchange of the labels j and j + 1 [component] */
   WB_PURPOSE_PRIOR_MEAN = 22,      /* m [0] */
   WB_PURPOSE_PRIOR_MEAN_SCALE = 23, /* gamma [0] */
   WB_PURPOSE_PRIOR_SCALE = 24,     /* Phi [0] */
   WB_PURPOSE_PRIOR_DF = 25,        /* nu [0] */
-  WB_PURPOSE_SUBSAMPLE = 26,       /* rows that the start looks at [position] */
-  WB_PURPOSE_START = 27,           /* seeds of k-means++ [centre] */
+  WB_PURPOSE_SUBSAMPLE = 26,       /* rows from which a fit starts [position] */
+  WB_PURPOSE_START = 27,           /* centres chosen by k-means++ [centre] */
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */

@@ -1,5 +1,5 @@
-/* How a loop asks the compiler to unroll it: WB_UNROLL where its arrays must live in
- * registers, WB_ROLLED where unrolling would cost more than it saves. */
+/* How a loop asks the compiler to unroll it: WB_UNROLL completely, where its arrays must
+ * live in registers; WB_ROLLED not at all, where that would cost more than it saves. */
 #ifndef WB_UNROLL_H
 #define WB_UNROLL_H
 

@@ -1,5 +1,7 @@
-/* The backend that every machine has: the table of its loops, and what the
- * processor supports. */
+/* The processor's backend, which every machine has: the table of its loops, and what
+ * the processor supports. */
+#include "core/rounding.h"
+
 #include "cpu/backend.h"
 
 #ifdef _OPENMP

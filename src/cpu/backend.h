@@ -1,5 +1,5 @@
-/* The tables of the processor's loops, one a topic, and what the backend knows of
- * the processor it runs on. */
+/* The tables of the processor's loops, one for each topic, and what the processor
+ * supports. */
 #ifndef WB_CPU_BACKEND_H
 #define WB_CPU_BACKEND_H
 
@@ -10,16 +10,17 @@ extern const wb_convolution_functions wb_cpu_convolution;
 extern const wb_topic_functions wb_cpu_topic_model;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 
-/* The widest instruction set for which loops are compiled and which both the
- * processor and the operating system support. */
+/* The widest instruction set that the processor and the operating system support and
+ * for which loops are compiled. */
 wb_isa wb_cpu_isa(void);
 
-/* Whether fma() is one instruction rather than a library routine. */
+/* Whether fma() is one instruction rather than a function of the C library. */
 int wb_cpu_fma(void);
 
-/* Cores this process may use, affinity considered; 1 without OpenMP. */
+/* The cores that this process may run on; 1 without OpenMP. */
 int wb_cpu_cores(void);
 
+/* Whether the package was compiled with OpenMP. */
 int wb_cpu_openmp(void);
 
 #endif

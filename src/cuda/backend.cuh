@@ -1,4 +1,4 @@
-/* The tables of the kernels' hosts, one a topic. */
+/* The tables of the functions that launch kernels, one for each topic. */
 #ifndef WB_CUDA_BACKEND_CUH
 #define WB_CUDA_BACKEND_CUH
 

@@ -1,4 +1,4 @@
-/* Conversions between R's values and the core's that all entries share. */
+/* Conversions between R's values and those of the C code that all entries use. */
 #include "entry/entry.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the files of entry/ share: the way from R's values to the C core's and
- * back, and the list of all entries. An entry does nothing but that. */
+/* What the files of entry/ share: conversions of R's values to those of the C code and
+ * back, and the list of all entries. An entry converts values and computes nothing. */
 #ifndef WB_ENTRY_H
 #define WB_ENTRY_H
 
@@ -16,39 +16,40 @@
 
 #include "backend/backend.h"
 
-/* A list of class "warpbayes_failure" with `status` and `message`, which
- * native() of R/conditions.R turns into a condition. The caller returns it. */
+/* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails
+ * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
-/* Reads what resolve_run() of R/backend.R made. A forked child gets one thread:
- * the parent's OpenMP threads do not exist in it. */
+/* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
+ * thread, since the OpenMP threads of its parent do not exist in it. */
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
 
-/* The element of a named list, or R_NilValue. */
+/* The element of that name, or R_NilValue if there is none. */
 SEXP wb_list_element(SEXP list, const char *name);
 
-/* A new list of `length` elements with these names, not protected. */
+/* A new list of `length` elements with these names. Not protected. */
 SEXP wb_list_new(int length, const char *const *names);
 
 /* Makes `value` the element of this name, and returns it: the list, which must have
  * such an element, keeps it from garbage collection. */
 SEXP wb_list_put(SEXP list, const char *name, SEXP value);
 
-/* Whole numbers that pass 2^31 travel as doubles up to 2^53. R code has checked
- * them: NaN, fractions and negative values do not arrive here. */
+/* Whole numbers that may be 2^31 or more, up to 2^53, come from R as doubles. R code
+ * has made sure that they are whole and not negative. */
 uint64_t wb_whole_from_sexp(SEXP value);
 int64_t wb_size_from_sexp(SEXP value);
 
-/* A 64-bit key travels as raw(8), lowest byte first. */
+/* A 64-bit key is raw(8) in R, lowest byte first. */
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
 
-/* Asks the system to mark forked children; called once when the package loads. */
+/* wb_forked() says whether this process was forked from one that had loaded the
+ * package; wb_fork_watch(), called when the package is loaded, makes that known. */
 void wb_fork_watch(void);
 int wb_forked(void);
 
-/* Entries: registered in init.c without the prefix "wb_entry_", called from R
- * with the prefix "C_". */
+/* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it
+ * C_<name>. */
 
 /* entry/backend.c */
 SEXP wb_entry_backend_abi(void);

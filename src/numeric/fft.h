@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "backend/backend.h"
+#include "backend/types.h"
 
 /* Lengths are powers of two within these. */
 #define WB_FFT_LEAST 8   /* log2 */

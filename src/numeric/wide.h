@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/backend.h"
+#include "backend/types.h"
 
 #define WB_WIDE_NOTHING (-0x1p60)
 
@@ -46,6 +46,7 @@ void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first,
  * term, whatever the exponents; ten times slower than doubles. q is surrounded
  * by WB_WIDE_OUTPUTS zeros on both sides. */
 #define WB_WIDE_OUTPUTS 16
+#define WB_WIDE_BLOCK 1024 /* terms of an output that are added before they go to the total */
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa);
 

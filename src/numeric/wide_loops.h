@@ -93,7 +93,7 @@ static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double
 
 /* Two passes for WB_WIDE_OUTPUTS outputs: the largest exponent of a term, then
  * the terms relative to it. Terms are added in increasing j in blocks of
- * WB_CONVOLUTION_BLOCK, and the blocks in order. */
+ * WB_WIDE_BLOCK, and the blocks in order. */
 static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_mantissa,
                                    const double *p_exponent, const double *q_mantissa,
                                    const double *q_exponent, double *mantissa, double *exponent) {
@@ -116,8 +116,8 @@ static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_m
       top[v] = (wb_vector)(((whole)both & above) | ((whole)top[v] & ~above));
     }
   }
-  for (int64_t block = begin; block < end; block += WB_CONVOLUTION_BLOCK) {
-    const int64_t stop = end - block < WB_CONVOLUTION_BLOCK ? end : block + WB_CONVOLUTION_BLOCK;
+  for (int64_t block = begin; block < end; block += WB_WIDE_BLOCK) {
+    const int64_t stop = end - block < WB_WIDE_BLOCK ? end : block + WB_WIDE_BLOCK;
     WB_UNROLL
     for (int v = 0; v < vectors; v++) sum[v] = WB_VECTOR_SET(0.0);
     for (int64_t j = block; j < stop; j++) {

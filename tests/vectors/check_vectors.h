@@ -1,6 +1,6 @@
-/* Known answers of core/: what a line of the *.txt files means, how it is read
- * and compared. check_vectors.c evaluates the lines on the host (as C or, by way
- * of check_vectors.cpp, as C++), check_vectors.cu on a graphics card.
+/* Known answers of core/: reads the lines of the *.txt files and compares results with
+ * them. check_vectors.c evaluates the lines on the processor (as C or, through
+ * check_vectors.cpp, as C++), check_vectors.cu on a graphics card.
  *
  * A line is   function arguments = values   ; # begins a comment. Whole numbers
  * are written 0x... or in decimal, real numbers in any form that strtod reads,
@@ -138,7 +138,7 @@ WB_HD void wb_case_evaluate(wb_case *one) {
   for (int i = 0; i < WB_CASE_VALUES; i++) bits[i] = wb_double_bits(value[i]);
 }
 
-/* How the cases are evaluated is what the drivers differ in. 0 on success. */
+/* Evaluates the cases: each driver has its own. 0 on success. */
 static int wb_cases_evaluate(wb_case *cases, size_t count);
 
 static int wb_case_parse(const char *text, wb_case *one) {
@@ -165,7 +165,7 @@ static int wb_case_parse(const char *text, wb_case *one) {
   if (*next++ != '=') return 0;
   for (int i = 0; i < signature->values; i++, next = end) {
     one->expected[i] = signature->integers ? strtoull(next, &end, 0) : wb_double_bits(strtod(next, &end));
-    /* A line under construction: nothing after the sign of equality. */
+    /* Nothing after "=": a new line, whose values --write will fill in. */
     if (end == next) one->expected[i] = wb_case_absent();
   }
   return next[strspn(next, " \n")] == '\0';

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds and runs the tests of src/core with $CC and $CXX (cc, c++ unless set):
-# known answers as C, C++ and CUDA (emulated, and where there is a graphics card on
-# that); errors in ulp; the laws of the draws; packed triangles; the same bits from
-# every instruction set, compiler and level of optimisation. Takes half a minute.
+# Builds and runs the tests of src/core with $CC and $CXX (cc and c++ unless set): known
+# answers in C, C++ and CUDA (emulated, and on a graphics card if there is one); errors
+# in ulp; distributions of draws; packed triangles; the same bits with every instruction
+# set, compiler and level of optimisation. Takes half a minute on two free cores.
 # The last line is "N passed, N failed"; the status is 0 when none failed.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -16,7 +16,7 @@ passed=0
 failed=0
 flags="-O2 -Wall -Wextra -Werror -pedantic -ffp-contract=off -I../../src"
 
-# fma() as one instruction where this machine has it, for the programs' speed.
+# fma() as one instruction if this machine has it: the programs are faster.
 fused=
 if grep -q '^flags.* fma ' /proc/cpuinfo 2> /dev/null; then
   fused=-mfma
