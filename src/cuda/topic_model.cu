@@ -165,13 +165,6 @@ size_t document_shared(int rows, int teams) {
   return width * 12 + static_cast<size_t>(teams) * (size * sizeof(Real) + (WB_TOPIC_TREE + 1) * sizeof(double));
 }
 
-__device__ __forceinline__ double *weights_in(double *value, int32_t *) {
-  return value;
-}
-__device__ __forceinline__ float *weights_in(double *, int32_t *tally) {
-  return reinterpret_cast<float *>(tally);
-}
-
 /* A block a document, 16 threads a team. Each pair reads sizeof(Real) bytes of phi a
  * topic, coalesced, mostly from the second-level cache, for one multiply-add. */
 template <typename Real>
@@ -185,7 +178,7 @@ __global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES) topic_documents(d
   int32_t *const tally = reinterpret_cast<int32_t *>(trees + teams * (WB_TOPIC_TREE + 1));
   Real *const all_sums = reinterpret_cast<Real *>(tally + width);
   Real *const sums = all_sums + static_cast<size_t>(team) * static_cast<size_t>(stretches * WB_TOPIC_LANES);
-  Real *const weight = weights_in(value, tally);
+  Real *const weight = sizeof(Real) == sizeof(double) ? reinterpret_cast<Real *>(value) : reinterpret_cast<Real *>(tally);
   const int64_t d = a.first + blockIdx.x;
   const size_t row = static_cast<size_t>(blockIdx.x) * static_cast<size_t>(a.topics);
 
