@@ -13,6 +13,8 @@ static const R_CallMethodDef entries[] = {
   ENTRY(backend_open, 1),
   ENTRY(backend_devices, 1),
   ENTRY(backend_rate, 2),
+  ENTRY(chain_key, 2),
+  ENTRY(chains_keep, 6),
   ENTRY(backend_read_rate, 1),
   ENTRY(categorical_draw, 6),
   ENTRY(categorical_draw_sparse, 8),
@@ -35,6 +37,14 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_condition, 5),
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),
+  ENTRY(topic_open, 7),
+  ENTRY(topic_close, 1),
+  ENTRY(topic_start, 2),
+  ENTRY(topic_sweep, 10),
+  ENTRY(topic_add_means, 6),
+  ENTRY(topic_set_phi, 2),
+  ENTRY(topic_infer, 7),
+  ENTRY(topic_score, 2),
   {NULL, NULL, 0}
 };
 

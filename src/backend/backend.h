@@ -14,6 +14,7 @@
 #include "backend/categorical.h"
 #include "backend/mixture.h"
 #include "backend/pmf.h"
+#include "backend/topic_model.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -21,7 +22,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 4
+#define WB_ABI_VERSION 5
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -43,6 +44,7 @@ typedef struct wb_backend {
   const wb_mixture_functions *mixture;
   const wb_pmf_functions *pmf;
   const wb_categorical_functions *categorical;
+  const wb_topic_model_functions *topic_model;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

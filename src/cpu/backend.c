@@ -79,6 +79,7 @@ const wb_backend *wb_cpu_backend(void) {
     .mixture = &wb_cpu_mixture,
     .pmf = &wb_cpu_pmf,
     .categorical = &wb_cpu_categorical,
+    .topic_model = &wb_cpu_topic_model,
   };
   return &backend;
 }

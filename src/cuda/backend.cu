@@ -88,5 +88,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.mixture = &wb_cuda_mixture;
   backend.pmf = &wb_cuda_pmf;
   backend.categorical = &wb_cuda_categorical;
+  backend.topic_model = &wb_cuda_topic_model;
   return &backend;
 }

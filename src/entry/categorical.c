@@ -5,16 +5,6 @@
 #include "categorical/categorical.h"
 #include "numeric/chain_key.h"
 
-static void check_interrupt(void *unused) {
-  (void)unused;
-  R_CheckUserInterrupt();
-}
-
-/* Looks for an interrupt without a jump over the caller's memory. */
-static int interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
-}
-
 static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
   const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);
   const int64_t rows = dim == R_NilValue ? 1 : INTEGER_RO(dim)[0];
@@ -38,7 +28,7 @@ static int read_context(SEXP run, int is_vector, wb_categorical_context *context
   wb_run_from_list(run, &context->run, &backend);
   context->functions = backend->categorical;
   context->processor = wb_cpu_backend()->categorical;
-  context->interrupted = interrupted;
+  context->interrupted = wb_interrupted;
   context->is_vector = is_vector;
   return wb_backend_has(backend, backend->categorical, "categorical draws", message);
 }

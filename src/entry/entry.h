@@ -20,6 +20,11 @@
  * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* Whether the user has interrupted, found out without a jump over the caller's memory.
+ * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
+ * passes on to R. */
+int wb_interrupted(void);
+
 /* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
  * thread, since the OpenMP threads of its parent do not exist in it. */
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
@@ -94,5 +99,16 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
+
+/* entry/topic_model.c */
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run);
+SEXP wb_entry_topic_close(SEXP pointer);
+SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
+                          SEXP method, SEXP prior, SEXP want);
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum);
+SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
+SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
+SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
 
 #endif
