@@ -8,19 +8,17 @@
 extern "C" {
 #endif
 
-/* Element i of count, i from 0, is a draw of PG(shape[i % shapes], tilt[i % tilts]),
- * a function of key, iteration, first + i, its shape and its tilt alone: the draw that
- * wb_polyagamma_draw_by of core/polyagamma_draw.h makes for element first + i. Where `way` is
- * WB_POLYAGAMMA_AUTO, wb_polyagamma_choose finds the way of each element. */
-#define WB_POLYAGAMMA_AUTO -1
-
+/* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) %
+ * tilts]), a function of key, iteration, first + i, its shape and its tilt alone: the draw
+ * that wb_polyagamma_draw of core/polyagamma_draw.h makes for element first + i. */
 typedef struct wb_polyagamma_work {
   int64_t count;
   const double *shape;
   int64_t shapes;
   const double *tilt;
   int64_t tilts;
-  int32_t way; /* wb_polyagamma_way, or WB_POLYAGAMMA_AUTO */
+  int64_t begin;
+  int32_t method; /* wb_polyagamma_method of core/polyagamma_draw.h; 0: any */
   uint64_t key;
   uint32_t iteration;
   uint64_t first;

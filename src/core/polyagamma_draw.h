@@ -9,7 +9,7 @@
  *                                  an inverse Gaussian
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
- * A trial takes one block of the element's stream, two words, and has no branches: loops
+ * and the other ways are the literature's. A trial takes one block of the element's stream, two words, and has no branches: loops
  * over lanes make many at a time, and what was rejected tries again. Block
  * part << 12 | trial belongs to one trial, so that a draw depends on its key, iteration
  * and element alone.
@@ -20,6 +20,16 @@
 #include "core/philox.h"
 #include "core/polyagamma_expansion.h"
 
+/* What callers ask for: any way, or one of the literature's methods. */
+typedef enum wb_polyagamma_method {
+  WB_POLYAGAMMA_AUTO = 0,
+  WB_POLYAGAMMA_DEVROYE,    /* shape 1 */
+  WB_POLYAGAMMA_SUM,        /* whole shapes to WB_POLYAGAMMA_PARTS_MOST */
+  WB_POLYAGAMMA_ALTERNATE,  /* shapes to 4 */
+  WB_POLYAGAMMA_SADDLEPOINT, /* shapes from 1 */
+  WB_POLYAGAMMA_NORMAL
+} wb_polyagamma_method;
+
 /* The ways to a draw. The numbers order lists of elements; none is kept in a file. */
 typedef enum wb_polyagamma_way {
   WB_POLYAGAMMA_NONE = 0, /* shape or tilt is not a number that a law has: NaN */
@@ -28,7 +38,10 @@ typedef enum wb_polyagamma_way {
   WB_POLYAGAMMA_EXPANSION_8,
   WB_POLYAGAMMA_EXPANSION_6,
   WB_POLYAGAMMA_INVERSE_GAUSSIAN,
-  WB_POLYAGAMMA_ALTERNATE,
+  WB_POLYAGAMMA_SINGLES,     /* parts of shape 1 */
+  WB_POLYAGAMMA_ALTERNATING, /* one part of any shape to 4 */
+  WB_POLYAGAMMA_TILTED,      /* from the saddlepoint density */
+  WB_POLYAGAMMA_EXPANSION_2, /* a normal */
   WB_POLYAGAMMA_WAYS
 } wb_polyagamma_way;
 
@@ -47,7 +60,22 @@ WB_HD int wb_polyagamma_choose(double b, double c) {
   if (c >= 15.0 && (b <= 1.0 || c >= wb_fma(0.5, wb_log(b), 15.0))) return WB_POLYAGAMMA_INVERSE_GAUSSIAN;
   if (b >= 30.0) return WB_POLYAGAMMA_EXPANSION_6;
   if (b >= 12.0) return WB_POLYAGAMMA_EXPANSION_8;
-  return (b < 1.0) | (c >= WB_POLYAGAMMA_SMALL_TILT) ? WB_POLYAGAMMA_PARTS : WB_POLYAGAMMA_UNITS;
+  return b < 1.0 || c >= WB_POLYAGAMMA_SMALL_TILT ? WB_POLYAGAMMA_PARTS : WB_POLYAGAMMA_UNITS;
+}
+
+/* From here on the law is an inverse Gaussian to 1e-15, for shapes that parts can have. */
+#define WB_POLYAGAMMA_LARGE_TILT 50.0
+
+/* The way to a draw by `method`, whose shapes the caller has looked at. */
+WB_HD int wb_polyagamma_way_of(int method, double b, double c) {
+  int way = wb_polyagamma_choose(b, c);
+  c = c < 0.0 ? -c : c;
+  if (method == WB_POLYAGAMMA_AUTO || way == WB_POLYAGAMMA_NONE) return way;
+  if (method == WB_POLYAGAMMA_SADDLEPOINT) return WB_POLYAGAMMA_TILTED;
+  if (method == WB_POLYAGAMMA_NORMAL) return WB_POLYAGAMMA_EXPANSION_2;
+  if (c >= WB_POLYAGAMMA_LARGE_TILT) return WB_POLYAGAMMA_INVERSE_GAUSSIAN;
+  if (method == WB_POLYAGAMMA_ALTERNATE) return WB_POLYAGAMMA_ALTERNATING;
+  return c < WB_POLYAGAMMA_SMALL_TILT ? WB_POLYAGAMMA_UNITS : WB_POLYAGAMMA_SINGLES;
 }
 
 /* Draws that are added up for one variable, all of shape *part; after them one of shape
@@ -55,7 +83,7 @@ WB_HD int wb_polyagamma_choose(double b, double c) {
 WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
   *part = b;
   *rest = 0.0;
-  if (way == WB_POLYAGAMMA_UNITS) {
+  if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_SINGLES) {
     int whole = (int)b;
     *part = 1.0;
     *rest = b - (double)whole;
@@ -107,7 +135,7 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
   double v = wb_uniform(second);
   int left = at < WB_POLYAGAMMA_LEFT;
   double p = wb_select(left, 0.25 * at, (at - WB_POLYAGAMMA_LEFT) * unit.right_inverse);
-  p = p > 5.551115123125783e-17 ? p : 5.551115123125783e-17;
+  p = wb_select(p > 5.551115123125783e-17, p, 5.551115123125783e-17);
   double exponential = -wb_log_biased(p, 1023.0, -0.0);
   /* To the right of the middle what follows of the left side is computed in vain, with
    * numbers of moderate size; there `exponential` may be -2^-53. */
@@ -136,13 +164,14 @@ WB_HD double wb_inverse_gaussian_root(double h, double m) {
 }
 
 /* One trial of PG(b, c), c >= 0, by rejection from the inverse Gaussian of mean b/(2c)
- * and shape b^2/4 (at c = 0 its limit), whose density times 2^b (...) is the first term of the
- * density's alternating series: the draw, or -1. The first word gives the normal, the
+ * and shape b^2/4 (at c = 0 its limit), whose density is, up to a constant, the first term of the
+ * alternating series of the density: the draw, or -1. The first word gives the normal, the
  * second chooses the root and, scaled anew, accepts with the probability
  *   R(x) = sum_n (-1)^n T_n, T_0 = 1, T_n = (b+1)...(b+n-1)/n! (2n + b) exp(-(n^2 + n b)/(2x)),
  * which falls from 1 to 0. Of the series the first `terms` are summed, and x >= limit is
  * rejected: what that leaves out is below 4e-9 of the law for 12 terms, a limit of 4 and
  * b < 1, or c >= 2.4 and b <= 4. */
+#define WB_POLYAGAMMA_TERMS_MOST 28
 WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int terms, uint64_t first,
                                       uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first));
@@ -152,17 +181,22 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
   int smaller = at < d;
   double v = wb_select(smaller, at, at - d) / wb_select(smaller, d, m);
   double x = wb_select(smaller, 0.25 * b * b, d) / wb_select(smaller, d, c * c);
+  /* Where 1/x is above 52 all terms but the first are below 1e-11 of it; held there, no power of
+   * `step` becomes a subnormal number, which processors take a hundred times as long for. */
   double over_x = 1.0 / x;
+  over_x = wb_select(over_x < 52.0, over_x, 52.0);
   double step = wb_exp_weight(-over_x);
-  double power = wb_exp_weight(-0.5 * (1.0 + b) * over_x); /* of T_{n+1}/T_n */
-  double size = power, factor = 1.0, sum = 1.0;
-  for (int n = 1; n <= terms; n++) {
-    double term = factor * (2.0 * n + b) * size;
-    sum = n % 2 ? sum - term : sum + term;
-    power *= step;
-    size *= power;
-    factor *= (b + (double)n) * (1.0 / (n + 1));
+  double power[WB_POLYAGAMMA_TERMS_MOST]; /* power[n]: the exponential of T_{n+1} over that of T_n */
+  power[0] = wb_exp_weight(-0.5 * (1.0 + b) * over_x);
+  WB_UNROLL
+  for (int n = 1; n < terms; n++) power[n] = power[n - 1] * step;
+  double sum = 2.0 * terms + b;
+  WB_UNROLL
+  for (int n = terms - 1; n > 0; n--) {
+    double ratio = (b + (double)n) * (1.0 / (n + 1)) * power[n];
+    sum = wb_fma(-ratio, sum, 2.0 * n + b);
   }
+  sum = wb_fma(-power[0], sum, 1.0);
   return wb_select((x < limit) & (v < sum), x, -1.0);
 }
 
@@ -171,14 +205,14 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
 
 /* The same for all tilts and shapes up to 4, where the law reaches further. */
 #define WB_POLYAGAMMA_ALTERNATE_LIMIT 9.0
-#define WB_POLYAGAMMA_ALTERNATE_TERMS 28
+#define WB_POLYAGAMMA_ALTERNATE_TERMS WB_POLYAGAMMA_TERMS_MOST
 
 /* PG(b, c) for large c, where the rest of the series does not matter: the inverse Gaussian.
  * b c/2 may overflow, the variable may not. */
 WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first));
   double h = 0.5 * z * z, m = 0.5 * b * c;
-  m = m < 1e300 ? m : 1e300;
+  m = wb_select(m < 1e300, m, 1e300);
   double d = wb_inverse_gaussian_root(h, m);
   int smaller = wb_uniform(second) * (d + m) < d;
   double mean = 0.5 * b / c;
@@ -186,8 +220,13 @@ WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, 
 }
 
 /* PG(b, c) for large b. */
-WB_HD double wb_polyagamma_expansion(double b, double c, int cumulants, uint64_t first) {
-  return wb_polyagamma_expand(wb_normal_quantile_within(wb_uniform(first)), b, c, cumulants);
+WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants, uint64_t first) {
+  double x = wb_polyagamma_expansion_at(series, wb_normal_quantile_within(wb_uniform(first)), cumulants);
+  return wb_select(x > 0.0, x, 0.0);
+}
+
+WB_HD int wb_polyagamma_cumulants(int way) {
+  return way == WB_POLYAGAMMA_EXPANSION_8 ? 8 : way == WB_POLYAGAMMA_EXPANSION_6 ? 6 : 2;
 }
 
 /* Positive, though the smallest shapes have draws below the least of doubles. */
@@ -237,7 +276,7 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
   wb_polyagamma_stream stream = wb_polyagamma_open(key, iteration, element);
   double sum = 0.0, part, rest;
   if (way == WB_POLYAGAMMA_NONE) return wb_nan();
-  if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_PARTS) {
+  if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) {
     const int parts = wb_polyagamma_parts(way, shape, &part, &rest);
     if (way == WB_POLYAGAMMA_UNITS) {
       wb_polyagamma_unit unit = wb_polyagamma_unit_prepare(c);
@@ -250,13 +289,15 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
       sum += wb_polyagamma_draw_part(stream, (uint32_t)parts, rest, c, WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS);
     return wb_polyagamma_positive(sum);
   }
-  if (way == WB_POLYAGAMMA_ALTERNATE)
+  if (way == WB_POLYAGAMMA_ALTERNATING)
     return wb_polyagamma_positive(wb_polyagamma_draw_part(stream, 0, shape, c, WB_POLYAGAMMA_ALTERNATE_LIMIT,
                                                           WB_POLYAGAMMA_ALTERNATE_TERMS));
   wb_bits bits = wb_polyagamma_block(stream, 0, 0);
   if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)
     return wb_polyagamma_positive(wb_polyagamma_inverse_gaussian(shape, c, wb_bits64(bits, 0), wb_bits64(bits, 1)));
-  return wb_polyagamma_positive(wb_polyagamma_expansion(shape, c, way == WB_POLYAGAMMA_EXPANSION_8 ? 8 : 6, wb_bits64(bits, 0)));
+  const int cumulants = wb_polyagamma_cumulants(way);
+  return wb_polyagamma_positive(wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape, c, cumulants), cumulants,
+                                                     wb_bits64(bits, 0)));
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of

@@ -10,6 +10,7 @@
 #define WB_POLYAGAMMA_EXPANSION_H
 
 #include "core/elementary.h"
+#include "core/unroll.h"
 
 /* The first 6 or 8 cumulants (count) of PG(1, c), c >= 0, the mean to 3e-16 and the
  * variance to 5e-14 in relative size, the others to 2e-10 or, from the fourth on, better than
@@ -136,15 +137,19 @@ WB_HD void wb_polyagamma_unit_cumulants(double c, int count, double *kappa) {
   double over_2q = 2.0 * over_c * over_c;
   g[0] = 2.0 * (1.0 - e) * inverse;
   h[0] = 4.0 * e * to_one * to_one;
+  WB_UNROLL
+  for (int n = 0; n < count - 1; n++) {
+    double sum = h[0] * g[n];
+    WB_UNROLL
+    for (int i = 1; i <= n; i++) sum = wb_fma(h[i], g[n - i], sum);
+    h[n + 1] = sum * (-1.0 / (n + 1));
+    g[n + 1] = (h[n] - (2.0 * n + 1.0) * g[n]) * (over_2q * (1.0 / (n + 1)));
+  }
   double scale = 0.25;
+  WB_UNROLL
   for (int n = 0; n < count; n++) {
     kappa[n] = wb_select(far, scale * g[n], near[n]);
     scale *= -0.5 * (n + 1);
-    if (n + 1 == count) break;
-    double sum = h[0] * g[n];
-    for (int i = 1; i <= n; i++) sum = wb_fma(h[i], g[n - i], sum);
-    h[n + 1] = sum * (-1.0 / (n + 1));
-    g[n + 1] = (h[n] - (2 * n + 1) * g[n]) * (over_2q * (1.0 / (n + 1)));
   }
 }
 
@@ -289,22 +294,38 @@ WB_HD void wb_cornish_fisher_8(double l3, double l4, double l5, double l6, doubl
   p[7] = wb_fma(l333333, -143.0 / 3888, p[7]);
 }
 
-/* A variable of PG(b, c) from a normal z, |z| <= 8.3: by 6 cumulants for b >= 30, by 8 for
- * b >= 12; what it is worth there is measured in bench/polyagamma-law.R. */
-WB_HD double wb_polyagamma_expand(double z, double b, double c, int cumulants) {
-  double kappa[8], l[8], p[8] = {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  wb_polyagamma_unit_cumulants(c, cumulants, kappa);
-  double sd = wb_sqrt(b * kappa[1]);
-  double inverse = 1.0 / sd, power = b * inverse * inverse;
+/* A variable of PG(b, c) is mean + sd times a polynomial of degree 5 or 7 of a normal, by 6
+ * cumulants for b >= 30, by 8 for b >= 12; what it is worth is measured by
+ * bench/polyagamma-law.R. By 2 cumulants it is the normal approximation. */
+typedef struct wb_polyagamma_expansion {
+  double mean, sd, p[8];
+} wb_polyagamma_expansion;
+
+WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_prepare(double b, double c, int cumulants) {
+  wb_polyagamma_expansion series = {0.0, 0.0, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
+  double kappa[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, l[8];
+  wb_polyagamma_unit_cumulants(c, cumulants > 6 ? 8 : 6, kappa);
+  series.mean = b * kappa[0];
+  series.sd = wb_sqrt(b * kappa[1]);
+  if (cumulants == 2) return series;
+  double inverse = 1.0 / series.sd, power = b * inverse * inverse;
+  WB_UNROLL
   for (int r = 3; r <= cumulants; r++) {
     power *= inverse;
     l[r - 1] = kappa[r - 1] * power;
   }
-  wb_cornish_fisher_6(l[2], l[3], l[4], l[5], p);
-  if (cumulants > 6) wb_cornish_fisher_8(l[2], l[3], l[4], l[5], l[6], l[7], p);
-  double w = cumulants > 6 ? p[7] : p[5];
-  for (int i = cumulants > 6 ? 6 : 4; i >= 0; i--) w = wb_fma(w, z, p[i]);
-  return wb_fma(sd, w, b * kappa[0]);
+  wb_cornish_fisher_6(l[2], l[3], l[4], l[5], series.p);
+  if (cumulants > 6) wb_cornish_fisher_8(l[2], l[3], l[4], l[5], l[6], l[7], series.p);
+  return series;
+}
+
+/* |z| <= 8.3. */
+WB_HD double wb_polyagamma_expansion_at(wb_polyagamma_expansion series, double z, int cumulants) {
+  if (cumulants == 2) return wb_fma(series.sd, z, series.mean);
+  double w = cumulants > 6 ? series.p[7] : series.p[5];
+  WB_UNROLL
+  for (int i = cumulants > 6 ? 6 : 4; i >= 0; i--) w = wb_fma(w, z, series.p[i]);
+  return wb_fma(series.sd, w, series.mean);
 }
 
 #endif
