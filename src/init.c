@@ -36,6 +36,9 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),
   ENTRY(polyagamma_draw, 6),
+  ENTRY(polyagamma_law, 6),
+  ENTRY(polyagamma_cumulant, 3),
+  ENTRY(polyagamma_kernel_seconds, 4),
   {NULL, NULL, 0}
 };
 

@@ -26,8 +26,21 @@ typedef struct wb_polyagamma_work {
   double *kernel_seconds; /* NULL; or what a card's kernels take, without copies, is added here */
 } wb_polyagamma_work;
 
+/* Values of the law PG(shape[i], tilt[i]) at x[i]: density and tails, or at the probability x[i]
+ * quantiles. With `log` set, probabilities and densities are logarithms. NaN where
+ * something is not a number, the shape not positive, a parameter infinite, or a
+ * probability outside [0, 1]. */
+typedef struct wb_polyagamma_points {
+  int64_t count;
+  const double *x, *shape, *tilt;
+  int32_t quantity; /* wb_polyagamma_quantity of core/polyagamma_law.h */
+  int32_t log;
+  double *value;
+} wb_polyagamma_points;
+
 typedef struct wb_polyagamma_functions {
   int (*draw)(const wb_polyagamma_work *work, const wb_run *run, wb_message *message);
+  int (*evaluate)(const wb_polyagamma_points *points, const wb_run *run, wb_message *message);
 } wb_polyagamma_functions;
 
 #ifdef __cplusplus

@@ -227,7 +227,7 @@ WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants,
   return wb_select(x > 0.0, x, 0.0);
 }
 
-WB_HD int wb_polyagamma_cumulants(int way) {
+WB_HD int wb_polyagamma_cumulants_of(int way) {
   return way == WB_POLYAGAMMA_EXPANSION_8 ? 8 : way == WB_POLYAGAMMA_EXPANSION_6 ? 6 : 2;
 }
 
@@ -297,7 +297,7 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
   wb_bits bits = wb_polyagamma_block(stream, 0, 0);
   if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)
     return wb_polyagamma_positive(wb_polyagamma_inverse_gaussian(shape, c, wb_bits64(bits, 0), wb_bits64(bits, 1)));
-  const int cumulants = wb_polyagamma_cumulants(way);
+  const int cumulants = wb_polyagamma_cumulants_of(way);
   return wb_polyagamma_positive(wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape, c, cumulants), cumulants,
                                                      wb_bits64(bits, 0)));
 }

@@ -6,6 +6,7 @@
 #include "cpu/backend.h"
 
 #include "core/polyagamma_draw.h"
+#include "core/polyagamma_law.h"
 #include "core/purpose.h"
 #include "numeric/memory.h"
 
@@ -13,6 +14,7 @@
 #define POLYAGAMMA_CHUNK 1024
 /* From here on several threads. */
 #define POLYAGAMMA_PARALLEL 4096
+#define POLYAGAMMA_PARALLEL_POINTS 64
 
 #define WB_LOOPS "cpu/polyagamma_loops.h"
 #include "numeric/isa.h"
@@ -245,7 +247,7 @@ static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin
 /* Prepares for elements that are all of one shape and tilt; the way to their draws. */
 static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, int count, polyagamma_room *room) {
   const double b = *work->shape, c = *work->tilt < 0.0 ? -*work->tilt : *work->tilt;
-  const int way = wb_polyagamma_way_of(work->method, b, c), cumulants = wb_polyagamma_cumulants(way);
+  const int way = wb_polyagamma_way_of(work->method, b, c), cumulants = wb_polyagamma_cumulants_of(way);
   room->list.count = count;
   for (int i = 0; i < count; i++) {
     room->list.value[0][i] = b;
@@ -297,4 +299,16 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   return WB_OK;
 }
 
-const wb_polyagamma_functions wb_cpu_polyagamma = {.draw = draw};
+static double evaluate_point(const wb_polyagamma_points *points, int64_t i) {
+  return wb_polyagamma_evaluate(points->quantity, points->log, points->x[i], points->shape[i], points->tilt[i]);
+}
+
+static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
+  (void)message;
+  const int threads = points->count < POLYAGAMMA_PARALLEL_POINTS ? 1 : run->threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
+  for (int64_t i = 0; i < points->count; i++) points->value[i] = evaluate_point(points, i);
+  return WB_OK;
+}
+
+const wb_polyagamma_functions wb_cpu_polyagamma = {.draw = draw, .evaluate = evaluate};

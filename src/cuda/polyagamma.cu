@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/polyagamma_draw.h"
+#include "core/polyagamma_law.h"
 #include "cuda/device.cuh"
 
 namespace wb {
@@ -109,6 +110,14 @@ int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t 
   }
 }
 
+/* Launch: a thread for each point. Bytes of global memory: 32 a point; operations: some ten thousand. */
+__global__ void __launch_bounds__(draw_threads) polyagamma_evaluate(int32_t quantity, int32_t log, int32_t count,
+                                                                   const double *x, const double *shape,
+                                                                   const double *tilt, double *value) {
+  const int32_t i = static_cast<int32_t>(blockIdx.x) * draw_threads + static_cast<int32_t>(threadIdx.x);
+  if (i < count) value[i] = wb_polyagamma_evaluate(quantity, log, x[i], shape[i], tilt[i]);
+}
+
 /* What one call keeps on the device. */
 class drawing {
 public:
@@ -205,6 +214,12 @@ private:
 
 } // namespace wb
 
+static int no_room(const char *what, uint64_t available, wb_message *message) {
+  std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, too little for any %s",
+                static_cast<double>(available) / 1e6, what);
+  return WB_ERROR_MEMORY;
+}
+
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
   int status = scope.enter(run->device, message);
@@ -215,11 +230,7 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   const uint64_t element = sizeof(int32_t) + 3 * sizeof(double);
   uint64_t fit = available / 10 * 9 / element;
   const uint64_t most = uint64_t(1) << 28;
-  if (fit < 1024) {
-    std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, too little for any draws",
-                  static_cast<double>(available) / 1e6);
-    return WB_ERROR_MEMORY;
-  }
+  if (fit < 1024) return no_room("draws", available, message);
   if (fit > most) fit = most;
   const int64_t at_once = work->count < static_cast<int64_t>(fit) ? work->count : static_cast<int64_t>(fit);
   wb::drawing drawing;
@@ -231,4 +242,35 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   return status;
 }
 
-extern const wb_polyagamma_functions wb_cuda_polyagamma = {draw};
+static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
+  wb::device_scope scope;
+  int status = scope.enter(run->device, message);
+  uint64_t available = 0;
+  if (status == WB_OK) status = wb::memory_left(run->memory_limit, 0, &available, message);
+  if (status != WB_OK || points->count == 0) return status;
+  const uint64_t fit = available / 10 * 9 / (4 * sizeof(double)), most = uint64_t(1) << 24;
+  if (fit < 1024) return no_room("points of a law", available, message);
+  int64_t at_once = static_cast<int64_t>(fit < most ? fit : most);
+  if (points->count < at_once) at_once = points->count;
+  wb::device_array<double> memory[4];
+  for (int k = 0; k < 4 && status == WB_OK; k++)
+    status = memory[k].allocate(static_cast<size_t>(at_once), "points of a law", message);
+  for (int64_t done = 0; done < points->count && status == WB_OK; done += at_once) {
+    const int64_t left = points->count - done;
+    const int32_t count = static_cast<int32_t>(left < at_once ? left : at_once);
+    const double *const from[3] = {points->x + done, points->shape + done, points->tilt + done};
+    for (int k = 0; k < 3 && status == WB_OK; k++)
+      status = memory[k].upload(from[k], static_cast<size_t>(count), "copying points to the device", message);
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>((count + wb::draw_threads - 1) / wb::draw_threads));
+    shape.threads = dim3(wb::draw_threads);
+    if (status == WB_OK)
+      status = wb::launch(shape, wb::polyagamma_evaluate, "evaluating a law", message, points->quantity, points->log, count,
+                          memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data());
+    if (status == WB_OK)
+      status = memory[3].download(points->value + done, static_cast<size_t>(count), "copying a law from the device", message);
+  }
+  return status;
+}
+
+extern const wb_polyagamma_functions wb_cuda_polyagamma = {draw, evaluate};

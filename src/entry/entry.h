@@ -94,5 +94,8 @@ SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
 
 /* entry/polyagamma.c */
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
 
 #endif

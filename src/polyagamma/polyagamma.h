@@ -21,4 +21,14 @@ typedef struct wb_polyagamma_context {
 int wb_polyagamma_fill(const wb_polyagamma_context *context, int64_t count, const double *shape, int64_t shapes,
                        const double *tilt, int64_t tilts, int method, uint64_t seed, double *draws, wb_message *message);
 
+/* Values of laws, in slices; see wb_polyagamma_points. */
+int wb_polyagamma_values(const wb_polyagamma_context *context, const wb_polyagamma_points *points, wb_message *message);
+
+/* Cumulants of PG(shape[i], tilt[i]), of an order from 1 (the mean) to 20. */
+void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order, double *value);
+
+/* Seconds that a graphics card's kernels take for `count` draws of PG(shape, tilt), copies left out. */
+int wb_polyagamma_kernel_seconds(const wb_polyagamma_context *context, int64_t count, double shape, double tilt,
+                                 double *draws, double *seconds, wb_message *message);
+
 #endif
