@@ -51,7 +51,8 @@ polyagamma_cumulants <- function(shape, tilt, order, call = sys.call(-1L)) {
   shape <- check_polyagamma_shape(shape, "shape", call = call)
   tilt <- check_values(tilt, "tilt", call)
   all <- recycle_doubles(list(shape, tilt, order))
-  native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]])
+  value <- native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]])
+  keep_na(value, all)
 }
 
 # To the length of the longest, or to nothing where one is empty.
@@ -118,10 +119,20 @@ qpolyagamma <- function(p, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE
   polyagamma_law(check_probabilities(p, "p", log.p), shape, tilt, if (lower.tail) 3L else 4L, log.p, backend, threads)
 }
 
+# What is NA, rather than NaN, stays so.
+keep_na <- function(value, arguments) {
+  if (any(vapply(arguments, anyNA, logical(1)))) {
+    value[Reduce(`|`, lapply(arguments, function(x) is.na(x) & !is.nan(x)))] <- NA_real_
+  }
+  value
+}
+
 # `quantity` as wb_polyagamma_quantity of src/core/polyagamma_law.h numbers them.
 polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads, call = sys.call(-1L)) {
   shape <- check_polyagamma_shape(shape, "shape", call = call)
   tilt <- check_values(tilt, "tilt", call)
   all <- recycle_doubles(list(x, shape, tilt))
-  native_unless_interrupted(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, resolve_run(backend, threads, call))
+  run <- resolve_run(backend, threads, call)
+  value <- native_unless_interrupted(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, run)
+  keep_na(value, all)
 }

@@ -19,6 +19,7 @@
 
 #include "core/philox.h"
 #include "core/polyagamma_expansion.h"
+#include "core/polyagamma_saddlepoint.h"
 
 /* What callers ask for: any way, or one of the literature's methods. */
 typedef enum wb_polyagamma_method {
@@ -271,6 +272,15 @@ WB_HD double wb_polyagamma_draw_unit(wb_polyagamma_stream stream, uint32_t part,
   return x;
 }
 
+WB_HD double wb_polyagamma_draw_tilted(wb_polyagamma_stream stream, double b, double c) {
+  double x = -1.0;
+  for (uint32_t trial = 0; x < 0.0; trial++) {
+    wb_bits bits = wb_polyagamma_block(stream, 0, trial);
+    x = wb_polyagamma_saddlepoint_trial(b, c, wb_bits64(bits, 0), wb_bits64(bits, 1));
+  }
+  return x;
+}
+
 /* A draw of PG(shape, tilt) for `element` in `iteration`, by the given way. */
 WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, uint64_t element,
                                    double shape, double tilt) {
@@ -294,6 +304,7 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
   if (way == WB_POLYAGAMMA_ALTERNATING)
     return wb_polyagamma_positive(wb_polyagamma_draw_part(stream, 0, shape, c, WB_POLYAGAMMA_ALTERNATE_LIMIT,
                                                           WB_POLYAGAMMA_ALTERNATE_TERMS));
+  if (way == WB_POLYAGAMMA_TILTED) return wb_polyagamma_positive(wb_polyagamma_draw_tilted(stream, shape, c));
   wb_bits bits = wb_polyagamma_block(stream, 0, 0);
   if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)
     return wb_polyagamma_positive(wb_polyagamma_inverse_gaussian(shape, c, wb_bits64(bits, 0), wb_bits64(bits, 1)));

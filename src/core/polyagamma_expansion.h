@@ -303,7 +303,7 @@ typedef struct wb_polyagamma_expansion {
 
 WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_prepare(double b, double c, int cumulants) {
   wb_polyagamma_expansion series = {0.0, 0.0, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
-  double kappa[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, l[8];
+  double kappa[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, l[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
   wb_polyagamma_unit_cumulants(c, cumulants > 6 ? 8 : 6, kappa);
   series.mean = b * kappa[0];
   series.sd = wb_sqrt(b * kappa[1]);

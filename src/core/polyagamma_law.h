@@ -33,6 +33,7 @@ typedef struct wb_polyagamma_point {
   double a, v, t, d;
   double root;    /* sqrt(|v|) */
   double tangent; /* tanh(root), or tan(root) where v < 0 */
+  double slope;   /* sech(root)^2, or sec(root)^2 */
   double log_cos; /* log(cos(root)), where v < 0 */
 } wb_polyagamma_point;
 
@@ -47,11 +48,13 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
   if (point.v >= 0.0) {
     double e = wb_expm1(-2.0 * point.root);
     point.tangent = -e / (2.0 + e);
+    point.slope = 4.0 * (1.0 + e) / ((2.0 + e) * (2.0 + e));
   } else {
     double sine, cosine;
     double from_pole = d / (1.5707963267948966 + point.root); /* pi/2 - root */
     wb_sine_cosine(from_pole, &sine, &cosine);
     point.tangent = cosine / sine;
+    point.slope = 1.0 / (sine * sine);
     if (point.root < 0.5) {
       double half, unused;
       wb_sine_cosine(0.5 * point.root, &half, &unused);
@@ -63,8 +66,8 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
   return point;
 }
 
-/* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v
- * and, from g + 2 v g' = 1 - v g^2, the others; about 0 by its series. */
+/* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v,
+ * and the others from g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h; about 0 by the series. */
 WB_HD void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
   double v = point.v;
   if (v > -0.02 && v < 0.02) {
@@ -74,8 +77,8 @@ WB_HD void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
     return;
   }
   double g = point.tangent / point.root, over = 0.5 / v;
-  double g1 = over * (1.0 - v * g * g - g);
-  double g2 = over * (-g * g - 2.0 * v * g * g1 - 3.0 * g1);
+  double g1 = over * (point.slope - g);
+  double g2 = over * (-point.slope * g - 3.0 * g1);
   slope[0] = 0.5 * g;
   slope[1] = 0.5 * g1;
   slope[2] = 0.5 * g2;
@@ -128,45 +131,62 @@ WB_HD wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, wb_comp
 }
 
 /* The derivative of the logarithm of the integrand's size on the real axis, to which
- * -log(d) is added: it keeps the parabola from the cut where b is small. */
-WB_HD double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point) {
-  double slope[3];
+ * -log(d) is added: it keeps the parabola from the cut where b is small. *curvature: the
+ * second derivative, which is positive. */
+WB_HD double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point, double *curvature) {
+  double slope[3], over_d = 1.0 / point.d, over_t = 1.0 / point.t;
   wb_polyagamma_slopes(point, slope);
-  double value = 2.0 * x - b * slope[0] - 1.0 / point.d;
-  return quantity == WB_POLYAGAMMA_DENSITY ? value : value - 1.0 / point.t;
+  *curvature = wb_fma(-b, slope[1], over_d * over_d);
+  if (quantity == WB_POLYAGAMMA_DENSITY) return 2.0 * x - b * slope[0] - over_d;
+  *curvature += over_t * over_t;
+  return 2.0 * x - b * slope[0] - over_d - over_t;
 }
 
-/* Where that is 0, nearly: it rises, and where along the parabola it is needs no accuracy. */
+/* The point at a distance from the pole, to its right or left, or from the cut. */
+typedef enum wb_polyagamma_side {
+  WB_POLYAGAMMA_RIGHT_OF_POLE,
+  WB_POLYAGAMMA_LEFT_OF_POLE,
+  WB_POLYAGAMMA_RIGHT_OF_CUT
+} wb_polyagamma_side;
+
+WB_HD wb_polyagamma_point wb_polyagamma_point_from(int side, double a, double distance) {
+  double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE); /* pole and cut */
+  if (side == WB_POLYAGAMMA_RIGHT_OF_POLE) return wb_polyagamma_point_at(a, distance, between + distance);
+  if (side == WB_POLYAGAMMA_LEFT_OF_POLE) return wb_polyagamma_point_at(a, -distance, between - distance);
+  return wb_polyagamma_point_at(a, distance - between, distance);
+}
+
+/* Where that derivative, which rises, is 0: by halving an interval of the distance's logarithm to a
+ * hundredth, then by Newton's method. */
 WB_HD wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, double b, double a) {
-  double pole = wb_fma(a, a, WB_QUARTER_PI_SQUARE); /* the pole's distance from the cut */
-  double low, high;
-  int from_pole; /* whether the search is over t, to the right of the pole or, negated, to the left */
-  if (quantity == WB_POLYAGAMMA_DENSITY) {
-    from_pole = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_at(a, 0.0, pole)) < 0.0;
-  } else if (quantity == WB_POLYAGAMMA_LOWER) {
-    from_pole = 1;
-  } else {
-    from_pole = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_at(a, -0.5 * pole, 0.5 * pole)) < 0.0;
+  double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE), most = between, curvature;
+  int side = WB_POLYAGAMMA_RIGHT_OF_POLE;
+  if (quantity == WB_POLYAGAMMA_UPPER) {
+    most = 0.5 * between;
+    side = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_from(WB_POLYAGAMMA_RIGHT_OF_CUT, a, most), &curvature) < 0.0
+               ? WB_POLYAGAMMA_LEFT_OF_POLE
+               : WB_POLYAGAMMA_RIGHT_OF_CUT;
+  } else if (quantity == WB_POLYAGAMMA_DENSITY &&
+             wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_at(a, 0.0, between), &curvature) >= 0.0) {
+    side = WB_POLYAGAMMA_RIGHT_OF_CUT;
   }
-  int left = quantity == WB_POLYAGAMMA_UPPER;
-  if (from_pole) {
-    low = 1e-30;
-    high = left ? 0.5 * pole : 1e300;
-  } else {
-    low = 1e-300;
-    high = quantity == WB_POLYAGAMMA_UPPER ? 0.5 * pole : pole;
+  double low = -700.0, high = side == WB_POLYAGAMMA_RIGHT_OF_POLE ? 690.0 : wb_log(most);
+  for (int i = 0; i < 17; i++) {
+    double middle = 0.5 * (low + high);
+    wb_polyagamma_point point = wb_polyagamma_point_from(side, a, wb_exp(middle));
+    int further_right = wb_polyagamma_descent(quantity, x, b, point, &curvature) < 0.0;
+    if (further_right == (side != WB_POLYAGAMMA_LEFT_OF_POLE)) low = middle;
+    else high = middle;
   }
-  double log_low = wb_log(low), log_high = wb_log(high);
-  wb_polyagamma_point point = wb_polyagamma_point_at(a, 0.0, pole);
-  for (int i = 0; i < 24; i++) {
-    double size = wb_exp(0.5 * (log_low + log_high));
-    point = from_pole ? wb_polyagamma_point_at(a, left ? -size : size, left ? pole - size : pole + size)
-                      : wb_polyagamma_point_at(a, size - pole, size);
-    int right_of_it = wb_polyagamma_descent(quantity, x, b, point) > 0.0;
-    if (right_of_it != (from_pole && left)) log_high = 0.5 * (log_low + log_high);
-    else log_low = 0.5 * (log_low + log_high);
+  double distance = wb_exp(0.5 * (low + high));
+  for (int i = 0; i < 3; i++) {
+    double value = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_from(side, a, distance), &curvature);
+    double change = value / (curvature * distance);
+    if (side == WB_POLYAGAMMA_LEFT_OF_POLE) change = -change;
+    change = change > -0.05 ? change : -0.05;
+    distance *= 1.0 - (change < 0.05 ? change : 0.05);
   }
-  return point;
+  return wb_polyagamma_point_from(side, a, distance);
 }
 
 /* exp(z) - 1, relative accuracy near 0. */
@@ -197,7 +217,7 @@ WB_HD double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
   double over_d = 1.0 / apex.d, over_t = 1.0 / apex.t;
   double second = wb_fma(-b, slope[1], over_d * over_d);
   double third = wb_fma(-b, slope[2], -2.0 * over_d * over_d * over_d);
-  double all = quantity == WB_POLYAGAMMA_DENSITY ? second : wb_fma(over_t, over_t, second);
+  double all = quantity == WB_POLYAGAMMA_DENSITY ? second : wb_fma(over_t, over_t, second); /* curvature */
   double bend = -1.5 * second / third;
   double width = 0.5 / (bend * wb_sqrt(all));
   double step = (width < 1.0 ? width : 1.0) / 6.0;

@@ -116,6 +116,12 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
     loop(count, room->first, room->series, room->x);
     return;
   }
+  if (way == WB_POLYAGAMMA_TILTED) {
+    /* Iterations of their own for each element: no vectors. */
+    for (int i = 0; i < lanes->count; i++)
+      room->x[i] = wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
+    return;
+  }
   try_elements *loop = inverse_gaussians[isa];
   if (way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) loop = parts[isa];
   if (way == WB_POLYAGAMMA_ALTERNATING) loop = alternates[isa];
