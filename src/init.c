@@ -45,6 +45,10 @@ static const R_CallMethodDef entries[] = {
   ENTRY(topic_set_phi, 2),
   ENTRY(topic_infer, 7),
   ENTRY(topic_score, 2),
+  ENTRY(polyagamma_draw, 6),
+  ENTRY(polyagamma_law, 6),
+  ENTRY(polyagamma_cumulant, 3),
+  ENTRY(polyagamma_kernel_seconds, 4),
   {NULL, NULL, 0}
 };
 

@@ -15,6 +15,7 @@
 #include "backend/mixture.h"
 #include "backend/pmf.h"
 #include "backend/topic_model.h"
+#include "backend/polyagamma.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -22,7 +23,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 5
+#define WB_ABI_VERSION 6
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -45,6 +46,7 @@ typedef struct wb_backend {
   const wb_pmf_functions *pmf;
   const wb_categorical_functions *categorical;
   const wb_topic_model_functions *topic_model;
+  const wb_polyagamma_functions *polyagamma;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

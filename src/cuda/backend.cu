@@ -89,5 +89,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.pmf = &wb_cuda_pmf;
   backend.categorical = &wb_cuda_categorical;
   backend.topic_model = &wb_cuda_topic_model;
+  backend.polyagamma = &wb_cuda_polyagamma;
   return &backend;
 }

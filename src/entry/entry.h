@@ -111,4 +111,10 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
 
+/* entry/polyagamma.c */
+SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
+
 #endif
