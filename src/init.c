@@ -35,6 +35,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_product, 5),
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),
+  ENTRY(polyagamma_draw, 6),
   {NULL, NULL, 0}
 };
 

@@ -13,6 +13,7 @@
 
 #include "backend/convolution.h"
 #include "backend/mixture.h"
+#include "backend/polyagamma.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -20,7 +21,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 3
+#define WB_ABI_VERSION 4
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -38,6 +39,7 @@ typedef struct wb_backend {
    * find out by wb_backend_has(). */
   const wb_mixture_functions *mixture;
   const wb_convolution_functions *convolution;
+  const wb_polyagamma_functions *polyagamma;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

@@ -26,7 +26,10 @@ typedef enum wb_purpose {
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */
-  WB_PURPOSE_PMF = 64 /* draws of a pmf [position] */
+  WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
+
+  /* Polya-Gamma variables */
+  WB_PURPOSE_POLYAGAMMA = 128 /* a variable [position, or row of a regression] */
 } wb_purpose;
 
 #endif

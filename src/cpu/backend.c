@@ -77,6 +77,7 @@ const wb_backend *wb_cpu_backend(void) {
     .multiply_add_rate = wb_cpu_multiply_add_rate,
     .mixture = &wb_cpu_mixture,
     .convolution = &wb_cpu_convolution,
+    .polyagamma = &wb_cpu_polyagamma,
   };
   return &backend;
 }
