@@ -36,6 +36,10 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),
   ENTRY(polyagamma_draw, 6),
+  ENTRY(regression_open, 2),
+  ENTRY(regression_close, 1),
+  ENTRY(regression_start, 2),
+  ENTRY(regression_sweep, 4),
   {NULL, NULL, 0}
 };
 

@@ -14,6 +14,7 @@
 #include "backend/convolution.h"
 #include "backend/mixture.h"
 #include "backend/polyagamma.h"
+#include "backend/regression.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -21,7 +22,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 4
+#define WB_ABI_VERSION 5
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -40,6 +41,7 @@ typedef struct wb_backend {
   const wb_mixture_functions *mixture;
   const wb_convolution_functions *convolution;
   const wb_polyagamma_functions *polyagamma;
+  const wb_regression_functions *regression;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

@@ -78,6 +78,7 @@ const wb_backend *wb_cpu_backend(void) {
     .mixture = &wb_cpu_mixture,
     .convolution = &wb_cpu_convolution,
     .polyagamma = &wb_cpu_polyagamma,
+    .regression = &wb_cpu_regression,
   };
   return &backend;
 }

@@ -8,6 +8,7 @@
 extern const wb_mixture_functions wb_cpu_mixture;
 extern const wb_convolution_functions wb_cpu_convolution;
 extern const wb_polyagamma_functions wb_cpu_polyagamma;
+extern const wb_regression_functions wb_cpu_regression;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 
 /* The widest instruction set that the processor and the operating system support and
