@@ -1,4 +1,4 @@
-# The fit of a Dirichlet-process mixture: arguments, chains, what is kept.
+# The fit of a Dirichlet-process mixture: its arguments, and a new or continued fit.
 
 #' Dirichlet-process mixture of Gaussians
 #'
@@ -9,85 +9,87 @@
 #' The model is that of [dp_prior()]. Each sweep draws means, covariances, weights
 #' and the concentration given the cells of each component, then the component of
 #' every cell given these. The cells-by-components matrix of probabilities is never
-#' stored. Data are centred and scaled inside; everything comes back in the data's
+#' stored. Inside, the data are centred and scaled; all results are in the data's
 #' units (after the transformation, if there is one).
 #'
 #' The same `seed` gives the same draws on any number of threads, any processor and,
 #' with `precision = "double"`, on a graphics card.
 #'
 #' @section Memory:
-#' Beyond the data, the sampler takes 4 bytes a cell if labels are kept, and about
-#' \eqn{10 k p^2} bytes for each of a few buffers. Kept draws take
+#' Beyond the data, the sampler takes 4 bytes a cell if labels are kept, and a few
+#' buffers of about \eqn{10 k p^2} bytes each. Kept draws take
 #' \eqn{8 k} bytes each for the weights, \eqn{8 k p} for the means,
 #' \eqn{8 k p^2} for the covariances and 4 bytes a cell for the labels: with 256
 #' components and 14 markers 0.4 MB a draw, or 200 MB for 500 draws. Ask for less
-#' with `keep` or `thin`. The fit refers to the data, which costs no memory while
-#' the data are in use anyway.
+#' with `keep` or `thin`. The fit refers to the data; this takes no
+#' further memory as long as the data themselves are kept.
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class
 #'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`.
 #' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
 #'   many components. May exceed the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling.
-#' @param prior from [dp_prior()], or the `prior` of another fit to the same markers.
+#' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; each starts from its own clustering of its own
-#'   subsample of the cells. The threads work on one sweep of one chain at a time; with
-#'   the future.apply package and a `future::plan()` of several workers, chains run on
-#'   these, which pays where there are few cells. The draws are the same.
-#' @param iter sweeps per chain, those of the warm-up included.
-#' @param warmup sweeps at the start of each chain of which no draws are kept.
+#'   subsample of the cells. All threads work together on one sweep of one chain. Where
+#'   the future.apply package is installed and `future::plan()` has several workers, each
+#'   worker runs whole chains instead, which is faster if there are few cells. The draws
+#'   are the same.
+#' @param iter number of sweeps of each chain, including those of the warm-up.
+#' @param warmup number of sweeps at the start of each chain; none of their draws is kept.
 #' @param thin after the warm-up, every `thin`-th draw is kept.
-#' @param init `NULL`, or the components from which every chain starts: one whole number
-#'   from 1 to `components` for each cell, `NA` for cells left open.
+#' @param init `NULL`, or the labels from which every chain starts: for each cell a component, one
+#'   whole number from 1 to `components`, or `NA` for a cell that the start leaves out.
 #' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`,
 #'   `"labels"`. Prediction needs the first three.
 #' @param markers columns of `x` to use, by name or number; `NULL` for all.
 #' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
 #' @param cofactor of the arcsinh transformation: one number, or one per marker.
-#' @param moves whether labels of neighbouring components are exchanged in each sweep,
-#'   which leaves the posterior unchanged and speeds up its exploration.
+#' @param moves whether each sweep also proposes to exchange the labels of neighbouring
+#'   components. This leaves the posterior as it is and lets the chain explore it faster.
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
 #'   generator, so that `set.seed()` governs.
 #' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
 #'   `getOption("warpbayes.backend", "auto")`. See [warp_info()].
-#' @param threads CPU threads; `NULL` for all that this process may use. Never more than there
-#'   are cores, or eight.
+#' @param threads number of CPU threads; `NULL` for all that this process may use. More threads than
+#'   there are cores are used only up to eight.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
-#' @param progress whether to show a progress bar; `NULL` for interactive sessions
-#'   only. Progress is signalled to the progressr package, if installed, in any case.
+#' @param progress whether to show a progress bar; `NULL` shows one in interactive sessions
+#'   only. If the progressr package is installed, progress is always signalled to it.
 #' @param ... must be empty: a misspelt argument is an error.
 #'
 #' @return An object of class `dp_mixture`. Let S be the sweeps, D the draws kept per chain,
 #'   C the chains, k the components, p the markers, n the cells. It has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances`
-#'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as kept;
-#'     `concentration` (D x C); and what was learned of the prior, `prior_mean`
+#'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as `keep` names them;
+#'     `concentration` (D x C); and the parts of the prior that are learned, `prior_mean`
 #'     (p x D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale`
 #'     (p x p x D x C).}
-#'   \item{log_likelihood, log_posterior}{S x C: log density of the data given the
-#'     parameters of each sweep, and with the log density of the parameters added.}
+#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the
+#'     parameters of each sweep, and the sum of that and the log prior density of the
+#'     parameters.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of
 #'     components that hold cells, after each sweep.}
 #'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture
 #'     there (S x C x 5).}
-#'   \item{sizes}{k x C: cells of each component in the last sweep.}
-#'   \item{prior}{the prior with what the data decided, printed in the data's units and kept in
-#'     those of the sampler, (x - `prior$center`) / `prior$unit`. Another fit takes it as `prior`: it
-#'     is then the same prior in the data's units.}
+#'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
+#'   \item{prior}{the prior, with the parts that were set from the data. It is printed in the data's
+#'     units; its elements are in the units of the sampler, (x - `prior$center`) / `prior$unit`. As the
+#'     `prior` of another fit it means the same in the data's units.}
 #'   \item{components, chains, iter, warmup, thin, keep, method, moves, seed, backend, precision, threads,
 #'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
-#'     `elapsed` in seconds, `x` the matrix of cells that was fitted.}
-#'   \item{state}{from which [continue()] runs on.}
+#'     `elapsed` is in seconds, `x` is the matrix of cells that was fitted.}
+#'   \item{state}{what [continue()] needs to run more sweeps.}
 #' @section Interruption:
-#' When the fit is interrupted from the keyboard, the sweeps done so far come back as
-#' a fit, with a warning; [continue()] takes it up where it stopped.
+#' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
+#' a fit, with a warning; [continue()] runs the other sweeps.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, naming the argument, and
-#' for values that are not finite the first row and column;
+#' `warpbayes_error_input` for an argument that cannot be used: the message names it and, for
+#' values that are not finite, the first row and column.
 #' `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
-#' `warpbayes_error_device` when a graphics card was asked for and fails. A warning where there are
-#' more than 100 markers and fewer cells, as in a matrix turned the wrong way.
+#' `warpbayes_error_device` when a graphics card was asked for and fails. There is a warning if
+#' there are more than 100 markers but fewer cells than markers: the matrix may be transposed.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
 #' priors. *Journal of the American Statistical Association* **96**, 161-173.
@@ -161,7 +163,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
 continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
   if (is.null(fit$x)) {
-    stop_input("fit", "has lost its data, `fit$x`: a continued run needs them")
+    stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
   }
   if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))

@@ -2,11 +2,11 @@
 # (Vehtari, Gelman, Simpson, Carpenter & Buerkner 2021, Bayesian Analysis 16,
 # 667-718), on quantities that do not depend on how components are numbered.
 
-# Above this a chain has not converged; below this many effective draws per chain
-# the estimates of Rhat and of quantiles are not to be relied on.
+# If Rhat is above this, the chains have not converged. With fewer effective draws per
+# chain than this, the estimates of Rhat and of quantiles are not reliable.
 rhat_limit <- 1.05
 ess_wanted <- 100
-# Fewer sweeps have no autocorrelations to speak of.
+# From fewer sweeps autocorrelations cannot be estimated.
 fewest_sweeps <- 12
 
 # Halves of every chain as chains of their own. draws: sweeps x chains.
@@ -29,8 +29,8 @@ variance_ratio <- function(draws) {
   sqrt((n - 1) / n + between / within)
 }
 
-# NA where the quantity never varies, Inf where it is constant within chains but
-# not the same in all.
+# NA where the quantity never varies; Inf where it is constant in each chain but differs
+# between chains.
 split_rhat <- function(draws) {
   if (nrow(draws) < 4L || anyNA(draws) || any(is.infinite(draws))) {
     return(NA_real_)
@@ -39,7 +39,7 @@ split_rhat <- function(draws) {
   if (all(halves == halves[[1L]])) {
     return(NA_real_)
   }
-  # The folded draws find chains that differ in spread but not in place.
+  # Folded at the median, chains differ in place if they differ in spread.
   folded <- split_chains(abs(draws - stats::median(draws)))
   place <- variance_ratio(normal_scores(halves))
   spread <- if (all(folded == folded[[1L]])) 1 else variance_ratio(normal_scores(folded))
@@ -67,8 +67,8 @@ effective_size <- function(draws) {
   pooled <- covariance[[1L]] + if (ncol(draws) > 1L) stats::var(colMeans(draws)) else 0
   correlation <- 1 - (within - covariance) / pooled
   correlation[[1L]] <- 1
-  # Lags in pairs (0, 1), (2, 3), ...; the last rest on a handful of products and
-  # are left out.
+  # Lags in pairs (0, 1), (2, 3), ... The last lags are left out: their estimates are sums
+  # of a handful of products.
   last <- max(0L, ceiling((n - 5) / 2)) + 1L
   even <- correlation[2L * seq_len(last) - 1L]
   pairs <- even + correlation[2L * seq_len(last)]
@@ -91,7 +91,7 @@ bulk_size <- function(draws) {
   effective_size(normal_scores(halves))
 }
 
-# The quantities that are followed: sweeps x chains each.
+# The quantities by which convergence is judged: sweeps x chains each.
 trace_quantities <- function(fit, warmup = FALSE) {
   sweeps <- seq_len(nrow(fit$log_likelihood))
   if (!warmup) {
@@ -137,8 +137,7 @@ diagnose <- function(fit) {
   cbind(quantity = names(rows), table, row.names = NULL)
 }
 
-# What the diagnosis says, in sentences. `converged`: NA where there is nothing to
-# judge by.
+# The verdict on convergence in sentences, and as `converged`: NA where it cannot be judged.
 convergence_verdict <- function(fit, table) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
   chains <- fit$chains

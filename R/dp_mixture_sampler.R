@@ -1,5 +1,5 @@
-# The Gibbs sampler of the mixture as R/chains.R runs it: what it notes and keeps, and
-# one slice of sweeps.
+# The Gibbs sampler of the mixture as R/chains.R runs it: what it notes after each sweep,
+# what a kept draw consists of, and how a slice of sweeps is run.
 
 mixture_sampler <- function(fit) {
   k <- fit$components
@@ -55,17 +55,17 @@ mixture_step <- function(fit) {
       occupied = slice$occupied,
       probe_density = slice$probe_density - log_unit
     )
-    list(state = state, traces = traces, draw = if (keep) mixture_draw(fit, slice))
+    list(state = state, traces = traces, draw = if (keep) kept_draw(fit, slice))
   }
 }
 
 # The last draw of a slice in the data's units.
-mixture_draw <- function(fit, slice) {
+kept_draw <- function(fit, slice) {
   draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
-  if (length(fit$prior$learn)) c(draw, prior_draw(fit, slice$prior)) else draw
+  if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior)) else draw
 }
 
-prior_draw <- function(fit, values) {
+kept_prior <- function(fit, values) {
   p <- length(fit$markers)
   list(
     prior_mean = values[seq_len(p)] * fit$scale + fit$center, prior_mean_scale = values[[p + 1]], prior_df = values[[p + 2]],
@@ -73,8 +73,8 @@ prior_draw <- function(fit, values) {
   )
 }
 
-# The resolved prior as the entries read it. `values` is what may be learned: m,
-# gamma, nu, and Phi packed by rows of its lower triangle.
+# The resolved prior as the entries read it. `values` are the parts that may be learned:
+# m, gamma, nu, and the lower triangle of Phi, row by row.
 compiled_prior <- function(prior) {
   list(
     values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),

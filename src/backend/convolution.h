@@ -35,6 +35,7 @@ typedef struct wb_convolution {
 } wb_convolution;
 
 typedef struct wb_convolution_functions {
+  /* Writes the outputs asked for, of all pairs. */
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_message *message);
 } wb_convolution_functions;
 

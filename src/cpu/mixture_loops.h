@@ -1,5 +1,6 @@
-/* The hot loops of the mixture, included once for each instruction set by
- * isa.h: both precisions of the tile loops, and the sums, always in double. */
+/* The loops of the mixture in which all time is spent, included once for each
+ * instruction set by isa.h: the tile loops in both precisions, and the sums, which are
+ * always in double precision. */
 
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
@@ -30,7 +31,7 @@
 #include "cpu/mixture_tile.h"
 
 /* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
- * column `column` on: in registers while the component's rows pass. */
+ * column `column` on: they stay in registers while all rows of the component are added. */
 static inline __attribute__((always_inline)) void WB_NAME(add_block)(
     const int height, const int width, int row, int column, const double *rows, size_t stride,
     const int32_t *members, int count, double *sums, size_t line) {
@@ -62,9 +63,10 @@ static inline __attribute__((always_inline)) void WB_NAME(add_block)(
   }
 }
 
-/* Adds the products of the values of a component's rows, 1 among them, to its
- * sums: rows of the lower triangle, each padded to whole vectors. One fused
- * multiply-add an entry and row, rows in the order of `members`. */
+/* Adds to a component's sums the products of the values of its rows. The first value
+ * of a row is 1, so that its count and sums are among the products. The sums are a
+ * lower triangle, each line padded to whole vectors. One fused multiply-add an entry
+ * and row, rows in the order of `members`. */
 static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
                                       const int32_t *members, int count, double *sums) {
   const int lanes = WB_VECTOR_BYTES / 8;

@@ -1,4 +1,4 @@
-/* The kernels of mixture_tile.cuh in double precision. */
+/* Compiles the kernels of mixture_tile.cuh in double precision. */
 #include "cuda/mixture_orders.cuh"
 
 namespace wb {

@@ -1,6 +1,6 @@
 /* What the host side of the mixture knows of its kernels: how coefficients are
- * laid out, and which kernel serves how many columns. The kernels are compiled by
- * mixture_double.cu and mixture_single.cu, side by side.
+ * laid out, and which kernel serves how many columns. The kernels are compiled in
+ * mixture_double.cu and mixture_single.cu, two files so that it can be done in parallel.
  */
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH
@@ -12,7 +12,7 @@ namespace wb {
 /* Threads of a block. */
 constexpr int MIXTURE_THREADS = 64;
 
-/* Values of a piece of coefficients: 16 bytes, what a thread loads at once. */
+/* Values of a piece of coefficients: the 16 bytes that a thread loads at once. */
 template <typename Real>
 constexpr __host__ __device__ int mixture_piece() {
   return 16 / static_cast<int>(sizeof(Real));

@@ -1,4 +1,4 @@
-/* The kernels of mixture_tile.cuh in single precision. */
+/* Compiles the kernels of mixture_tile.cuh in single precision. */
 #include "cuda/mixture_orders.cuh"
 
 namespace wb {

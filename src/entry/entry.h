@@ -80,15 +80,11 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 /* entry/pmf.c */
 SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
-SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve_part(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
-SEXP wb_entry_pmf_convolve_rows(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve_log(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_sum(SEXP values, SEXP length, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_sum_columns(SEXP columns, SEXP length, SEXP log, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
+SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_product(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
+SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
 

@@ -38,10 +38,10 @@ static double *statistics_of(const wb_mixture_state *state, int32_t j) {
   return state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(state->columns);
 }
 
-/* Cholesky factor of the posterior scale. Rounding can leave a matrix with an
- * eigenvalue that is not positive, where a component's rows agree to 1e-8 of the
- * data's spread and the prior adds less than that: then the diagonal is raised
- * by the least power of ten that helps. */
+/* Cholesky factor of the posterior scale; 0 if there is none. If a component's rows agree
+ * to 1e-8 of the data's spread and the prior adds less than that, rounding can make an
+ * eigenvalue zero or negative. Then the diagonal is raised by 1e-15 of its largest entry,
+ * or by the least power of ten times that for which the matrix has a factor. */
 static int factor_scale(int32_t p, const double *scale, double *factor) {
   double largest = 0;
   for (int32_t r = 0; r < p; r++) {
@@ -76,7 +76,7 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
 }
 
 /* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
- * component j (MODELS: gamma_n, m_n, Psi_n). With Psi = C C' and a lower
+ * component j (gamma_n, m_n, Psi_n). With Psi = C C' and a lower
  * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
 static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state, int32_t j,
                           uint64_t key, uint32_t iteration) {
@@ -119,8 +119,9 @@ static void exchange(double *a, double *b, size_t size) {
 
 /* Exchanges of neighbouring labels l, l + 1, from the last pair to the first,
  * with the sticks integrated out: p(z | alpha) is proportional to
- * prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j), s_j the rows
- * behind j, and the rest of the joint density does not know the labels. */
+ * prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j), where s_j is the
+ * number of rows of the components after j. The rest of the joint density does not
+ * depend on the labels. */
 static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components, p = state->columns;
   const double alpha = state->concentration;
@@ -145,7 +146,7 @@ static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iter
   }
 }
 
-/* v_j ~ Be(1 + n_j, alpha + s_j), s_j the rows of the components behind j. */
+/* v_j ~ Be(1 + n_j, alpha + s_j), s_j the number of rows of the components after j. */
 static void draw_sticks(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components;
   double behind = 0;

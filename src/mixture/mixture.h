@@ -1,6 +1,6 @@
 /* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians
- * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done once a
- * sweep, for all components. What is done for every row is the backend's.
+ * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done for all
+ * components, once in each sweep. What is done for each row is the backend's task.
  *
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
@@ -17,7 +17,7 @@
 /* Values of nu that a learned nu can take. */
 #define WB_MIXTURE_DF_GRID 25
 
-/* The prior of those parts of the prior that are learned: m ~ N(mean, I),
+/* The prior distributions of those parts of the prior that are learned: m ~ N(mean, I),
  * gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu uniform on a
  * grid. */
 typedef struct wb_mixture_hyperprior {
@@ -36,10 +36,10 @@ typedef struct wb_mixture_prior {
   double df;            /* nu > 0 */
   double *scale;        /* Phi, packed lower triangle, positive definite */
   double shape, rate;   /* e, f > 0 */
-  const wb_mixture_hyperprior *hyper; /* what each sweep learns of the above, or NULL */
+  const wb_mixture_hyperprior *hyper; /* which of the above each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
-/* A chain's state and the parameters drawn last. Memory is the caller's. */
+/* A chain's state and the parameters drawn last. The caller owns the memory. */
 typedef struct wb_mixture_state {
   int32_t components, columns;
   double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns) */
@@ -53,14 +53,15 @@ typedef struct wb_mixture_state {
   double *workspace;     /* three packed triangles and three vectors of columns */
 } wb_mixture_state;
 
-/* Doubles that a state points to, and the assignment of one block to them. */
+/* How many doubles a state points to; and its pointers set into a block of that size. */
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
                             double *memory);
 
 /* Draws all parameters given the statistics, and alpha given the sticks.
- * `moves` exchanges labels of neighbouring components first, which leaves the
- * posterior as it is and lets large components move to the front. */
+ * With `moves`, exchanges of labels between neighbouring components are proposed before
+ * the sticks are drawn: this leaves the posterior as it is, and lets large components
+ * move to the front. */
 int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
                                uint64_t key, uint32_t iteration, int moves, wb_message *message);
 
@@ -143,15 +144,15 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
                                 double *scale);
 
-/* Joins clusters, given by their statistics, while that raises their marginal
- * posterior; those joined to others are left empty (merge.c). */
+/* Joins clusters, given by their statistics, as long as that raises their marginal
+ * posterior; a cluster that was joined to another is left empty (merge.c). */
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
                      wb_message *message);
 
-/* A start: k-means on a subsample of the rows, its centres chosen by k-means++
- * (Arthur & Vassilvitskii 2007); clusters joined where they describe one
- * population; components in order of size. The statistics are those of the
- * subsample, scaled to all rows. Subsample and centres depend on the key. */
+/* A start: k-means on a subsample of the rows, from centres chosen by k-means++
+ * (Arthur & Vassilvitskii 2007). Clusters that describe one population are joined, and
+ * the components are put in order of size. The statistics are those of the subsample,
+ * multiplied so that they count all rows. Subsample and centres depend on the key. */
 int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
                      int32_t components, uint64_t key, double *statistics, wb_message *message);
 

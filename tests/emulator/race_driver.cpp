@@ -105,7 +105,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     std::vector<double> statistics(k * statistics_size), log_likelihood(1);
     good = succeeded(backend->mixture->draw_labels(session, &parameters, 99, iteration, labels.data(), statistics.data(),
                                                log_likelihood.data(), &message),
-                     message, "mixture_allocate");
+                     message, "mixture_draw_labels");
     double rows = 0;
     for (size_t j = 0; j < k; j++) rows += statistics[j * statistics_size];
     for (int32_t label : labels) good = good && label >= 0 && label < c.components;

@@ -104,7 +104,7 @@ test_that("continue() needs a fit with its data", {
   expect_error(continue(fit, 5, threads = -1), "`threads` must be one whole number from 1 to 4096, not -1", class = input)
   expect_error(continue(fit, 5, backend = "metal"), "`backend` must be one of .*, not \"metal\"", class = input)
   fit$x <- NULL
-  expect_error(continue(fit, 5), "`fit` has lost its data, `fit\\$x`: a continued run needs them", class = input)
+  expect_error(continue(fit, 5), "`fit` has lost its data, `fit\\$x`: more sweeps need them", class = input)
 })
 
 test_that("the condition says which argument and which call", {
@@ -137,9 +137,9 @@ test_that("failures of the compiled code come back as conditions", {
     "the mixture session is closed", class = input
   )
   expect_error(
-    mixture_evaluate_rows(small, c(0, 0), c(1, 1), c(0.5, 0.5), diag(2), array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2)),
-      "class", resolve_run("cpu", 1), "double"
-    ),
+    evaluate_rows(small, c(0, 0), c(1, 1), "double", resolve_run("cpu", 1), function(evaluate) {
+      evaluate(list(weights = c(0.5, 0.5), means = diag(2), covariances = array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2))), "class")
+    }),
     "the covariance of component 2 is not positive definite", class = input
   )
 })
@@ -173,8 +173,8 @@ test_that("a fit that was changed by hand is refused before its parts are read",
   state[[1]]$prior <- 1
   refuse(other("state", state), changed)
   expect_error(
-    warpbayes:::mixture_evaluate_rows(fit$x, fit$center, fit$scale, c(0.5, 0.5), numeric(3), numeric(3), "class",
-      warpbayes:::resolve_run("cpu", 1), "double"
-    ), changed, class = "warpbayes_error_input"
+    evaluate_rows(fit$x, fit$center, fit$scale, "double", resolve_run("cpu", 1), function(evaluate) {
+      evaluate(list(weights = c(0.5, 0.5), means = numeric(3), covariances = numeric(3)), "class")
+    }), changed, class = "warpbayes_error_input"
   )
 })
