@@ -23,6 +23,7 @@ typedef struct wb_polyagamma_work {
   uint32_t iteration;
   uint64_t first;
   double *draws; /* count; NaN where the shape is not positive or something not finite */
+  double *kernel_seconds; /* NULL; or what a card's kernels take, without copies, is added here */
 } wb_polyagamma_work;
 
 typedef struct wb_polyagamma_functions {

@@ -189,10 +189,12 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
   double power[WB_POLYAGAMMA_TERMS_MOST]; /* power[n]: the exponential of T_{n+1} over that of T_n */
   power[0] = wb_exp_weight(-0.5 * (1.0 + b) * over_x);
   WB_UNROLL
-  for (int n = 1; n < terms; n++) power[n] = power[n - 1] * step;
+  for (int n = 1; n < WB_POLYAGAMMA_TERMS_MOST; n++)
+    if (n < terms) power[n] = power[n - 1] * step;
   double sum = 2.0 * terms + b;
   WB_UNROLL
-  for (int n = terms - 1; n > 0; n--) {
+  for (int n = WB_POLYAGAMMA_TERMS_MOST - 1; n > 0; n--) {
+    if (n >= terms) continue;
     double ratio = (b + (double)n) * (1.0 / (n + 1)) * power[n];
     sum = wb_fma(-ratio, sum, 2.0 * n + b);
   }

@@ -86,5 +86,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
   backend.mixture = &wb_cuda_mixture;
   backend.convolution = &wb_cuda_convolution;
+  backend.polyagamma = &wb_cuda_polyagamma;
   return &backend;
 }
