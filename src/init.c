@@ -34,7 +34,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(polyagamma_draw, 6),
   ENTRY(regression_open, 2),
   ENTRY(regression_close, 1),
-  ENTRY(regression_start, 2),
+  ENTRY(regression_start, 3),
   ENTRY(regression_sweep, 4),
   {NULL, NULL, 0}
 };

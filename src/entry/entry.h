@@ -94,7 +94,7 @@ SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SE
 /* entry/regression.c */
 SEXP wb_entry_regression_open(SEXP data, SEXP run);
 SEXP wb_entry_regression_close(SEXP pointer);
-SEXP wb_entry_regression_start(SEXP pointer, SEXP state);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
 
 #endif

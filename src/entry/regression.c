@@ -159,19 +159,16 @@ static uint32_t sweep_of(SEXP state) {
   return (uint32_t)Rf_asReal(wb_list_element(state, "sweep"));
 }
 
-/* The state with the statistics of its parameters, and their log likelihood. */
-SEXP wb_entry_regression_start(SEXP pointer, SEXP state) {
-  static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics",
-                                      "shrinkage", "scalars", "log_likelihood"};
+/* The state in which a chain starts: the given one with its coefficients moved at random. */
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   if (!is_state(opened, state)) return changed_fit();
-  SEXP out = PROTECT(wb_list_new(7, names));
+  SEXP out = PROTECT(wb_list_new(STATE_PARTS, state_names));
   wb_regression_state current = copy_state(opened, state, out);
-  double *log_likelihood = REAL(wb_list_put(out, "log_likelihood", Rf_allocVector(REALSXP, 1)));
   const int status = wb_regression_start(opened->backend, opened->session, &current,
-                                         wb_key_from_raw(wb_list_element(state, "key")), sweep_of(state), log_likelihood, &message);
+                                         wb_key_from_raw(wb_list_element(state, "key")), Rf_asReal(spread), &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }

@@ -25,8 +25,15 @@ static int pass(const wb_backend *backend, wb_regression_session *session, wb_re
 }
 
 int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
-                        uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
-  return pass(backend, session, state, 0, key, iteration, log_likelihood, message);
+                        uint64_t key, double spread, wb_message *message) {
+  double log_likelihood;
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
+    double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
+    for (int32_t c = 0; c < state->columns; c++)
+      coefficients[c] = wb_fma(spread, wb_draw_normal(&stream), coefficients[c]);
+  }
+  return pass(backend, session, state, 0, key, 0, &log_likelihood, message);
 }
 
 /* Takes the groups' intercepts out of the precision and the linear term, so that the

@@ -56,9 +56,10 @@ typedef struct wb_regression_sweeps {
   double *dispersion, *group_deviation;
 } wb_regression_sweeps;
 
-/* Statistics of a state whose parameters are given. */
+/* Moves the coefficients of a state by normal draws of standard deviation `spread`, and sums the
+ * statistics of its parameters: where a chain starts, as sweep 0. */
 int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
-                        uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message);
+                        uint64_t key, double spread, wb_message *message);
 
 int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state,
