@@ -87,5 +87,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.mixture = &wb_cuda_mixture;
   backend.convolution = &wb_cuda_convolution;
   backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
   return &backend;
 }
