@@ -155,7 +155,7 @@ print.logit_prior <- function(x, ...) {
 }
 
 logit_prior_words <- function(prior) {
-  number <- function(value) format(signif(value, 3), trim = TRUE)
+  number <- function(value) vapply(value, function(one) format(signif(one, 3)), "")
   resolved <- isTRUE(prior$resolved)
   has <- if (resolved) prior$has else c(intercept = TRUE, slopes = TRUE, groups = TRUE, dispersion = TRUE)
   each <- function(values) if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")

@@ -85,7 +85,7 @@ rpolyagamma <- function(n, shape = 1, tilt = 0, method = c("auto", "devroye", "s
     warning("NAs produced")
     return(rep(NA_real_, n))
   }
-  draws <- native_unless_interrupted(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
+  draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
   if (!all_finite(shape) || !all_finite(tilt)) {
     if (anyNA(draws)) {
       warning("NAs produced")

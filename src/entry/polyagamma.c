@@ -14,7 +14,6 @@ static int interrupted(void) {
   return !R_ToplevelExec(check_interrupt, NULL);
 }
 
-/* NULL says that the user interrupted: R code passes it on. */
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run) {
   wb_polyagamma_context context = {.interrupted = interrupted};
   wb_message message;
@@ -24,6 +23,5 @@ SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SE
                                         Rf_xlength(tilt), Rf_asInteger(method), wb_whole_from_sexp(seed), REAL(draws),
                                         &message);
   UNPROTECT(1);
-  if (status == WB_POLYAGAMMA_INTERRUPTED) return R_NilValue;
   return status == WB_OK ? draws : wb_failure(status, &message);
 }

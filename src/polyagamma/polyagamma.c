@@ -17,7 +17,10 @@ int wb_polyagamma_fill(const wb_polyagamma_context *context, int64_t count, cons
     .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .method = method, .key = wb_chain_key(seed, 0),
   };
   for (int64_t done = 0; done < count && status == WB_OK; done += POLYAGAMMA_SLICE) {
-    if (done > 0 && context->interrupted && context->interrupted()) return WB_POLYAGAMMA_INTERRUPTED;
+    if (done > 0 && context->interrupted && context->interrupted()) {
+      wb_message_write(message, "interrupted");
+      return WB_INTERRUPTED;
+    }
     work.count = count - done < POLYAGAMMA_SLICE ? count - done : POLYAGAMMA_SLICE;
     work.begin = done;
     work.first = (uint64_t)done;

@@ -11,9 +11,6 @@ typedef struct wb_polyagamma_context {
   int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
 } wb_polyagamma_context;
 
-/* A status beside those of backend.h: `interrupted` said so. */
-#define WB_POLYAGAMMA_INTERRUPTED 100
-
 /* `count` draws, draw i of PG(shape[i % shapes], tilt[i % tilts]) and a function of the seed, i,
  * its shape and its tilt alone. method: wb_polyagamma_method of core/polyagamma_draw.h, whose
  * shapes the caller has looked at. NaN where the shape is not positive or something not
