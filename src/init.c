@@ -49,6 +49,10 @@ static const R_CallMethodDef entries[] = {
   ENTRY(polyagamma_law, 6),
   ENTRY(polyagamma_cumulant, 3),
   ENTRY(polyagamma_kernel_seconds, 4),
+  ENTRY(regression_open, 2),
+  ENTRY(regression_close, 1),
+  ENTRY(regression_start, 3),
+  ENTRY(regression_sweep, 4),
   {NULL, NULL, 0}
 };
 

@@ -16,6 +16,7 @@
 #include "backend/pmf.h"
 #include "backend/topic_model.h"
 #include "backend/polyagamma.h"
+#include "backend/regression.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -23,7 +24,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 6
+#define WB_ABI_VERSION 7
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -47,6 +48,7 @@ typedef struct wb_backend {
   const wb_categorical_functions *categorical;
   const wb_topic_model_functions *topic_model;
   const wb_polyagamma_functions *polyagamma;
+  const wb_regression_functions *regression;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

@@ -47,7 +47,14 @@ typedef enum wb_purpose {
   WB_PURPOSE_TOPIC_SPLIT = 106,     /* halves of a document [document] */
 
   /* Polya-Gamma variables */
-  WB_PURPOSE_POLYAGAMMA = 128 /* a variable [position, or row of a regression] */
+  WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */
+
+  /* Regressions */
+  WB_PURPOSE_COEFFICIENT = 144,     /* coefficients [outcome] */
+  WB_PURPOSE_GROUP_INTERCEPT = 145, /* intercept of a group [group] */
+  WB_PURPOSE_GROUP_SCALE = 146,     /* variance of these intercepts [0] */
+  WB_PURPOSE_SHRINKAGE = 147,       /* scales of the horseshoe prior [outcome] */
+  WB_PURPOSE_DISPERSION = 148       /* dispersion of the negative binomial [0] */
 } wb_purpose;
 
 #endif

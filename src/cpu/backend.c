@@ -81,6 +81,7 @@ const wb_backend *wb_cpu_backend(void) {
     .categorical = &wb_cpu_categorical,
     .topic_model = &wb_cpu_topic_model,
     .polyagamma = &wb_cpu_polyagamma,
+    .regression = &wb_cpu_regression,
   };
   return &backend;
 }

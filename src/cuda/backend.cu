@@ -90,5 +90,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.categorical = &wb_cuda_categorical;
   backend.topic_model = &wb_cuda_topic_model;
   backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
   return &backend;
 }

@@ -117,4 +117,10 @@ SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP 
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
 SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
 
+/* entry/regression.c */
+SEXP wb_entry_regression_open(SEXP data, SEXP run);
+SEXP wb_entry_regression_close(SEXP pointer);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
+
 #endif
