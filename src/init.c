@@ -53,6 +53,13 @@ static const R_CallMethodDef entries[] = {
   ENTRY(regression_close, 1),
   ENTRY(regression_start, 3),
   ENTRY(regression_sweep, 4),
+  ENTRY(predictive_orders, 3),
+  ENTRY(predictive_fit, 4),
+  ENTRY(predictive_state, 6),
+  ENTRY(predictive_average, 1),
+  ENTRY(predictive_resample, 8),
+  ENTRY(predictive_normal, 8),
+  ENTRY(predictive_bootstrap, 6),
   {NULL, NULL, 0}
 };
 

@@ -139,7 +139,7 @@ WB_HD float wb_exp_reducedf(float r) {
 
 /* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0,
  * exactly 0 at -inf and wherever exp(x) is below the smallest normal number 2^-1022.
- * Wrong for x > 0; 0 for NaN. */
+ * Right for 0 < x <= 709 too, wrong above; 0 for NaN. */
 WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;

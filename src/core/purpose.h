@@ -54,7 +54,15 @@ typedef enum wb_purpose {
   WB_PURPOSE_GROUP_INTERCEPT = 145, /* intercept of a group [group] */
   WB_PURPOSE_GROUP_SCALE = 146,     /* variance of these intercepts [0] */
   WB_PURPOSE_SHRINKAGE = 147,       /* scales of the horseshoe prior [outcome] */
-  WB_PURPOSE_DISPERSION = 148       /* dispersion of the negative binomial [0] */
+  WB_PURPOSE_DISPERSION = 148,      /* dispersion of the negative binomial [0] */
+
+  /* Predictive resampling */
+  WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_ROW = 161,    /* covariates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_WEIGHT = 162, /* Bayesian bootstrap, iteration = resample [observation] */
+  WB_PURPOSE_RESAMPLE_CHAIN = 163,  /* normals of two steps [resample] */
+  WB_PURPOSE_RESAMPLE_T = 164,      /* t draw of a step [resample] */
+  WB_PURPOSE_ORDER = 165            /* orders of the data, iteration = order [position] */
 } wb_purpose;
 
 #endif

@@ -82,6 +82,7 @@ const wb_backend *wb_cpu_backend(void) {
     .topic_model = &wb_cpu_topic_model,
     .polyagamma = &wb_cpu_polyagamma,
     .regression = &wb_cpu_regression,
+    .predictive = &wb_cpu_predictive,
   };
   return &backend;
 }
