@@ -45,6 +45,21 @@ static const R_CallMethodDef entries[] = {
   ENTRY(topic_set_phi, 2),
   ENTRY(topic_infer, 7),
   ENTRY(topic_score, 2),
+  ENTRY(polyagamma_draw, 6),
+  ENTRY(polyagamma_law, 6),
+  ENTRY(polyagamma_cumulant, 3),
+  ENTRY(polyagamma_kernel_seconds, 4),
+  ENTRY(regression_open, 2),
+  ENTRY(regression_close, 1),
+  ENTRY(regression_start, 3),
+  ENTRY(regression_sweep, 4),
+  ENTRY(predictive_orders, 3),
+  ENTRY(predictive_fit, 4),
+  ENTRY(predictive_state, 6),
+  ENTRY(predictive_average, 1),
+  ENTRY(predictive_resample, 8),
+  ENTRY(predictive_normal, 8),
+  ENTRY(predictive_bootstrap, 6),
   {NULL, NULL, 0}
 };
 
