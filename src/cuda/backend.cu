@@ -88,6 +88,9 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.mixture = &wb_cuda_mixture;
   backend.pmf = &wb_cuda_pmf;
   backend.categorical = &wb_cuda_categorical;
+  backend.topic_model = &wb_cuda_topic_model;
+  backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
   backend.predictive = &wb_cuda_predictive;
   return &backend;
 }

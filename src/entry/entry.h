@@ -100,6 +100,29 @@ SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run)
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
 
+/* entry/topic_model.c */
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run);
+SEXP wb_entry_topic_close(SEXP pointer);
+SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
+                          SEXP method, SEXP prior, SEXP want);
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum);
+SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
+SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
+SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
+
+/* entry/polyagamma.c */
+SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
+
+/* entry/regression.c */
+SEXP wb_entry_regression_open(SEXP data, SEXP run);
+SEXP wb_entry_regression_close(SEXP pointer);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
+
 /* entry/predictive.c */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);

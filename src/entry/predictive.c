@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/philox.h"
+#include "numeric/chain_key.h"
 #include "predictive/predictive.h"
 
 static wb_predictive_context read_context(SEXP run) {
@@ -31,7 +31,7 @@ static wb_predictive_bandwidth read_bandwidth(SEXP bandwidth) {
 }
 
 static uint64_t read_key(SEXP seed) {
-  return wb_chain_key(wb_whole_from_sexp(seed), 0);
+  return wb_chain_key_of(wb_whole_from_sexp(seed), 0);
 }
 
 static SEXP array_new(int first, int second, int third) {
