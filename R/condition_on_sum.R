@@ -3,19 +3,19 @@
 #' Two independent variables given their sum
 #'
 #' If X and Y are independent, \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X =
-#' i) P(Y = s - i)}. This is how a total that was observed informs about its parts.
+#' i) P(Y = s - i)}. So an observed total says how probable each value of its parts is.
 #'
-#' Products are formed with mantissas and exponents apart: the result is right even where
-#' the total is so improbable that all products underflow.
+#' Products are kept as mantissas and exponents. The result is therefore right even if the total is so improbable
+#' that all products underflow as doubles.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
 #' @param total the observed value of the sum: one whole number.
-#' @param log whether the results are on the log scale; by default each is if `x` or `y` is. For vectors it also
-#'   means that logarithms are given.
+#' @param log whether both results are on the log scale; for vectors it also says whether `x` and `y` are. The
+#'   default is `TRUE` if `x` or `y` is a distribution on the log scale.
 #' @return A list of two distributions: `x`, that of X given the sum, and `y`, that of Y.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the
-#' range of the sum, which is named, and for one that has probability zero within it.
+#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum
+#' (the message names the range), and for a `total` within the range whose probability is zero.
 #' @seealso [convolve_pmf()] for the distribution of the sum.
 #' @references
 #' Murray, L. M. and others (2018). Delayed sampling and automatic Rao-Blackwellization of
@@ -47,7 +47,7 @@ condition_on_sum <- function(x, y, total, log = NULL) {
   x_at <- seq(low - x$from + 1, high - x$from + 1)
   y_at <- seq(total - low - y$from + 1, total - high - y$from + 1)
   result <- tryCatch(
-    native(C_pmf_product, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, short_run("cpu")),
+    native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, short_run("cpu")),
     warpbayes_error_input = function(error) {
       stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero",
         call = sys.call(-4L)
@@ -57,7 +57,7 @@ condition_on_sum <- function(x, y, total, log = NULL) {
   list(x = new_pmf(result, low, log), y = new_pmf(rev(result), total - high, log))
 }
 
-# A vector is one of weights for 0, 1, ..., of logarithms with log = TRUE.
+# A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
 as_weighted <- function(x, argument, log, call = sys.call(-1L)) {
   if (inherits(x, "pmf")) {
     return(x)

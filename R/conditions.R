@@ -21,8 +21,23 @@ stop_input <- function(argument, ..., call = sys.call(-1L)) {
 # There is no argument for the entry because R CMD check looks up what .Call() names.
 native <- function(...) {
   result <- .Call(...)
-  if (inherits(result, "warpbayes_failure")) {
-    stop_warpbayes(status_class[[result$status]], result$message, call = sys.call(-1L))
+  if (is_failure(result)) {
+    stop_failure(result, sys.call(-1L))
   }
   result
+}
+
+is_failure <- function(result) inherits(result, "warpbayes_failure")
+
+# The status of an entry that looked for an interrupt between slices of its work, and
+# found one.
+status_interrupted <- 5L
+
+stop_failure <- function(failure, call) {
+  if (failure$status == status_interrupted) {
+    # What R itself does when it finds an interrupt.
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    invokeRestart("abort")
+  }
+  stop_warpbayes(status_class[[failure$status]], failure$message, call = call)
 }

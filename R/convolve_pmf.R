@@ -4,57 +4,59 @@
 #'
 #' Convolves two distributions, two vectors of weights, or the rows of two matrices.
 #'
-#' Every entry has a small *relative* error, however small it is, and none is negative: all terms are
-#' non-negative and are added directly, or the fast method proves its error. `stats::convolve(x, rev(y),
-#' type = "open")` and other plain Fourier transforms have an absolute error of about 1e-17 instead, so that
-#' tails are noise, partly negative.
+#' Every entry of the result has a small *relative* error, however small the entry is, and no entry is
+#' negative: all terms are non-negative, and they are either added directly or computed by the fast method, which
+#' proves its error. `stats::convolve(x, rev(y), type = "open")` and other plain Fourier transforms have an
+#' *absolute* error of about 1e-17 instead, so their tails are noise, and partly negative.
 #'
 #' @section The two methods:
-#' The *direct sum* takes `length(x) * length(y)` multiply-adds, long vectors at 80% or more of the machine's
-#' rate. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, about 1.2e-13 for a
-#' million values in the shorter vector, and typically 1e-15.
+#' The *direct sum* takes `length(x) * length(y)` multiply-adds, and for long vectors runs at 80% or more of the
+#' machine's rate for them. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of
+#' the shorter vector: about 1.2e-13 for a million values. Typically it is 1e-15.
 #'
-#' The *fast method* is for `accuracy` above 0. From 2.6e5 products on, and where a few entries say that most
-#' would be accepted, it is one Fourier transform. From 6.7e7 products on windows of outputs are tried: exponential tilting, which does not
-#' change the result, moves the mass of both factors to where it matters for the window, what has become
-#' negligible is left out, and the rest is convolved directly or by a Fourier transform. Bounds on what was left out and on the transform's
-#' rounding are computed for each window, and each entry is accepted only if they stay below `accuracy` times that entry. What is
-#' not accepted in any window is summed directly. So `accuracy` holds in any case, and the method is fast
-#' where windows are accepted:
+#' The *fast method* is used if `accuracy` is above 0. From `length(x) * length(y)` = 2.6e5 on, one Fourier
+#' transform is tried if a few entries show that it would compute most of them accurately enough. From 6.7e7 on the
+#' result is computed in windows. Exponential tilting moves the mass of both distributions to the values that
+#' matter for a window, and is undone afterwards, so that it does not change the result. What the tilt has made
+#' negligible is left out; the rest is convolved directly or by a Fourier transform. For each window there are bounds
+#' on what was left out and on the transform's rounding error. An entry is accepted only if both together
+#' are below `accuracy` times that entry. Entries that no window accepts are summed directly. So `accuracy` holds in
+#' any case, and the method is fast where windows are accepted:
 #' \itemize{
 #'   \item log-concave and unimodal distributions: Poisson, binomial, negative binomial, geometric,
 #'     normal-like, triangular, uniform, in any combination;
 #'   \item weights without much structure, such as uniform random numbers;
-#'   \item a heavy tail with a narrow distribution: the narrow one is short once it is tilted.
+#'   \item a heavy-tailed distribution with a narrow one, which is short once it is tilted.
 #' }
-#' It is no faster than the direct sum, and up to a fifth slower, for two heavy (power) tails, several far
-#' modes with almost nothing between, every second value impossible, or entries that vary wildly from one to the next.
+#' It is no faster than the direct sum, and up to a fifth slower, for two heavy (power) tails, for several distant
+#' modes with almost nothing between them, where every second value is impossible, and for entries that vary wildly
+#' from one to the next.
 #'
-#' Neither the number of threads nor the processor nor the backend changes a bit of
-#' the result.
+#' The number of threads, the processor and the backend do not change a bit of the result.
 #'
 #' @section Logarithms:
-#' With `log = TRUE` entries keep their relative error down to log probabilities of
-#' -1e14: mantissas and exponents are kept apart. For vectors and matrices `log = TRUE` means that
-#' logarithms are given and returned.
+#' With `log = TRUE` entries keep their relative error down to log probabilities of -1e14, because each number is
+#' kept as a mantissa and an exponent. For vectors and matrices `log = TRUE` means that logarithms are given and
+#' returned.
 #'
 #' @param x,y two distributions made by [pmf()]; or two vectors of non-negative weights; or two
 #'   matrices of weights with the same number of rows, which are convolved row by row (a vector or a
-#'   single row serves all rows of the other). A vector together with a distribution must itself
-#'   be one, from 0.
-#' @param log whether the result is on the log scale, and for vectors and matrices the arguments too. By default
-#'   it is if `x` or `y` is a distribution on the log scale.
-#' @param accuracy relative error in each entry that is allowed to the fast method; 0 for direct sums throughout. The fast method
-#'   uses no transform below 1e-13.
+#'   matrix of one row is convolved with every row of the other). A vector given together with a distribution must
+#'   sum to 1; it is the distribution of a variable on 0, 1, ...
+#' @param log whether the result is on the log scale; for vectors and matrices it also says whether `x` and `y`
+#'   are. The default is `TRUE` if `x` or `y` is a distribution on the log scale.
+#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums alone. Below 1e-13
+#'   the fast method uses no Fourier transform.
 #' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
-#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()]. Direct sums run there; transforms run on the CPU.
-#' @param threads CPU threads for direct sums; `NULL` for all that this process may use.
-#' @return A [pmf()] for distributions, a vector of length `length(x) + length(y) - 1` for vectors, a matrix with `ncol(x) +
-#'   ncol(y) - 1` columns for matrices.
+#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()]. Direct sums run on this backend; Fourier transforms always
+#'   run on the CPU.
+#' @param threads the number of CPU threads for direct sums; `NULL` for as many as this process may use.
+#' @return A [pmf()] for distributions; for vectors a vector of length `length(x) + length(y) - 1`; for matrices a matrix
+#'   with `ncol(x) + ncol(y) - 1` columns.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero
-#' (position or row named), for matrices whose shapes do not fit, for results longer than R
-#' allows; `warpbayes_error_memory` for results larger than memory, with their size.
+#' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero (the message names the
+#' position or row), for matrices whose numbers of rows differ, and for results longer than R allows;
+#' `warpbayes_error_memory` for results that do not fit in memory (the message says how large they would be).
 #' @references
 #' Wilson, H. and Keich, U. (2016). Accurate pairwise convolutions of non-negative vectors via
 #' FFT. *Computational Statistics & Data Analysis* 101, 300-315. \doi{10.1016/j.csda.2016.03.010}
@@ -77,10 +79,12 @@
 #' dim(convolve_pmf(many, many, threads = 2))
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
-  if (is.null(log) && is.double(x) && is.double(y) && (is.null(threads) || is_thread_count(threads))) {
-    # Two short vectors take less time than the checks below; NULL if it is not these.
-    result <- .Call(C_pmf_convolve_short, x, y, accuracy, short_run(backend))
-    if (!is.null(result)) {
+  # Short sums take less time than the checks below, which are made only if the entry refuses
+  # what it was given.
+  if (is.null(log) && is.double(x) && is.double(y) && as.double(length(x)) * length(y) <= short_work &&
+    (missing(accuracy) || is_accuracy(accuracy)) && (is.null(threads) || is_thread_count(threads))) {
+    result <- .Call(C_pmf_convolve, x, y, FALSE, accuracy, short_run(backend))
+    if (is.double(result)) {
       return(result)
     }
   }
@@ -88,76 +92,30 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
     log <- check_flag(log, "log")
   }
   accuracy <- check_accuracy(accuracy)
-  run <- known_run(backend, threads)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
-    x <- as_pmf(x, "x")
-    y <- as_pmf(y, "y")
-    log <- if (is.null(log)) is_log(x) || is_log(y) else log
-    return(convolve_distributions(x, y, log, accuracy, run))
+    return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads, sys.call()))
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
-    return(convolve_rows(x, y, log, accuracy, run, sys.call()))
+    return(convolve_rows(x, y, log, accuracy, known_run(backend, threads), sys.call()))
   }
-  x <- check_weights(x, "x", log)
-  y <- check_weights(y, "y", log)
-  convolve_vectors(x, y, log, accuracy, run)
+  x <- plain_weights(x, "x", log)
+  y <- plain_weights(y, "y", log)
+  convolve_vectors(x, y, log, accuracy, backend, threads, sys.call())
 }
 
-is_thread_count <- function(threads) {
-  is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
-}
-
-# resolve_run() for calls that take microseconds: the last answers are kept as long as
-# nothing changes that they depend on.
-run_state <- new.env(parent = emptyenv())
-
-known_run <- function(backend, threads, call = sys.call(-1L)) {
-  key <- list(
-    backend, threads, getOption("warpbayes.backend"), getOption("warpbayes.plugin"), getOption("warpbayes.isa"),
-    getOption("warpbayes.device"), getOption("warpbayes.device_memory"), getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
-  )
-  if (!identical(key, run_state$key)) {
-    run_state$run <- with_tables(resolve_run(backend, threads, call))
-    run_state$key <- key
-  }
-  run_state$run
-}
-
-# Tables of the Fourier transforms, up to 2 MB, are kept with the run.
-with_tables <- function(run) {
-  if (is.null(run_state$fft)) {
-    run_state$fft <- .Call(C_pmf_cache)
-  }
-  c(run, fft = run_state$fft)
-}
-
-# For short work, which no second thread helps.
-short_run <- function(backend) {
-  key <- list(
-    backend, getOption("warpbayes.backend"), getOption("warpbayes.plugin"), getOption("warpbayes.isa"),
-    getOption("warpbayes.device"), getOption("warpbayes.device_memory")
-  )
-  # After a fork the card is out of reach.
-  same <- identical(key, run_state$short_key) &&
-    (run_state$short_run$backend == "cpu" || run_state$short_pid == Sys.getpid())
-  if (!same) {
-    run_state$short_run <- with_tables(resolve_run(backend, 1L, sys.call(-1L)))
-    run_state$short_key <- key
-    run_state$short_pid <- Sys.getpid()
-  }
-  run_state$short_run
+is_accuracy <- function(accuracy) {
+  is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
 }
 
 check_accuracy <- function(accuracy, call = sys.call(-1L)) {
-  if (!is.numeric(accuracy) || length(accuracy) != 1L || !isTRUE(accuracy >= 0 & accuracy <= 0.01)) {
+  if (!is_accuracy(accuracy)) {
     stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy), call = call)
   }
   as.double(accuracy)
 }
 
-# A vector among distributions is one whose first value is 0.
+# A vector given together with a distribution is the distribution of a variable on 0, 1, ...
 as_pmf <- function(x, argument, call = sys.call(-1L)) {
   if (inherits(x, "pmf")) {
     return(x)
@@ -172,44 +130,41 @@ as_pmf <- function(x, argument, call = sys.call(-1L)) {
   new_pmf(x, 0, FALSE)
 }
 
-convolve_distributions <- function(x, y, log, accuracy, run) {
-  from <- check_from(x$from + y$from)
-  if (is_log(x) || is_log(y) || log) {
-    result <- convolve_vectors(prob_of(x, TRUE), prob_of(y, TRUE), TRUE, accuracy, run)
-    return(new_pmf(if (log) result else exp(result), from, log))
-  }
-  new_pmf(convolve_vectors(x$prob, y$prob, FALSE, accuracy, run), from, FALSE)
+convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) {
+  inside <- is_log(x) || is_log(y) || isTRUE(log)
+  log <- if (is.null(log)) inside else log
+  from <- check_from(x$from + y$from, call)
+  result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads, call)
+  new_pmf(if (inside && !log) exp(result) else result, from, log)
 }
 
-check_from <- function(from, call = sys.call(-2L)) {
+check_from <- function(from, call = sys.call(-1L)) {
   if (abs(from) > 2^52) {
     stop_warpbayes("input", paste0("the sum would begin at ", show_value(from), ", beyond 2^52"), call = call)
   }
   from
 }
 
-convolve_vectors <- function(x, y, log, accuracy, run) {
-  check_result_size(length(x) + length(y) - 1, NULL, "probabilities", copies = if (log || accuracy > 0) 6 else 3)
-  native_unless_interrupted(if (log) C_pmf_convolve_log else C_pmf_convolve, x, y, accuracy, run)
-}
-
-# The entries look for an interrupt between slices of long work and return NULL
-# after one: it goes on from here as if nothing had been in between.
-native_unless_interrupted <- function(...) {
-  result <- .Call(...)
-  if (inherits(result, "warpbayes_failure")) {
-    stop_warpbayes(status_class[[result$status]], result$message, call = sys.call(-2L))
-  }
-  if (is.null(result)) {
-    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-    invokeRestart("abort")
+# Two vectors of weights or of logarithms. The entry looks whether they can be used.
+convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
+  m <- as.double(length(x))
+  n <- as.double(length(y))
+  run <- run_for(if (log) Inf else m * n, backend, threads, call = call)
+  check_result_size(m + n - 1, NULL, "probabilities", call, copies = if (log || accuracy > 0) 6 else 3)
+  result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
+  if (is_failure(result)) {
+    # The entry says that weights cannot be used; these say which, and why.
+    check_weights(x, "x", log, call)
+    check_weights(y, "y", log, call)
+    stop_failure(result, call)
   }
   result
 }
 
 convolve_rows <- function(x, y, log, accuracy, run, call) {
-  x <- check_weight_rows(x, "x", log, call)
-  y <- check_weight_rows(y, "y", log, call)
+  given <- list(x = x, y = y)
+  x <- plain_weight_rows(x, "x", log, call)
+  y <- plain_weight_rows(y, "y", log, call)
   if (nrow(x) != nrow(y) && nrow(x) != 1L && nrow(y) != 1L) {
     stop_input("y", sprintf("has %d rows and `x` has %d: rows are convolved in pairs", nrow(y), nrow(x)), call = call)
   }
@@ -218,17 +173,30 @@ convolve_rows <- function(x, y, log, accuracy, run, call) {
     stop_input("x", sprintf("and `y` would give a matrix with %.0f columns, more than R allows", columns), call = call)
   }
   check_result_size(columns * max(nrow(x), nrow(y)), NULL, "probabilities", call)
-  native_unless_interrupted(C_pmf_convolve_rows, x, y, log, accuracy, run)
+  result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
+  if (is_failure(result)) {
+    for (argument in c("x", "y")) {
+      check <- if (is.matrix(given[[argument]])) check_weight_rows else check_weights
+      check(given[[argument]], argument, log, call)
+    }
+    stop_failure(result, call)
+  }
+  result
 }
 
-# A double matrix whose rows can be used; a vector is a single row.
-check_weight_rows <- function(x, argument, log, call) {
+# A double matrix; a vector is a single row. Its weights are for the entry to look at, which
+# leaves it to check_weight_rows() to say what is wrong with them.
+plain_weight_rows <- function(x, argument, log, call) {
   if (!is.matrix(x)) {
-    return(matrix(check_weights(x, argument, log, call), 1L))
+    x <- plain_weights(x, argument, log, call)
+    dim(x) <- c(1L, length(x))
   }
-  if (is.double(x) && .Call(C_pmf_usable, x, log)) {
-    return(x)
-  }
+  if (is.double(x) && length(x) > 0L) x else check_weight_rows(x, argument, log, call)
+}
+
+# A double matrix whose rows can be used, or an error that names the first weight or row
+# which cannot.
+check_weight_rows <- function(x, argument, log, call) {
   if (!is.numeric(x)) {
     stop_input(argument, "must be numeric, not ", show_value(x), call = call)
   }
@@ -251,26 +219,4 @@ check_weight_rows <- function(x, argument, log, call) {
     )
   }
   x
-}
-
-# Stops before R would ask for more memory than the machine has. `copies` of the
-# result are alive at some time.
-check_result_size <- function(entries, argument, what, call = sys.call(-2L), copies = 3) {
-  bytes <- 8 * entries
-  if (bytes <= 1e8) {
-    return(invisible())
-  }
-  size <- function() {
-    count <- format(entries, big.mark = ",", decimal.mark = ".", digits = 17, scientific = FALSE)
-    sprintf("the result would have %s %s (%s)", count, what, show_bytes(bytes))
-  }
-  if (entries > 2^52) {
-    stop_warpbayes("input", paste0(size(), ", more than R allows"), argument = argument, call = call)
-  }
-  if (copies * bytes > memory_available()) {
-    stop_warpbayes("memory", sprintf(
-      "%s and takes %d times that to compute, but only %s of memory are available", size(), copies,
-      show_bytes(memory_available())
-    ), argument = argument, call = call)
-  }
 }

@@ -11,3 +11,25 @@ memory_available <- function() {
   kilobytes <- sub("^MemAvailable: *([0-9]+) kB$", "\\1", grep("^MemAvailable: *[0-9]+ kB$", lines, value = TRUE))
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
 }
+
+# Stops before R asks for more memory than the machine has. `copies` times the result's
+# size is what the computation takes at its peak.
+check_result_size <- function(entries, argument, what, call = sys.call(-2L), copies = 3) {
+  bytes <- 8 * entries
+  if (bytes <= 1e8) {
+    return(invisible())
+  }
+  size <- function() {
+    count <- format(entries, big.mark = ",", decimal.mark = ".", digits = 17, scientific = FALSE)
+    sprintf("the result would have %s %s (%s)", count, what, show_bytes(bytes))
+  }
+  if (entries > 2^52) {
+    stop_warpbayes("input", paste0(size(), ", more than R allows"), argument = argument, call = call)
+  }
+  if (copies * bytes > memory_available()) {
+    stop_warpbayes("memory", sprintf(
+      "%s and takes %d times that to compute, but only %s of memory are available", size(), copies,
+      show_bytes(memory_available())
+    ), argument = argument, call = call)
+  }
+}

@@ -1,29 +1,26 @@
-# The class of a distribution on whole numbers: the constructor, its checks, and
-# what shows one.
+# The class of a distribution on whole numbers: its constructor, checks, operators, and how it
+# is printed.
 
 #' The distribution of a whole-number random variable
 #'
 #' `pmf()` makes a probability mass function on the whole numbers `from`, `from + 1`,
-#' ... out of a vector of probabilities. Sums and differences of independent
-#' variables are then `+` and `-`, or [convolve_pmf()], [sum_pmf()] and [rep_sum()],
-#' which have more to say.
+#' ... out of a vector of probabilities. Distributions of independent variables are then added with `+` and
+#' subtracted with `-`; [convolve_pmf()], [sum_pmf()] and [rep_sum()] do the same and have more options.
 #'
 #' `x + y` and `x - y` are the sum and the difference of independent variables, `x + 3`
 #' and `x - 3` shift by a whole number, `-x` changes the sign. `c(x, y)` and `rep(x, 3)` are lists of
-#' variables, which [sum_pmf()] adds. Every entry of a sum has a
-#' small relative error, however far in the tail: see [convolve_pmf()].
+#' variables, which [sum_pmf()] adds. Every entry of a sum has a small relative error, however far in the tail it
+#' lies: see [convolve_pmf()].
 #'
-#' Probabilities below 1e-308 are zero in doubles. A distribution made with
-#' `log = TRUE` keeps logarithms throughout, and so do the results in which it takes part.
+#' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms, and so
+#' does every sum to which it is added.
 #'
-#' @param prob probabilities of `from`, `from + 1`, ..., as many as you like: not negative, finite, and
-#'   with the sum 1 to within `tolerance`. With `log = TRUE` their natural logarithms; `-Inf`
-#'   stands for zero.
-#' @param from the whole number to which `prob[1]` belongs, up to 2^52 in absolute value.
+#' @param prob the probabilities of `from`, `from + 1`, ...: numbers that are finite and not negative and whose sum
+#'   differs from 1 by at most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
+#' @param from the value whose probability is `prob[1]`: a whole number of at most 2^52 in absolute value.
 #' @param log whether `prob` holds logarithms.
-#' @param normalize whether to divide by the sum, which then only has to be positive and
-#'   finite.
-#' @param tolerance largest distance of the sum from 1 (of its logarithm from 0) without `normalize`. The
+#' @param normalize whether to divide `prob` by its sum, which then only has to be positive and finite.
+#' @param tolerance without `normalize`, how far the sum may be from 1, or with `log = TRUE` its logarithm from 0. The
 #'   probabilities are kept as they are.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
@@ -36,10 +33,10 @@
 #'   `sd`, `skewness` (`NA` for a constant), `quantiles` (at 0, 1, 25, 50, 75, 99 and 100%) and `mode` (the first of the most
 #'   probable values).
 #' @section Errors:
-#' `warpbayes_error_input` for `prob` that is no numeric vector, is empty, has negative, missing or
-#' infinite entries (the first is named), is all zero, or does not sum to 1; for `from` that is
-#' no whole number; for `+` or `-` with anything but a distribution or one whole number; and for any other
-#' operator or function of numbers, such as `max()` or `exp()`.
+#' `warpbayes_error_input` for `prob` that is not a numeric vector, is empty, has negative, missing or infinite
+#' entries (the message names the first), is all zero, or does not sum to 1; for `from` that is not a whole
+#' number; for `+` or `-` with anything but a distribution or one whole number; and for any other operator or
+#' function of numbers, such as `max()` or `exp()`.
 #' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum()], [condition_on_sum()]; [dpmf()] for probabilities,
 #'   quantiles and draws; [plot.pmf()].
 #' @examples
@@ -78,8 +75,16 @@ new_pmf <- function(prob, from, log) {
   structure(if (log) list(log_prob = prob, from = from) else list(prob = prob, from = from), class = "pmf")
 }
 
-# A plain double vector of weights, or logarithms of weights, that can be used, or
-# an error that names the first one which cannot.
+# A double vector without attributes. Whether its weights can be used is for the entry to find
+# out, which leaves it to check_weights() to say what is wrong with them. Other vectors
+# are checked here.
+plain_weights <- function(weights, argument, log, call = sys.call(-1L)) {
+  plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
+  if (plain) weights else check_weights(weights, argument, log, call)
+}
+
+# A double vector of weights, or of logarithms, that can be used; or an error that names
+# the first entry which cannot.
 check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) {
     return(weights)
@@ -103,10 +108,11 @@ check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
   weights
 }
 
-# Below this a double holds the logarithm to less than whole numbers.
+# Logarithms below this are refused: the compiled code keeps numbers as mantissas and binary
+# exponents of up to 2^50 (src/numeric/wide.h).
 least_log <- -2^49
 
-# The first entry that is no weight, or 0.
+# The position of the first entry that is not a weight, or 0.
 bad_weight <- function(weights, log) {
   range <- range(weights)
   if (log) {
@@ -146,7 +152,7 @@ check_pmf <- function(x, argument, call = sys.call(-1L)) {
   x
 }
 
-# Probabilities, or their logarithms, whatever the scale on which they are kept.
+# Probabilities, or with log = TRUE their logarithms, whichever of them the distribution holds.
 prob_of <- function(x, log = FALSE) {
   if (is_log(x)) {
     if (log) x$log_prob else exp(x$log_prob)
@@ -155,8 +161,8 @@ prob_of <- function(x, log = FALSE) {
   }
 }
 
-# Probabilities relative to the largest: for moments, where what underflows does
-# not matter.
+# Weights in proportion to the probabilities, the largest of them 1 on the log scale: for moments
+# and draws, to which entries that underflow then contribute nothing.
 relative_weights <- function(x) {
   if (is_log(x)) exp(x$log_prob - max(x$log_prob)) else x$prob
 }
@@ -196,7 +202,7 @@ print.pmf <- function(x, digits = 4, ...) {
   )
   most <- 10L
   size <- size_of(x)
-  # The most probable values in a row; all, if they are few.
+  # Ten values about the mode, or all values if there are no more.
   first <- if (size <= most) 1 else min(max(1, summary$mode - x$from + 1 - most %/% 2), size - most + 1)
   shown <- first + seq_len(min(size, most)) - 1
   row <- weights_of(x)[shown]
@@ -273,8 +279,8 @@ Ops.pmf <- function(e1, e2) {
   convolve_pmf(e1, e2)
 }
 
-# Without these, R would take a distribution for the list that holds it: max() of its
-# probabilities and `from`, c() of two as four vectors.
+# Without these, R would work on the list that a distribution is: max() would be the largest of
+# its probabilities and `from`, and c() of two distributions a list of four vectors.
 
 #' @noRd
 #' @export

@@ -2,24 +2,22 @@
 
 #' Probabilities, quantiles, draws and moments of a distribution
 #'
-#' In the manner of R's other distributions: probabilities `dpmf()`, cumulative probabilities
-#' `ppmf()`, quantiles `qpmf()`, random draws `rpmf()`; and `median()`, `mean()` and `variance()`, whose
-#' square root is the standard deviation.
+#' The functions are named as for R's other distributions: `dpmf()` gives probabilities, `ppmf()` cumulative
+#' probabilities, `qpmf()` quantiles and `rpmf()` random draws. `mean()`, `variance()` and `median()` give numbers; the
+#' standard deviation is the square root of the variance.
 #'
-#' Tails are summed from their thin end, without cancellation: `lower.tail = FALSE` gives an upper
-#' tail with the relative error of the probabilities themselves, and `log.p = TRUE` its
-#' logarithm.
+#' Each tail is summed from its far end, without cancellation: `lower.tail = FALSE` gives an upper tail whose
+#' relative error is about that of the probabilities themselves, and `log.p = TRUE` gives its logarithm.
 #'
-#' Draw `i` of `rpmf()` is a function of the seed and of `i` alone.
+#' Draw `i` of `rpmf()` depends on the seed and on `i` alone.
 #'
-#' @param x values whose probabilities are asked for; for `quantile()`, `median()`, `mean()` and `variance()` the
-#'   distribution.
+#' @param x for `dpmf()` the values whose probabilities are asked for; for the other functions the distribution.
 #' @param q values; fractions are rounded down.
 #' @param p,probs probabilities.
 #' @param n number of draws.
 #' @param dist a distribution made by [pmf()].
 #' @param log,log.p whether probabilities are natural logarithms.
-#' @param lower.tail whether probabilities are \eqn{P(X \le x)}{P(X <= x)}, or else
+#' @param lower.tail whether probabilities are \eqn{P(X \le x)}{P(X <= x)}; otherwise they are
 #'   \eqn{P(X > x)}.
 #' @param names whether the result of `quantile()` has the probabilities for names.
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
@@ -33,7 +31,7 @@
 #'   `p`; the probabilities 0 and 1 give the first and the last possible value.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments of the wrong type, for probabilities outside
-#' \eqn{[0, 1]} and for `n` that is no whole number from 0.
+#' \eqn{[0, 1]}, and for `n` that is not a whole number from 0.
 #' @references
 #' Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E. (2011). Parallel random numbers: as easy as 1, 2,
 #' 3. *SC '11*. \doi{10.1145/2063384.2063405} for the generator.
@@ -171,7 +169,7 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
   qpmf(0.5, x)
 }
 
-# Mean, and moments about it, with sums relative to the middle of the mass.
+# The mean, and the second and third moment about it.
 central_moments <- function(x) {
   weights <- relative_weights(x)
   weights <- weights / sum(weights)

@@ -2,20 +2,20 @@
 
 #' Plot a distribution
 #'
-#' Bars for few values, a line for many; on a logarithmic axis down to probabilities that doubles
-#' cannot hold.
+#' Draws bars for few values and a line for many, on a linear or a logarithmic axis. The logarithmic axis also shows
+#' probabilities that are too small for doubles.
 #'
 #' @param x a distribution made by [pmf()].
-#' @param type `"bars"`, `"line"`, or `"auto"`: bars up to 100 values.
-#' @param log whether the probabilities are on a logarithmic axis; by default they are for distributions
-#'   kept as logarithms.
-#' @param xlim range of values; by default that which holds all but 1e-6 of the probability on
-#'   either side, or with `log` all values.
-#' @param ylim range of the axis; with `log`, of powers of ten.
+#' @param type `"bars"`, `"line"`, or `"auto"`, which draws bars if there are at most 100 values.
+#' @param log whether the axis of probabilities is logarithmic. The default is `TRUE` for a distribution on the log
+#'   scale.
+#' @param xlim the range of values. By default all values with `log`, and otherwise the values between the quantiles at
+#'   1e-6 and 1 - 1e-6.
+#' @param ylim the range of probabilities; with `log`, of their logarithms to base 10.
 #' @param xlab,ylab,main labels.
 #' @param col colour.
 #' @param border colour of the bars' borders, `NA` for none.
-#' @param add whether to draw into the picture that is there, whose axis must be of the same kind.
+#' @param add whether to add to the last plot, whose axis must have the same scale.
 #' @param ... further graphical parameters for the bars or the line, such as `lwd`.
 #' @return `x`, invisibly.
 #' @section Errors:
@@ -55,7 +55,7 @@ plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NUL
     )
     graphics::box()
     graphics::axis(1, at = whole_ticks(graphics::axTicks(1)))
-    draw_probability_axis(log)
+    probability_axis(log)
   }
   if (!bars) {
     graphics::lines(thin_line(value, height), col = col, ...)
@@ -70,14 +70,14 @@ whole_ticks <- function(ticks) {
   ticks[ticks == floor(ticks)]
 }
 
-draw_probability_axis <- function(log) {
+probability_axis <- function(log) {
   if (!log) {
     graphics::axis(2)
     return()
   }
   powers <- whole_ticks(graphics::axTicks(2))
-  # Labels run along the axis, exponents in smaller print: as many as have room,
-  # counted from the top.
+  # Labels run along the axis, with exponents in smaller print. As many are drawn as have room,
+  # beginning with the highest.
   inches <- function(text) graphics::strwidth(text, units = "inches")
   width <- inches("10 ") + 0.7 * max(inches(paste0("-", abs(powers))))
   every <- ceiling(width * length(powers) / graphics::par("pin")[[2L]])
@@ -86,8 +86,8 @@ draw_probability_axis <- function(log) {
   graphics::axis(2, at = powers, labels = as.expression(labels))
 }
 
-# A line through a million points looks like that through the least and the
-# largest height of each of two thousand stretches.
+# A line through a million points looks like the line through the lowest and the highest
+# point of each of two thousand stretches.
 thin_line <- function(value, height, stretches = 2000L) {
   if (length(value) <= 4L * stretches) {
     return(list(x = value, y = height))

@@ -4,28 +4,28 @@
 #'
 #' `sum_pmf()` adds many variables, `rep_sum()` independent copies of one.
 #'
-#' `sum_pmf()` convolves the two shortest distributions until one is left, which makes thousands of
-#' short ones about as fast as one convolution of two long ones: with `cbind(1 - p, p)` for 10,000
-#' probabilities `p` it gives a Poisson-binomial distribution within milliseconds.
+#' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In
+#' this order thousands of short distributions take about as long as one convolution of two long ones. A
+#' Poisson-binomial distribution, `sum_pmf(cbind(1 - p, p))` for 10,000 probabilities `p`, takes milliseconds.
 #'
-#' In doubles, results below 1e-308 are zero; with `log = TRUE` nothing underflows on the
-#' way or at the end.
+#' Probabilities below 1e-308 become zero in doubles. With `log = TRUE` nothing underflows, neither on the way nor in
+#' the result.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows
 #'   are distributions from 0 (or weights). For `rep_sum()` one distribution or one vector of weights.
 #' @param times how many independent copies are added; 0 gives the constant 0.
-#' @param accuracy relative error in each entry that is allowed to the fast method, in the result; it is shared out among the
-#'   convolutions large enough for that. 0 for direct sums throughout. Rounding of direct sums comes on top, about 1e-16 times the
-#'   number of variables at worst and far less as a rule.
-#' @param log whether the result is on the log scale; vectors and matrices are then given as logarithms
-#'   too. By default it is if one of the distributions is.
+#' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums
+#'   alone. The convolutions that are large enough for the fast method get equal shares of it. The rounding errors of
+#'   direct sums come in addition: at worst about 1e-16 times the number of variables, usually far less.
+#' @param log whether the result is on the log scale; for vectors and matrices it also says whether `x` is. The
+#'   default is `TRUE` if one of the distributions is on the log scale.
 #' @inheritParams convolve_pmf
-#' @return A [pmf()] if one of the variables was given as such; otherwise a vector of weights for 0, 1,
+#' @return A [pmf()] if one of the variables was given as one; otherwise a vector of weights for 0, 1,
 #'   ... (logarithms with `log = TRUE`).
 #' @section Errors:
-#' `warpbayes_error_input` for an empty list or matrix, for anything that [convolve_pmf()]
-#' refuses, naming the element, and for `times` that is no whole number; `warpbayes_error_memory` for results larger
-#' than memory, with their size.
+#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
+#' the element), and for `times` that is not a whole number; `warpbayes_error_memory` for results that do not fit in
+#' memory (the message says how large they would be).
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
 #' set.seed(1)
@@ -46,12 +46,9 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   }
   accuracy <- check_accuracy(accuracy)
   run <- known_run(backend, threads)
+  call <- sys.call()
   if (is.matrix(x)) {
-    log <- isTRUE(log)
-    x <- check_weight_rows(x, "x", log, sys.call())
-    length <- nrow(x) * (ncol(x) - 1) + 1
-    check_result_size(length, NULL, "probabilities", copies = 6)
-    return(native_unless_interrupted(C_pmf_sum_columns, t(x), length, log, accuracy, run))
+    return(sum_rows_of(x, isTRUE(log), accuracy, run, call))
   }
   if (inherits(x, "pmf") || !is.list(x)) {
     stop_input("x", "must be a list of distributions, or a matrix whose rows are distributions, not ", show_value(x))
@@ -59,32 +56,49 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   if (is.data.frame(x)) {
     stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
   }
-  call <- sys.call()
   if (length(x) == 0L) {
     stop_input("x", "is an empty list: there is nothing to add")
   }
   is_pmf <- vapply(x, inherits, NA, "pmf")
-  if (any(is_pmf)) {
-    x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), call))
-    scales <- vapply(x, is_log, NA)
-    inside <- any(scales) || isTRUE(log)
-    log <- if (is.null(log)) any(scales) else log
-    from <- check_from(sum(vapply(x, function(one) one$from, 0)))
-    values <- if (inside || any(scales)) lapply(x, prob_of, log = TRUE) else lapply(x, function(one) one$prob)
-    result <- sum_vectors(values, inside, accuracy, run)
-    return(new_pmf(if (inside && !log) exp(result) else result, from, log))
+  if (!any(is_pmf)) {
+    log <- isTRUE(log)
+    values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log, call))
+    return(sum_vectors(values, log, accuracy, run, call))
   }
-  log <- isTRUE(log)
-  values <- lapply(seq_along(x), function(i) check_weights(x[[i]], element_name(i), log, call))
-  sum_vectors(values, log, accuracy, run)
+  x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), call))
+  inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
+  log <- if (is.null(log)) inside else log
+  from <- check_from(sum(vapply(x, function(one) one$from, 0)))
+  result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run, call)
+  new_pmf(if (inside && !log) exp(result) else result, from, log)
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 
-sum_vectors <- function(values, log, accuracy, run) {
+# A list of double vectors, whose weights the entry looks at.
+sum_vectors <- function(values, log, accuracy, run, call) {
   length <- sum(as.double(lengths(values)) - 1) + 1
-  check_result_size(length, NULL, "probabilities", sys.call(-1L), copies = 6)
-  native_unless_interrupted(C_pmf_sum, values, length, log, accuracy, run)
+  check_result_size(length, NULL, "probabilities", call, copies = 6)
+  result <- .Call(C_pmf_sum, values, length, log, accuracy, run)
+  if (is_failure(result)) {
+    for (i in seq_along(values)) {
+      check_weights(values[[i]], element_name(i), log, call)
+    }
+    stop_failure(result, call)
+  }
+  result
+}
+
+sum_rows_of <- function(x, log, accuracy, run, call) {
+  x <- plain_weight_rows(x, "x", log, call)
+  length <- nrow(x) * (ncol(x) - 1) + 1
+  check_result_size(length, NULL, "probabilities", call, copies = 6)
+  result <- .Call(C_pmf_sum, t(x), length, log, accuracy, run)
+  if (is_failure(result)) {
+    check_weight_rows(x, "x", log, call)
+    stop_failure(result, call)
+  }
+  result
 }
 
 #' @rdname sum_pmf
@@ -98,21 +112,27 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
   run <- known_run(backend, threads)
   if (!inherits(x, "pmf")) {
     log <- isTRUE(log)
-    x <- check_weights(x, "x", log)
+    x <- plain_weights(x, "x", log)
     return(repeat_vector(x, times, log, accuracy, run, sys.call()))
   }
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
-  from <- check_from(x$from * times, sys.call())
+  from <- check_from(x$from * times)
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run, sys.call())
   new_pmf(if (inside && !log) exp(result) else result, from, log)
 }
 
 repeat_vector <- function(x, times, log, accuracy, run, call) {
   if (times == 0) {
+    check_weights(x, "x", log, call)
     return(if (log) 0 else 1)
   }
   length <- (length(x) - 1) * times + 1
   check_result_size(length, "times", "probabilities", call, copies = 6)
-  native_unless_interrupted(C_pmf_repeat, x, times, length, log, accuracy, run)
+  result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, run)
+  if (is_failure(result)) {
+    check_weights(x, "x", log, call)
+    stop_failure(result, call)
+  }
+  result
 }

@@ -20,7 +20,14 @@ results <- function() {
     rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2)
   )
-  list(sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
+  items <- list(
+    rcategorical(rows, 3, seed = 1), rcategorical(log(rows), log = TRUE, seed = 1), rcategorical(1:3, 100, seed = 1),
+    rcategorical(sparse, 2, seed = 1), rcategorical(rows, 2, seed = 1, precision = "single"),
+    tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
+    warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
+  )
+  list(items = items, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

@@ -60,7 +60,7 @@ typedef struct wb_topic_draw {
   double beta;         /* > 0 */
 } wb_topic_draw;
 
-typedef struct wb_topic_functions {
+typedef struct wb_topic_model_functions {
   int (*open)(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
               wb_topic_session **session, wb_message *message);
   /* The topics of all tokens, from 0. */
@@ -91,7 +91,7 @@ typedef struct wb_topic_functions {
    * documents x topics with the topics of a document side by side. */
   int (*score)(wb_topic_session *session, const double *theta, double *log_likelihood, wb_message *message);
   void (*close)(wb_topic_session *session); /* NULL-safe, never fails */
-} wb_topic_functions;
+} wb_topic_model_functions;
 
 #ifdef __cplusplus
 }

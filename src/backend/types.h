@@ -14,7 +14,8 @@ typedef enum wb_status {
   WB_ERROR_INPUT = 1,   /* the caller's values cannot be used */
   WB_ERROR_DEVICE = 2,  /* the device failed while computing */
   WB_ERROR_MEMORY = 3,  /* host or device memory ran out */
-  WB_ERROR_BACKEND = 4  /* the backend or the device is not available */
+  WB_ERROR_BACKEND = 4, /* the backend or the device is not available */
+  WB_INTERRUPTED = 5    /* the user interrupted; no function of a backend returns it */
 } wb_status;
 
 typedef struct wb_message {

@@ -69,6 +69,19 @@ WB_HD float wb_selectf(int condition, float yes, float no) {
   return wb_bits_float((wb_float_bits(yes) & mask) | (wb_float_bits(no) & ~mask));
 }
 
+#define WB_TO_INTEGER 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to whole numbers */
+
+/* The nearest whole number, for |x| below 2^51. */
+WB_HD double wb_nearest(double x) {
+  return (x + WB_TO_INTEGER) - WB_TO_INTEGER;
+}
+
+/* 2^e for a whole e in [-1000, 1023]; 0 for e below. */
+WB_HD double wb_power_of_two(double e) {
+  const uint64_t bits = (wb_double_bits(e + WB_TO_INTEGER) + 1023) << 52;
+  return wb_bits_double(bits & wb_mask(e >= -1000.0));
+}
+
 WB_HD double wb_infinity(void) {
   return wb_bits_double(0x7FF0000000000000u);
 }
@@ -88,7 +101,6 @@ WB_HD float wb_nanf(void) {
 #define WB_LOG_2_PI 1.8378770664093454
 #define WB_LN2_HIGH 0.6931471805599453     /* log 2 rounded */
 #define WB_LN2_LOW 2.3190468138462996e-17  /* the rest */
-#define WB_TO_INTEGER 6755399441055744.0   /* 1.5 * 2^52: adding it rounds to whole numbers */
 #define WB_LOG2_Ef 1.44269504f
 #define WB_LN2_HIGHf 0.693147182f
 #define WB_LN2_LOWf -1.90465421e-9f

@@ -75,8 +75,10 @@ const wb_backend *wb_cpu_backend(void) {
     .device_count = device_count,
     .device_describe = device_describe,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
+    .read_rate = wb_cpu_read_rate,
     .mixture = &wb_cpu_mixture,
-    .convolution = &wb_cpu_convolution,
+    .pmf = &wb_cpu_pmf,
+    .categorical = &wb_cpu_categorical,
     .topic_model = &wb_cpu_topic_model,
   };
   return &backend;

@@ -6,9 +6,11 @@
 #include "backend/backend.h"
 
 extern const wb_mixture_functions wb_cpu_mixture;
-extern const wb_convolution_functions wb_cpu_convolution;
-extern const wb_topic_functions wb_cpu_topic_model;
+extern const wb_pmf_functions wb_cpu_pmf;
+extern const wb_categorical_functions wb_cpu_categorical;
+extern const wb_topic_model_functions wb_cpu_topic_model;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+int wb_cpu_read_rate(const wb_run *run, double *rate, wb_message *message);
 
 /* The widest instruction set that the processor and the operating system support and
  * for which loops are compiled. */

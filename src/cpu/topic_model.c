@@ -588,7 +588,7 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
   return failed ? wb_out_of_memory(message, "learning beta", 12 * (size_t)topics) : WB_OK;
 }
 
-const wb_topic_functions wb_cpu_topic_model = {
+const wb_topic_model_functions wb_cpu_topic_model = {
   .open = open_session,
   .set_topics = set_topics,
   .get_topics = get_topics,

@@ -84,8 +84,10 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.device_count = device_count;
   backend.device_describe = device_describe;
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
+  backend.read_rate = wb_cuda_read_rate;
   backend.mixture = &wb_cuda_mixture;
-  backend.convolution = &wb_cuda_convolution;
+  backend.pmf = &wb_cuda_pmf;
+  backend.categorical = &wb_cuda_categorical;
   backend.topic_model = &wb_cuda_topic_model;
   return &backend;
 }

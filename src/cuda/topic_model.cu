@@ -634,7 +634,7 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 
 } // namespace
 
-const wb_topic_functions wb_cuda_topic_model = {
+const wb_topic_model_functions wb_cuda_topic_model = {
   open_session,   set_topics,           get_topics,       draw_terms, set_phi,       get_phi,
   draw_documents, draw_document_tables, draw_term_tables, score,      close_session,
 };

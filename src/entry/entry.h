@@ -20,6 +20,11 @@
  * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* Whether the user has interrupted, found out without a jump over the caller's memory.
+ * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
+ * passes on to R. */
+int wb_interrupted(void);
+
 /* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
  * thread, since the OpenMP threads of its parent do not exist in it. */
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
@@ -58,6 +63,13 @@ SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
+SEXP wb_entry_backend_read_rate(SEXP run);
+
+/* entry/categorical.c */
+SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
+SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
+                                      SEXP run);
+SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run);
 
 /* entry/chains.c */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
@@ -80,15 +92,11 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 /* entry/pmf.c */
 SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
-SEXP wb_entry_pmf_convolve_short(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve_part(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
-SEXP wb_entry_pmf_convolve_rows(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_convolve_log(SEXP x, SEXP y, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_sum(SEXP values, SEXP length, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_sum_columns(SEXP columns, SEXP length, SEXP log, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
+SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_product(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
+SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
 

@@ -205,7 +205,7 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   if (!topic || !is_positive(alpha, s->topics)) return changed_fit();
   double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
   SEXP out = PROTECT(topics_new(s));
-  const wb_topic_functions *functions = s->backend->topic_model;
+  const wb_topic_model_functions *functions = s->backend->topic_model;
   int status = functions->set_topics(s->topic, topic, &message);
   for (int i = 0; i < Rf_asInteger(sweeps) && status == WB_OK; i++) {
     const wb_topic_draw draw = {wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration) + (uint32_t)i, Rf_asLogical(mean),

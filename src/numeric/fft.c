@@ -1,11 +1,11 @@
-/* The fast Fourier transform for convolutions: decimation in frequency forward
- * and in time backward, so that no reordering is needed (Gentleman & Sande 1966).
+/* The fast Fourier transform for convolutions: decimation in frequency forward and in
+ * time backward, so that no entry has to be moved to another place (Gentleman & Sande 1966).
  *
- * Error. Let u = 2^-53. A step of radix four is two levels of complex additions,
+ * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A step of radix four is two levels of complex additions,
  * each with relative error u, and one product with a root of unity, of relative
  * error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017,
  * theorem 3.1) plus that of the root, below 2u here (measured: 1.3u). With
- * L = log2(n) a transform has L levels and M <= (L + 1)/2 products on every path, so its
+ * L = log2(n) a transform has L levels, and every path through it meets M <= (L + 1)/2 products. So its
  * relative error in the 2-norm is at most d = (1 + u)^L (1 + 2u)^M (1 + 2u)^M - 1.
  * The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to
  * terms of order u^2, and the way back adds d/n times the 1-norm of the spectrum
@@ -22,7 +22,7 @@
 #include "numeric/memory.h"
 
 /* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t, where the
- * argument is exact; the error of the pair measured as 1.3u. */
+ * argument is exact. The error of the pair was measured: 1.3u. */
 WB_HD double fft_sine(double t) {
   const double s = t * t;
   double a = 0.7181223017785006;
@@ -59,9 +59,9 @@ static table_function *const tables[] = WB_ISA_TABLE(fft_table);
 
 struct wb_fft {
   size_t length;
-  int top;                    /* index in `roots` of the largest power of four */
-  const double *roots[16];    /* [0]: re, im of the 16th roots; [s]: of length 4^(s + 2) */
-  const double *halving;      /* of the radix-2 step, or NULL */
+  int top;                 /* index in `roots` of the largest power of four */
+  const double *roots[16]; /* [0]: the 16th roots of unity, re and im in turn; [s]: those of length 4^(s + 2) */
+  const double *halving;   /* the roots of the radix-2 step, or NULL */
 };
 
 /* cos and sin of 2 pi k / n for k <= n/8, from which symmetry gives the rest. */
@@ -70,7 +70,7 @@ typedef struct octant {
   double *cosine, *sine;
 } octant;
 
-/* exp(-2 pi i k / n), n a power of two from 8 to that of the table. */
+/* exp(-2 pi i k / n), where n is a power of two from 8 to the n of the table. */
 static inline void unit_root(const octant *table, size_t k, size_t n, double *re, double *im) {
   const size_t eighth = n / 8, place = k / eighth & 7, within = k % eighth;
   const size_t at = (place % 2 ? eighth - within : within) * (table->n / n);
@@ -145,12 +145,40 @@ void wb_fft_cache_clear(wb_fft_cache *cache) {
   }
 }
 
-void wb_fft_square(const wb_fft *fft, double *re, double *im, wb_isa isa) {
-  squares[isa](re, im, fft->length, fft->roots, fft->top, fft->halving);
+int wb_fft_log2(int64_t length) {
+  int log2 = WB_FFT_LEAST;
+  while (log2 < 62 && ((int64_t)1 << log2) < length) log2++;
+  return log2;
 }
 
-double wb_fft_error_bound(int log2_length) {
+double wb_fft_balance(double p_square, double q_square) {
+  double scale = 1.0;
+  while (q_square * scale * scale < 0.5 * p_square) scale *= 2.0;
+  while (q_square * scale * scale > 2.0 * p_square) scale *= 0.5;
+  return scale;
+}
+
+/* No entry of the computed z * z, each part taken by itself, is off by more than this
+ * times the squared 2-norm of z. */
+static double square_error(int log2_length) {
   const double u = 0x1p-53, levels = log2_length, products = (log2_length + 1) / 2;
   const double transform = u * (levels + 4 * products);
   return 1.001 * (3 * transform + 2 * u);
+}
+
+double wb_fft_product_error(int log2_length, double p_square, double q_square, double scale) {
+  return square_error(log2_length) * (p_square + q_square * scale * scale) * (0.5 / scale);
+}
+
+void wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
+                     double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa) {
+  const size_t length = fft->length;
+  memcpy(re, p, (size_t)m * sizeof(double));
+  memset(re + m, 0, (length - (size_t)m) * sizeof(double));
+  for (int64_t k = 0; k < n; k++) im[k] = scale * q[k];
+  memset(im + n, 0, (length - (size_t)n) * sizeof(double));
+  squares[isa](re, im, length, fft->roots, fft->top, fft->halving);
+  /* The transforms leave out the division by their length. */
+  const double unit = 0.5 / scale / (double)length;
+  for (int64_t i = 0; i < count; i++) r[i] = im[first + i] * unit;
 }

@@ -1,24 +1,27 @@
-/* Cyclic self-convolution of complex sequences by the fast Fourier transform,
- * with a bound on its error. */
-#ifndef WB_CPU_FFT_H
-#define WB_CPU_FFT_H
+/* The product of two real sequences by the fast Fourier transform, with a bound on
+ * its error. */
+#ifndef WB_FFT_H
+#define WB_FFT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "backend/types.h"
 
-/* Lengths are powers of two within these. */
-#define WB_FFT_LEAST 8   /* log2 */
+/* Lengths of transforms are powers of two; these are the exponents of the least and
+ * the largest. */
+#define WB_FFT_LEAST 8
 #define WB_FFT_LARGEST 30
 
+/* The tables of one length. */
 typedef struct wb_fft wb_fft;
 
-/* Tables for length 2^log2_length; NULL without memory. */
+/* Tables for the length 2^log2_length; NULL without memory. */
 wb_fft *wb_fft_open(int log2_length, wb_isa isa);
 void wb_fft_close(wb_fft *fft); /* NULL-safe */
 
-/* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), made when first asked for and kept
- * for the next call. Used by one thread at a time. */
+/* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), which are made when they are first
+ * asked for and kept for later calls. One thread at a time may use a cache. */
 #define WB_FFT_KEPT 16
 typedef struct wb_fft_cache {
   wb_fft *fft[WB_FFT_KEPT + 1];
@@ -26,13 +29,23 @@ typedef struct wb_fft_cache {
 const wb_fft *wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa); /* NULL without memory */
 void wb_fft_cache_clear(wb_fft_cache *cache);
 
-/* z <- n (z * z), the cyclic convolution of z = re + i im with itself, n the
- * length. Both arrays are aligned to 64 bytes. With re = p and im = q the
- * imaginary part becomes 2n (p * q). The same bits for every isa. */
-void wb_fft_square(const wb_fft *fft, double *re, double *im, wb_isa isa);
+/* The exponent of the shortest transform of at least `length` entries; it may pass
+ * WB_FFT_LARGEST. */
+int wb_fft_log2(int64_t length);
 
-/* No entry of the computed z * z, each part taken by itself, is off by more
- * than this times the sum of the squares of re and im. */
-double wb_fft_error_bound(int log2_length);
+/* The product p * q comes from one transform: the imaginary part of z * z is
+ * 2 scale (p * q) for z = p + i scale q. The balance is the power of two for which the
+ * squared 2-norms of p and scale q agree to within a factor of two: then the error is least. */
+double wb_fft_balance(double p_square, double q_square);
+
+/* No entry of the computed product is off by more than this. The squares are those of
+ * the 2-norms of p and q. */
+double wb_fft_product_error(int log2_length, double p_square, double q_square, double scale);
+
+/* r[i] = entry first + i of the cyclic convolution of p and q, for i below `count`, of
+ * the length of the tables. re and im are room for one transform, aligned to 64 bytes; r may
+ * be `im` where first is 0. The bits are the same for every isa. */
+void wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
+                     double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa);
 
 #endif

@@ -1,6 +1,7 @@
 /* The passes of the discrete Fourier transform, included once for each
- * instruction set by isa.h. Real and imaginary parts are in arrays of their own;
- * vectors run along the index, in the smallest transforms across eight of them. */
+ * instruction set by isa.h. Real and imaginary parts are in arrays of their own.
+ * Vectors run along the index; in the smallest transforms they run across eight
+ * transforms. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define LOAD(address) (*(const wb_vector *)(address))
@@ -155,9 +156,9 @@ static inline __attribute__((always_inline)) void WB_NAME(fft_unite_four)(double
   STORE(im + 24 * q, a_c_i - b_d_r);
 }
 
-/* Eight neighbouring blocks of 16: transform, square, transform back. A block is
- * a lane, so they are transposed on the way in and out. roots: w^0..w^9 of the
- * 16th roots of unity (re, im). */
+/* Eight neighbouring blocks of 16: transform, square, transform back. Each block takes
+ * one lane of the vectors, so the blocks are transposed on the way in and out. `roots`
+ * holds re and im of w^0..w^9, w being the 16th root of unity. */
 static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *roots) {
   _Alignas(64) double r[16 * 8], i[16 * 8];
   for (int k = 0; k < 16; k++)
@@ -194,8 +195,8 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
     }
 }
 
-/* Depth first: a quarter is finished while it is in the cache. n is a power of
- * four from 256; roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
+/* Transform, square and transform back, depth first: a quarter is finished while it is
+ * in the cache. n is a power of four from 256 on; roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
 static void WB_NAME(fft_square_quarters)(double *re, double *im, size_t n, int level,
                                          const double *const *roots) {
   WB_NAME(fft_divide)(re, im, n, roots[level]);

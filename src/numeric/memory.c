@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 void *wb_aligned_malloc(size_t bytes) {
   const size_t extra = 64 + sizeof(void *);
   if (bytes > SIZE_MAX - extra) return NULL;
@@ -20,6 +24,18 @@ void *wb_aligned_malloc(size_t bytes) {
 
 void wb_aligned_free(void *memory) {
   if (memory) free(((void **)memory)[-1]);
+}
+
+void wb_large_pages(void *memory, size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const uintptr_t page = (uintptr_t)1 << 21;
+  const uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page;
+  const uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
+  if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)bytes;
+#endif
 }
 
 int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes) {

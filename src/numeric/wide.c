@@ -1,24 +1,12 @@
-/* Arithmetic on numbers of wide range (see wide.h): conversions, exponential
- * tilting by powers of two, and the convolution that loses no term.
- */
+/* Arithmetic on wide numbers (see wide.h): conversions, exponential tilting by powers
+ * of two, and convolution with every term. */
 #include "core/rounding.h"
 
 #include "numeric/wide.h"
 
 #include "core/elementary.h"
 
-/* 2^e for a whole e in [-1000, 1023], 0 below. */
-WB_HD double wide_power(double e) {
-  const uint64_t bits = (wb_double_bits(e + WB_TO_INTEGER) + 1023) << 52;
-  return wb_bits_double(bits & wb_mask(e >= -1000.0));
-}
-
-/* The nearest whole number, for |x| below 2^51. */
-WB_HD double wide_nearest(double x) {
-  return (x + WB_TO_INTEGER) - WB_TO_INTEGER;
-}
-
-/* x 2^shift with its mantissa in [1, 2); x is 0 or a normal number. */
+/* x 2^shift as a wide number with its mantissa in [1, 2). x is 0 or a normal number. */
 WB_HD void wide_normalize(double x, double shift, double *mantissa, double *exponent) {
   const uint64_t bits = wb_double_bits(x);
   const int positive = x > 0;
@@ -38,23 +26,25 @@ WB_HD void wide_from_double(double x, double *mantissa, double *exponent) {
 WB_HD void wide_from_log(double x, double *mantissa, double *exponent) {
   const int positive = x > -WB_WIDE_LARGEST;
   const double within = wb_select(positive, x, 0.0);
-  const double k = wide_nearest(within * WB_LOG2_E);
+  const double k = wb_nearest(within * WB_LOG2_E);
   const double r = wb_fma(k, -WB_LN2_LOW, wb_fma(k, -WB_LN2_HIGH, within));
   *mantissa = wb_select(positive, wb_exp_reduced(r), 0.0);
   *exponent = wb_select(positive, k, WB_WIDE_NOTHING);
 }
 
-/* Two factors, so that only the second can round, to 0 or to infinity. */
+/* The power of two is applied in two factors. The first product is exact; only the
+ * second can round, underflow or overflow. */
 WB_HD double wide_to_double(double mantissa, double exponent) {
   double e = wb_select(exponent > -1100.0, exponent, -1100.0);
   e = wb_select(e < 1100.0, e, 1100.0);
   double first = wb_select(e < -700.0, -700.0, e);
   first = wb_select(first > 700.0, 700.0, first);
-  return mantissa * wide_power(first) * wide_power(e - first);
+  return mantissa * wb_power_of_two(first) * wb_power_of_two(e - first);
 }
 
 WB_HD double wide_to_log(double mantissa, double exponent) {
-  /* Near 1 the exponent is 0: a logarithm near 0 loses nothing. */
+  /* The mantissa is brought between sqrt(1/2) and sqrt(2). Numbers near 1 then have the
+   * exponent 0, and nothing cancels in their logarithm. */
   const int upper = mantissa > 1.4142135623730951;
   const double m = wb_select(upper, 0.5 * mantissa, mantissa);
   const double e = wb_select(upper, exponent + 1.0, exponent);
@@ -64,15 +54,16 @@ WB_HD double wide_to_log(double mantissa, double exponent) {
   return wb_select(mantissa > 0, high + wb_fma(e, WB_LN2_LOW, lost), -wb_infinity());
 }
 
-/* value 2^(shift - reference), shift exact, reference whole. */
+/* value 2^(shift - reference), where the product that gave `shift` was exact and
+ * `reference` is a whole number. */
 WB_HD double wide_tilt(double mantissa, double exponent, double shift, double reference) {
-  const double whole = wide_nearest(shift);
+  const double whole = wb_nearest(shift);
   const double power = wb_exp_reduced((shift - whole) * WB_LN2_HIGH);
-  return mantissa * power * wide_power((exponent - reference) + whole);
+  return mantissa * power * wb_power_of_two((exponent - reference) + whole);
 }
 
 WB_HD void wide_untilt(double x, double shift, double reference, double *mantissa, double *exponent) {
-  const double whole = wide_nearest(shift);
+  const double whole = wb_nearest(shift);
   const double power = wb_exp_reduced((whole - shift) * WB_LN2_HIGH);
   wide_normalize(x * power, reference - whole, mantissa, exponent);
 }
@@ -115,6 +106,18 @@ void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first,
   loops[isa](count, x, slope, first, reference, mantissa, exponent);
 }
 
+wb_wide wb_wide_surround(const wb_wide *x, double *memory) {
+  const int64_t n = x->length, padded = WB_WIDE_SURROUNDED(n);
+  const wb_wide inner = {n, memory + WB_WIDE_OUTPUTS, memory + padded + WB_WIDE_OUTPUTS};
+  for (int64_t k = 1; k <= WB_WIDE_OUTPUTS; k++) {
+    inner.mantissa[-k] = inner.mantissa[n - 1 + k] = 0;
+    inner.exponent[-k] = inner.exponent[n - 1 + k] = WB_WIDE_NOTHING;
+  }
+  memcpy(inner.mantissa, x->mantissa, (size_t)n * sizeof(double));
+  memcpy(inner.exponent, x->exponent, (size_t)n * sizeof(double));
+  return inner;
+}
+
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa) {
   DISPATCH(wide_convolve, int64_t, int64_t, const double *, const double *, const double *, const double *,
@@ -122,7 +125,7 @@ void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t
   double m[WB_WIDE_OUTPUTS], e[WB_WIDE_OUTPUTS];
   for (int64_t at = 0; at < count; at += WB_WIDE_OUTPUTS) {
     const int64_t i = first + at, here = count - at < WB_WIDE_OUTPUTS ? count - at : WB_WIDE_OUTPUTS;
-    /* An index of q stays within the margin for the j of any of these outputs. */
+    /* All terms of these outputs, and a few in which q is one of the zeros around it. */
     const int64_t begin = i - q->length + 1 > 0 ? i - q->length + 1 : 0;
     const int64_t end = i + WB_WIDE_OUTPUTS < p->length ? i + WB_WIDE_OUTPUTS : p->length;
     loops[isa](begin, end, p->mantissa, p->exponent, q->mantissa + i, q->exponent + i, m, e);

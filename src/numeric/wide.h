@@ -1,9 +1,9 @@
-/* Non-negative numbers mantissa * 2^exponent whose exponents are whole numbers
- * in doubles: probabilities that a double cannot hold, exact to the last place
- * at any size. A mantissa lies in [1/2, 2), or is 0 with exponent
- * WB_WIDE_NOTHING. */
-#ifndef WB_CPU_WIDE_H
-#define WB_CPU_WIDE_H
+/* Wide numbers: mantissa * 2^exponent, not negative, for probabilities that a double cannot
+ * hold. The exponent is a whole number in a double of its own, so relative accuracy
+ * is the same at any size. The mantissa lies in [1/2, 2); zero has the mantissa 0 and
+ * the exponent WB_WIDE_NOTHING. */
+#ifndef WB_WIDE_H
+#define WB_WIDE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #define WB_WIDE_NOTHING (-0x1p60)
 
-/* Exponents and slopes times indices stay below 2^50 in absolute value. */
+/* Exponents, and slopes times indices, stay below this in absolute value. */
 #define WB_WIDE_LARGEST 0x1p50
 
 typedef struct wb_wide {
@@ -22,31 +22,39 @@ typedef struct wb_wide {
 
 void wb_wide_from_double(int64_t count, const double *x, double *mantissa, double *exponent, wb_isa isa);
 void wb_wide_from_log(int64_t count, const double *log_x, double *mantissa, double *exponent, wb_isa isa);
-/* Below 2^-1074 the double is 0. In place: x may be mantissa. */
+/* A number below 2^-1074 becomes 0. x may be the array `mantissa` itself. */
 void wb_wide_to_double(int64_t count, const double *mantissa, const double *exponent, double *x, wb_isa isa);
 void wb_wide_to_log(int64_t count, const double *mantissa, const double *exponent, double *log_x, wb_isa isa);
 
-/* Sums of the tilted values, of the values times index and squared index (0 for
- * the first of them), and of their squares. */
+/* Sums over the tilted values: of the values, of the values times their index and
+ * squared index (counted from 0), and of their squares. */
 typedef struct wb_tilt_sums {
   double value, index, index_square, square;
 } wb_tilt_sums;
 
-/* x[k] = value[k] 2^(slope (first + k) - reference), 0 where that is below
- * 2^-1000. slope has at most 21 significant bits and indices at most 32, so the
- * exponent is exact and x is within 3 * 2^-53 of its value, relatively. */
+/* x[k] = value[k] 2^(slope (first + k) - reference), or 0 where that is below 2^-1000.
+ * slope has at most 21 significant bits and indices have at most 32, so the exponent
+ * is exact and the relative error of x is at most 3 * 2^-53. */
 void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent, double slope,
                   int64_t first, double reference, double *x, wb_tilt_sums *sums, wb_isa isa);
 
-/* The way back: value[k] = x[k] 2^(reference - slope (first + k)). */
+/* The inverse: value[k] = x[k] 2^(reference - slope (first + k)). */
 void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference,
                     double *mantissa, double *exponent, wb_isa isa);
 
-/* Outputs first..first + count - 1 of the convolution of p and q with every
- * term, whatever the exponents; ten times slower than doubles. q is surrounded
- * by WB_WIDE_OUTPUTS zeros on both sides. */
+/* Outputs that wb_wide_convolve() computes together, and terms of an output that it
+ * adds before they go to the total. */
 #define WB_WIDE_OUTPUTS 16
-#define WB_WIDE_BLOCK 1024 /* terms of an output that are added before they go to the total */
+#define WB_WIDE_BLOCK 1024
+
+/* A copy of x between WB_WIDE_OUTPUTS zeros on either side. It lies in `memory`, twice
+ * WB_WIDE_SURROUNDED(length) doubles, which stays the caller's. */
+#define WB_WIDE_SURROUNDED(length) ((length) + 2 * WB_WIDE_OUTPUTS)
+wb_wide wb_wide_surround(const wb_wide *x, double *memory);
+
+/* Outputs first..first + count - 1 of the convolution of p and q with every term,
+ * whatever the exponents; ten times slower than with doubles. q was made by
+ * wb_wide_surround(). */
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa);
 

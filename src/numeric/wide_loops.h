@@ -1,5 +1,5 @@
-/* The loops over numbers of wide range, included once for each instruction set
- * by isa.h. Each body is written for one number; the compiler makes vectors. */
+/* The loops over wide numbers, included once for each instruction set by isa.h. Most
+ * bodies are written for one number and the compiler makes vectors of them. */
 
 static void WB_NAME(wide_from_double)(int64_t count, const double *restrict x, double *restrict mantissa,
                                       double *restrict exponent) {
@@ -22,8 +22,8 @@ static void WB_NAME(wide_to_log)(int64_t count, const double *mantissa, const do
 #define LANES (WB_VECTOR_BYTES / 8)
 typedef double WB_NAME(wide_unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
 
-/* The sums over values 0..7 of x, 8 of a row: partial sums by index modulo eight,
- * whatever the width of a vector. */
+/* Sums of tilted values. Each is kept as eight partial sums, by index modulo eight,
+ * whatever the width of a vector: so all instruction sets add in the same order. */
 typedef struct WB_NAME(wide_partial) {
   wb_vector value[8 / LANES], index[8 / LANES], index_square[8 / LANES], square[8 / LANES];
 } WB_NAME(wide_partial);
@@ -65,7 +65,7 @@ static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, c
       at[k] = offset + (double)k;
     }
     for (int k = 0; k + 8 <= here; k += 8) WB_NAME(wide_add)(out + k, at + k, &sum);
-    if (here % 8) { /* the last of all, filled with zeros */
+    if (here % 8) { /* the last values of all, filled up with zeros */
       double rest[16] = {0};
       for (int l = 0; l < here % 8; l++) {
         rest[l] = out[here / 8 * 8 + l];
@@ -91,9 +91,9 @@ static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double
   }
 }
 
-/* Two passes for WB_WIDE_OUTPUTS outputs: the largest exponent of a term, then
- * the terms relative to it. Terms are added in increasing j in blocks of
- * WB_WIDE_BLOCK, and the blocks in order. */
+/* WB_WIDE_OUTPUTS outputs in two passes: the first finds the largest exponent among
+ * the terms of each output, the second adds the terms relative to it. Terms are added
+ * in increasing j within blocks of WB_WIDE_BLOCK, and the blocks are added in order. */
 static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_mantissa,
                                    const double *p_exponent, const double *q_mantissa,
                                    const double *q_exponent, double *mantissa, double *exponent) {
@@ -124,7 +124,7 @@ static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_m
       const wb_vector m = WB_VECTOR_SET(p_mantissa[j]), e = WB_VECTOR_SET(p_exponent[j]);
       WB_UNROLL
       for (int v = 0; v < vectors; v++) {
-        /* wide_power of the exponent relative to the largest. */
+        /* wb_power_of_two() of the exponent relative to the largest. */
         const wb_vector below = e + (wb_vector)*(const loose *)(q_exponent - j + v * LANES) - top[v];
         const whole bits = (((whole)(below + to_integer) + 1023) << 52) & (whole)(below >= least);
         sum[v] = WB_VECTOR_FMA(m * (wb_vector)bits, (wb_vector)*(const loose *)(q_mantissa - j + v * LANES), sum[v]);

@@ -1,21 +1,20 @@
 /* The sum of two variables whose weights are spread out, by one Fourier transform.
  *
- * Untilted, the transform certifies the entries that are not much smaller than the
- * product of the factors' 2-norms (pmf_window.c has the bound): for weights of one
- * size, all but about 3% at either end, which are summed directly. Vectors too
- * short for windows to pay gain most from this. Four entries, an eighth from
+ * Without a tilt the transform certifies the outputs that are not much smaller than the
+ * product of the factors' 2-norms (wb_fft_product_error). For weights of similar size
+ * these are all but about 3% at either end, which are summed directly. Vectors too
+ * short for windows gain most from this. Four outputs, an eighth of the length from
  * either end, decide whether it is tried.
  */
 #include "core/rounding.h"
 
-#include "pmf/pmf.h"
+#include "pmf/convolve.h"
 
 #include <string.h>
 
-#include "core/host_device.h"
 #include "numeric/memory.h"
 
-/* Transforms that find room on the stack. */
+/* Transforms of up to this length work on the stack. */
 #define SMALL_LENGTH 4096
 
 static double sum_of_squares(int64_t count, const double *x) {
@@ -28,17 +27,15 @@ static double sum_of_squares(int64_t count, const double *x) {
   return total;
 }
 
-/* Outputs [first, first + count) by direct sums, on the processor: they are few. */
+/* Outputs [first, first + count) by direct sums, on the processor: the ends have so few
+ * products that copying to a graphics card would take longer. */
 static int direct(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
                   int64_t first, int64_t count, double *r, wb_message *message) {
-  const wb_convolution work = {
-    .pairs = 1, .m = m, .n = n, .p = p, .p_stride = 1, .q = q, .q_stride = 1,
-    .first = first, .count = count, .r = r, .r_stride = 1,
-  };
-  return count > 0 ? wb_cpu_backend()->convolution->convolve(&work, &context->run, message) : WB_OK;
+  const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
+  return count > 0 ? context->processor->convolve(&work, &context->run, message) : WB_OK;
 }
 
-/* One output by a plain sum, for a first look: four partial sums. */
+/* One output, which only decides whether the transform is tried: in four partial sums. */
 static double one_output(int64_t m, const double *p, int64_t n, const double *q, int64_t i) {
   const int64_t begin = i - n + 1 > 0 ? i - n + 1 : 0, end = i + 1 < m ? i + 1 : m;
   double sum[4] = {0};
@@ -54,18 +51,15 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
   const int64_t outputs = m + n - 1;
   const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
   *done = 0;
-  /* Well inside the range of doubles, products too. */
+  /* Squares and products are then well inside the range of doubles. */
   if (!(p_square > 1e-200 && p_square < 1e200 && q_square > 1e-200 && q_square < 1e200)) return WB_OK;
-  int log2 = WB_FFT_LEAST;
-  while (((int64_t)1 << log2) < outputs) log2++;
+  const int log2 = wb_fft_log2(outputs);
   if (log2 > WB_FFT_KEPT) return WB_OK;
-  double scale = 1.0; /* of q, so that both norms agree to within sqrt(2) */
-  while (q_square * scale * scale < 0.5 * p_square) scale *= 2.0;
-  while (q_square * scale * scale > 2.0 * p_square) scale *= 0.5;
-  const double error = wb_fft_error_bound(log2) * (p_square + q_square * scale * scale) * (0.5 / scale);
+  const double scale = wb_fft_balance(p_square, q_square);
+  const double error = wb_fft_product_error(log2, p_square, q_square, scale);
   const double least = error / (0.99 * (context->accuracy - 3e-15));
 
-  /* Neighbours, in case every second value is impossible. */
+  /* Two neighbours on either side, in case every second value is impossible. */
   const int64_t look[4] = {outputs / 8, outputs / 8 + 1, outputs - outputs / 8, outputs - outputs / 8 + 1};
   for (int l = 0; l < 4; l++)
     if (!(one_output(m, p, n, q, look[l]) >= least)) return WB_OK;
@@ -80,16 +74,8 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
     return wb_out_of_memory(message, "a Fourier transform", bytes);
   }
   double *const im = re + length;
-  memcpy(re, p, (size_t)m * sizeof(double));
-  memset(re + m, 0, (length - (size_t)m) * sizeof(double));
-  for (int64_t k = 0; k < n; k++) im[k] = scale * q[k];
-  memset(im + n, 0, (length - (size_t)n) * sizeof(double));
-  wb_fft_square(fft, re, im, context->run.isa);
-
-  /* The imaginary part is 2 length scale times the sums. */
-  const double unit = 0.5 / scale / (double)length;
-  for (int64_t i = 0; i < outputs; i++) im[i] *= unit;
-  /* From the middle to the first refusal on either side. */
+  wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, context->run.isa);
+  /* Accepted are the outputs from the middle to the first refused one on either side. */
   int64_t first = outputs / 2, last = outputs / 2;
   while (first > 0 && im[first - 1] >= least) first--;
   while (last < outputs && im[last] >= least) last++;

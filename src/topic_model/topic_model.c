@@ -119,7 +119,7 @@ static int learn_beta(const wb_backend *backend, wb_topic_session *session, cons
 int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
                    const wb_topic_method *method, wb_topic_state *state, uint64_t key, uint32_t iteration,
                    double *log_likelihood, double *theta, double *phi, wb_message *message) {
-  const wb_topic_functions *functions = backend->topic_model;
+  const wb_topic_model_functions *functions = backend->topic_model;
   const wb_topic_draw draw = {key, iteration, method->mean, state->alpha, state->beta};
   const size_t bytes = ((size_t)corpus->documents + 1) * sizeof(double);
   double *of_document = malloc(bytes);

@@ -2,6 +2,7 @@
  * the first thread to the last and from the last to the first, and compares the two
  * bit by bit. Built with --sanitize=thread it is what finds races; other builds are
  * useful too. A function that the backend does not have is left out and named. */
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -171,7 +172,7 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
-  if (!succeeded(backend->convolution->convolve(&convolution, &run, &message), message, "convolve")) return false;
+  if (!succeeded(backend->pmf->convolve(&convolution, &run, &message), message, "convolve")) return false;
   record->add(r);
   bool good = true;
   for (int64_t pair = 0; pair < c.pairs; pair++)
@@ -184,6 +185,65 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
       const double difference = r[(size_t)(pair * convolution.r_pair_stride + i * convolution.r_stride)] - sum;
       good = good && difference <= 1e-12 * sum && difference >= -1e-12 * sum;
     }
+  return good;
+}
+
+/* Categorical draws --------------------------------------------------------------------- */
+
+struct CategoricalCase {
+  int64_t rows, columns, draws;
+  wb_precision precision;
+  int32_t log, lanes; /* lanes below 0: by trees, the way -1 - lanes; 0 with log < 0: sparse */
+  uint64_t memory_limit;
+
+  std::string name() const {
+    char text[200];
+    std::snprintf(text, sizeof text, "categorical, %lld x %lld, %lld draws, %s%s, lanes %d, memory limit %llu", (long long)rows,
+                  (long long)columns, (long long)draws, precision == WB_DOUBLE ? "double" : "single",
+                  log > 0 ? ", logarithms" : log < 0 ? ", sparse" : "", lanes, (unsigned long long)memory_limit);
+    return text;
+  }
+};
+
+/* Every third weight is zero, and the items drawn are none of these. */
+bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record *record) {
+  Numbers numbers((uint64_t)(c.rows + 1000 * c.columns));
+  std::vector<double> weights = numbers.vector((size_t)(c.rows * c.columns), 0.5, 2);
+  std::vector<int32_t> index((size_t)(c.rows * c.draws), -7);
+  wb_categorical_draws draws = {};
+  draws.precision = c.precision;
+  draws.key = 5;
+  draws.draws = c.draws;
+  draws.index = index.data();
+  draws.index_stride = c.rows;
+  wb_run run = {};
+  run.threads = 1;
+  run.memory_limit = c.memory_limit;
+  wb_message message = {};
+  bool good;
+  if (c.log < 0) {
+    std::vector<int64_t> offset(1, 0);
+    std::vector<int32_t> column;
+    for (int64_t i = 0; i < c.rows; i++) {
+      for (int64_t j = 0; j < c.columns; j++)
+        if (j % 3 != 1) column.push_back((int32_t)j);
+      offset.push_back((int64_t)column.size());
+    }
+    const wb_categorical_sparse rows = {c.rows, c.columns, offset.data(), column.data(), weights.data()};
+    good = succeeded(backend->categorical->draw_sparse(&rows, &draws, &run, &message), message, "draw_sparse");
+  } else {
+    const bool by_trees = c.lanes < 0;
+    for (int64_t i = 0; i < c.rows; i++)
+      for (int64_t j = 1; j < c.columns; j += 3)
+        weights[(size_t)(by_trees ? i * c.columns + j : i + j * c.rows)] = c.log ? -HUGE_VAL : 0;
+    const wb_categorical_rows rows = {c.rows, c.columns, weights.data(), by_trees ? c.columns : 1, by_trees ? 1 : c.rows, c.log};
+    good = by_trees ? succeeded(backend->categorical->draw_by_trees(&rows, &draws, (wb_categorical_way)(-1 - c.lanes), &run,
+                                                                    &message),
+                                message, "draw_by_trees")
+                    : succeeded(backend->categorical->draw(&rows, &draws, c.lanes, &run, &message), message, "draw");
+  }
+  for (int32_t item : index) good = good && item >= 0 && item < c.columns && item % 3 != 1;
+  record->add(index);
   return good;
 }
 
@@ -226,7 +286,7 @@ void mixtures(const wb_backend *backend) {
 }
 
 void convolutions(const wb_backend *backend) {
-  if (backend->convolution == nullptr) {
+  if (backend->pmf == nullptr) {
     std::printf("convolve: not in this backend\n");
     return;
   }
@@ -238,7 +298,37 @@ void convolutions(const wb_backend *backend) {
   for (const ConvolutionCase &c : cases) both_ways(backend, c, run_convolution);
 }
 
+void categoricals(const wb_backend *backend) {
+  if (backend->categorical == nullptr) {
+    std::printf("categorical: not in this backend\n");
+    return;
+  }
+  static const CategoricalCase cases[] = {
+      {1, 1, 1, WB_DOUBLE, 0, 0, 0},       {200, 37, 1, WB_DOUBLE, 0, 1, 0},   {45, 150, 1, WB_DOUBLE, 0, 4, 0},
+      {5, 1100, 1, WB_DOUBLE, 0, 32, 0},   {200, 37, 1, WB_SINGLE, 0, 1, 0},   {45, 150, 1, WB_SINGLE, 0, 4, 0},
+      {5, 1100, 1, WB_SINGLE, 0, 32, 0},   {150, 37, 1, WB_DOUBLE, 1, 1, 0},   {45, 150, 1, WB_DOUBLE, 1, 4, 0},
+      {5, 1100, 1, WB_DOUBLE, 1, 32, 0},   {45, 150, 3, WB_SINGLE, 1, 4, 0},   {150, 37, 4, WB_DOUBLE, 0, 0, 30000},
+      {150, 37, 4, WB_DOUBLE, -1, 0, 0},   {150, 37, 4, WB_SINGLE, -1, 0, 30000}, {70, 100, 1, WB_DOUBLE, 0, -1, 0},
+      {70, 100, 1, WB_SINGLE, 0, -1, 0},   {70, 100, 1, WB_DOUBLE, 0, -2, 0},  {70, 100, 1, WB_DOUBLE, 0, -3, 0},
+      {33, 1100, 1, WB_DOUBLE, 0, -1, 0},
+  };
+  for (const CategoricalCase &c : cases) both_ways(backend, c, run_categorical);
+}
+
 /* A measurement of speed: nothing to compare. */
+void reads(const wb_backend *backend) {
+  if (backend->read_rate == nullptr) {
+    std::printf("read_rate: not in this backend\n");
+    return;
+  }
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  double rate = 0;
+  tell(succeeded(backend->read_rate(&run, &rate, &message), message, "read_rate") && rate > 0, "read_rate");
+}
+
+/* Likewise. */
 void multiply_adds(const wb_backend *backend) {
   if (backend->multiply_add_rate == nullptr) {
     std::printf("multiply_add_rate: not in this backend\n");
@@ -261,6 +351,8 @@ int main() {
   const wb_backend *const backend = wb_plugin_backend();
   mixtures(backend);
   convolutions(backend);
+  categoricals(backend);
+  reads(backend);
   multiply_adds(backend);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;

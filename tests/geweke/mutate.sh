@@ -97,7 +97,7 @@ plant 1 mixture/mixture.c 's/if (l == k - 2)/if (0)/' "last pair exchanged like 
 plant 7 mixture/mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange without the rows behind"
 plant 1 mixture/mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
 plant 1 mixture/mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
-# Allocation
+# Labels and their sums
 plant 1 mixture/mixture.c 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 mixture/mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"
 plant 1 cpu/mixture_tile.h 's/const uint64_t element = row + (uint64_t)l/const uint64_t element = row/' "one uniform for all rows"

@@ -102,7 +102,7 @@ test_that("work cut into parts is the same work", {
 
   run <- warpbayes:::resolve_run(NULL, 2)
   parts <- lapply(c(0, 1000, 4096), function(first) {
-    warpbayes:::native(warpbayes:::C_pmf_convolve_part, x, y, first, min(1000, 4499 - first), 1, run)
+    warpbayes:::native(warpbayes:::C_pmf_direct, x, y, first, min(1000, 4499 - first), 1, run)
   })
   expect_identical(parts, list(whole[[1L]][1:1000], whole[[1L]][1001:2000], whole[[1L]][4097:4499]))
 })
@@ -281,4 +281,36 @@ test_that("a result larger than memory is refused with its size", {
     class = "warpbayes_error_memory"
   )
   expect_input_error(check(2^53), "more than R allows")
+})
+
+test_that("an entry gives its result or says why there is none", {
+  run <- warpbayes:::known_run(NULL, 2)
+  failure <- function(...) {
+    result <- .Call(...)
+    expect_s3_class(result, "warpbayes_failure")
+    result
+  }
+  unusable <- "weights must be finite numbers from 0, and one in each distribution must be positive"
+  for (bad in list(c(1, -1), c(0, 0), c(1, Inf), c(1, NaN), numeric())) {
+    expect_identical(failure(warpbayes:::C_pmf_convolve, bad, 1, FALSE, 0, run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_convolve, 1, bad, FALSE, 0, run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_sum, list(1, bad), 2, FALSE, 0, run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_repeat, bad, 2, 3, FALSE, 0, run)$message, unusable)
+  }
+  expect_identical(failure(warpbayes:::C_pmf_sum, list(), 1, FALSE, 0, run)$message, unusable)
+  shapes <- failure(warpbayes:::C_pmf_convolve, matrix(1, 2, 2), matrix(1, 3, 2), FALSE, 0, run)
+  expect_identical(shapes$message, "two vectors are convolved, or two matrices with the same number of rows")
+  expect_identical(shapes$status, 1L)
+})
+
+test_that("an interrupt that an entry found is passed on", {
+  failure <- structure(list(status = 5L, message = ""), class = "warpbayes_failure")
+  heard <- tryCatch(warpbayes:::stop_failure(failure, NULL), interrupt = function(condition) "heard")
+  expect_identical(heard, "heard")
+})
+
+test_that("a negative zero is a zero", {
+  expect_identical(convolve_pmf(c(1, -0, 2), c(3, 1)), c(3, 1, 6, 2))
+  expect_identical(rep_sum(c(-0, 1), 3), c(0, 0, 0, 1))
+  expect_identical(convolve_pmf(cbind(1, -0), cbind(2, 3)), cbind(2, 3, 0))
 })

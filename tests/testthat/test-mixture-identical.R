@@ -1,5 +1,5 @@
 # What must not change a fit: threads, vector instructions, slices, interruption,
-# what is kept, other chains, R's own random numbers. And one allocation pass, row by
+# what is kept, other chains, R's own random numbers. And one pass over the rows, row by
 # row, against plain R.
 
 set.seed(77)

@@ -1,5 +1,5 @@
 # The mixture's Gibbs sampler against what is known exactly: the posterior of one
-# component, the prior, the law of the allocation, populations that are there. A
+# component, the prior, the law of the labels, populations that are there. A
 # test of statistical kind fails with probability 1e-6 if everything is right; its
 # seed is fixed. Geweke's test of the whole sampler is in tests/geweke. All run on
 # the processor: that other backends give the same draws is tested elsewhere.

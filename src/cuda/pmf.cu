@@ -1,11 +1,11 @@
 /* The distribution of a sum of two independent discrete random variables by the
- * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend.h: the results are
- * those of src/cpu/convolve.c to the last bit.
+ * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend/pmf.h: the results
+ * are those of src/cpu/pmf.c to the last bit.
  *
- * Two kernels. convolve_tiled keeps outputs in registers and is limited by
+ * There are two kernels. convolve_tiled keeps outputs in registers and is limited by
  * multiply-adds. convolve_skew gives a warp to a small pair and lets the sums of
- * the skew diagonals x + y = i of the outer product travel through its lanes, the
- * idea of Murray's "Fast enumeration of sums of discrete random variables".
+ * the skew diagonals x + y = i of the outer product travel through its lanes, which is
+ * the idea of Murray's "Fast enumeration of sums of discrete random variables".
  */
 #include "cuda/backend.cuh"
 #include "cuda/device.cuh"
@@ -34,10 +34,10 @@ constexpr int group = WB_CONVOLUTION_GROUP, block_weights = WB_CONVOLUTION_BLOCK
 constexpr int tiled_threads = 128;
 
 /* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread holds R
- * outputs that are eight apart, so that a group of backend.h's order, whose j are
- * eight apart as well, reads R + 3 entries of q for 4 R multiply-adds. Eight
- * threads cover 8 R outputs; R is odd, which puts the two such runs of a half
- * warp on different banks.
+ * outputs that are eight apart, and the j of a group are
+ * eight apart as well: so R + 3 entries of q serve 4 R multiply-adds. Eight
+ * threads cover 8 R outputs. R is odd, which puts the two runs of eight threads in a
+ * half warp on different banks.
  * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023
  * entries of q that they meet, 34 KB for R = 17. Bytes from global memory per
  * multiply-add: 0.06 / R. */
@@ -109,12 +109,12 @@ constexpr int skew_pairs = 8;
  * weight that comes l-th in the order of a group. The sum of skew diagonal i
  * enters at lane 0 and moves one lane on in each step, taking up p_x q_y with
  * x + y = i: at any time the 32 lanes work on 32 neighbouring diagonals, and
- * every sum has been added within the warp, one shuffle a term, in the order that
+ * every sum is added within the warp, one shuffle a term, in the order that
  * the processor uses. (Summing a diagonal by a butterfly, as the source sketches,
  * needs segments of unequal length and gives an order that no fast loop of the
  * processor shares; atomic additions give none at all.)
- * n + 93 - (lanes unused) steps serve 32 n terms: a third of the time for n = 32 is
- * filling and draining. Shared memory: (m + n + m + n - 1) doubles a pair. Each
+ * n + 93 - (lanes unused) steps serve 32 n terms: for n = 32 a third
+ * of the time is spent on lanes that wait for their first or have had their last diagonal. Shared memory: (m + n + m + n - 1) doubles a pair. Each
  * value is read from and written to global memory once, 64 bytes side by side
  * where pairs are neighbours in memory. */
 __global__ void convolve_skew(convolve_arguments a) {
@@ -163,7 +163,7 @@ __global__ void convolve_skew(convolve_arguments a) {
   }
 }
 
-/* Entries from the first to the last that strides reach. */
+/* Entries from the first to the last that is read with these strides. */
 int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
   return (length - 1) * stride + (pairs - 1) * pair_stride + 1;
 }
@@ -172,8 +172,8 @@ size_t skew_bytes(const convolve_arguments &a) {
   return static_cast<size_t>(skew_pairs) * static_cast<size_t>(2 * (a.m + a.n) - 1) * sizeof(double);
 }
 
-/* Small pairs in numbers go to the skew kernel: there a tile of outputs would be
- * mostly empty. WARPBAYES_CONVOLVE_KERNEL=skew or tiled overrides the choice where
+/* Many small pairs go to the skew kernel, since most of a tile of outputs would be
+ * empty. WARPBAYES_CONVOLVE_KERNEL=skew or tiled overrides the choice where
  * both can serve; bench/convolution-cuda.R compares them. */
 bool use_skew(const convolve_arguments &a) {
   const bool can = a.m <= block_weights && a.m + a.n <= 4096 && skew_bytes(a) <= 48 * 1024;
@@ -212,10 +212,9 @@ void gather(double *to, const double *from, int64_t length, int64_t stride, int6
     for (int64_t i = 0; i < length; i++) to[pair * length + i] = from[i * stride + pair * pair_stride];
 }
 
-/* One part of the work that fits on the device: pairs first_pair.. and all outputs
- * asked for. Vectors whose strides leave no gaps are copied as they are, others
- * are gathered first. */
-class part {
+/* Device memory for a slice of the work that fits on the device. Vectors whose strides
+ * leave no gaps are copied as they are; others are gathered first. */
+class slice_memory {
 public:
   int run(const wb_convolution &work, int processors, wb_message *message) {
     convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
@@ -307,7 +306,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   }
   /* The grid of the skew kernel has one dimension of pairs. */
   if (pairs_at_once > int64_t(1) << 30) pairs_at_once = int64_t(1) << 30;
-  wb::part memory;
+  wb::slice_memory memory;
   for (int64_t done = 0; done < work->pairs && status == WB_OK; done += pairs_at_once)
     for (int64_t output = 0; output < work->count && status == WB_OK; output += outputs_at_once) {
       wb_convolution slice = *work;
@@ -322,4 +321,4 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   return status;
 }
 
-extern const wb_convolution_functions wb_cuda_convolution = {convolve};
+extern const wb_pmf_functions wb_cuda_pmf = {convolve};

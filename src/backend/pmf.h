@@ -1,6 +1,6 @@
 /* The table of functions for sums of discrete random variables. */
-#ifndef WB_BACKEND_CONVOLUTION_H
-#define WB_BACKEND_CONVOLUTION_H
+#ifndef WB_BACKEND_PMF_H
+#define WB_BACKEND_PMF_H
 
 #include "backend/types.h"
 
@@ -34,9 +34,10 @@ typedef struct wb_convolution {
   int64_t r_stride, r_pair_stride;
 } wb_convolution;
 
-typedef struct wb_convolution_functions {
+typedef struct wb_pmf_functions {
+  /* Writes the outputs asked for, of all pairs. */
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_message *message);
-} wb_convolution_functions;
+} wb_pmf_functions;
 
 #ifdef __cplusplus
 }

@@ -1,55 +1,55 @@
 /* The distribution of a sum of two independent discrete random variables by the
- * direct sum r_i = sum_j p_j q_{i-j}: all terms are non-negative, so every entry
- * has a small relative error however small it is.
+ * direct sum r_i = sum_j p_j q_{i-j}. All terms are non-negative, so every entry has a
+ * small relative error, however small the entry is.
  *
- * Floor: m n fused multiply-adds a pair. Vectors run across outputs with the
- * weight p_j in all lanes; for batches of small pairs that lie side by side they
- * run across pairs. The work is cut into chunks of outputs, or into pairs, each
- * of which one thread computes alone: no sum depends on the number of threads.
+ * A pair takes m n fused multiply-adds at least. Vectors run across outputs, with the
+ * weight p_j in all lanes; for batches of small pairs that lie side by side in memory
+ * they run across pairs. The work is cut into chunks of outputs or into pairs, and one
+ * thread computes each of them alone: no sum depends on the number of threads.
  */
 #include "core/rounding.h"
 
 #include "cpu/backend.h"
 
-#include "core/host_device.h"
+#include "core/min_max.h"
 #include "numeric/memory.h"
 
-/* Pairs that convolve_lanes takes at once: a cache line of each row. */
+/* Pairs that convolve_lanes takes at once. A row of as many doubles fills a cache line. */
 #define WB_CONVOLUTION_LANES 8
 
-/* Outputs that convolve_lanes computes together, less one: how far its indices
- * leave the vectors. */
+/* How far the indices of convolve_lanes leave the vectors: it computes one output more
+ * than this together. */
 #define LANES_MARGIN 7
 
-/* Likewise for convolve_lanes_long. */
+/* How far those of convolve_lanes_long do, before and behind q. */
 #define LONG_BEFORE 32
 #define LONG_AFTER 64
 
-#define WB_LOOPS "cpu/convolve_loops.h"
+#define WB_LOOPS "cpu/pmf_loops.h"
 #include "numeric/isa.h"
 
-/* Outputs that one thread computes while a block of p and what it meets of q
- * stay in the innermost cache; a multiple of every tile. */
+/* Outputs of one chunk: so many that a block of p and the entries of q that it is
+ * multiplied with stay in the innermost cache. A multiple of every tile. */
 #define CHUNK 512
 
-/* Zeros around q: as far as a tile and a group reach beyond its support. */
+/* Zeros before and behind q: as far as a tile and a group reach beyond its ends. */
 #define Q_BEFORE 96
 #define Q_AFTER 96
 
-/* Below this many multiply-adds, 0.2 ms, waiting for a second thread may cost more
- * than it brings, above all on a busy machine. */
+/* Work of fewer multiply-adds than this, 0.2 ms, runs on one thread: the wait for a
+ * second one may take longer than it saves, above all on a busy machine. */
 #define PARALLEL_FROM 1e7
 
-/* Doubles of a pair that find room on the stack. */
+/* A pair of up to so many doubles is gathered on the stack. */
 #define SMALL_OPERANDS 4608
 
-/* Pairs that are brought together at a time. */
+/* Pairs whose vectors are gathered before any of them is convolved. */
 #define LANES_TOGETHER 64
 
-/* Larger vectors of a batch are worth gathering one pair at a time. */
+/* Vectors of a batch that are longer than this are gathered one pair at a time. */
 #define LANES_UP_TO 512
 
-/* From here on convolve_lanes_long is the faster one. */
+/* From this length of p on, convolve_lanes_long is faster than convolve_lanes. */
 #define LANES_LONG_FROM 96
 
 typedef void tile_function(const double *p, const double *q, int64_t count, double *r);
@@ -63,18 +63,12 @@ static const int *const tile_outputs[] = WB_ISA_TABLE(&convolve_outputs);
 static int64_t round_up(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
 
 /* One pair with its vectors side by side in memory and zeros around them. */
 typedef struct operands {
   int64_t m, n;
-  const double *p; /* round_up(m, group) */
-  const double *q; /* Q_BEFORE zeros before, Q_AFTER behind */
+  const double *p; /* filled up with zeros to whole groups */
+  const double *q; /* with Q_BEFORE zeros before and Q_AFTER behind it */
 } operands;
 
 static size_t operand_doubles(int64_t m, int64_t n) {
@@ -106,17 +100,17 @@ static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int6
                            int64_t r_stride) {
   _Alignas(64) double sum[CHUNK];
   const int outputs = *tile_outputs[isa];
-  const int64_t begin = larger(0, first - pair->n + 1);
-  const int64_t end = smaller(pair->m, first + count);
+  const int64_t begin = wb_max_int(0, first - pair->n + 1);
+  const int64_t end = wb_min_int(pair->m, first + count);
   memset(sum, 0, (size_t)round_up(count, outputs) * sizeof(double));
   for (int64_t block = begin / WB_CONVOLUTION_BLOCK * WB_CONVOLUTION_BLOCK; block < end;
        block += WB_CONVOLUTION_BLOCK) {
-    const int64_t block_end = smaller(block + WB_CONVOLUTION_BLOCK, end);
+    const int64_t block_end = wb_min_int(block + WB_CONVOLUTION_BLOCK, end);
     for (int64_t at = 0; at < count; at += outputs) {
       /* Groups of this block in which an output of the tile has a term. */
       const int64_t i = first + at;
-      const int64_t low = larger(block, larger(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
-      const int64_t high = smaller(block_end, i + outputs);
+      const int64_t low = wb_max_int(block, wb_max_int(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
+      const int64_t high = wb_min_int(block_end, i + outputs);
       if (low < high)
         tiles[isa](pair->p + low, pair->q + (i - low), round_up(high - low, WB_CONVOLUTION_GROUP), sum + at);
     }
@@ -134,9 +128,9 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
   const int64_t chunks = (work->count + CHUNK - 1) / CHUNK;
   double *const r = work->r + pair * work->r_pair_stride;
 #define DO_CHUNK(at) \
-  convolve_chunk(run->isa, &gathered, work->first + (at), smaller(CHUNK, work->count - (at)), \
+  convolve_chunk(run->isa, &gathered, work->first + (at), wb_min_int(CHUNK, work->count - (at)), \
                  r + (at) * work->r_stride, work->r_stride)
-  if (threads < 2) { /* opening a region for one thread takes longer than a small pair */
+  if (threads < 2) { /* to open a parallel region takes longer than a small pair */
     for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
     return;
   }
@@ -145,9 +139,9 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
 #undef DO_CHUNK
 }
 
-/* From `count` vectors whose elements lie side by side to blocks of
- * WB_CONVOLUTION_LANES vectors, and back: rows of up to 512 bytes, because each
- * may lie on a page of its own. */
+/* Copies `count` vectors whose elements lie side by side into blocks of
+ * WB_CONVOLUTION_LANES vectors, and back. Each step moves up to 512 bytes that are
+ * neighbours, because every row of a matrix may lie on a page of its own. */
 static void to_lanes(const double *restrict from, int64_t stride, int length, int count, int64_t room,
                      double *restrict to) {
   for (int j = 0; j < length; j++)
@@ -220,7 +214,7 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
 
-/* Many pairs: a thread takes whole pairs, or as many as fill a vector. */
+/* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER of them. */
 static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
                            work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
@@ -241,7 +235,7 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
     for (int64_t pair = 0; pair < work->pairs; pair += width) {
       if (!memory) continue;
       if (side_by_side)
-        convolve_lanes(work, run->isa, pair, (int)smaller(width, work->pairs - pair), memory);
+        convolve_lanes(work, run->isa, pair, (int)wb_min_int(width, work->pairs - pair), memory);
       else
         convolve_pair(work, run, pair, memory, 1);
     }
@@ -251,11 +245,12 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
 }
 
 static int convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
-  const double multiply_adds = (double)smaller(work->m, work->n) * (double)work->count;
+  const double multiply_adds = (double)wb_min_int(work->m, work->n) * (double)work->count;
   const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
   if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
     return convolve_batch(work, run, one_thread ? 1 : run->threads, message);
-  /* Memory given back to the system and taken again costs more than a short pair. */
+  /* Short pairs use the stack: to take memory from the system and give it back would
+   * cost more than the sums. */
   _Alignas(64) double small[SMALL_OPERANDS];
   const size_t doubles = operand_doubles(work->m, work->n);
   double *const taken = doubles > SMALL_OPERANDS ? wb_aligned_malloc(doubles * sizeof(double)) : NULL;
@@ -267,4 +262,4 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   return WB_OK;
 }
 
-const wb_convolution_functions wb_cpu_convolution = {.convolve = convolve};
+const wb_pmf_functions wb_cpu_pmf = {.convolve = convolve};

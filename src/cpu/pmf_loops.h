@@ -1,9 +1,9 @@
-/* The loops of the direct sum, included once for each instruction set by isa.h.
- * Both add the terms of an output in the order that backend.h states. */
+/* The loops of the direct sum, included once for each instruction set by isa.h. All
+ * add the terms of an output in the order that backend/pmf.h states. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define VECTORS 8
-/* Vectors by which eight entries of q are apart. */
+/* How many vectors eight entries of q fill. */
 #define SHIFT (8 / LANES)
 #define STEPS (WB_CONVOLUTION_GROUP / 8)
 
@@ -13,11 +13,11 @@ typedef double WB_NAME(unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), a
  * p[j] q[l - j], for VECTORS * LANES outputs; count is a multiple of
  * WB_CONVOLUTION_GROUP, and q has zeros where its index leaves the support.
  *
- * A load of q that is not aligned takes two turns of a load port, so one load
- * for each multiply-add halves the rate. Terms whose j differ by eight read
- * vectors that differ by whole vectors: in the order of backend.h, 11 loads
- * serve 32 multiply-adds of AVX-512. AVX2 has no registers to keep them, but
- * fewer of its loads cross a cache line. */
+ * Most loads of q are not aligned and take two turns of a load port, so one load for each
+ * multiply-add would halve the rate. Terms whose j differ by eight read q at places that are
+ * whole vectors apart: in the order of backend/pmf.h 11 loads serve 32
+ * multiply-adds of AVX-512. AVX2 has too few registers to keep what was loaded, but fewer
+ * of its loads cross a cache line. */
 static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t count, double *r) {
   wb_vector sum[VECTORS];
   WB_UNROLL
@@ -81,8 +81,8 @@ static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double 
   }
 }
 
-/* The same for longer vectors, with what convolve_tile shares between neighbouring
- * j: 18 loads for 32 multiply-adds. p is filled up with zeros to whole groups, and
+/* The same for longer vectors. Terms share loads as in convolve_tile: 18 loads serve 32
+ * multiply-adds. p is filled up with zeros to whole groups, and
  * q has LONG_BEFORE and LONG_AFTER rows of zeros; r has rows for whole groups. */
 static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const double *q, double *r) {
   enum { width = WB_CONVOLUTION_LANES / LANES, residues = STEPS * width < VECTORS ? VECTORS / (STEPS * width) : 1 };

@@ -1,0 +1,130 @@
+/* The sum of two variables: the choice among direct sums, one Fourier transform and windows of
+ * exponential tilting, for one pair or for many, given as weights or as logarithms. */
+#include "core/rounding.h"
+
+#include "pmf/convolve.h"
+
+#include <string.h>
+
+#include "numeric/memory.h"
+
+/* Wide pairs of up to so many products are summed directly: to look for a window takes
+ * longer. */
+#define WIDE_DIRECT_UP_TO 4096
+
+/* Pairs of a batch between two looks for an interrupt. */
+#define FAST_PAIRS_AT_ONCE 64
+#define LOG_PAIRS_AT_ONCE 4096
+
+static int use_flat(const wb_pmf_context *context, double products) {
+  return context->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && products >= WB_PMF_FLAT_FROM;
+}
+
+static int use_windows(const wb_pmf_context *context, double products) {
+  return context->accuracy > 0 && products >= WB_PMF_WINDOWS_FROM;
+}
+
+static int convolve_by_windows(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                               double *r, wb_message *message) {
+  const size_t bytes = 2 * (size_t)(m + n) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
+  const wb_wide p_wide = {m, memory, memory + m}, q_wide = {n, memory + 2 * m, memory + 2 * m + n};
+  wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, context->run.isa);
+  wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, context->run.isa);
+  const int status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, r, NULL, message);
+  wb_aligned_free(memory);
+  return status;
+}
+
+int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q, double *r,
+                    wb_message *message) {
+  if (m > n) return wb_pmf_convolve(context, n, q, m, p, r, message);
+  const double products = (double)m * (double)n;
+  if (use_windows(context, products)) return convolve_by_windows(context, m, p, n, q, r, message);
+  if (use_flat(context, products) && products < WB_PMF_WINDOWS_FROM) {
+    int done;
+    const int status = wb_pmf_convolve_flat(context, m, p, n, q, r, &done, message);
+    if (status != WB_OK || done) return status;
+  }
+  const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, m + n - 1, r);
+  return wb_pmf_direct(context, &work, message);
+}
+
+int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
+                         wb_message *message) {
+  const wb_wide *const longer = p->length > q->length ? p : q, *const shorter = p->length > q->length ? q : p;
+  if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
+    return wb_pmf_convolve_windows(context, shorter, longer, NULL, NULL, NULL, r, message);
+  double memory[2 * WB_WIDE_SURROUNDED(WIDE_DIRECT_UP_TO)];
+  const wb_wide surrounded = wb_wide_surround(longer, memory);
+  r->length = p->length + q->length - 1;
+  wb_wide_convolve(shorter, &surrounded, 0, r->length, r->mantissa, r->exponent, context->run.isa);
+  return WB_OK;
+}
+
+static void gather(double *to, const double *from, int64_t count, int64_t stride) {
+  for (int64_t j = 0; j < count; j++) to[j] = from[j * stride];
+}
+
+static void scatter(double *to, const double *from, int64_t count, int64_t stride) {
+  for (int64_t i = 0; i < count; i++) to[i * stride] = from[i];
+}
+
+static int stop_after(const wb_pmf_context *context, int64_t pair, int64_t at_once) {
+  return pair % at_once == at_once - 1 && context->interrupted && context->interrupted();
+}
+
+/* Pairs long enough for the fast method, one after the other. */
+static int convolve_each(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+  const int64_t m = work->m, n = work->n, outputs = m + n - 1;
+  const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", bytes);
+  double *const p = memory, *const q = p + m, *const r = q + n;
+  int status = WB_OK;
+  for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
+    gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
+    gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
+    status = wb_pmf_convolve(context, m, p, n, q, r, message);
+    scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
+    if (status == WB_OK && stop_after(context, pair, FAST_PAIRS_AT_ONCE)) status = WB_INTERRUPTED;
+  }
+  wb_aligned_free(memory);
+  return status;
+}
+
+/* Pairs of logarithms, one after the other. */
+static int convolve_logarithms(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+  const int64_t m = work->m, n = work->n, outputs = m + n - 1;
+  const size_t bytes = 3 * (size_t)(m + n + outputs) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
+  double *const log_p = memory, *const log_q = log_p + m, *const log_r = log_q + n;
+  double *const numbers = log_r + outputs;
+  const wb_wide p = {m, numbers, numbers + m}, q = {n, p.exponent + m, p.exponent + m + n};
+  wb_wide r = {outputs, q.exponent + n, q.exponent + n + outputs};
+  const wb_isa isa = context->run.isa;
+  int status = WB_OK;
+  for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
+    gather(log_p, work->p + pair * work->p_pair_stride, m, work->p_stride);
+    gather(log_q, work->q + pair * work->q_pair_stride, n, work->q_stride);
+    wb_wide_from_log(m, log_p, p.mantissa, p.exponent, isa);
+    wb_wide_from_log(n, log_q, q.mantissa, q.exponent, isa);
+    status = wb_pmf_convolve_wide(context, &p, &q, &r, message);
+    if (status != WB_OK) break;
+    wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
+    scatter(work->r + pair * work->r_pair_stride, log_r, outputs, work->r_stride);
+    if (stop_after(context, pair, LOG_PAIRS_AT_ONCE)) status = WB_INTERRUPTED;
+  }
+  wb_aligned_free(memory);
+  return status;
+}
+
+int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message) {
+  const double products = (double)work->m * (double)work->n;
+  if (log) return convolve_logarithms(context, work, message);
+  if (work->pairs == 1) return wb_pmf_convolve(context, work->m, work->p, work->n, work->q, work->r, message);
+  if (use_flat(context, products) || use_windows(context, products)) return convolve_each(context, work, message);
+  return wb_pmf_direct(context, work, message);
+}

@@ -1,0 +1,127 @@
+/* Operations on one distribution: cumulative sums, the normalized products that
+ * condition on a sum, and draws. */
+#include "core/rounding.h"
+
+#include "pmf/pmf.h"
+
+#include "core/elementary.h"
+#include "core/philox.h"
+#include "numeric/memory.h"
+#include "numeric/wide.h"
+
+/* A running sum of wide numbers: (high + low) 2^exponent, where `low` holds what
+ * rounding took from `high` (Knuth's two-sum). */
+typedef struct running_sum {
+  double high, low, exponent;
+} running_sum;
+
+static void running_add(running_sum *sum, double mantissa, double exponent) {
+  if (mantissa == 0) return;
+  if (exponent > sum->exponent) {
+    const double scale = wb_power_of_two(sum->exponent - exponent);
+    sum->high *= scale;
+    sum->low *= scale;
+    sum->exponent = exponent;
+  }
+  const double term = mantissa * wb_power_of_two(exponent - sum->exponent);
+  const double high = sum->high + term, part = high - sum->high;
+  sum->low += (sum->high - (high - part)) + (term - part);
+  sum->high = high;
+}
+
+static void to_wide(int64_t count, const double *x, int log, double *mantissa, double *exponent, wb_isa isa) {
+  if (log)
+    wb_wide_from_log(count, x, mantissa, exponent, isa);
+  else
+    wb_wide_from_double(count, x, mantissa, exponent, isa);
+}
+
+int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa,
+                    wb_message *message) {
+  const size_t bytes = 2 * (size_t)count * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "cumulative sums", bytes);
+  double *const mantissa = memory, *const exponent = memory + count;
+  to_wide(count, x, log, mantissa, exponent, isa);
+  running_sum sum = {0, 0, WB_WIDE_NOTHING};
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t at = upper ? count - 1 - i : i;
+    running_add(&sum, mantissa[at], exponent[at]);
+    double total = sum.high + sum.low, e = sum.exponent;
+    while (total >= 2.0) { /* a mantissa is below 2 */
+      total *= 0.5;
+      e += 1.0;
+    }
+    mantissa[at] = total;
+    exponent[at] = e;
+  }
+  if (log)
+    wb_wide_to_log(count, mantissa, exponent, result, isa);
+  else
+    wb_wide_to_double(count, mantissa, exponent, result, isa);
+  wb_aligned_free(memory);
+  return WB_OK;
+}
+
+int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *r, wb_isa isa,
+                     wb_message *message) {
+  const size_t bytes = 4 * (size_t)count * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "products of probabilities", bytes);
+  double *const mantissa = memory, *const exponent = memory + count;
+  double *const q_mantissa = exponent + count, *const q_exponent = q_mantissa + count;
+  to_wide(count, p, log_in, mantissa, exponent, isa);
+  to_wide(count, q, log_in, q_mantissa, q_exponent, isa);
+  running_sum sum = {0, 0, 2 * WB_WIDE_NOTHING};
+  for (int64_t i = 0; i < count; i++) {
+    mantissa[i] *= q_mantissa[i];
+    exponent[i] += q_exponent[i];
+    running_add(&sum, mantissa[i], exponent[i]);
+  }
+  const double total = sum.high + sum.low;
+  int status = WB_OK;
+  if (total > 0) {
+    for (int64_t i = 0; i < count; i++) {
+      double m = mantissa[i] / total, e = exponent[i] - sum.exponent;
+      if (m == 0) e = WB_WIDE_NOTHING;
+      mantissa[i] = m;
+      exponent[i] = e;
+    }
+    if (log_out)
+      wb_wide_to_log(count, mantissa, exponent, r, isa);
+    else
+      wb_wide_to_double(count, mantissa, exponent, r, isa);
+  } else {
+    wb_message_write(message, "the sum has this value with probability zero");
+    status = WB_ERROR_INPUT;
+  }
+  wb_aligned_free(memory);
+  return status;
+}
+
+/* Inversion: the first position whose cumulative sum passes u times the total. A table
+ * says between which positions that is, for each of 1,024 slices of u. */
+void wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position) {
+  enum { slices = 1024 };
+  const double total = cumulative[count - 1];
+  int64_t start[slices + 1];
+  for (int64_t s = 0, at = 0; s <= slices; s++) {
+    while (at < count - 1 && cumulative[at] <= total * ((double)s / (double)slices)) at++;
+    start[s] = at;
+  }
+  const uint64_t key = wb_chain_key(seed, 0);
+  for (int64_t i = 0; i < draws; i++) {
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_PMF, 0, (uint64_t)i);
+    const double u = wb_stream_uniform(&stream), target = u * total;
+    const int64_t slice = (int64_t)(u * (double)slices);
+    int64_t low = start[slice], high = start[slice + 1];
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (cumulative[middle] > target)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    position[i] = (double)low;
+  }
+}

@@ -1,0 +1,161 @@
+#include "core/rounding.h"
+
+#include "pmf/tilt.h"
+
+#include <stdlib.h>
+
+#include "core/elementary.h"
+#include "core/min_max.h"
+
+/* Entries for which one upper bound is kept. */
+#define BLOCK 32
+
+/* An exponent of up to 2^50 plus a slope times an index has a rounding error below this. */
+#define ROUNDING 0.25
+
+/* The search for a slope leaves out what lies 2^-60 below the largest entry: means and
+ * variances need no more. */
+#define SEARCH_CUT 60.0
+
+static double magnitude(double a) {
+  return a < 0 ? -a : a;
+}
+
+/* The least whole number not below x, |x| < 2^51. */
+static double round_up(double x) {
+  const double nearest = wb_nearest(x);
+  return nearest < x ? nearest + 1.0 : nearest;
+}
+
+/* A power of two not below 2^x and at least 2^-1000; x is at most 1000. */
+static double power_bound(double x) {
+  return wb_power_of_two(wb_max_real(round_up(x), -1000.0));
+}
+
+/* The slope with 21 significant bits: its product with an index below 2^32 is exact. */
+static double round_slope(double slope) {
+  const double spread = slope * 4294967297.0;
+  return spread - (spread - slope);
+}
+
+int wb_pmf_factor_open(wb_pmf_factor *f, const wb_wide *value) {
+  int64_t first = 0, last = value->length - 1;
+  while (first < last && value->mantissa[first] == 0) first++;
+  while (last > first && value->mantissa[last] == 0) last--;
+  f->offset = first;
+  f->length = last - first + 1;
+  f->mantissa = value->mantissa + first;
+  f->exponent = value->exponent + first;
+  f->blocks = (f->length + BLOCK - 1) / BLOCK;
+  f->top = malloc((size_t)f->blocks * sizeof(double));
+  if (!f->top) return 0;
+  for (int64_t b = 0; b < f->blocks; b++) {
+    double top = f->exponent[b * BLOCK];
+    for (int64_t k = b * BLOCK + 1; k < wb_min_int((b + 1) * BLOCK, f->length); k++)
+      top = wb_max_real(top, f->exponent[k]);
+    f->top[b] = top + 1.0 + ROUNDING; /* 1: a mantissa is below 2 */
+  }
+  return 1;
+}
+
+void wb_pmf_factor_close(wb_pmf_factor *f) {
+  free(f->top);
+  f->top = NULL;
+}
+
+/* An upper bound on the exponents of block b under the tilt: no entry passes 2 to its power. */
+static double block_bound(const wb_pmf_factor *f, int64_t b, double slope) {
+  const double first = (double)(b * BLOCK), last = (double)(wb_min_int((b + 1) * BLOCK, f->length) - 1);
+  return f->top[b] + wb_max_real(slope * first, slope * last);
+}
+
+/* The largest exponent in block b under the tilt, mantissas (below 2) left aside. */
+static double block_peak(const wb_pmf_factor *f, int64_t b, double slope) {
+  double peak = 2 * WB_WIDE_NOTHING;
+  for (int64_t k = b * BLOCK; k < wb_min_int((b + 1) * BLOCK, f->length); k++)
+    peak = wb_max_real(peak, f->exponent[k] + slope * (double)k);
+  return peak;
+}
+
+static void tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa) {
+  int64_t best = 0;
+  double best_bound = block_bound(f, 0, slope);
+  for (int64_t b = 1; b < f->blocks; b++) {
+    const double bound = block_bound(f, b, slope);
+    if (bound > best_bound) {
+      best_bound = bound;
+      best = b;
+    }
+  }
+  double peak = block_peak(f, best, slope);
+  for (int64_t b = 0; b < f->blocks; b++)
+    if (block_bound(f, b, slope) > peak + 1.0) peak = wb_max_real(peak, block_peak(f, b, slope));
+  tilted->reference = round_up(peak + ROUNDING) + 1.0;
+
+  int64_t first = 0, last = f->blocks - 1;
+  double outside = 0;
+  for (; first < best; first++) {
+    const double bound = block_bound(f, first, slope) - tilted->reference;
+    if (bound >= -cut) break;
+    outside += BLOCK * power_bound(bound);
+  }
+  for (; last > best; last--) {
+    const double bound = block_bound(f, last, slope) - tilted->reference;
+    if (bound >= -cut) break;
+    outside += BLOCK * power_bound(bound);
+  }
+  tilted->first = first * BLOCK;
+  tilted->count = wb_min_int((last + 1) * BLOCK, f->length) - tilted->first;
+  tilted->outside = outside;
+  wb_wide_tilt(tilted->count, f->mantissa + tilted->first, f->exponent + tilted->first, slope, tilted->first,
+               tilted->reference, tilted->x, &tilted->sums, isa);
+  const double mean = tilted->sums.index / tilted->sums.value;
+  tilted->mean = (double)tilted->first + mean;
+  tilted->variance = wb_max_real(tilted->sums.index_square / tilted->sums.value - mean * mean, 0.0);
+}
+
+void wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
+                 wb_isa isa) {
+  window->slope = slope;
+  tilt_one(p, slope, cut, &window->p, isa);
+  tilt_one(q, slope, cut, &window->q, isa);
+  window->mean = window->p.mean + window->q.mean;
+  window->deviation = wb_sqrt(window->p.variance + window->q.variance);
+}
+
+/* Newton's steps towards the slope at which the mean is right: the mean's derivative is
+ * log(2) times the variance. The means seen so far bracket the slope, and a step that
+ * would leave the bracket halves it instead. */
+void wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
+                       double width, wb_pmf_window *w, wb_isa isa) {
+  const double middle = 0.5 * (double)(begin + end - 1);
+  const double steepest = WB_WIDE_LARGEST / (double)(p->length + q->length - 1);
+  double low = 0, high = 0, step = 1.0;
+  int has_low = 0, has_high = 0;
+  for (int round = 0; round < 60; round++) {
+    wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, isa);
+    const double reach = width * w->deviation;
+    const double target = wb_min_real(middle, (double)begin + 0.85 * reach);
+    const double missing = target - w->mean;
+    if (magnitude(missing) <= 0.5 + 0.15 * wb_min_real(reach, 6.0 * w->deviation)) return;
+    if (missing > 0) {
+      low = slope;
+      has_low = 1;
+    } else {
+      high = slope;
+      has_high = 1;
+    }
+    const double variance = w->deviation * w->deviation;
+    double next = slope + missing / (wb_max_real(variance, 1e-9) * WB_LN2_HIGH);
+    const double farthest = 4.0 * step + magnitude(slope);
+    next = wb_min_real(wb_max_real(next, slope - farthest), slope + farthest);
+    if (has_low && has_high) {
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+    } else {
+      step *= 2.0;
+    }
+    next = round_slope(next);
+    if (next == slope || magnitude(next) > steepest) return;
+    slope = next;
+  }
+}
