@@ -27,7 +27,11 @@ results <- function() {
     tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
     warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
   )
-  list(items = items, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
+  topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
+  topics$elapsed <- NULL
+  words <- list(topics, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1))
+  list(items = items, words = words, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

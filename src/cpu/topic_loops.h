@@ -85,6 +85,15 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
   return bits;
 }
 
+/* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
+ * in the list. */
+static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bits) {
+  bits = (bits & 0x5555u) + (bits >> 1 & 0x5555u);
+  bits = (bits & 0x3333u) + (bits >> 2 & 0x3333u);
+  bits = (bits & 0x0F0Fu) + (bits >> 4 & 0x0F0Fu);
+  return (bits & 0xFFu) + (bits >> 8) > 5;
+}
+
 /* Appends the lanes in `bits` of the tile that begins at `begin` to a list; those in
  * `refused` have lost trial 0. */
 static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin,
@@ -161,8 +170,7 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
       open_small = ~(WB_NAME(mask_bits)(accepted) | large_bits);
       refused_small = WB_NAME(mask_bits)(refused);
     }
-    /* A few large ones are cheaper in the list. */
-    if (__builtin_popcount(large_bits) > 5) {
+    if (WB_NAME(many_bits)(large_bits)) {
       WB_NAME(large_tile)(0, shape + begin, one, two, large_draw, accepted);
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++)
