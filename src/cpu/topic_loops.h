@@ -88,10 +88,10 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
 /* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
  * in the list. */
 static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bits) {
-  bits = (bits & 0x5555u) + (bits >> 1 & 0x5555u);
-  bits = (bits & 0x3333u) + (bits >> 2 & 0x3333u);
-  bits = (bits & 0x0F0Fu) + (bits >> 4 & 0x0F0Fu);
-  return (bits & 0xFFu) + (bits >> 8) > 5;
+  /* Each time the lowest bit goes. */
+  WB_UNROLL
+  for (int i = 0; i < 5; i++) bits &= bits - 1;
+  return bits != 0;
 }
 
 /* Appends the lanes in `bits` of the tile that begins at `begin` to a list; those in
