@@ -99,8 +99,9 @@ static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bit
 static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin,
                                                                  const double *shape, topic_gamma_list *list,
                                                                  int count) {
-  for (; bits; bits &= bits - 1) {
-    const int lane = __builtin_ctz(bits);
+  /* Written so that GCC does not call a library to count the bits first. */
+  for (int lane; bits; bits ^= 1u << lane) {
+    lane = __builtin_ctz(bits);
     list->index[count] = begin + lane;
     list->shape[count] = shape[begin + lane];
     list->trial[count] = refused >> lane & 1;
