@@ -31,7 +31,16 @@ results <- function() {
   topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
   topics$elapsed <- NULL
   words <- list(topics, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1))
-  list(items = items, words = words, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
+  resamples <- list(
+    predictive_resample(x[1:5, "a"], normal_mean(), 5, 4, trajectories = 2, seed = 1), predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
+    predictive_resample(x[1:5, "a"], bayesian_bootstrap(), draws = 4, seed = 1),
+    predictive_resample(x[1:5, ], copula_density(0.5, permutations = 2), 3, 2, seed = 1),
+    predictive_resample(classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, rho_x = 0.5, permutations = 2), 3, 2, seed = 1),
+    predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
+  )
+  resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
+  list(items = items, words = words, sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

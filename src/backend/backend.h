@@ -14,6 +14,9 @@
 #include "backend/categorical.h"
 #include "backend/mixture.h"
 #include "backend/pmf.h"
+#include "backend/polyagamma.h"
+#include "backend/predictive.h"
+#include "backend/regression.h"
 #include "backend/topic_model.h"
 #include "backend/types.h"
 
@@ -22,7 +25,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 5
+#define WB_ABI_VERSION 8
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -45,6 +48,9 @@ typedef struct wb_backend {
   const wb_pmf_functions *pmf;
   const wb_categorical_functions *categorical;
   const wb_topic_model_functions *topic_model;
+  const wb_polyagamma_functions *polyagamma;
+  const wb_regression_functions *regression;
+  const wb_predictive_functions *predictive;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

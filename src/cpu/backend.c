@@ -80,6 +80,9 @@ const wb_backend *wb_cpu_backend(void) {
     .pmf = &wb_cpu_pmf,
     .categorical = &wb_cpu_categorical,
     .topic_model = &wb_cpu_topic_model,
+    .polyagamma = &wb_cpu_polyagamma,
+    .regression = &wb_cpu_regression,
+    .predictive = &wb_cpu_predictive,
   };
   return &backend;
 }

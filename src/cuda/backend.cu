@@ -89,5 +89,8 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.pmf = &wb_cuda_pmf;
   backend.categorical = &wb_cuda_categorical;
   backend.topic_model = &wb_cuda_topic_model;
+  backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
+  backend.predictive = &wb_cuda_predictive;
   return &backend;
 }

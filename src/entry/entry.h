@@ -111,4 +111,27 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
 
+/* entry/polyagamma.c */
+SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
+
+/* entry/regression.c */
+SEXP wb_entry_regression_open(SEXP data, SEXP run);
+SEXP wb_entry_regression_close(SEXP pointer);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
+
+/* entry/predictive.c */
+SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
+SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);
+SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run);
+SEXP wb_entry_predictive_average(SEXP state);
+SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
+                                  SEXP run);
+SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
+                                SEXP every, SEXP run);
+SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run);
+
 #endif
