@@ -27,7 +27,10 @@ results <- function() {
     tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
     warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
   )
-  list(items = items, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
+  topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
+  topics$elapsed <- NULL
+  words <- list(topics, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1))
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
   resamples <- list(
     predictive_resample(x[1:5, "a"], normal_mean(), 5, 4, trajectories = 2, seed = 1), predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
@@ -37,7 +40,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  list(items = items, words = words, sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()
