@@ -20,7 +20,12 @@ results <- function() {
     rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2)
   )
-  list(sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  b <- c(0.3, 1, 4.5, 20, 200)
+  polyagamma <- list(
+    rpolyagamma(50, b, -2:5, seed = 1), rpolyagamma(5, 20, 1, "saddlepoint", seed = 1), dpolyagamma(0.4, b), ppolyagamma(0.4, b, 3),
+    qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3), tryCatch(rpolyagamma(1, -1), error = conditionMessage)
+  )
+  list(sums = sums, polyagamma = polyagamma, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()
