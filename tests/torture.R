@@ -20,6 +20,11 @@ results <- function() {
     rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2)
   )
+  b <- c(0.3, 1, 4.5, 20, 200)
+  polyagamma <- list(
+    rpolyagamma(50, b, -2:5, seed = 1), rpolyagamma(5, 20, 1, "saddlepoint", seed = 1), dpolyagamma(0.4, b), ppolyagamma(0.4, b, 3),
+    qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3), tryCatch(rpolyagamma(1, -1), error = conditionMessage)
+  )
   sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
   items <- list(
     rcategorical(rows, 3, seed = 1), rcategorical(log(rows), log = TRUE, seed = 1), rcategorical(1:3, 100, seed = 1),
@@ -40,7 +45,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, words = words, sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "core/polyagamma_draw.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
 
@@ -331,6 +332,62 @@ bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record
   return good;
 }
 
+/* Polya-Gamma variables ----------------------------------------------------------------- */
+
+struct PolyagammaCase {
+  int64_t count;
+  int64_t shapes, tilts;
+  int method;
+  uint64_t memory;
+  std::string name() const {
+    return "polyagamma: " + std::to_string(count) + " draws, " + std::to_string(shapes) + " shapes, " + std::to_string(tilts) +
+           " tilts, method " + std::to_string(method);
+  }
+};
+
+/* Compared with the scalar functions. */
+bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *record) {
+  static const double some_shapes[] = {1, 0.3, 4.5, 20, 50, 3, 11.5}, some_tilts[] = {0, 2, -3, 17, 1};
+  std::vector<double> shape((size_t)c.shapes), tilt((size_t)c.tilts), draws((size_t)c.count, -1.0), value((size_t)c.count, -1.0);
+  for (int64_t i = 0; i < c.shapes; i++)
+    shape[(size_t)i] = c.method == WB_POLYAGAMMA_AUTO ? some_shapes[i % 7] : c.method == WB_POLYAGAMMA_NORMAL ? 200 : 1;
+  for (int64_t i = 0; i < c.tilts; i++) tilt[(size_t)i] = some_tilts[i % 5];
+  wb_polyagamma_work work = {};
+  work.count = c.count;
+  work.shape = shape.data();
+  work.shapes = c.shapes;
+  work.tilt = tilt.data();
+  work.tilts = c.tilts;
+  work.method = c.method;
+  work.key = 5;
+  work.first = 1000;
+  work.begin = 3;
+  work.draws = draws.data();
+  wb_run run = {};
+  run.threads = 1;
+  run.memory_limit = c.memory;
+  wb_message message = {};
+  if (!succeeded(backend->polyagamma->draw(&work, &run, &message), message, "draw")) return false;
+  record->add(draws);
+  bool good = true;
+  std::vector<double> shapes((size_t)c.count), tilts((size_t)c.count);
+  for (int64_t i = 0; i < c.count; i++) {
+    const double b = shapes[(size_t)i] = shape[(size_t)((3 + i) % c.shapes)], t = tilts[(size_t)i] = tilt[(size_t)((3 + i) % c.tilts)];
+    good = good && draws[(size_t)i] == wb_polyagamma_draw_by(wb_polyagamma_way_of(c.method, b, t), 5, 0, (uint64_t)(1000 + i), b, t);
+  }
+  wb_polyagamma_points points = {};
+  points.count = c.count < 40 ? c.count : 40;
+  points.x = draws.data();
+  points.shape = shapes.data();
+  points.tilt = tilts.data();
+  points.quantity = WB_POLYAGAMMA_LOWER;
+  points.value = value.data();
+  if (!succeeded(backend->polyagamma->evaluate(&points, &run, &message), message, "evaluate")) return false;
+  record->add(value);
+  for (int64_t i = 0; i < points.count; i++) good = good && value[(size_t)i] >= 0 && value[(size_t)i] <= 1;
+  return good;
+}
+
 /* --------------------------------------------------------------------------------------- */
 
 template <typename Case>
@@ -531,6 +588,19 @@ void predictive(const wb_backend *backend) {
   for (const PredictiveCase &c : cases) both_ways(backend, c, run_predictive);
 }
 
+void polyagammas(const wb_backend *backend) {
+  if (backend->polyagamma == nullptr) {
+    std::printf("polyagamma: not in this backend\n");
+    return;
+  }
+  static const PolyagammaCase cases[] = {
+      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},     {300, 1, 1, WB_POLYAGAMMA_AUTO, 0},  {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},
+      {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000}, {50, 1, 5, WB_POLYAGAMMA_SUM, 0},    {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
+      {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0}, {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},
+  };
+  for (const PolyagammaCase &c : cases) both_ways(backend, c, run_polyagamma);
+}
+
 /* A measurement of speed: nothing to compare. */
 void reads(const wb_backend *backend) {
   if (backend->read_rate == nullptr) {
@@ -571,6 +641,7 @@ int main() {
   topic_models(backend);
   reads(backend);
   predictive(backend);
+  polyagammas(backend);
   multiply_adds(backend);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
