@@ -35,6 +35,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(regression_open, 2),
   ENTRY(regression_close, 1),
   ENTRY(regression_start, 3),
+  ENTRY(regression_step, 6),
   ENTRY(regression_sweep, 4),
   {NULL, NULL, 0}
 };
