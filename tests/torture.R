@@ -11,6 +11,15 @@ x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
 results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
   fit$elapsed <- NULL
+  d <- data.frame(x = x[, 1], g = rep(1:3, 10), y = rep(0:1, 15), n = rep(0:4, 6), m = factor(rep(1:3, each = 10)))
+  regress <- function(formula, ...) {
+    fit <- bayes_logit(formula, d, ..., chains = 1, iter = 3, warmup = 1, seed = 1, progress = FALSE)
+    unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "draws", "state")]
+  }
+  regressions <- list(
+    regress(y ~ x + (1 | g)), regress(n ~ x, family = "negbinomial"), regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
+    polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1)
+  )
   die <- pmf(rep(1 / 6, 6), from = 1)
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)
   rows <- matrix(1:12, 3)
@@ -45,7 +54,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

@@ -20,12 +20,21 @@
 
 typedef void load_column(const double *x, double center, double inverse_scale, double *line);
 typedef void add_column(const double *line, double coefficient, double *linear);
+typedef void weigh_rows(int count, const double *base_shape, const double *base_kappa, const double *dispersed,
+                        double dispersion, double shift, const double *linear, double *shape, double *kappa,
+                        double *fixed, double *psi);
+typedef void complete_rows(int count, const double *shape, const double *fixed, double *omega, double *kappa);
+typedef void transpose_tile(int rows, int columns, int lines, int padded, const double *line, const double *omega,
+                            const double *z, double *left, double *right);
 typedef void evaluate_rows(int count, const double *kappa, const double *shape, const double *psi,
                            double *log_likelihood);
 typedef void add_products(int rows, int lines, int padded, const double *left, const double *right, double *sums);
 
 static load_column *const loads[] = WB_ISA_TABLE(regression_load);
 static add_column *const adds[] = WB_ISA_TABLE(regression_add);
+static weigh_rows *const weighs[] = WB_ISA_TABLE(regression_weigh);
+static complete_rows *const completes[] = WB_ISA_TABLE(regression_complete);
+static transpose_tile *const transposes[] = WB_ISA_TABLE(regression_transpose);
 static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood);
 static add_products *const products[] = WB_ISA_TABLE(regression_products);
 
@@ -107,12 +116,12 @@ typedef struct leaf_room {
   double *left;   /* REGRESSION_TILE x lines: omega x, z, zeros */
   double *right;  /* REGRESSION_TILE x padded: x, zeros */
   double *linear; /* outcomes x WB_LEAF_ROWS */
-  double *fixed, *psi, *shape, *kappa, *omega, *log_likelihood; /* WB_LEAF_ROWS */
+  double *fixed, *psi, *shape, *kappa, *omega, *log_likelihood, *nothing; /* WB_LEAF_ROWS; `nothing` is zero */
 } leaf_room;
 
 static size_t room_doubles(const wb_regression_data *data) {
   return (size_t)REGRESSION_TILE * ((size_t)data->columns + (size_t)to_eight(data->columns + 1) + (size_t)to_eight(data->columns)) +
-         WB_LEAF_ROWS * ((size_t)data->outcomes + 6);
+         WB_LEAF_ROWS * ((size_t)data->outcomes + 7);
 }
 
 static leaf_room room_in(double *memory, const wb_regression_data *data) {
@@ -127,6 +136,7 @@ static leaf_room room_in(double *memory, const wb_regression_data *data) {
   room.kappa = room.shape + WB_LEAF_ROWS;
   room.omega = room.kappa + WB_LEAF_ROWS;
   room.log_likelihood = room.omega + WB_LEAF_ROWS;
+  room.nothing = room.log_likelihood + WB_LEAF_ROWS;
   memset(memory, 0, room_doubles(data) * sizeof(double));
   return room;
 }
@@ -170,17 +180,15 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
 static void weigh_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
                        int outcome, int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
-  const double *const kappa = data->kappa + (size_t)outcome * (size_t)data->rows + begin;
-  const double *const linear = room->linear + (size_t)outcome * WB_LEAF_ROWS;
+  const double *const dispersed = data->dispersed ? data->dispersed + begin : room->nothing;
   for (int l = 0; l < rows; l++) {
-    const double weight = data->dispersed ? data->dispersed[begin + l] : 0.0;
-    room->shape[l] = wb_regression_shape(data->shape[begin + l], weight, parameters->dispersion);
-    room->kappa[l] = wb_regression_kappa(kappa[l], weight, parameters->dispersion);
-    room->fixed[l] = (data->offset ? data->offset[begin + l] : 0.0) + parameters->shift;
+    room->fixed[l] = data->offset ? data->offset[begin + l] : 0.0;
     if (data->outcomes > 1)
       room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
-    room->psi[l] = linear[l] + room->fixed[l];
   }
+  weighs[session->isa](rows, data->shape + begin, data->kappa + (size_t)outcome * (size_t)data->rows + begin, dispersed,
+                       parameters->dispersion, parameters->shift, room->linear + (size_t)outcome * WB_LEAF_ROWS,
+                       room->shape, room->kappa, room->fixed, room->psi);
 }
 
 /* The log likelihood of a leaf, its rows added in order. */
@@ -207,10 +215,7 @@ static int draw_leaf(const wb_regression_session *session, int outcome, uint64_t
     .draws = room->omega,
   };
   const int status = wb_cpu_polyagamma.draw(&work, &alone, message);
-  for (int l = 0; l < rows && status == WB_OK; l++) {
-    if (room->shape[l] == 0.0) room->omega[l] = 0.0; /* no trials */
-    room->kappa[l] = wb_fma(-room->omega[l], room->fixed[l], room->kappa[l]); /* z */
-  }
+  if (status == WB_OK) completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
   return status;
 }
 
@@ -220,14 +225,7 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
     load_tile(session, first, rows, room);
-    for (int l = 0; l < rows; l++) {
-      double *const left = room->left + (size_t)l * (size_t)room->lines, *const right = room->right + (size_t)l * (size_t)room->padded;
-      for (int c = 0; c < p; c++) {
-        right[c] = room->line[c * REGRESSION_TILE + l];
-        left[c] = omega[l] * right[c];
-      }
-      left[p] = z[l];
-    }
+    transposes[session->isa](rows, p, room->lines, room->padded, room->line, omega, z, room->left, room->right);
     products[session->isa](rows, room->lines, room->padded, room->left, room->right, sums);
   }
 }

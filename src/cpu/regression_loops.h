@@ -12,6 +12,42 @@ static void WB_NAME(regression_add)(const double *restrict line, double coeffici
   for (int l = 0; l < REGRESSION_TILE; l++) linear[l] = wb_fma(line[l], coefficient, linear[l]);
 }
 
+/* Shape, kappa, fixed part and logit of `count` rows; `fixed` holds the offsets and takes the fixed part. */
+static void WB_NAME(regression_weigh)(int count, const double *restrict base_shape, const double *restrict base_kappa,
+                                      const double *restrict dispersed, double dispersion, double shift,
+                                      const double *restrict linear, double *restrict shape, double *restrict kappa,
+                                      double *restrict fixed, double *restrict psi) {
+  for (int l = 0; l < count; l++) {
+    shape[l] = wb_regression_shape(base_shape[l], dispersed[l], dispersion);
+    kappa[l] = wb_regression_kappa(base_kappa[l], dispersed[l], dispersion);
+    fixed[l] += shift;
+    psi[l] = linear[l] + fixed[l];
+  }
+}
+
+/* z of `count` rows, in the place of kappa; no trials, no weight. */
+static void WB_NAME(regression_complete)(int count, const double *restrict shape, const double *restrict fixed,
+                                         double *restrict omega, double *restrict kappa) {
+  for (int l = 0; l < count; l++) {
+    omega[l] = wb_select(shape[l] == 0.0, 0.0, omega[l]);
+    kappa[l] = wb_fma(-omega[l], fixed[l], kappa[l]);
+  }
+}
+
+/* A tile from columns to rows: right = x, left = omega x with z after it. */
+static void WB_NAME(regression_transpose)(int rows, int columns, int lines, int padded, const double *restrict line,
+                                          const double *restrict omega, const double *restrict z,
+                                          double *restrict left, double *restrict right) {
+  for (int c = 0; c < columns; c++) {
+    const double *restrict const column = line + c * REGRESSION_TILE;
+    for (int l = 0; l < rows; l++) {
+      right[l * padded + c] = column[l];
+      left[l * lines + c] = omega[l] * column[l];
+    }
+  }
+  for (int l = 0; l < rows; l++) left[l * lines + columns] = z[l];
+}
+
 /* Log likelihoods of `count` rows, a multiple of 8. */
 static void WB_NAME(regression_log_likelihood)(int count, const double *restrict kappa, const double *restrict shape,
                                                const double *restrict psi, double *restrict log_likelihood) {

@@ -59,8 +59,9 @@ __global__ void __launch_bounds__(row_threads)
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
   const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
   const double kappa = wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
-  double fixed = (data.offset != nullptr ? data.offset[row] : 0.0) + at.shift;
+  double fixed = data.offset != nullptr ? data.offset[row] : 0.0;
   if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
+  fixed += at.shift;
   const double psi = linear[at.outcome] + fixed;
   log_likelihood[row] = data.outcomes > 1
                             ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,

@@ -121,6 +121,7 @@ SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP 
 SEXP wb_entry_regression_open(SEXP data, SEXP run);
 SEXP wb_entry_regression_close(SEXP pointer);
 SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run);
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
 
 /* entry/predictive.c */

@@ -65,6 +65,18 @@ static const double *numbers_or_null(SEXP list, const char *name) {
   return values == R_NilValue ? NULL : REAL_RO(values);
 }
 
+static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_t *group_start) {
+  SEXP x = wb_list_element(data, "x");
+  const wb_regression_data rows = {
+    .x = REAL_RO(x), .rows = Rf_nrows(x), .columns = Rf_ncols(x), .center = numbers_or_null(data, "center"),
+    .inverse_scale = numbers_or_null(data, "inverse_scale"), .outcomes = Rf_ncols(wb_list_element(data, "kappa")),
+    .offset = numbers_or_null(data, "offset"), .shape = numbers_or_null(data, "shape"),
+    .kappa = numbers_or_null(data, "kappa"), .dispersed = numbers_or_null(data, "dispersed"),
+    .groups = groups, .group_start = group_start,
+  };
+  return rows;
+}
+
 /* `data`: what regression_data() of R/bayes_logit_sampler.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   if (!is_data(data)) return changed_fit();
@@ -87,13 +99,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
   opened->groups = (int32_t)groups;
   for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
-  const wb_regression_data rows = {
-    .x = REAL_RO(x), .rows = Rf_nrows(x), .columns = opened->columns, .center = numbers_or_null(data, "center"),
-    .inverse_scale = numbers_or_null(data, "inverse_scale"), .outcomes = opened->outcomes,
-    .offset = numbers_or_null(data, "offset"), .shape = numbers_or_null(data, "shape"),
-    .kappa = numbers_or_null(data, "kappa"), .dispersed = numbers_or_null(data, "dispersed"),
-    .groups = opened->groups, .group_start = opened->group_start,
-  };
+  const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
   int status = wb_backend_has(backend, backend->regression, "regressions", &message);
   if (status == WB_OK) status = backend->regression->open(&rows, &where, &opened->session, &message);
   if (status != WB_OK) {
@@ -173,8 +179,7 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
-static int is_prior(const open_regression *opened, SEXP prior) {
-  const double p = opened->columns;
+static int is_prior(double p, SEXP prior) {
   SEXP shrunk = wb_list_element(prior, "shrunk"), counts = wb_list_element(prior, "counts");
   if (TYPEOF(prior) != VECSXP || !is_numbers(wb_list_element(prior, "mean"), p) ||
       !is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
@@ -206,7 +211,7 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_prior(opened, prior) || !is_state(opened, state)) return changed_fit();
+  if (!is_prior(opened->columns, prior) || !is_state(opened, state)) return changed_fit();
   const int count = Rf_asInteger(sweeps);
   SEXP out = PROTECT(wb_list_new(10, names));
   wb_regression_state current = copy_state(opened, state, out);
@@ -226,6 +231,30 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   if (learned.distinct > 0) what.dispersion = REAL(wb_list_put(out, "dispersion_trace", Rf_allocVector(REALSXP, count)));
   if (opened->groups > 0) what.group_deviation = REAL(wb_list_put(out, "group_deviation", Rf_allocVector(REALSXP, count)));
   const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
+/* One draw of the coefficients given `coefficients`, and the statistics that it was made from: X'WX,
+ * packed, and X'z. `data` without groups. */
+SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run) {
+  static const char *const names[] = {"coefficients", "statistics"};
+  if (!is_data(data)) return changed_fit();
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  const wb_regression_data rows = data_from_list(data, 0, NULL);
+  if (!is_prior(rows.columns, prior) || !is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
+    return changed_fit();
+  wb_run_from_list(run, &where, &backend);
+  const wb_regression_prior priors = prior_from_list(prior, rows.columns);
+  double scalars[WB_REGRESSION_SCALARS] = {0, 1, 1};
+  SEXP out = PROTECT(wb_list_new(2, names));
+  wb_regression_state state = {.columns = rows.columns, .outcomes = 1, .scalars = scalars};
+  state.coefficients = REAL(wb_list_put(out, "coefficients", Rf_duplicate(coefficients)));
+  state.statistics = REAL(wb_list_put(out, "statistics", Rf_allocVector(REALSXP, (R_xlen_t)WB_REGRESSION_STATISTICS(rows.columns))));
+  const int status = wb_regression_step(backend, &where, &rows, &priors, &state, wb_key_from_raw(key),
+                                        (uint32_t)Rf_asReal(iteration), &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }

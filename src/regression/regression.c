@@ -71,7 +71,7 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
   const size_t triangle = wb_packed_size(p);
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
-  const double *const shrinkage = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p);
+  const double *const shrinkage = prior->shrunk ? state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p) : NULL;
   memcpy(precision, prior->precision, triangle * sizeof(double));
   for (int c = 0; prior->shrunk && c < p; c++)
     if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
@@ -144,5 +144,23 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
     note(sweeps, state, i, log_likelihood);
   }
   wb_aligned_free(room);
+  return status;
+}
+
+int wb_regression_step(const wb_backend *backend, const wb_run *run, const wb_regression_data *data,
+                       const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
+                       wb_message *message) {
+  const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
+  wb_regression_session *session;
+  double log_likelihood;
+  int status = wb_backend_has(backend, backend->regression, "regressions", message);
+  if (status == WB_OK) status = backend->regression->open(data, run, &session, message);
+  if (status != WB_OK) return status;
+  double *const room = wb_aligned_malloc(bytes);
+  status = room ? pass(backend, session, state, 0, key, iteration, &log_likelihood, message)
+                : wb_out_of_memory(message, "the coefficients' precision", bytes);
+  if (status == WB_OK) status = draw_coefficients(prior, state, 0, key, iteration, room, message);
+  wb_aligned_free(room);
+  backend->regression->close(session);
   return status;
 }

@@ -65,6 +65,12 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
                       const wb_regression_counts *counts, wb_regression_state *state,
                       const wb_regression_sweeps *sweeps, wb_message *message);
 
+/* One draw of the coefficients of the first outcome given those in the state, on a session of its
+ * own: Polya-Gamma variables, then coefficients. The state's statistics are those of the variables. */
+int wb_regression_step(const wb_backend *backend, const wb_run *run, const wb_regression_data *data,
+                       const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
+                       wb_message *message);
+
 /* Draws of the parameters that the design does not enter (regression/hyperparameters.c). */
 void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
                                   uint64_t key, uint32_t iteration, uint32_t outcome);

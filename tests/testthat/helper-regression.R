@@ -1,0 +1,154 @@
+# What the tests of regressions share. Exactness: parameters are drawn from the prior, responses given
+# them, and some sweeps of the sampler are run on these responses from these parameters. If each
+# sweep leaves the posterior as it is, parameters and responses together have after the sweeps the same
+# law as before, and replicates are independent, so that Kolmogorov's bounds hold (Gandy & Scott 2020, "Unit testing
+# for MCMC and other Monte Carlo methods", arXiv 2001.06465; the joint test of Geweke 2004 with independent replicates).
+
+half_cauchy <- function(n, scale) abs(rcauchy(n, 0, scale))
+
+# A square that is half-Cauchy's, and its auxiliary variable, as the sampler represents them.
+half_cauchy_pair <- function(scale) {
+  auxiliary <- 1 / rgamma(1, 0.5, 1 / scale^2)
+  c(1 / rgamma(1, 0.5, 1 / auxiliary), auxiliary)
+}
+
+# A toy of `rows` rows: what a test varies is an argument, and `wrong` plants an error. Means of counts are held
+# below 1e6, which the horseshoe's tails pass once in hundreds of replicates.
+regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "") {
+  set.seed(20)
+  x <- cbind(1, matrix(rnorm(2 * rows), rows))
+  p <- ncol(x)
+  outcomes <- if (family == "multinomial") 2 else 1
+  list(
+    family = family, prior = prior, rows = rows, trials = trials, wrong = wrong, x = x, p = p, outcomes = outcomes, groups = groups,
+    group = if (groups > 0) rep(seq_len(groups), each = rows / groups), global_scale = if (family == "negbinomial") 0.02 else 0.5, group_scale = 1, dispersion = c(3, 2),
+    precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
+  )
+}
+
+# Parameters from the prior: the state of a chain.
+draw_toy_parameters <- function(toy) {
+  shrinkage <- rep(1, toy$outcomes * (2 * toy$p + 2))
+  coefficients <- NULL
+  for (k in seq_len(toy$outcomes)) {
+    root <- chol(toy$precision)
+    beta <- backsolve(root, rnorm(toy$p))
+    if (toy$prior == "horseshoe") {
+      local <- vapply(2:toy$p, function(c) half_cauchy_pair(1), numeric(2))
+      global <- half_cauchy_pair(toy$global_scale)
+      at <- (k - 1) * (2 * toy$p + 2)
+      shrinkage[at + 2:toy$p] <- local[1, ]
+      shrinkage[at + toy$p + 2:toy$p] <- local[2, ]
+      shrinkage[at + 2 * toy$p + 1:2] <- global
+      beta[-1] <- rnorm(toy$p - 1) * sqrt(local[1, ] * global[1])
+    }
+    coefficients <- c(coefficients, beta)
+  }
+  group <- if (toy$groups > 0) half_cauchy_pair(toy$group_scale) else c(1, 1)
+  r <- if (toy$family == "negbinomial") rgamma(1, toy$dispersion[1], toy$dispersion[2]) else 0
+  list(
+    coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p), intercepts = rnorm(toy$groups) * sqrt(group[1]),
+    group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group)
+  )
+}
+
+draw_toy_responses <- function(toy, state) {
+  linear <- toy$x %*% matrix(state$coefficients, toy$p)
+  if (toy$groups > 0) linear <- linear + state$intercepts[toy$group]
+  switch(toy$family,
+    binomial = matrix(rbinom(toy$rows, toy$trials, plogis(linear))),
+    negbinomial = matrix(rnbinom(toy$rows, size = state$scalars[1], mu = pmin(exp(linear), 1e6))),
+    multinomial = t(apply(cbind(0, linear), 1, function(w) rmultinom(1, toy$trials, exp(w - max(w)))))[, -1]
+  )
+}
+
+toy_data <- function(toy, y) {
+  n <- rep(toy$trials, toy$rows)
+  is_counts <- toy$family == "negbinomial"
+  shape <- if (is_counts) y[, 1] else n
+  kappa <- if (is_counts) y / 2 else y - toy$trials / 2
+  if (toy$wrong == "kappa") kappa <- kappa + 0.2
+  if (toy$wrong == "shape") shape <- shape * 1.6
+  list(
+    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = NULL, shape = shape + 0, kappa = kappa + 0,
+    dispersed = if (is_counts) rep(1, toy$rows), group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1)
+  )
+}
+
+toy_prior <- function(toy, y) {
+  counts <- if (toy$family == "negbinomial") {
+    value <- sort(unique(y[, 1])) + 0
+    list(value = value, weight = as.double(table(factor(y[, 1], value))), rows = toy$rows + 0)
+  }
+  factor <- if (toy$wrong == "prior") 0.3 else 1
+  list(
+    mean = numeric(toy$p), precision = warpbayes:::pack(toy$precision * factor), shrunk = if (toy$prior == "horseshoe") c(FALSE, rep(TRUE, toy$p - 1)),
+    global_scale = toy$global_scale * if (toy$wrong == "global") 2 else 1, group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
+    dispersion = toy$dispersion * if (toy$wrong == "dispersion") c(1, 1.5) else c(1, 1), counts = counts
+  )
+}
+
+# One replicate: parameters and responses before, and parameters after `sweeps` sweeps.
+toy_replicate <- function(toy, seed, sweeps, run) {
+  before <- draw_toy_parameters(toy)
+  y <- draw_toy_responses(toy, before)
+  session <- native(C_regression_open, toy_data(toy, y), run)
+  on.exit(.Call(C_regression_close, session))
+  state <- c(list(key = .Call(C_chain_key, seed, 1L), sweep = 0), before)
+  parts <- names(before)
+  state[parts] <- native(C_regression_start, session, state, 0)[parts]
+  state[parts] <- native(C_regression_sweep, session, toy_prior(toy, y), state, as.integer(sweeps))[parts]
+  list(y = y, before = before, after = state)
+}
+
+# Numbers whose law is known under the prior, each as a probability: uniform if all is right.
+toy_levels <- function(toy, state) {
+  p <- toy$p
+  levels <- NULL
+  for (k in seq_len(toy$outcomes)) {
+    beta <- state$coefficients[(k - 1) * p + seq_len(p)]
+    if (toy$prior == "horseshoe") {
+      own <- state$shrinkage[(k - 1) * (2 * p + 2) + seq_len(2 * p + 2)]
+      levels <- c(levels, pnorm(beta[1]), pnorm(beta[-1] / sqrt(own[2:p] * own[2 * p + 1])), 2 * pcauchy(sqrt(own[2:p])) - 1,
+        2 * pcauchy(sqrt(own[2 * p + 1]) / toy$global_scale) - 1)
+    } else {
+      levels <- c(levels, pnorm(chol(toy$precision) %*% beta))
+    }
+  }
+  if (toy$groups > 0) {
+    levels <- c(levels, pnorm(state$intercepts / sqrt(state$scalars[2])), 2 * pcauchy(sqrt(state$scalars[2]) / toy$group_scale) - 1)
+  }
+  if (toy$family == "negbinomial") levels <- c(levels, pgamma(state$scalars[1], toy$dispersion[1], toy$dispersion[2]))
+  levels
+}
+
+# How parameters and responses hang together: bounded, monotone in each.
+toy_ties <- function(toy, state, y) {
+  linear <- toy$x %*% matrix(state$coefficients, toy$p)
+  shares <- if (toy$family == "negbinomial") y / (1 + y) else y / toy$trials
+  c(sum(plogis(linear) * shares), sum(toy$x[, 2] * shares) * tanh(state$coefficients[2]), sum(toy$x[, 3] * shares) * tanh(state$coefficients[3]))
+}
+
+# The largest of Kolmogorov's distances over their bounds, each for a false alarm of
+# `false_alarm` in all comparisons together: above 1 where the sampler is wrong.
+toy_distance <- function(toy, replicates, sweeps, seed = 1) {
+  run <- resolve_run(threads = 1)
+  set.seed(seed)
+  drawn <- lapply(seq_len(replicates), function(i) toy_replicate(toy, 1000 * seed + i, sweeps, run))
+  levels <- do.call(rbind, lapply(drawn, function(one) toy_levels(toy, one$after)))
+  half <- seq_len(replicates) <= replicates / 2
+  after <- do.call(rbind, lapply(drawn[half], function(one) toy_ties(toy, one$after, one$y)))
+  before <- do.call(rbind, lapply(drawn[!half], function(one) toy_ties(toy, one$before, one$y)))
+  comparisons <- ncol(levels) + 2 * ncol(after)
+  bound <- function(n) sqrt(log(2 * comparisons / false_alarm) / (2 * n))
+  uniform <- apply(levels, 2, function(u) {
+    u <- sort(u)
+    max(seq_along(u) / length(u) - u, u - (seq_along(u) - 1) / length(u))
+  })
+  # Both samples lie within their own bounds of the one law.
+  tied <- vapply(seq_len(ncol(after)), function(j) {
+    at <- sort(c(after[, j], before[, j]))
+    max(abs(ecdf(after[, j])(at) - ecdf(before[, j])(at)))
+  }, 0)
+  max(uniform / bound(replicates), tied / (2 * bound(replicates / 2)))
+}

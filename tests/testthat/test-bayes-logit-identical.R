@@ -1,0 +1,87 @@
+# What must not change a fit: threads, vector instructions, the device, slices, interruption.
+
+regression_rows <- function(n) {
+  set.seed(5)
+  d <- data.frame(x1 = rnorm(n), x2 = rnorm(n, 5, 2), f = factor(sample(letters[1:3], n, TRUE)), g = factor(sample(1:20, n, TRUE)), o = rnorm(n),
+    w = sample(0:2, n, TRUE))
+  linear <- -1 + 0.7 * d$x1 - 0.3 * d$x2
+  d$y <- rbinom(n, 1, plogis(linear))
+  d$k <- rbinom(n, 30, plogis(linear))
+  d$c <- rnbinom(n, size = 2, mu = exp(linear / 2 + 1))
+  d$m <- factor(apply(cbind(1, exp(linear), exp(d$x1)), 1, function(w) sample(3, 1, prob = w)))
+  d
+}
+
+regression_fits <- function(n = 4500, ...) {
+  d <- regression_rows(n)
+  few <- function(..., iter = 4) bayes_logit(..., data = d, seed = 1, iter = iter, warmup = 2, progress = FALSE)
+  fits <- list(
+    few(y ~ x1 + x2 + f + offset(o), chains = 2, ...),
+    bayes_logit(cbind(k, 30 - k) ~ x1 + (1 | g), d, weights = w, chains = 1, iter = 4, warmup = 2, seed = 1, progress = FALSE, ...),
+    few(c ~ x1 + x2 + f, family = "negbinomial", chains = 1, ...),
+    few(m ~ x1 + x2, family = "multinomial", chains = 1, ...),
+    few(y ~ poly(x1, 14) + poly(x2, 14), prior = logit_prior("horseshoe"), chains = 1, ...)
+  )
+  lapply(fits, function(fit) unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")])
+}
+
+test_that("threads and vector instructions do not change a fit", {
+  reference <- regression_fits(backend = "cpu", threads = 1)
+  expect_identical(regression_fits(backend = "cpu", threads = 2), reference)
+  old <- options(warpbayes.isa = NULL)
+  on.exit(options(old))
+  for (isa in isa_names[seq_len(match(warp_info()$isa, isa_names))]) {
+    options(warpbayes.isa = isa)
+    expect_identical(regression_fits(backend = "cpu", threads = 2), reference, label = isa)
+  }
+})
+
+test_that("the graphics card gives the bits of the processor", {
+  skip_if(resolve_run()$backend != "cuda", "needs a graphics card or its emulator")
+  expect_identical(regression_fits(2300, backend = "cuda"), regression_fits(2300, backend = "cpu", threads = 2))
+})
+
+test_that("a continued fit and a fit of the whole length are the same", {
+  d <- regression_rows(200)
+  parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state", "iter")
+  for (formula in list(y ~ x1, y ~ x1 + (1 | g), c ~ x1)) {
+    family <- if (formula[[2]] == "c") "negbinomial" else "binomial"
+    at_once <- bayes_logit(formula, d, family, chains = 2, iter = 20, warmup = 5, thin = 2, seed = 3, threads = 2, progress = FALSE)
+    half <- bayes_logit(formula, d, family, chains = 2, iter = 8, warmup = 5, thin = 2, seed = 3, threads = 2, progress = FALSE)
+    longer <- continue(half, 12, threads = 1, progress = FALSE)
+    expect_identical(unclass(longer)[parts[parts %in% names(longer)]], unclass(at_once)[parts[parts %in% names(at_once)]])
+    expect_identical(coef(longer), coef(at_once))
+  }
+  half$state[[1]]$coefficients <- 1
+  expect_error(continue(half, 2, threads = 2), "changed since it was made", class = "warpbayes_error_input")
+  half$state <- NULL
+  expect_error(continue(half, 2, threads = 2), "changed since it was made", class = "warpbayes_error_input")
+})
+
+test_that("an interrupted fit runs on as if nothing had been", {
+  skip_if(resolve_run()$backend != "cpu", "the clock of the emulator")
+  d <- regression_rows(3000)
+  fit <- bayes_logit(y ~ x1, d, chains = 2, iter = 10, warmup = 2, seed = 4, threads = 2, progress = FALSE)
+  stopped <- fit
+  stopped$interrupted <- TRUE
+  expect_output(print(stopped), "interrupted")
+  # advance() itself is interrupted in test-chains.R; here its result must be one that continue() takes.
+  longer <- continue(stopped, 5, threads = 2, progress = FALSE)
+  expect_identical(longer$coefficient_trace[1:10, , ], fit$coefficient_trace[, , ])
+  expect_false(longer$interrupted)
+})
+
+test_that("scaling and the order of sums are those of plain R", {
+  d <- regression_rows(3000)
+  fit <- bayes_logit(y ~ x1 + x2, d, chains = 1, iter = 3, warmup = 1, seed = 1, threads = 2, progress = FALSE)
+  beta <- fit$coefficient_trace[3, 1, ]
+  linear <- as.vector(cbind(1, d$x1, d$x2) %*% beta)
+  expect_equal(fit$log_likelihood[3, 1], sum(dbinom(d$y, 1, plogis(linear), log = TRUE)), tolerance = 1e-12)
+  # The variables of the last sweep are those of rpolyagamma's generator with the chain's key: their sums
+  # have the means of X'WX and X'z.
+  statistics <- fit$state[[1]]$statistics
+  scaled <- cbind(1, (d$x1 - mean(d$x1)) / sd(d$x1), (d$x2 - mean(d$x2)) / sd(d$x2))
+  expect_equal(statistics[7:9], as.vector(crossprod(scaled, d$y - 0.5)), tolerance = 1e-10)
+  mean_weight <- tanh(linear / 2) / (2 * linear)
+  expect_lt(abs(statistics[[1]] - sum(mean_weight)) / sqrt(3000 / 24), 6)
+})

@@ -1,0 +1,98 @@
+# Whether the samplers of regressions draw from their posteriors. See helper-regression.R.
+
+# 1,000 replicates of 8 rows on the processor; in the long form twenty times as many.
+toys <- list(
+  binomial = regression_toy(), "binomial, Zellner" = regression_toy(prior = "zellner"),
+  "binomial, horseshoe" = regression_toy(prior = "horseshoe"), "binomial, groups" = regression_toy(groups = 4),
+  "negative binomial" = regression_toy("negbinomial"), "negative binomial, horseshoe" = regression_toy("negbinomial", "horseshoe"),
+  "negative binomial, groups" = regression_toy("negbinomial", groups = 4),
+  multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe")
+)
+replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
+
+test_that("sweeps leave the joint law of parameters and responses as it is", {
+  # False alarms: 1e-6 for each model.
+  if (resolve_run()$backend != "cpu") replicates <- 40
+  for (name in names(toys)) {
+    expect_lt(toy_distance(toys[[name]], replicates, 5), 1, label = name)
+  }
+})
+
+test_that("that comparison finds planted errors", {
+  skip_if(resolve_run()$backend != "cpu", "many sweeps")
+  wrong <- function(toy, error, sweeps = 15) {
+    toy$wrong <- error
+    toy_distance(toy, 1000, sweeps)
+  }
+  expect_gt(wrong(toys$binomial, "kappa"), 1)
+  expect_gt(wrong(toys$binomial, "shape"), 1)
+  expect_gt(wrong(toys$binomial, "prior"), 1)
+  expect_gt(wrong(toys[["binomial, Zellner"]], "prior"), 1)
+  expect_gt(wrong(toys[["binomial, horseshoe"]], "global", 40), 1)
+  expect_gt(wrong(toys[["binomial, groups"]], "group", 40), 1)
+  expect_gt(wrong(toys[["negative binomial"]], "dispersion"), 1)
+  expect_gt(wrong(toys[["negative binomial"]], "kappa"), 1)
+  expect_gt(wrong(toys$multinomial, "shape"), 1)
+  expect_gt(wrong(toys$multinomial, "kappa"), 1)
+})
+
+# Posterior means and quartiles of two parameters by quadrature on a grid.
+expect_posterior <- function(draws, log_density, range, label) {
+  grid <- lapply(range, function(r) seq(r[[1]], r[[2]], length.out = 121))
+  values <- outer(grid[[1]], grid[[2]], Vectorize(log_density))
+  weights <- exp(values - max(values))
+  for (i in 1:2) {
+    marginal <- if (i == 1) rowSums(weights) else colSums(weights)
+    marginal <- marginal / sum(marginal)
+    cdf <- cumsum(marginal) - marginal / 2
+    at <- approx(cdf, grid[[i]], c(0.1, 0.5, 0.9), ties = "ordered")$y
+    for (q in 1:3) {
+      below <- (draws[, , i] <= at[[q]]) + 0
+      # Six standard errors: 2e-9 a comparison, and room for the error of the effective size.
+      error <- sd(below) / sqrt(effective_size(split_chains(below)))
+      expect_lt(abs(mean(below) - c(0.1, 0.5, 0.9)[[q]]) / error, 6, label = paste(label, i, q))
+    }
+  }
+}
+
+test_that("posteriors are those of quadrature", {
+  skip_if(resolve_run()$backend != "cpu", "many sweeps")
+  set.seed(3)
+  d <- data.frame(x = rnorm(12, 3, 2), g = rep(1:4, each = 3))
+  d$y <- rbinom(12, 3, 0.3)
+  d$n <- rnbinom(12, mu = 4, size = 2)
+  unit <- function(fit) fit$design$scale[[2]]
+  # The prior's intercept is that at the predictor's mean.
+  fit <- bayes_logit(cbind(y, 3 - y) ~ x, d, chains = 2, iter = 6500, warmup = 500, seed = 1, threads = 1, progress = FALSE)
+  expect_posterior(logit_draws(fit), function(a, b) {
+    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
+  }, list(c(-8, 6), c(-2, 2)), "binomial")
+
+  fit <- bayes_logit(n ~ 1, d, "negbinomial", chains = 2, iter = 6500, warmup = 500, seed = 2, threads = 1, progress = FALSE)
+  draws <- logit_draws(fit)
+  draws[, , 2] <- log(draws[, , 2])
+  expect_posterior(draws, function(a, r) {
+    sum(dnbinom(d$n, mu = exp(a), size = exp(r), log = TRUE)) + dnorm(a, log(mean(d$n)), 2.5, log = TRUE) + dgamma(exp(r), 1, 0.1, log = TRUE) + r
+  }, list(c(-2, 5), c(-4, 6)), "negative binomial")
+
+  # With groups the intercepts are summed out.
+  fit <- bayes_logit(cbind(y, 3 - y) ~ 1 + (1 | g), d, chains = 2, iter = 6500, warmup = 500, seed = 3, threads = 1, progress = FALSE)
+  draws <- logit_draws(fit)
+  draws[, , 2] <- log(draws[, , 2])
+  z <- seq(-5, 5, 0.25)
+  expect_posterior(draws, function(a, s) {
+    by_group <- vapply(1:4, function(g) {
+      y <- d$y[d$g == g]
+      p <- plogis(a + exp(s) * z)
+      log(sum(dnorm(z) * exp(sum(y) * log(p) + (9 - sum(y)) * log1p(-p))))
+    }, 0)
+    sum(by_group) + dnorm(a, 0, 2.5, log = TRUE) + dcauchy(exp(s), 0, 2.5, log = TRUE) + s
+  }, list(c(-6, 5), c(-9, 4)), "groups")
+
+  m <- factor(c("u", "v", "w")[1 + d$y %% 3], c("u", "v", "w"))
+  fit <- bayes_logit(m ~ 1, family = "multinomial", chains = 2, iter = 6500, warmup = 500, seed = 4, threads = 1, progress = FALSE)
+  counts <- tabulate(m, 3)
+  expect_posterior(logit_draws(fit), function(a, b) {
+    sum(counts * c(0, a, b)) - 12 * log(1 + exp(a) + exp(b)) + dnorm(a, 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5, log = TRUE)
+  }, list(c(-6, 6), c(-6, 6)), "multinomial")
+})
