@@ -9,6 +9,10 @@
 #' proves its error. `stats::convolve(x, rev(y), type = "open")` and other plain Fourier transforms have an
 #' *absolute* error of about 1e-17 instead, so their tails are noise, and partly negative.
 #'
+#' This holds for entries of at least 2.2e-308. Entries below that have fewer digits in doubles, and those below 5e-324
+#' are zero; with `log = TRUE` they keep their accuracy, too. If weights are so large that an entry would exceed 1.8e308,
+#' there is an error, and `log = TRUE` gives the result.
+#'
 #' @section The two methods:
 #' The *direct sum* takes `length(x) * length(y)` multiply-adds, and for long vectors runs at 80% or more of the
 #' machine's rate for them. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of
@@ -122,7 +126,7 @@ as_pmf <- function(x, argument, call = sys.call(-1L)) {
   }
   x <- check_weights(x, argument, FALSE, call)
   total <- total_weight(x, FALSE)
-  if (abs(total - 1) > 1e-8) {
+  if (abs(total - 1) > sum_tolerance) {
     stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
       ", not 1: together with a distribution it must be one", call = call
     )

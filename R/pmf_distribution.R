@@ -104,7 +104,7 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   slack <- 64 * .Machine$double.eps
   sums <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   sign <- if (lower.tail) 1 else -1
-  p <- if (log.p) p - sign * slack else p * (1 - sign * slack)
+  p <- if (log.p) p - sign * slack * pmax(1, abs(p)) else p * (1 - sign * slack)
   at <- if (lower.tail) {
     # The first position whose sum reaches p.
     findInterval(p, sums, left.open = TRUE) + 1

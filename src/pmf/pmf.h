@@ -21,13 +21,19 @@ typedef struct wb_pmf_context {
   wb_fft_cache *cache;      /* the caller's tables for transforms; never NULL */
 } wb_pmf_context;
 
+/* Whether each row of the matrix is a distribution; columns lie one after the other.
+ * Large: a weight is 2^500 or more, so that products may overflow. */
+enum { WB_PMF_UNUSABLE = 0, WB_PMF_USABLE = 1, WB_PMF_LARGE = 2 };
+int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
+
 /* Looks at the weights of all pairs in `work`, whose strides are those of matrices
  * with one pair in a row, column after column (a vector is a matrix of one row).
- * WB_ERROR_INPUT if a row of weights is no distribution. */
-int wb_pmf_check_pairs(const wb_convolution *work, int log, wb_message *message);
+ * WB_ERROR_INPUT if a row is not a distribution. *large: whether to call
+ * wb_pmf_check_result() afterwards. */
+int wb_pmf_check_pairs(const wb_convolution *work, int log, int *large, wb_message *message);
 
-/* Whether each row of the matrix is a distribution; columns lie one after the other. */
-int wb_pmf_usable(int64_t rows, int64_t columns, const double *x, int log);
+/* WB_ERROR_INPUT if a weight of the result has overflowed. */
+int wb_pmf_check_result(int64_t count, const double *result, wb_message *message);
 
 /* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. */
 int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message);
