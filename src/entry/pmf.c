@@ -18,13 +18,13 @@ static int interrupted(void) {
   return !R_ToplevelExec(check_interrupt, NULL);
 }
 
-static int read_context(double accuracy, SEXP run, wb_pmf_context *context, wb_message *message) {
+static int read_context(double accuracy, SEXP run, wb_poll *poll, wb_pmf_context *context, wb_message *message) {
   const wb_backend *backend;
   wb_run_from_list(run, &context->run, &backend);
   context->convolution = backend->convolution;
   context->processor = wb_cpu_backend()->convolution;
   context->accuracy = accuracy;
-  context->interrupted = interrupted;
+  context->poll = poll;
   context->cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
   return wb_backend_has(backend, backend->convolution, "sums of discrete variables", message);
 }
@@ -50,10 +50,13 @@ SEXP wb_entry_pmf_cache(void) {
   return pointer;
 }
 
+/* The message of functions that cannot fail but be interrupted. */
+static const wb_message nothing_said = {""};
+
 /* Gives up the one protection of `result`. */
 static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
   UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, message);
+  return status == WB_OK ? result : wb_failure(status, status == WB_INTERRUPTED ? &nothing_said : message);
 }
 
 /* The rows and columns of a matrix; a vector is one row. */
@@ -98,9 +101,10 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
     .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
     .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
   };
+  wb_poll poll = {interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &context, &message);
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = check_shapes(&of_x, &of_y, &message);
   if (status == WB_OK) status = wb_pmf_check_pairs(&work, on_log_scale, &large, &message);
   if (status != WB_OK) return wb_failure(status, &message);
@@ -116,9 +120,10 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
 /* Outputs first..first + count - 1 of the convolution of two vectors by direct sums,
  * computed `times` over, so that a benchmark need not measure R's calls. */
 SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
+  wb_poll poll = {interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(0, run, &context, &message);
+  int status = read_context(0, run, &poll, &context, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   const wb_convolution work = {
@@ -126,7 +131,7 @@ SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEX
     .first = wb_size_from_sexp(first), .count = Rf_xlength(result), .r = REAL(result), .r_stride = 1,
   };
   for (int64_t left = wb_size_from_sexp(times); left > 0 && status == WB_OK; left--)
-    status = wb_pmf_direct(&context, &work, &message);
+    status = wb_pmf_direct(&context, context.convolution, &work, &message);
   return result_or_failure(result, status, &message);
 }
 
@@ -150,9 +155,10 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
  * the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
+  wb_poll poll = {interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &context, &message);
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = wb_pmf_check_terms(&terms, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
@@ -164,9 +170,10 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   const int64_t length_of_x = Rf_xlength(x);
   const double *const values = REAL_RO(x);
   const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
+  wb_poll poll = {interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &context, &message);
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = wb_pmf_check_terms(&term, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
@@ -177,25 +184,26 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 /* The normalized products of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
+  wb_poll poll = {interrupted, 0};
   wb_message message;
   const int status = wb_pmf_condition(Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
-                                      Rf_asLogical(log_out), REAL(result), read_isa(run), &message);
+                                      Rf_asLogical(log_out), REAL(result), read_isa(run), &poll, &message);
   return result_or_failure(result, status, &message);
 }
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_message message;
+  wb_poll poll = {interrupted, 0};
   const int status = wb_pmf_cumulate(Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
-                                     REAL(result), read_isa(run), &message);
-  return result_or_failure(result, status, &message);
+                                     REAL(result), read_isa(run), &poll);
+  return result_or_failure(result, status, &nothing_said);
 }
 
 /* Positions from 0, as doubles. */
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(draws)));
-  wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed), Rf_xlength(result),
-              REAL(result));
-  UNPROTECT(1);
-  return result;
+  wb_poll poll = {interrupted, 0};
+  const int status = wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed),
+                                 Rf_xlength(result), REAL(result), &poll);
+  return result_or_failure(result, status, &nothing_said);
 }

@@ -87,6 +87,7 @@ static int term_convolve(const wb_pmf_context *context, term *a, term *b, const 
   else
     status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa,
                              message);
+  if (status == WB_OK && wb_poll_after(context->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;
 }
