@@ -112,6 +112,13 @@ is_accuracy <- function(accuracy) {
   is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
 }
 
+# How many times the result's size a sum takes at its peak, as measured: direct sums copy both
+# vectors; windows need several copies besides, and a Fourier transform of up to twice the
+# result's length with its tables.
+result_copies <- function(log, accuracy) {
+  if (log) 18 else if (accuracy > 0) 16 else 3
+}
+
 check_accuracy <- function(accuracy, call = sys.call(-1L)) {
   if (!is_accuracy(accuracy)) {
     stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy), call = call)
@@ -154,7 +161,7 @@ convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   m <- as.double(length(x))
   n <- as.double(length(y))
   run <- run_for(if (log) Inf else m * n, backend, threads, call = call)
-  check_result_size(m + n - 1, NULL, "probabilities", call, copies = if (log || accuracy > 0) 6 else 3)
+  check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
   if (is_failure(result)) {
     # The entry says that weights cannot be used; these say which, and why.

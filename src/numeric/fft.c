@@ -87,7 +87,8 @@ static inline void unit_root(const octant *table, size_t k, size_t n, double *re
 
 /* An interrupt is looked for after each so many steps: at most some tens of milliseconds. */
 #define AT_ONCE ((size_t)1 << 20)
-#define STEP_TIME 20.0 /* nanoseconds */
+#define STEP_TIME 20.0 /* nanoseconds of a step, at most */
+#define FILL_TIME 5.0  /* of a double that is copied to memory not touched before */
 
 static int fill_quarter_roots(const octant *table, double *roots, size_t n, wb_poll *poll) {
   for (size_t k = 0; k < n / 4; k++) {
@@ -232,7 +233,7 @@ static int fill(size_t length, size_t count, const double *from, double scale, d
     size_t k = begin;
     for (; k < stop; k++) to[k] = scale * from[k];
     if (k < end) memset(to + k, 0, (end - k) * sizeof(double));
-    if (wb_poll_after(poll, (double)(end - begin))) return WB_INTERRUPTED;
+    if (wb_poll_after(poll, FILL_TIME * (double)(end - begin))) return WB_INTERRUPTED;
   }
   return WB_OK;
 }

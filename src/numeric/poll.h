@@ -11,7 +11,7 @@ typedef struct wb_poll {
 } wb_poll;
 
 /* To ask takes about a microsecond. */
-#define WB_POLL_EVERY 5e7
+#define WB_POLL_EVERY 2e7
 
 /* Says that work of about so many nanoseconds has been done. Nonzero: stop, with WB_INTERRUPTED. */
 static inline int wb_poll_after(wb_poll *poll, double nanoseconds) {

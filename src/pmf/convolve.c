@@ -30,8 +30,9 @@ static int convolve_by_windows(const wb_pmf_context *context, int64_t m, const d
   if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
   const wb_wide p_wide = {m, memory, memory + m}, q_wide = {n, memory + 2 * m, memory + 2 * m + n};
   wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, context->run.isa);
+  int status = wb_poll_after(context->poll, CONVERSION_TIME * (double)m) ? WB_INTERRUPTED : WB_OK;
   wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, context->run.isa);
-  int status = wb_poll_after(context->poll, CONVERSION_TIME * (double)(m + n)) ? WB_INTERRUPTED : WB_OK;
+  if (wb_poll_after(context->poll, CONVERSION_TIME * (double)n)) status = WB_INTERRUPTED;
   if (status == WB_OK) status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, r, NULL, message);
   wb_aligned_free(memory);
   return status;

@@ -80,7 +80,9 @@ static double block_peak(const wb_pmf_factor *f, int64_t b, double slope) {
   return peak;
 }
 
-static void tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa) {
+/* Nonzero: interrupted. */
+static int tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa,
+                    wb_poll *poll) {
   int64_t best = 0;
   double best_bound = block_bound(f, 0, slope);
   for (int64_t b = 1; b < f->blocks; b++) {
@@ -115,17 +117,17 @@ static void tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_ti
   const double mean = tilted->sums.index / tilted->sums.value;
   tilted->mean = (double)tilted->first + mean;
   tilted->variance = wb_max_real(tilted->sums.index_square / tilted->sums.value - mean * mean, 0.0);
+  return wb_poll_after(poll, TILT_TIME * (double)tilted->count + (double)f->blocks);
 }
 
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
                 wb_isa isa, wb_poll *poll) {
   window->slope = slope;
-  tilt_one(p, slope, cut, &window->p, isa);
-  tilt_one(q, slope, cut, &window->q, isa);
+  if (tilt_one(p, slope, cut, &window->p, isa, poll) || tilt_one(q, slope, cut, &window->q, isa, poll))
+    return WB_INTERRUPTED;
   window->mean = window->p.mean + window->q.mean;
   window->deviation = wb_sqrt(window->p.variance + window->q.variance);
-  const double work = TILT_TIME * (double)(window->p.count + window->q.count) + (double)(p->blocks + q->blocks);
-  return wb_poll_after(poll, work) ? WB_INTERRUPTED : WB_OK;
+  return WB_OK;
 }
 
 /* Newton's steps towards the slope at which the mean is right: the mean's derivative is

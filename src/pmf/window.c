@@ -55,6 +55,9 @@
 /* Runs of refused outputs closer than this are computed together. */
 #define MERGE 16
 
+/* Nanoseconds of an output, at most, from the decision about it until it is stored. */
+#define STORE_TIME 20.0
+
 typedef struct interval {
   int64_t begin, end;
   int depth; /* how many windows were tried for it that settled few outputs */
@@ -106,19 +109,18 @@ static int postpone(task *t, int64_t begin, int64_t end, int depth) {
 }
 
 /* Outputs begin..begin + count - 1 from their tilted values. */
-static void store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, const double *tilted) {
+static int store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, const double *tilted) {
   const double reference = w->p.reference + w->q.reference;
   const wb_isa isa = t->context->run.isa;
-  if (!t->r) {
-    wb_wide_untilt(count, tilted, w->slope, begin, reference, t->mantissa + begin, t->exponent + begin, isa);
-    return;
-  }
   double mantissa[256], exponent[256];
   for (int64_t at = 0; at < count; at += 256) {
-    const int64_t here = wb_min_int(256, count - at);
-    wb_wide_untilt(here, tilted + at, w->slope, begin + at, reference, mantissa, exponent, isa);
-    wb_wide_to_double(here, mantissa, exponent, t->r + begin + at, isa);
+    const int64_t here = wb_min_int(256, count - at), i = begin + at;
+    double *const m = t->r ? mantissa : t->mantissa + i, *const e = t->r ? exponent : t->exponent + i;
+    wb_wide_untilt(here, tilted + at, w->slope, i, reference, m, e, isa);
+    if (t->r) wb_wide_to_double(here, m, e, t->r + i, isa);
+    if (wb_poll_after(t->context->poll, STORE_TIME * (double)here)) return WB_INTERRUPTED;
   }
+  return WB_OK;
 }
 
 /* Whether no entry was left out and no product of two can underflow: then an output
@@ -168,8 +170,8 @@ static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64
   if (good < count && direct_sums && nothing_lost(t, w)) least = 0;
   refused_runs(t, wanted, from, count, tilted, least, -1, &refused);
   const int64_t settled = wanted->end - wanted->begin - refused;
-  if (settled > 0) store(t, w, from, count, tilted);
-  if (wb_poll_after(t->context->poll, 10.0 * (double)count)) return WB_INTERRUPTED;
+  const int status = settled > 0 ? store(t, w, from, count, tilted) : WB_OK;
+  if (status != WB_OK) return status;
   return refused_runs(t, wanted, from, count, tilted, least, wanted->depth + (settled * 8 < count), &refused);
 }
 
