@@ -9,6 +9,10 @@
 #' proves its error. `stats::convolve(x, rev(y), type = "open")` and other plain Fourier transforms have an
 #' *absolute* error of about 1e-17 instead, so their tails are noise, and partly negative.
 #'
+#' This holds for entries of at least 2.2e-308. Entries below that have fewer digits in doubles, and those below 5e-324
+#' are zero; with `log = TRUE` they keep their accuracy, too. If weights are so large that an entry would exceed 1.8e308,
+#' there is an error, and `log = TRUE` gives the result.
+#'
 #' @section The two methods:
 #' The *direct sum* takes `length(x) * length(y)` multiply-adds, and for long vectors runs at 80% or more of the
 #' machine's rate for them. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of
@@ -108,6 +112,13 @@ is_accuracy <- function(accuracy) {
   is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
 }
 
+# How many times the result's size a sum takes at its peak, as measured: direct sums copy both
+# vectors; windows need several copies besides, and a Fourier transform of up to twice the
+# result's length with its tables.
+result_copies <- function(log, accuracy) {
+  if (log) 18 else if (accuracy > 0) 16 else 3
+}
+
 check_accuracy <- function(accuracy, call = sys.call(-1L)) {
   if (!is_accuracy(accuracy)) {
     stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy), call = call)
@@ -122,7 +133,7 @@ as_pmf <- function(x, argument, call = sys.call(-1L)) {
   }
   x <- check_weights(x, argument, FALSE, call)
   total <- total_weight(x, FALSE)
-  if (abs(total - 1) > 1e-8) {
+  if (abs(total - 1) > sum_tolerance) {
     stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
       ", not 1: together with a distribution it must be one", call = call
     )
@@ -150,7 +161,7 @@ convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   m <- as.double(length(x))
   n <- as.double(length(y))
   run <- run_for(if (log) Inf else m * n, backend, threads, call = call)
-  check_result_size(m + n - 1, NULL, "probabilities", call, copies = if (log || accuracy > 0) 6 else 3)
+  check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
   if (is_failure(result)) {
     # The entry says that weights cannot be used; these say which, and why.

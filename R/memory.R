@@ -5,8 +5,31 @@ show_bytes <- function(bytes) {
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# Bytes of memory available; 2^52 if the system does not say.
+# Bytes that the machine has to give, and no more than are left to the container that this
+# process runs in; as many as can be where the system does not say.
 memory_available <- function() {
+  min(machine_memory(), container_memory())
+}
+
+container_memory <- function(root = "/sys/fs/cgroup") {
+  number <- function(file) {
+    text <- tryCatch(readLines(file.path(root, file), n = 1L), error = function(error) "", warning = function(w) "")
+    if (length(text) == 1L && grepl("^[0-9]{1,18}$", text)) as.double(text) else NA_real_
+  }
+  # The system takes back what it keeps of files as soon as memory is wanted.
+  files <- function(file) {
+    lines <- tryCatch(readLines(file.path(root, file)), error = function(error) "", warning = function(w) "")
+    kept <- sub("^(total_)?inactive_file ([0-9]+)$", "\\2", grep("^(total_)?inactive_file [0-9]+$", lines, value = TRUE))
+    max(0, as.double(kept))
+  }
+  left <- c(
+    number("memory.max") - number("memory.current") + files("memory.stat"),
+    number("memory/memory.limit_in_bytes") - number("memory/memory.usage_in_bytes") + files("memory/memory.stat")
+  )
+  min(2^52, pmax(left, 0), na.rm = TRUE)
+}
+
+machine_memory <- function() {
   lines <- tryCatch(readLines("/proc/meminfo", n = 5L), error = function(error) character(), warning = function(w) character())
   kilobytes <- sub("^MemAvailable: *([0-9]+) kB$", "\\1", grep("^MemAvailable: *[0-9]+ kB$", lines, value = TRUE))
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52

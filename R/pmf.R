@@ -20,8 +20,9 @@
 #' @param from the value whose probability is `prob[1]`: a whole number of at most 2^52 in absolute value.
 #' @param log whether `prob` holds logarithms.
 #' @param normalize whether to divide `prob` by its sum, which then only has to be positive and finite.
-#' @param tolerance without `normalize`, how far the sum may be from 1, or with `log = TRUE` its logarithm from 0. The
-#'   probabilities are kept as they are.
+#' @param tolerance without `normalize`, how far the sum may be from 1, or with `log = TRUE` its logarithm from 0. If it
+#'   is within 1e-8 the probabilities are kept as they are; if it is farther off but within `tolerance` they are divided
+#'   by it.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
 #' @param row.names,optional,... as in [as.data.frame()]; for `c()` distributions, for `rep()` as in [rep()];
@@ -58,18 +59,23 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   prob <- check_weights(prob, "prob", log)
   from <- check_count(from, "from", min = -2^52, max = 2^52)
   total <- total_weight(prob, log)
-  if (normalize) {
-    if (!is.finite(total)) {
-      stop_input("prob", "has an infinite sum and cannot be normalized")
-    }
+  distance <- abs(total - !log)
+  if (normalize && !is.finite(total)) {
+    stop_input("prob", "has an infinite sum and cannot be normalized")
+  }
+  if (normalize || (distance > sum_tolerance && distance <= tolerance)) {
     prob <- if (log) prob - total else prob / total
-  } else if (abs(total - !log) > tolerance) {
+  } else if (distance > tolerance) {
     stop_input("prob", if (log) "has the log of its sum " else "sums to ", format(total, digits = 10), ", not ",
       if (log) "0" else "1", " to within ", format(tolerance), "; normalize = TRUE divides by the sum"
     )
   }
   new_pmf(prob, from, log)
 }
+
+# How far the sum of a distribution's probabilities may be from 1. All functions take a
+# distribution's probabilities as they are, which is right to within this.
+sum_tolerance <- 1e-8
 
 new_pmf <- function(prob, from, log) {
   structure(if (log) list(log_prob = prob, from = from) else list(prob = prob, from = from), class = "pmf")
@@ -210,7 +216,7 @@ print.pmf <- function(x, digits = 4, ...) {
   if (length(row) < size) {
     cat(if (is_log(x)) "log probabilities" else "probabilities", " about the mode:\n", sep = "")
   }
-  print(signif(row, digits))
+  print(row, digits = digits)
   invisible(x)
 }
 
@@ -304,6 +310,18 @@ c.pmf <- function(...) list(...)
 #' @rdname pmf
 #' @export
 rep.pmf <- function(x, ...) rep(list(x), ...)
+
+#' @noRd
+#' @export
+`[.pmf` <- function(x, ...) {
+  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities", call = sys.call())
+}
+
+#' @noRd
+#' @export
+rev.pmf <- function(x) {
+  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable", call = sys.call())
+}
 
 negate_pmf <- function(x) {
   new_pmf(rev(weights_of(x)), -last_of(x), is_log(x))

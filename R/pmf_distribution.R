@@ -104,7 +104,7 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   slack <- 64 * .Machine$double.eps
   sums <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   sign <- if (lower.tail) 1 else -1
-  p <- if (log.p) p - sign * slack else p * (1 - sign * slack)
+  p <- if (log.p) p - sign * slack * pmax(1, abs(p)) else p * (1 - sign * slack)
   at <- if (lower.tail) {
     # The first position whose sum reaches p.
     findInterval(p, sums, left.open = TRUE) + 1
@@ -169,14 +169,18 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
   qpmf(0.5, x)
 }
 
-# The mean, and the second and third moment about it.
-central_moments <- function(x) {
-  weights <- relative_weights(x)
-  weights <- weights / sum(weights)
-  index <- seq_along(weights) - 1
-  mean <- sum(index * weights)
-  from_mean <- index - mean
-  list(mean = x$from + mean, second = sum(from_mean^2 * weights), third = sum(from_mean^3 * weights))
+# The mean, and the second and third moment about it. Long distributions are summed in
+# blocks, so that what is computed on the way takes little memory.
+central_moments <- function(x, block = 2^20) {
+  size <- size_of(x)
+  starts <- seq(1, size, by = block)
+  largest <- if (is_log(x)) max(x$log_prob)
+  weights <- function(at) if (is_log(x)) exp(x$log_prob[at] - largest) else x$prob[at]
+  sums <- function(term) sum(vapply(starts, function(first) sum(term(seq(first, min(first + block - 1, size)))), 0))
+  total <- sums(weights)
+  mean <- sums(function(at) (at - 1) * (weights(at) / total))
+  about_mean <- function(power) sums(function(at) (at - 1 - mean)^power * (weights(at) / total))
+  list(mean = x$from + mean, second = about_mean(2), third = about_mean(3))
 }
 
 #' @rdname pmf_distribution

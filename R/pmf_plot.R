@@ -54,11 +54,12 @@ plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NUL
       type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE
     )
     graphics::box()
-    graphics::axis(1, at = whole_ticks(graphics::axTicks(1)))
+    ticks <- whole_ticks(1L)
+    graphics::axis(1, at = ticks, labels = format(ticks, digits = 15, scientific = FALSE, trim = TRUE))
     probability_axis(log)
   }
   if (!bars) {
-    graphics::lines(thin_line(value, height), col = col, ...)
+    draw_line(thin_line(value, height), col, ...)
   } else if (any(finite)) {
     base <- if (log) graphics::par("usr")[[3L]] else 0
     graphics::rect(value[finite] - 0.4, base, value[finite] + 0.4, height[finite], col = col, border = border, ...)
@@ -66,8 +67,17 @@ plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NUL
   invisible(x)
 }
 
-whole_ticks <- function(ticks) {
-  ticks[ticks == floor(ticks)]
+# Whole numbers to mark on an axis. Where R's own ticks are fractions all that are in the picture,
+# if they are few.
+whole_ticks <- function(side) {
+  ticks <- graphics::axTicks(side)
+  ticks <- ticks[ticks == floor(ticks)]
+  limits <- graphics::par("usr")[if (side == 1L) 1:2 else 3:4]
+  within <- c(ceiling(limits[[1L]]), floor(limits[[2L]]))
+  if (length(ticks) >= 2L || within[[2L]] - within[[1L]] > 10 || within[[2L]] < within[[1L]]) {
+    return(ticks)
+  }
+  seq(within[[1L]], within[[2L]])
 }
 
 probability_axis <- function(log) {
@@ -75,7 +85,18 @@ probability_axis <- function(log) {
     graphics::axis(2)
     return()
   }
-  powers <- whole_ticks(graphics::axTicks(2))
+  powers <- whole_ticks(2L)
+  limits <- graphics::par("usr")[3:4]
+  if (length(powers) < 2L && limits[[1L]] > -300) {
+    # Less than a power of ten: the probabilities themselves.
+    marks <- pretty(10^limits)
+    marks <- marks[marks > 0]
+    graphics::axis(2, at = log10(marks), labels = format(marks, trim = TRUE))
+    return()
+  }
+  if (length(powers) < 2L) {
+    powers <- graphics::axTicks(2)
+  }
   # Labels run along the axis, with exponents in smaller print. As many are drawn as have room,
   # beginning with the highest.
   inches <- function(text) graphics::strwidth(text, units = "inches")
@@ -84,6 +105,17 @@ probability_axis <- function(log) {
   powers <- powers[(length(powers) - seq_along(powers)) %% every == 0]
   labels <- lapply(powers, function(power) bquote(10^.(format(power, scientific = FALSE))))
   graphics::axis(2, at = powers, labels = as.expression(labels))
+}
+
+# A line breaks at impossible values, which have no place on a logarithmic axis. A value
+# between two of them is drawn as a point.
+draw_line <- function(line, col, ...) {
+  graphics::lines(line, col = col, ...)
+  seen <- is.finite(line$y)
+  alone <- seen & !c(FALSE, seen[-length(seen)]) & !c(seen[-1L], FALSE)
+  if (any(alone)) {
+    graphics::points(line$x[alone], line$y[alone], pch = 20, cex = 0.4, col = col)
+  }
 }
 
 # A line through a million points looks like the line through the lowest and the highest

@@ -8,13 +8,13 @@
 
 #include <R_ext/RS.h>
 
-static int read_context(double accuracy, SEXP run, wb_pmf_context *context, wb_message *message) {
+static int read_context(double accuracy, SEXP run, wb_poll *poll, wb_pmf_context *context, wb_message *message) {
   const wb_backend *backend;
   wb_run_from_list(run, &context->run, &backend);
   context->convolution = backend->pmf;
   context->processor = wb_cpu_backend()->pmf;
   context->accuracy = accuracy;
-  context->interrupted = wb_interrupted;
+  context->poll = poll;
   context->cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
   return wb_backend_has(backend, backend->pmf, "sums of discrete variables", message);
 }
@@ -40,10 +40,13 @@ SEXP wb_entry_pmf_cache(void) {
   return pointer;
 }
 
+/* The message of functions that cannot fail but be interrupted. */
+static const wb_message nothing_said = {""};
+
 /* Gives up the one protection of `result`. */
 static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
   UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, message);
+  return status == WB_OK ? result : wb_failure(status, status == WB_INTERRUPTED ? &nothing_said : message);
 }
 
 /* The rows and columns of a matrix; a vector is one row. */
@@ -66,7 +69,7 @@ static shape shape_of(SEXP x) {
  * wrong otherwise, and says it in words. */
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log) {
   const shape of_x = shape_of(x);
-  return Rf_ScalarLogical(wb_pmf_usable(of_x.rows, of_x.columns, REAL_RO(x), Rf_asLogical(log)));
+  return Rf_ScalarLogical(wb_pmf_look(of_x.rows, of_x.columns, REAL_RO(x), Rf_asLogical(log)) != WB_PMF_UNUSABLE);
 }
 
 static int check_shapes(const shape *x, const shape *y, wb_message *message) {
@@ -81,32 +84,36 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
   const shape of_x = shape_of(x), of_y = shape_of(y);
   const int64_t rows = of_x.rows > of_y.rows ? of_x.rows : of_y.rows, outputs = of_x.columns + of_y.columns - 1;
   const int on_log_scale = Rf_asLogical(log);
+  int large = 0;
   wb_convolution work = {
     .pairs = rows, .m = of_x.columns, .n = of_y.columns,
     .p = REAL_RO(x), .p_stride = of_x.rows, .p_pair_stride = of_x.rows == rows,
     .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
     .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
   };
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &context, &message);
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = check_shapes(&of_x, &of_y, &message);
-  if (status == WB_OK) status = wb_pmf_check_pairs(&work, on_log_scale, &message);
+  if (status == WB_OK) status = wb_pmf_check_pairs(&work, on_log_scale, &large, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(of_x.is_matrix || of_y.is_matrix ? Rf_allocMatrix(REALSXP, (int)rows, (int)outputs)
                                                          : Rf_allocVector(REALSXP, (R_xlen_t)outputs));
   work.r = REAL(result);
   wb_large_pages(work.r, (size_t)Rf_xlength(result) * sizeof(double));
   status = wb_pmf_convolve_pairs(&context, &work, on_log_scale, &message);
+  if (status == WB_OK && large) status = wb_pmf_check_result(Rf_xlength(result), work.r, &message);
   return result_or_failure(result, status, &message);
 }
 
 /* Outputs first..first + count - 1 of the convolution of two vectors by direct sums,
  * computed `times` over, so that a benchmark need not measure R's calls. */
 SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(0, run, &context, &message);
+  int status = read_context(0, run, &poll, &context, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   const wb_convolution work = {
@@ -114,7 +121,7 @@ SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEX
     .first = wb_size_from_sexp(first), .count = Rf_xlength(result), .r = REAL(result), .r_stride = 1,
   };
   for (int64_t left = wb_size_from_sexp(times); left > 0 && status == WB_OK; left--)
-    status = wb_pmf_direct(&context, &work, &message);
+    status = wb_pmf_direct(&context, context.convolution, &work, &message);
   return result_or_failure(result, status, &message);
 }
 
@@ -138,9 +145,10 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
  * the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &context, &message);
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = wb_pmf_check_terms(&terms, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
@@ -152,9 +160,10 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   const int64_t length_of_x = Rf_xlength(x);
   const double *const values = REAL_RO(x);
   const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &context, &message);
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = wb_pmf_check_terms(&term, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
@@ -165,25 +174,26 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 /* The normalized products of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
+  wb_poll poll = {wb_interrupted, 0};
   wb_message message;
   const int status = wb_pmf_condition(Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
-                                      Rf_asLogical(log_out), REAL(result), read_isa(run), &message);
+                                      Rf_asLogical(log_out), REAL(result), read_isa(run), &poll, &message);
   return result_or_failure(result, status, &message);
 }
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_message message;
+  wb_poll poll = {wb_interrupted, 0};
   const int status = wb_pmf_cumulate(Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
-                                     REAL(result), read_isa(run), &message);
-  return result_or_failure(result, status, &message);
+                                     REAL(result), read_isa(run), &poll);
+  return result_or_failure(result, status, &nothing_said);
 }
 
 /* Positions from 0, as doubles. */
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(draws)));
-  wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed), Rf_xlength(result),
-              REAL(result));
-  UNPROTECT(1);
-  return result;
+  wb_poll poll = {wb_interrupted, 0};
+  const int status = wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed),
+                                 Rf_xlength(result), REAL(result), &poll);
+  return result_or_failure(result, status, &nothing_said);
 }

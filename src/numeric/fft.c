@@ -51,10 +51,14 @@ WB_HD double fft_cosine(double t) {
 #define WB_LOOPS "numeric/fft_loops.h"
 #include "numeric/isa.h"
 
-typedef void square_function(double *re, double *im, size_t n, const double *const *roots, int level,
-                             const double *halving);
+typedef void square_function(double *re, double *im, size_t n, int level, const double *const *roots);
+typedef void step_function(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end);
 typedef void table_function(size_t count, double n, double *cosine, double *sine);
-static square_function *const squares[] = WB_ISA_TABLE(fft_square);
+static square_function *const squares[] = WB_ISA_TABLE(fft_square_quarters);
+static step_function *const divides[] = WB_ISA_TABLE(fft_divide);
+static step_function *const unites[] = WB_ISA_TABLE(fft_unite);
+static step_function *const halves[] = WB_ISA_TABLE(fft_halve);
+static step_function *const joins[] = WB_ISA_TABLE(fft_join);
 static table_function *const tables[] = WB_ISA_TABLE(fft_table);
 
 struct wb_fft {
@@ -81,31 +85,43 @@ static inline void unit_root(const octant *table, size_t k, size_t n, double *re
   *im = place < 4 ? -s : s;
 }
 
-static void fill_quarter_roots(const octant *table, double *roots, size_t n) {
-  for (size_t k = 0; k < n / 4; k++)
+/* An interrupt is looked for after each so many steps: at most some tens of milliseconds. */
+#define AT_ONCE ((size_t)1 << 20)
+#define STEP_TIME 20.0 /* nanoseconds of a step, at most */
+#define FILL_TIME 5.0  /* of a double that is copied to memory not touched before */
+
+static int fill_quarter_roots(const octant *table, double *roots, size_t n, wb_poll *poll) {
+  for (size_t k = 0; k < n / 4; k++) {
+    if (k % AT_ONCE == AT_ONCE - 1 && wb_poll_after(poll, STEP_TIME * (double)AT_ONCE)) return WB_INTERRUPTED;
     for (size_t power = 1; power <= 3; power++) {
       double *const w = roots + k / 8 * 48 + (power - 1) * 16 + k % 8;
       unit_root(table, power * k, n, w, w + 8);
     }
+  }
+  return WB_OK;
 }
-static void fill_half_roots(const octant *table, double *roots, size_t n) {
+static int fill_half_roots(const octant *table, double *roots, size_t n, wb_poll *poll) {
   for (size_t k = 0; k < n / 2; k++) {
+    if (k % AT_ONCE == AT_ONCE - 1 && wb_poll_after(poll, STEP_TIME * (double)AT_ONCE)) return WB_INTERRUPTED;
     double *const w = roots + k / 8 * 16 + k % 8;
     unit_root(table, k, n, w, w + 8);
   }
+  return WB_OK;
 }
 
-wb_fft *wb_fft_open(int log2_length, wb_isa isa) {
+int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **opened, wb_message *message) {
   const size_t n = (size_t)1 << log2_length, head = (sizeof(wb_fft) + 63) / 64 * 64;
   size_t doubles = 32;
   for (size_t length = 64; length <= n; length *= 4) doubles += length / 4 * 6;
   if (log2_length % 2) doubles += n;
-  wb_fft *const fft = wb_aligned_malloc(head + doubles * sizeof(double));
+  const size_t bytes = head + doubles * sizeof(double);
+  *opened = NULL;
+  wb_fft *const fft = wb_aligned_malloc(bytes);
   double *const eighths = wb_aligned_malloc(2 * (n / 8 + 1) * sizeof(double));
   if (!fft || !eighths) {
     wb_aligned_free(fft);
     wb_aligned_free(eighths);
-    return NULL;
+    return wb_out_of_memory(message, "the tables of a Fourier transform", bytes);
   }
   const octant table = {n, eighths, eighths + n / 8 + 1};
   tables[isa](n / 8 + 1, (double)n, table.cosine, table.sine);
@@ -115,27 +131,35 @@ wb_fft *wb_fft_open(int log2_length, wb_isa isa) {
   fft->roots[0] = next;
   next += 32;
   fft->top = 0;
-  for (size_t length = 64; length <= n; length *= 4) {
-    fill_quarter_roots(&table, next, length);
+  int status = WB_OK;
+  for (size_t length = 64; length <= n && status == WB_OK; length *= 4) {
+    status = fill_quarter_roots(&table, next, length, poll);
     fft->roots[++fft->top] = next;
     next += length / 4 * 6;
   }
   fft->halving = NULL;
-  if (log2_length % 2) {
-    fill_half_roots(&table, next, n);
+  if (log2_length % 2 && status == WB_OK) {
+    status = fill_half_roots(&table, next, n, poll);
     fft->halving = next;
   }
   wb_aligned_free(eighths);
-  return fft;
+  if (status == WB_OK)
+    *opened = fft;
+  else
+    wb_fft_close(fft);
+  return status;
 }
 
 void wb_fft_close(wb_fft *fft) {
   wb_aligned_free(fft);
 }
 
-const wb_fft *wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa) {
-  if (!cache->fft[log2_length]) cache->fft[log2_length] = wb_fft_open(log2_length, isa);
-  return cache->fft[log2_length];
+int wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa, const wb_fft **fft, wb_message *message) {
+  wb_poll never = {NULL, 0};
+  int status = WB_OK;
+  if (!cache->fft[log2_length]) status = wb_fft_open(log2_length, isa, &never, &cache->fft[log2_length], message);
+  *fft = cache->fft[log2_length];
+  return status;
 }
 
 void wb_fft_cache_clear(wb_fft_cache *cache) {
@@ -170,15 +194,56 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
   return square_error(log2_length) * (p_square + q_square * scale * scale) * (0.5 / scale);
 }
 
-void wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
-                     double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa) {
-  const size_t length = fft->length;
-  memcpy(re, p, (size_t)m * sizeof(double));
-  memset(re + m, 0, (length - (size_t)m) * sizeof(double));
-  for (int64_t k = 0; k < n; k++) im[k] = scale * q[k];
-  memset(im + n, 0, (length - (size_t)n) * sizeof(double));
-  squares[isa](re, im, length, fft->roots, fft->top, fft->halving);
+/* One step over the indices 0..count - 1, in pieces between which an interrupt is looked for. */
+static int step(step_function *function, double *re, double *im, size_t n, const double *roots, size_t count,
+                wb_poll *poll) {
+  for (size_t begin = 0; begin < count; begin += AT_ONCE) {
+    function(re, im, n, roots, begin, count - begin < AT_ONCE ? count : begin + AT_ONCE);
+    if (wb_poll_after(poll, STEP_TIME * (double)(count - begin < AT_ONCE ? count - begin : AT_ONCE))) return WB_INTERRUPTED;
+  }
+  return WB_OK;
+}
+
+/* z <- n (z * z) for a length n that is a power of four. Long transforms do here what
+ * fft_square_quarters() does for short ones. */
+static int square_quarters(const wb_fft *fft, double *re, double *im, size_t n, int level, wb_isa isa, wb_poll *poll) {
+  if (n <= AT_ONCE) {
+    squares[isa](re, im, n, level, fft->roots);
+    return wb_poll_after(poll, STEP_TIME * (double)n) ? WB_INTERRUPTED : WB_OK;
+  }
+  int status = step(divides[isa], re, im, n, fft->roots[level], n / 4, poll);
+  for (size_t s = 0; s < 4 && status == WB_OK; s++)
+    status = square_quarters(fft, re + s * (n / 4), im + s * (n / 4), n / 4, level - 1, isa, poll);
+  return status == WB_OK ? step(unites[isa], re, im, n, fft->roots[level], n / 4, poll) : status;
+}
+
+static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, wb_poll *poll) {
+  const size_t n = fft->length;
+  if (!fft->halving) return square_quarters(fft, re, im, n, fft->top, isa, poll);
+  int status = step(halves[isa], re, im, n, fft->halving, n / 2, poll);
+  for (size_t s = 0; s < 2 && status == WB_OK; s++)
+    status = square_quarters(fft, re + s * (n / 2), im + s * (n / 2), n / 2, fft->top, isa, poll);
+  return status == WB_OK ? step(joins[isa], re, im, n, fft->halving, n / 2, poll) : status;
+}
+
+/* to = scale * from, filled up with zeros to `length`. */
+static int fill(size_t length, size_t count, const double *from, double scale, double *to, wb_poll *poll) {
+  for (size_t begin = 0; begin < length; begin += AT_ONCE) {
+    const size_t end = length - begin < AT_ONCE ? length : begin + AT_ONCE, stop = count < end ? count : end;
+    size_t k = begin;
+    for (; k < stop; k++) to[k] = scale * from[k];
+    if (k < end) memset(to + k, 0, (end - k) * sizeof(double));
+    if (wb_poll_after(poll, FILL_TIME * (double)(end - begin))) return WB_INTERRUPTED;
+  }
+  return WB_OK;
+}
+
+int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
+                    double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll) {
+  int status = fill(fft->length, (size_t)m, p, 1.0, re, poll);
+  if (status == WB_OK) status = fill(fft->length, (size_t)n, q, scale, im, poll);
+  if (status == WB_OK) status = square(fft, re, im, isa, poll);
+  if (status != WB_OK) return status;
   /* The transforms leave out the division by their length. */
-  const double unit = 0.5 / scale / (double)length;
-  for (int64_t i = 0; i < count; i++) r[i] = im[first + i] * unit;
+  return fill((size_t)count, (size_t)count, im + first, 0.5 / scale / (double)fft->length, r, poll);
 }

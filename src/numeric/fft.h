@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "backend/types.h"
+#include "numeric/poll.h"
 
 /* Lengths of transforms are powers of two; these are the exponents of the least and
  * the largest. */
@@ -16,8 +17,8 @@
 /* The tables of one length. */
 typedef struct wb_fft wb_fft;
 
-/* Tables for the length 2^log2_length; NULL without memory. */
-wb_fft *wb_fft_open(int log2_length, wb_isa isa);
+/* Tables for the length 2^log2_length. WB_OK, WB_ERROR_MEMORY or WB_INTERRUPTED. */
+int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **fft, wb_message *message);
 void wb_fft_close(wb_fft *fft); /* NULL-safe */
 
 /* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), which are made when they are first
@@ -26,7 +27,7 @@ void wb_fft_close(wb_fft *fft); /* NULL-safe */
 typedef struct wb_fft_cache {
   wb_fft *fft[WB_FFT_KEPT + 1];
 } wb_fft_cache;
-const wb_fft *wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa); /* NULL without memory */
+int wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa, const wb_fft **fft, wb_message *message);
 void wb_fft_cache_clear(wb_fft_cache *cache);
 
 /* The exponent of the shortest transform of at least `length` entries; it may pass
@@ -44,8 +45,8 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
 
 /* r[i] = entry first + i of the cyclic convolution of p and q, for i below `count`, of
  * the length of the tables. re and im are room for one transform, aligned to 64 bytes; r may
- * be `im` where first is 0. The bits are the same for every isa. */
-void wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
-                     double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa);
+ * be `im` where first is 0. The bits are the same for every isa. WB_OK or WB_INTERRUPTED. */
+int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
+                    double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll);
 
 #endif

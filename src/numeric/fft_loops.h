@@ -16,10 +16,10 @@
 
 /* One radix-4 step of the transform of length n, decimation in frequency: its
  * quarters become inputs of four transforms of length n/4. `roots` as
- * wb_fft_open lays them out. */
-static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots) {
+ * wb_fft_open lays them out. begin..end - 1: the indices within a quarter to do now. */
+static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t q = n / 4;
-  for (size_t k = 0; k < q; k += LANES) {
+  for (size_t k = begin; k < end; k += LANES) {
     double *const r = re + k, *const i = im + k;
     const double *const w = roots + k / 8 * 48 + k % 8;
     const wb_vector ar = LOAD(r), br = LOAD(r + q), cr = LOAD(r + 2 * q), dr = LOAD(r + 3 * q);
@@ -44,9 +44,9 @@ static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *
 }
 
 /* The inverse of fft_divide but for a factor of four. */
-static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots) {
+static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t q = n / 4;
-  for (size_t k = 0; k < q; k += LANES) {
+  for (size_t k = begin; k < end; k += LANES) {
     double *const r = re + k, *const i = im + k;
     const double *const w = roots + k / 8 * 48 + k % 8;
     const wb_vector z1r = LOAD(r + q), z2r = LOAD(r + 2 * q), z3r = LOAD(r + 3 * q);
@@ -69,9 +69,9 @@ static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *r
 }
 
 /* The radix-2 steps with which a length that is no power of four begins and ends. */
-static void WB_NAME(fft_halve)(double *re, double *im, size_t n, const double *roots) {
+static void WB_NAME(fft_halve)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t h = n / 2;
-  for (size_t k = 0; k < h; k += LANES) {
+  for (size_t k = begin; k < end; k += LANES) {
     double *const r = re + k, *const i = im + k;
     const double *const w = roots + k / 8 * 16 + k % 8;
     const wb_vector ar = LOAD(r), br = LOAD(r + h), ai = LOAD(i), bi = LOAD(i + h);
@@ -83,9 +83,9 @@ static void WB_NAME(fft_halve)(double *re, double *im, size_t n, const double *r
     STORE(i + h, zi);
   }
 }
-static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *roots) {
+static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t h = n / 2;
-  for (size_t k = 0; k < h; k += LANES) {
+  for (size_t k = begin; k < end; k += LANES) {
     double *const r = re + k, *const i = im + k;
     const double *const w = roots + k / 8 * 16 + k % 8;
     const wb_vector zr = LOAD(r + h), zi = LOAD(i + h), yr = LOAD(r), yi = LOAD(i);
@@ -199,34 +199,22 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
  * in the cache. n is a power of four from 256 on; roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
 static void WB_NAME(fft_square_quarters)(double *re, double *im, size_t n, int level,
                                          const double *const *roots) {
-  WB_NAME(fft_divide)(re, im, n, roots[level]);
+  WB_NAME(fft_divide)(re, im, n, roots[level], 0, n / 4);
   const size_t q = n / 4;
   for (int s = 0; s < 4; s++) {
     double *const r = re + (size_t)s * q, *const i = im + (size_t)s * q;
     if (q > 64) {
       WB_NAME(fft_square_quarters)(r, i, q, level - 1, roots);
     } else {
-      WB_NAME(fft_divide)(r, i, 64, roots[1]);
+      WB_NAME(fft_divide)(r, i, 64, roots[1], 0, 16);
       if (s % 2 == 1) { /* two quarters of 64 make the eight blocks of 16 */
         WB_NAME(fft_square_sixteen)(r - 64, i - 64, roots[0]);
-        WB_NAME(fft_unite)(r - 64, i - 64, 64, roots[1]);
-        WB_NAME(fft_unite)(r, i, 64, roots[1]);
+        WB_NAME(fft_unite)(r - 64, i - 64, 64, roots[1], 0, 16);
+        WB_NAME(fft_unite)(r, i, 64, roots[1], 0, 16);
       }
     }
   }
-  WB_NAME(fft_unite)(re, im, n, roots[level]);
-}
-
-static void WB_NAME(fft_square)(double *re, double *im, size_t n, const double *const *roots, int level,
-                                const double *halving) {
-  if (!halving) {
-    WB_NAME(fft_square_quarters)(re, im, n, level, roots);
-    return;
-  }
-  WB_NAME(fft_halve)(re, im, n, halving);
-  WB_NAME(fft_square_quarters)(re, im, n / 2, level, roots);
-  WB_NAME(fft_square_quarters)(re + n / 2, im + n / 2, n / 2, level, roots);
-  WB_NAME(fft_join)(re, im, n, halving);
+  WB_NAME(fft_unite)(re, im, n, roots[level], 0, n / 4);
 }
 
 static void WB_NAME(fft_table)(size_t count, double n, double *restrict cosine, double *restrict sine) {

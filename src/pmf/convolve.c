@@ -12,9 +12,8 @@
  * longer. */
 #define WIDE_DIRECT_UP_TO 4096
 
-/* Pairs of a batch between two looks for an interrupt. */
-#define FAST_PAIRS_AT_ONCE 64
-#define LOG_PAIRS_AT_ONCE 4096
+/* Nanoseconds for which copies and conversions of a number are counted. */
+#define CONVERSION_TIME 10.0
 
 static int use_flat(const wb_pmf_context *context, double products) {
   return context->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && products >= WB_PMF_FLAT_FROM;
@@ -31,8 +30,10 @@ static int convolve_by_windows(const wb_pmf_context *context, int64_t m, const d
   if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
   const wb_wide p_wide = {m, memory, memory + m}, q_wide = {n, memory + 2 * m, memory + 2 * m + n};
   wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, context->run.isa);
+  int status = wb_poll_after(context->poll, CONVERSION_TIME * (double)m) ? WB_INTERRUPTED : WB_OK;
   wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, context->run.isa);
-  const int status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, r, NULL, message);
+  if (wb_poll_after(context->poll, CONVERSION_TIME * (double)n)) status = WB_INTERRUPTED;
+  if (status == WB_OK) status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, r, NULL, message);
   wb_aligned_free(memory);
   return status;
 }
@@ -48,7 +49,7 @@ int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, i
     if (status != WB_OK || done) return status;
   }
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, m + n - 1, r);
-  return wb_pmf_direct(context, &work, message);
+  return wb_pmf_direct(context, context->convolution, &work, message);
 }
 
 int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
@@ -59,8 +60,7 @@ int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const 
   double memory[2 * WB_WIDE_SURROUNDED(WIDE_DIRECT_UP_TO)];
   const wb_wide surrounded = wb_wide_surround(longer, memory);
   r->length = p->length + q->length - 1;
-  wb_wide_convolve(shorter, &surrounded, 0, r->length, r->mantissa, r->exponent, context->run.isa);
-  return WB_OK;
+  return wb_pmf_direct_wide(context, shorter, &surrounded, 0, r->length, r->mantissa, r->exponent);
 }
 
 static void gather(double *to, const double *from, int64_t count, int64_t stride) {
@@ -69,10 +69,6 @@ static void gather(double *to, const double *from, int64_t count, int64_t stride
 
 static void scatter(double *to, const double *from, int64_t count, int64_t stride) {
   for (int64_t i = 0; i < count; i++) to[i * stride] = from[i];
-}
-
-static int stop_after(const wb_pmf_context *context, int64_t pair, int64_t at_once) {
-  return pair % at_once == at_once - 1 && context->interrupted && context->interrupted();
 }
 
 /* Pairs long enough for the fast method, one after the other. */
@@ -88,7 +84,7 @@ static int convolve_each(const wb_pmf_context *context, const wb_convolution *wo
     gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
     status = wb_pmf_convolve(context, m, p, n, q, r, message);
     scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
-    if (status == WB_OK && stop_after(context, pair, FAST_PAIRS_AT_ONCE)) status = WB_INTERRUPTED;
+    if (status == WB_OK && wb_poll_after(context->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
   return status;
@@ -111,11 +107,15 @@ static int convolve_logarithms(const wb_pmf_context *context, const wb_convoluti
     gather(log_q, work->q + pair * work->q_pair_stride, n, work->q_stride);
     wb_wide_from_log(m, log_p, p.mantissa, p.exponent, isa);
     wb_wide_from_log(n, log_q, q.mantissa, q.exponent, isa);
+    if (wb_poll_after(context->poll, CONVERSION_TIME * (double)outputs)) {
+      status = WB_INTERRUPTED;
+      break;
+    }
     status = wb_pmf_convolve_wide(context, &p, &q, &r, message);
     if (status != WB_OK) break;
     wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
     scatter(work->r + pair * work->r_pair_stride, log_r, outputs, work->r_stride);
-    if (stop_after(context, pair, LOG_PAIRS_AT_ONCE)) status = WB_INTERRUPTED;
+    if (wb_poll_after(context->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
   return status;
@@ -126,5 +126,5 @@ int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *w
   if (log) return convolve_logarithms(context, work, message);
   if (work->pairs == 1) return wb_pmf_convolve(context, work->m, work->p, work->n, work->q, work->r, message);
   if (use_flat(context, products) || use_windows(context, products)) return convolve_each(context, work, message);
-  return wb_pmf_direct(context, work, message);
+  return wb_pmf_direct(context, context->convolution, work, message);
 }

@@ -5,6 +5,7 @@
 #include "pmf/pmf.h"
 
 #include "core/elementary.h"
+#include "core/min_max.h"
 #include "core/philox.h"
 #include "numeric/memory.h"
 #include "numeric/wide.h"
@@ -36,35 +37,38 @@ static void to_wide(int64_t count, const double *x, int log, double *mantissa, d
     wb_wide_from_double(count, x, mantissa, exponent, isa);
 }
 
-int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa,
-                    wb_message *message) {
-  const size_t bytes = 2 * (size_t)count * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "cumulative sums", bytes);
-  double *const mantissa = memory, *const exponent = memory + count;
-  to_wide(count, x, log, mantissa, exponent, isa);
+/* Numbers that are converted at a time, and nanoseconds of each, at most. */
+#define TOGETHER 1024
+#define NUMBER_TIME 20.0
+
+int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa, wb_poll *poll) {
+  double mantissa[TOGETHER], exponent[TOGETHER];
   running_sum sum = {0, 0, WB_WIDE_NOTHING};
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t at = upper ? count - 1 - i : i;
-    running_add(&sum, mantissa[at], exponent[at]);
-    double total = sum.high + sum.low, e = sum.exponent;
-    while (total >= 2.0) { /* a mantissa is below 2 */
-      total *= 0.5;
-      e += 1.0;
+  for (int64_t done = 0; done < count; done += TOGETHER) {
+    const int64_t here = wb_min_int(TOGETHER, count - done), first = upper ? count - done - here : done;
+    to_wide(here, x + first, log, mantissa, exponent, isa);
+    for (int64_t i = 0; i < here; i++) {
+      const int64_t at = upper ? here - 1 - i : i;
+      running_add(&sum, mantissa[at], exponent[at]);
+      double total = sum.high + sum.low, e = sum.exponent;
+      while (total >= 2.0) { /* a mantissa is below 2 */
+        total *= 0.5;
+        e += 1.0;
+      }
+      mantissa[at] = total;
+      exponent[at] = e;
     }
-    mantissa[at] = total;
-    exponent[at] = e;
+    if (log)
+      wb_wide_to_log(here, mantissa, exponent, result + first, isa);
+    else
+      wb_wide_to_double(here, mantissa, exponent, result + first, isa);
+    if (wb_poll_after(poll, NUMBER_TIME * (double)here)) return WB_INTERRUPTED;
   }
-  if (log)
-    wb_wide_to_log(count, mantissa, exponent, result, isa);
-  else
-    wb_wide_to_double(count, mantissa, exponent, result, isa);
-  wb_aligned_free(memory);
   return WB_OK;
 }
 
 int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *r, wb_isa isa,
-                     wb_message *message) {
+                     wb_poll *poll, wb_message *message) {
   const size_t bytes = 4 * (size_t)count * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "products of probabilities", bytes);
@@ -80,7 +84,9 @@ int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in
   }
   const double total = sum.high + sum.low;
   int status = WB_OK;
-  if (total > 0) {
+  if (wb_poll_after(poll, NUMBER_TIME * (double)count)) {
+    status = WB_INTERRUPTED;
+  } else if (total > 0) {
     for (int64_t i = 0; i < count; i++) {
       double m = mantissa[i] / total, e = exponent[i] - sum.exponent;
       if (m == 0) e = WB_WIDE_NOTHING;
@@ -101,7 +107,8 @@ int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in
 
 /* Inversion: the first position whose cumulative sum passes u times the total. A table
  * says between which positions that is, for each of 1,024 slices of u. */
-void wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position) {
+int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
+                wb_poll *poll) {
   enum { slices = 1024 };
   const double total = cumulative[count - 1];
   int64_t start[slices + 1];
@@ -123,5 +130,7 @@ void wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t
         low = middle + 1;
     }
     position[i] = (double)low;
+    if (i % TOGETHER == 0 && wb_poll_after(poll, 10 * NUMBER_TIME * TOGETHER)) return WB_INTERRUPTED;
   }
+  return WB_OK;
 }

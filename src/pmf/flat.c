@@ -65,22 +65,20 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
     if (!(one_output(m, p, n, q, look[l]) >= least)) return WB_OK;
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
-  const wb_fft *const fft = wb_fft_keep(context->cache, log2, context->run.isa);
+  const wb_fft *fft;
+  int status = wb_fft_keep(context->cache, log2, context->run.isa, &fft, message);
+  if (status != WB_OK) return status;
   _Alignas(64) double small[2 * SMALL_LENGTH];
   double *const taken = length > SMALL_LENGTH ? wb_aligned_malloc(bytes) : NULL;
   double *const re = length > SMALL_LENGTH ? taken : small;
-  if (!fft || !re) {
-    wb_aligned_free(taken);
-    return wb_out_of_memory(message, "a Fourier transform", bytes);
-  }
+  if (!re) return wb_out_of_memory(message, "a Fourier transform", bytes);
   double *const im = re + length;
-  wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, context->run.isa);
+  status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, context->run.isa, context->poll);
   /* Accepted are the outputs from the middle to the first refused one on either side. */
   int64_t first = outputs / 2, last = outputs / 2;
   while (first > 0 && im[first - 1] >= least) first--;
   while (last < outputs && im[last] >= least) last++;
-  int status = WB_OK;
-  if (first < outputs / 4 && outputs - last < outputs / 4) {
+  if (status == WB_OK && first < outputs / 4 && outputs - last < outputs / 4) {
     memcpy(r + first, im + first, (size_t)(last - first) * sizeof(double));
     status = direct(context, m, p, n, q, 0, first, r, message);
     if (status == WB_OK) status = direct(context, m, p, n, q, last, outputs - last, r + last, message);

@@ -3,12 +3,13 @@
  * A distribution is a vector of weights: finite, not negative, one of them positive.
  * With log = 1 it is a vector of their natural logarithms, -inf for zero. Every
  * function that can fail returns a wb_status and on failure has written one sentence
- * into the message. */
+ * into the message, except for WB_INTERRUPTED, which needs no words. */
 #ifndef WB_PMF_H
 #define WB_PMF_H
 
 #include "backend/backend.h"
 #include "numeric/fft.h"
+#include "numeric/poll.h"
 
 typedef struct wb_pmf_context {
   /* Direct sums run through `convolution`, the table of the backend that the caller
@@ -16,24 +17,31 @@ typedef struct wb_pmf_context {
    * than adding them run through `processor`; the bits are the same. */
   const wb_pmf_functions *convolution, *processor;
   wb_run run;
-  double accuracy;          /* relative error that the fast method may make; 0: direct sums alone */
-  int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
-  wb_fft_cache *cache;      /* the caller's tables for transforms; never NULL */
+  double accuracy;     /* relative error that the fast method may make; 0: direct sums alone */
+  wb_poll *poll;       /* the caller's; asked every tenth of a second or so */
+  wb_fft_cache *cache; /* the caller's tables for transforms */
 } wb_pmf_context;
+
+/* Whether each row of the matrix is a distribution; columns lie one after the other.
+ * Large: a weight is 2^500 or more, so that products may overflow. */
+enum { WB_PMF_UNUSABLE = 0, WB_PMF_USABLE = 1, WB_PMF_LARGE = 2 };
+int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
 
 /* Looks at the weights of all pairs in `work`, whose strides are those of matrices
  * with one pair in a row, column after column (a vector is a matrix of one row).
- * WB_ERROR_INPUT if a row of weights is no distribution. */
-int wb_pmf_check_pairs(const wb_convolution *work, int log, wb_message *message);
+ * WB_ERROR_INPUT if a row is not a distribution. *large: whether to call
+ * wb_pmf_check_result() afterwards. */
+int wb_pmf_check_pairs(const wb_convolution *work, int log, int *large, wb_message *message);
 
-/* Whether each row of the matrix is a distribution; columns lie one after the other. */
-int wb_pmf_usable(int64_t rows, int64_t columns, const double *x, int log);
+/* WB_ERROR_INPUT if a weight of the result has overflowed. */
+int wb_pmf_check_result(int64_t count, const double *result, wb_message *message);
 
 /* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. */
 int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message);
 
-/* The outputs that `work` names, by direct sums on the chosen backend. */
-int wb_pmf_direct(const wb_pmf_context *context, const wb_convolution *work, wb_message *message);
+/* The outputs that `work` names, by direct sums through one of the context's tables. */
+int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
+                  wb_message *message);
 
 /* Distributions to be added, each of at least one weight. */
 typedef struct wb_pmf_terms {
@@ -54,15 +62,15 @@ int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *term, int64
 
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT where all products are zero. */
 int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *result,
-                     wb_isa isa, wb_message *message);
+                     wb_isa isa, wb_poll *poll, wb_message *message);
 
 /* Sums over all entries up to each one, or from each one on (upper = 1). Their
  * relative errors are a few 2^-53, whatever the length. */
-int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa,
-                    wb_message *message);
+int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa, wb_poll *poll);
 
 /* Positions (from 0) drawn with probabilities whose cumulative sums are given.
  * Draw i depends on (seed, i) alone. */
-void wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position);
+int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
+                wb_poll *poll);
 
 #endif

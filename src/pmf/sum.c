@@ -6,6 +6,9 @@
  * The relative errors of the pairs add up at worst, each counted as often as the result
  * contains its pair. So the accuracy asked for is shared out among the pairs that are
  * large enough for the fast method.
+ *
+ * Weights that are not probabilities may have sums in between that a double cannot hold
+ * although it can hold the result. Then these are kept as wide numbers, too.
  */
 #include "core/rounding.h"
 
@@ -14,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/elementary.h"
+#include "core/min_max.h"
 #include "numeric/memory.h"
 
 /* Pairs with fewer products than this are summed on the processor. */
@@ -22,11 +27,18 @@
 /* Pairs of wide numbers with fewer products than this never use a transform. */
 #define WIDE_FAST_FROM 262144.0
 
+/* What is given and returned, weights or logarithms; and what the sums in between are
+ * kept as, doubles or wide numbers. Logarithms need wide numbers. */
+typedef struct form {
+  int log, wide;
+  wb_isa isa;
+} form;
+
 /* A distribution to be added: one of the caller's, or the sum of two others. */
 typedef struct term {
   int64_t length;
   const double *values; /* the caller's, or NULL */
-  wb_wide own;          /* a sum, or logarithms turned into wide numbers; without log only mantissas, which are the weights */
+  wb_wide own;          /* a sum, or the caller's values as wide numbers; doubles are mantissas without exponents */
 } term;
 
 static void term_free(term *p) {
@@ -34,23 +46,27 @@ static void term_free(term *p) {
   p->own.mantissa = p->own.exponent = NULL;
 }
 
-static int term_allocate(term *p, int64_t length, int log, wb_message *message) {
-  const size_t bytes = (size_t)length * (log ? 2 : 1) * sizeof(double);
+static int term_allocate(term *p, int64_t length, int wide, wb_message *message) {
+  const size_t bytes = (size_t)length * (wide ? 2 : 1) * sizeof(double);
   p->length = length;
   p->values = NULL;
   p->own.length = length;
   p->own.mantissa = wb_aligned_malloc(bytes);
-  p->own.exponent = log && p->own.mantissa ? p->own.mantissa + length : NULL;
+  p->own.exponent = wide && p->own.mantissa ? p->own.mantissa + length : NULL;
   return p->own.mantissa ? WB_OK : wb_out_of_memory(message, "a partial sum", bytes);
 }
 
-/* Turns the caller's logarithms into wide numbers. */
-static int term_convert(term *p, int log, wb_isa isa, wb_message *message) {
-  if (!log || !p->values) return WB_OK;
+/* Turns the caller's values into wide numbers, if these are wanted. */
+static int term_convert(term *p, const form *as, wb_message *message) {
+  if (!as->wide || !p->values) return WB_OK;
   const double *const values = p->values;
   const int status = term_allocate(p, p->length, 1, message);
-  if (status == WB_OK) wb_wide_from_log(p->length, values, p->own.mantissa, p->own.exponent, isa);
-  return status;
+  if (status != WB_OK) return status;
+  if (as->log)
+    wb_wide_from_log(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
+  else
+    wb_wide_from_double(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
+  return WB_OK;
 }
 
 static const double *plain_values(const term *p) {
@@ -58,35 +74,67 @@ static const double *plain_values(const term *p) {
 }
 
 /* r becomes the sum of a and b, which may be the same term. */
-static int term_convolve(const wb_pmf_context *context, term *a, term *b, int log, term *r,
-                          wb_message *message) {
+static int term_convolve(const wb_pmf_context *context, term *a, term *b, const form *as, term *r,
+                         wb_message *message) {
   wb_pmf_context here = *context;
   if ((double)a->length * (double)b->length < DEVICE_FROM) here.convolution = here.processor;
-  int status = term_convert(a, log, context->run.isa, message);
-  if (status == WB_OK) status = term_convert(b, log, context->run.isa, message);
-  if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, log, message);
+  int status = term_convert(a, as, message);
+  if (status == WB_OK) status = term_convert(b, as, message);
+  if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, as->wide, message);
   if (status != WB_OK) return status;
-  if (log)
+  if (as->wide)
     status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own, message);
   else
     status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa,
                              message);
+  if (status == WB_OK && wb_poll_after(context->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;
 }
 
-static int term_write(term *p, int log, double *result, wb_isa isa, wb_message *message) {
-  const int status = term_convert(p, log, isa, message);
+static int term_write(term *p, const form *as, double *result, wb_message *message) {
+  const int status = term_convert(p, as, message);
   if (status != WB_OK) return status;
-  if (log)
-    wb_wide_to_log(p->length, p->own.mantissa, p->own.exponent, result, isa);
-  else
+  if (as->log) {
+    wb_wide_to_log(p->length, p->own.mantissa, p->own.exponent, result, as->isa);
+  } else if (as->wide) {
+    wb_wide_to_double(p->length, p->own.mantissa, p->own.exponent, result, as->isa);
+    return wb_pmf_check_result(p->length, result, message);
+  } else {
     memcpy(result, plain_values(p), (size_t)p->length * sizeof(double));
+  }
   return WB_OK;
 }
 
-static int may_be_fast(int64_t m, int64_t n, int log) {
-  return (double)m * (double)n >= (log ? WIDE_FAST_FROM : WB_PMF_FLAT_FROM);
+/* Whether a sum in between may pass what doubles hold although the result does not: with
+ * probabilities never, since no entry is larger than those it comes from. With weights
+ * of larger sums (log2 of their product is `above`) an entry may overflow; or it may
+ * underflow (its log2 is at least `below`) and have been about to grow again. */
+static int leaves_doubles(const wb_pmf_terms *terms, int64_t times) {
+  double above = 0, below = 0;
+  for (int64_t i = 0; i < terms->count; i++) {
+    double sum = 0;
+    for (int64_t k = 0; k < terms->length[i]; k++) sum += terms->values[i][k];
+    if (sum > 1e300) return 1;
+    if (sum > 1) above += WB_LOG2_E * wb_log(sum) * (double)times;
+  }
+  if (above <= 1) return 0;
+  for (int64_t i = 0; i < terms->count; i++) {
+    double least = 1;
+    for (int64_t k = 0; k < terms->length[i]; k++)
+      if (terms->values[i][k] > 0) least = wb_min_real(least, terms->values[i][k]);
+    below += WB_LOG2_E * wb_log(least) * (double)times;
+  }
+  return above > 900 || below < -900;
+}
+
+static form form_of(const wb_pmf_terms *terms, int64_t times, wb_isa isa) {
+  const form as = {terms->log, terms->log || leaves_doubles(terms, times), isa};
+  return as;
+}
+
+static int may_be_fast(int64_t m, int64_t n, int wide) {
+  return (double)m * (double)n >= (wide ? WIDE_FAST_FROM : WB_PMF_FLAT_FROM);
 }
 
 typedef struct place {
@@ -117,7 +165,7 @@ static int64_t take_shortest(queues *q, const int64_t *sum_length) {
 
 /* The order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k.
  * Returns how many pairs may use the fast method. */
-static double plan(const wb_pmf_terms *terms, place *given, int64_t *pairs, int64_t *sum_length) {
+static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
   queues q = {terms->count, given, 0, 0, 0};
   double fast = 0;
   for (int64_t i = 0; i < terms->count; i++) {
@@ -134,7 +182,7 @@ static double plan(const wb_pmf_terms *terms, place *given, int64_t *pairs, int6
     }
     sum_length[k] = length[0] + length[1] - 1;
     q.last_sum = k + 1;
-    fast += may_be_fast(length[0], length[1], terms->log);
+    fast += may_be_fast(length[0], length[1], wide);
   }
   return fast;
 }
@@ -150,7 +198,8 @@ int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double 
   place *const given = (place *)(memory + summands_bytes);
   int64_t *const pairs = (int64_t *)(memory + summands_bytes + given_bytes), *const sum_length = pairs + 2 * count;
   memset(summands, 0, summands_bytes);
-  const double fast = plan(terms, given, pairs, sum_length);
+  const form as = form_of(terms, 1, context->run.isa);
+  const double fast = plan(terms, as.wide, given, pairs, sum_length);
   wb_pmf_context share = *context;
   if (fast > 1) share.accuracy /= fast;
   for (int64_t i = 0; i < count; i++) {
@@ -160,12 +209,12 @@ int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double 
   int status = WB_OK;
   for (int64_t k = 0; k + 1 < count && status == WB_OK; k++) {
     term *const a = summands + pairs[2 * k], *const b = summands + pairs[2 * k + 1];
-    status = term_convolve(&share, a, b, terms->log, summands + count + k, message);
+    status = term_convolve(&share, a, b, &as, summands + count + k, message);
     term_free(a);
     term_free(b);
   }
   term *const last = count > 1 ? summands + 2 * count - 2 : summands;
-  if (status == WB_OK) status = term_write(last, terms->log, result, context->run.isa, message);
+  if (status == WB_OK) status = term_write(last, &as, result, message);
   for (int64_t i = 0; i < 2 * count; i++) term_free(summands + i);
   wb_aligned_free(memory);
   return status;
@@ -173,13 +222,13 @@ int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double 
 
 /* How many convolutions may use the fast method, each counted as often as the result
  * contains it. */
-static double repeat_plan(int64_t length, int64_t times, int log) {
+static double repeat_plan(int64_t length, int64_t times, int wide) {
   double fast = 0, copies = 1;
   /* From the last step back: x^times = (x^(times/2))^2, and times x if odd. */
   for (int64_t power = times; power > 1; power /= 2) {
     const int64_t half = power / 2, half_length = half * (length - 1) + 1;
-    if (power % 2 && may_be_fast(length, 2 * half_length - 1, log)) fast += copies;
-    if (may_be_fast(half_length, half_length, log)) fast += copies;
+    if (power % 2 && may_be_fast(length, 2 * half_length - 1, wide)) fast += copies;
+    if (may_be_fast(half_length, half_length, wide)) fast += copies;
     copies *= 2;
   }
   return fast;
@@ -188,12 +237,12 @@ static double repeat_plan(int64_t length, int64_t times, int log) {
 int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *given, int64_t times, double *result,
                   wb_message *message) {
   const int64_t length = given->length[0];
-  const int log = given->log;
-  const double fast = repeat_plan(length, times, log);
+  const form as = form_of(given, times, context->run.isa);
+  const double fast = repeat_plan(length, times, as.wide);
   wb_pmf_context share = *context;
   if (fast > 1) share.accuracy /= fast;
   term one = {length, given->values[0], {0, NULL, NULL}}, power = {0, NULL, {0, NULL, NULL}}, next;
-  int status = term_convert(&one, log, context->run.isa, message);
+  int status = term_convert(&one, &as, message);
   int bit = 62;
   while (bit > 0 && !(times >> bit & 1)) bit--;
   int is_one = 1; /* while power is `one` itself */
@@ -202,14 +251,14 @@ int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *given, int6
       if (step == 1 && !(times >> bit & 1)) break;
       term *const base = is_one ? &one : &power;
       memset(&next, 0, sizeof next);
-      status = term_convolve(&share, base, step == 0 ? base : &one, log, &next, message);
+      status = term_convolve(&share, base, step == 0 ? base : &one, &as, &next, message);
       if (status != WB_OK) break;
       if (!is_one) term_free(&power);
       power = next;
       is_one = 0;
     }
   }
-  if (status == WB_OK) status = term_write(is_one ? &one : &power, log, result, context->run.isa, message);
+  if (status == WB_OK) status = term_write(is_one ? &one : &power, &as, result, message);
   term_free(&one);
   term_free(&power);
   return status;

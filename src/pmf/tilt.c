@@ -17,6 +17,9 @@
  * variances need no more. */
 #define SEARCH_CUT 60.0
 
+/* Nanoseconds of an entry, at most. */
+#define TILT_TIME 10.0
+
 static double magnitude(double a) {
   return a < 0 ? -a : a;
 }
@@ -77,7 +80,9 @@ static double block_peak(const wb_pmf_factor *f, int64_t b, double slope) {
   return peak;
 }
 
-static void tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa) {
+/* Nonzero: interrupted. */
+static int tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa,
+                    wb_poll *poll) {
   int64_t best = 0;
   double best_bound = block_bound(f, 0, slope);
   for (int64_t b = 1; b < f->blocks; b++) {
@@ -112,32 +117,35 @@ static void tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_ti
   const double mean = tilted->sums.index / tilted->sums.value;
   tilted->mean = (double)tilted->first + mean;
   tilted->variance = wb_max_real(tilted->sums.index_square / tilted->sums.value - mean * mean, 0.0);
+  return wb_poll_after(poll, TILT_TIME * (double)tilted->count + (double)f->blocks);
 }
 
-void wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
-                 wb_isa isa) {
+int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
+                wb_isa isa, wb_poll *poll) {
   window->slope = slope;
-  tilt_one(p, slope, cut, &window->p, isa);
-  tilt_one(q, slope, cut, &window->q, isa);
+  if (tilt_one(p, slope, cut, &window->p, isa, poll) || tilt_one(q, slope, cut, &window->q, isa, poll))
+    return WB_INTERRUPTED;
   window->mean = window->p.mean + window->q.mean;
   window->deviation = wb_sqrt(window->p.variance + window->q.variance);
+  return WB_OK;
 }
 
 /* Newton's steps towards the slope at which the mean is right: the mean's derivative is
  * log(2) times the variance. The means seen so far bracket the slope, and a step that
  * would leave the bracket halves it instead. */
-void wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
-                       double width, wb_pmf_window *w, wb_isa isa) {
+int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
+                      double width, wb_pmf_window *w, wb_isa isa, wb_poll *poll) {
   const double middle = 0.5 * (double)(begin + end - 1);
   const double steepest = WB_WIDE_LARGEST / (double)(p->length + q->length - 1);
   double low = 0, high = 0, step = 1.0;
   int has_low = 0, has_high = 0;
   for (int round = 0; round < 60; round++) {
-    wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, isa);
+    const int status = wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, isa, poll);
+    if (status != WB_OK) return status;
     const double reach = width * w->deviation;
     const double target = wb_min_real(middle, (double)begin + 0.85 * reach);
     const double missing = target - w->mean;
-    if (magnitude(missing) <= 0.5 + 0.15 * wb_min_real(reach, 6.0 * w->deviation)) return;
+    if (magnitude(missing) <= 0.5 + 0.15 * wb_min_real(reach, 6.0 * w->deviation)) return WB_OK;
     if (missing > 0) {
       low = slope;
       has_low = 1;
@@ -155,7 +163,8 @@ void wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double sl
       step *= 2.0;
     }
     next = round_slope(next);
-    if (next == slope || magnitude(next) > steepest) return;
+    if (next == slope || magnitude(next) > steepest) return WB_OK;
     slope = next;
   }
+  return WB_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef WB_PMF_TILT_H
 #define WB_PMF_TILT_H
 
+#include "numeric/poll.h"
 #include "numeric/wide.h"
 
 /* One vector to be convolved, without the zeros at its ends. */
@@ -36,14 +37,16 @@ typedef struct wb_pmf_window {
   double mean, deviation; /* of the tilted sum */
 } wb_pmf_window;
 
-/* Entries whose blocks lie more than 2^-cut below the largest are left out at both ends. */
-void wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
-                 wb_isa isa);
+/* Entries whose blocks lie more than 2^-cut below the largest are left out at both ends.
+ * WB_OK or WB_INTERRUPTED. */
+int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
+                wb_isa isa, wb_poll *poll);
 
 /* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean
  * begins at the output `begin` or just before it. The mean does not pass the middle of
- * begin..end - 1. The search starts from `slope`. */
-void wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
-                       double width, wb_pmf_window *window, wb_isa isa);
+ * begin..end - 1. The search starts from `slope`.
+ * WB_OK or WB_INTERRUPTED. */
+int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
+                      double width, wb_pmf_window *window, wb_isa isa, wb_poll *poll);
 
 #endif

@@ -55,6 +55,9 @@
 /* Runs of refused outputs closer than this are computed together. */
 #define MERGE 16
 
+/* Nanoseconds of an output, at most, from the decision about it until it is stored. */
+#define STORE_TIME 20.0
+
 typedef struct interval {
   int64_t begin, end;
   int depth; /* how many windows were tried for it that settled few outputs */
@@ -81,12 +84,14 @@ typedef struct task {
   wb_message *message;
 } task;
 
-static void find_slope(const task *t, int64_t begin, int64_t end, double width, wb_pmf_window *w) {
-  wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, t->context->run.isa);
-}
-
-static void tilt(const task *t, double slope, double cut, wb_pmf_window *w) {
-  wb_pmf_tilt(&t->p, &t->q, slope, cut, w, t->context->run.isa);
+/* Finds the slope of a window for these outputs, and tilts by it; leaves out what lies `cut` bits
+ * below the largest entries. */
+static int open_window(task *t, int64_t begin, int64_t end, double width, double cut, wb_pmf_window *w) {
+  const wb_isa isa = t->context->run.isa;
+  int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, isa, t->context->poll);
+  if (status != WB_OK) return status;
+  t->slope = w->slope;
+  return wb_pmf_tilt(&t->p, &t->q, w->slope, cut, w, isa, t->context->poll);
 }
 
 /* Puts outputs on the stack. */
@@ -104,19 +109,18 @@ static int postpone(task *t, int64_t begin, int64_t end, int depth) {
 }
 
 /* Outputs begin..begin + count - 1 from their tilted values. */
-static void store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, const double *tilted) {
+static int store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, const double *tilted) {
   const double reference = w->p.reference + w->q.reference;
   const wb_isa isa = t->context->run.isa;
-  if (!t->r) {
-    wb_wide_untilt(count, tilted, w->slope, begin, reference, t->mantissa + begin, t->exponent + begin, isa);
-    return;
-  }
   double mantissa[256], exponent[256];
   for (int64_t at = 0; at < count; at += 256) {
-    const int64_t here = wb_min_int(256, count - at);
-    wb_wide_untilt(here, tilted + at, w->slope, begin + at, reference, mantissa, exponent, isa);
-    wb_wide_to_double(here, mantissa, exponent, t->r + begin + at, isa);
+    const int64_t here = wb_min_int(256, count - at), i = begin + at;
+    double *const m = t->r ? mantissa : t->mantissa + i, *const e = t->r ? exponent : t->exponent + i;
+    wb_wide_untilt(here, tilted + at, w->slope, i, reference, m, e, isa);
+    if (t->r) wb_wide_to_double(here, m, e, t->r + i, isa);
+    if (wb_poll_after(t->context->poll, STORE_TIME * (double)here)) return WB_INTERRUPTED;
   }
+  return WB_OK;
 }
 
 /* Whether no entry was left out and no product of two can underflow: then an output
@@ -166,7 +170,8 @@ static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64
   if (good < count && direct_sums && nothing_lost(t, w)) least = 0;
   refused_runs(t, wanted, from, count, tilted, least, -1, &refused);
   const int64_t settled = wanted->end - wanted->begin - refused;
-  if (settled > 0) store(t, w, from, count, tilted);
+  const int status = settled > 0 ? store(t, w, from, count, tilted) : WB_OK;
+  if (status != WB_OK) return status;
   return refused_runs(t, wanted, from, count, tilted, least, wanted->depth + (settled * 8 < count), &refused);
 }
 
@@ -175,7 +180,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
   if (t->r) {
     const wb_convolution work =
         wb_pmf_one_pair(t->p.length, t->p_plain, t->q.length, t->q_plain, begin, end - begin, t->r + begin);
-    return wb_pmf_direct(t->context, &work, t->message);
+    return wb_pmf_direct(t->context, t->context->convolution, &work, t->message);
   }
   if (!t->q_memory) {
     const size_t bytes = 2 * (size_t)WB_WIDE_SURROUNDED(t->q.length) * sizeof(double);
@@ -204,7 +209,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
       wb_pmf_one_pair(p->count, p->x, q->count, q->x, from - w->p.first - w->q.first, to - from, t->tilted);
   const int large = (double)p->count * (double)(to - from) > DEVICE_FROM;
   const wb_pmf_functions *table = large ? t->context->convolution : t->context->processor;
-  return table->convolve(&work, &t->context->run, t->message);
+  return wb_pmf_direct(t->context, table, &work, t->message);
 }
 
 /* Cuts [*from, *to) down to the outputs within reach of the window: those that have a
@@ -246,10 +251,12 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
     t->im = wb_aligned_malloc(n * sizeof(double));
     t->fft_room = log2;
   }
-  if (log2 > WB_FFT_KEPT && !t->fft[log2]) t->fft[log2] = wb_fft_open(log2, t->context->run.isa);
-  *fft = log2 > WB_FFT_KEPT ? t->fft[log2] : wb_fft_keep(t->context->cache, log2, t->context->run.isa);
-  if (t->re && t->im && *fft) return WB_OK;
-  return wb_out_of_memory(t->message, "a Fourier transform", 5 * n * sizeof(double));
+  if (!t->re || !t->im) return wb_out_of_memory(t->message, "a Fourier transform", 2 * n * sizeof(double));
+  if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->context->cache, log2, t->context->run.isa, fft, t->message);
+  int status = WB_OK;
+  if (!t->fft[log2]) status = wb_fft_open(log2, t->context->run.isa, t->context->poll, &t->fft[log2], t->message);
+  *fft = t->fft[log2];
+  return status;
 }
 
 /* As window_direct(), by the transform. A few outputs about the mean are summed directly
@@ -272,8 +279,9 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   const wb_fft *fft;
   status = fft_room(t, log2, &fft);
   if (status != WB_OK) return status;
-  wb_fft_multiply(fft, w->p.count, w->p.x, w->q.count, w->q.x, scale, t->re, t->im, from - origin, to - from, t->tilted,
-                  t->context->run.isa);
+  status = wb_fft_multiply(fft, w->p.count, w->p.x, w->q.count, w->q.x, scale, t->re, t->im, from - origin, to - from,
+                           t->tilted, t->context->run.isa, t->context->poll);
+  if (status != WB_OK) return status;
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
 
@@ -299,19 +307,18 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   const double plain = (double)wb_min_int(t->p.length, t->q.length);
   const double count = (double)(end - begin);
   const int give_up = t->r ? 2 : 4;
+  int status;
   if (wanted->depth >= give_up) return direct_stretch(t, wanted);
 
   if (!t->r && wanted->depth == 0 && (double)t->p.length * (double)t->q.length <= WHOLE_UP_TO) {
-    find_slope(t, begin, end, 1e6, w);
-    t->slope = w->slope;
-    tilt(t, w->slope, WHOLE_CUT, w);
+    status = open_window(t, begin, end, 1e6, WHOLE_CUT, w);
+    if (status != WB_OK) return status;
     const interval next = {begin, end, 1};
     return window_direct(t, w, &next, begin, end);
   }
 
-  find_slope(t, begin, end, DIRECT_WIDTH, w);
-  t->slope = w->slope;
-  tilt(t, w->slope, DIRECT_CUT, w);
+  status = open_window(t, begin, end, DIRECT_WIDTH, DIRECT_CUT, w);
+  if (status != WB_OK) return status;
   const double entries = (double)(w->p.count + w->q.count);
   const double overhead = COST_TILT * entries + COST_WINDOW;
   const double direct_count = wb_min_real(count, 2 * DIRECT_WIDTH * w->deviation + 1);
@@ -323,16 +330,15 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   const double fft_cost = (fft_point * (double)((int64_t)1 << log2) + overhead) / fft_count;
   if (wanted->depth < 2 && t->context->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && fft_cost < 0.7 * direct_cost &&
       (!t->r || fft_cost < 0.25 * plain)) {
-    find_slope(t, begin, end, FFT_WIDTH, w);
-    t->slope = w->slope;
-    tilt(t, w->slope, FFT_CUT, w);
+    status = open_window(t, begin, end, FFT_WIDTH, FFT_CUT, w);
+    if (status != WB_OK) return status;
     int64_t from, to;
     int tried = 0;
     reach(w, 1.5 * FFT_WIDTH, wanted, &from, &to);
-    const int status = window_fft(t, w, wanted, from, to, &tried);
+    status = window_fft(t, w, wanted, from, to, &tried);
     if (status != WB_OK || tried) return status;
-    find_slope(t, begin, end, DIRECT_WIDTH, w);
-    tilt(t, w->slope, DIRECT_CUT, w);
+    status = open_window(t, begin, end, DIRECT_WIDTH, DIRECT_CUT, w);
+    if (status != WB_OK) return status;
   }
   if (t->r && direct_cost > 0.25 * plain) return direct_stretch(t, wanted);
   int64_t from, to;
@@ -355,12 +361,11 @@ static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) 
 /* Every output, window by window; what a window refuses is on top of the stack for the
  * next one. */
 static int compute_all(task *t, wb_pmf_window *w) {
-  int (*const interrupted)(void) = t->context->interrupted;
   int status = postpone(t, 0, t->outputs, 0);
-  for (unsigned windows = 1; status == WB_OK && t->stack_count > 0; windows++) {
+  while (status == WB_OK && t->stack_count > 0) {
     const interval next = t->stack[--t->stack_count];
     status = attempt(t, w, &next);
-    if (status == WB_OK && windows % 256 == 0 && interrupted && interrupted()) status = WB_INTERRUPTED;
+    if (status == WB_OK && wb_poll_after(t->context->poll, 1e4)) status = WB_INTERRUPTED;
   }
   return status;
 }

@@ -314,3 +314,61 @@ test_that("a negative zero is a zero", {
   expect_identical(rep_sum(c(-0, 1), 3), c(0, 0, 0, 1))
   expect_identical(convolve_pmf(cbind(1, -0), cbind(2, 3)), cbind(2, 3, 0))
 })
+
+test_that("weights whose sums in between leave the range of doubles", {
+  expect_equal(
+    sum_pmf(list(c(1e-200, 1e-200), c(1e-200, 1e-200), c(1e200, 1e200), c(1e200, 1)), threads = 2),
+    c(1, 3, 3, 1, 1e-200), tolerance = 1e-14
+  )
+  expect_equal(sum_pmf(rbind(c(1e-200, 1), c(1e-200, 1), c(1e300, 1e-5)), threads = 2), c(1e-100, 2e100, 1e300, 1e-5),
+    tolerance = 1e-14
+  )
+  expect_equal(rep_sum(c(1, 2, 1), 500, threads = 2), choose(1000, 0:1000), tolerance = 1e-12)
+  overflow <- "the result has weights above 1.8e308, the largest double: give logarithms, with log = TRUE"
+  expect_input_error(rep_sum(c(1, 2, 1), 1100, threads = 2), overflow)
+  expect_input_error(convolve_pmf(1e200, 1e200), overflow)
+  expect_input_error(convolve_pmf(matrix(1e200, 2, 2), matrix(1e200, 2, 2)), overflow)
+  expect_identical(convolve_pmf(c(1e200, 1), 1e100), c(1e300, 1e100))
+  expect_equal(rep_sum(log(c(1, 2, 1)), 1100, log = TRUE, threads = 2)[[1101]], lchoose(2200, 1100), tolerance = 1e-13)
+})
+
+test_that("memory is asked for before it is taken", {
+  root <- tempfile()
+  dir.create(file.path(root, "memory"), recursive = TRUE)
+  on.exit(unlink(root, recursive = TRUE))
+  expect_identical(warpbayes:::container_memory(root), 2^52)
+  writeLines("max", file.path(root, "memory.max"))
+  writeLines("5000", file.path(root, "memory.current"))
+  expect_identical(warpbayes:::container_memory(root), 2^52)
+  writeLines("12000", file.path(root, "memory.max"))
+  expect_identical(warpbayes:::container_memory(root), 7000)
+  writeLines(c("anon 1", "inactive_file 1500", "active_file 3"), file.path(root, "memory.stat"))
+  expect_identical(warpbayes:::container_memory(root), 8500)
+  expect_lte(warpbayes:::result_copies(FALSE, 0), warpbayes:::result_copies(FALSE, 1e-12))
+})
+
+test_that("long work stops within half a second of an interrupt", {
+  skip_if(warp_info()$backend != "cpu" || .Platform$OS.type != "unix", "the loops of the processor are looked at")
+  # A child of a shell in the background may have been told to ignore interrupts.
+  skip_if(system2("sh", c("-c", shQuote("trap 'exit 7' INT; kill -INT $$; exit 0"))) != 7, "interrupts are ignored here")
+  # Half a second until the interrupt, and half a second of computing after it; sanitizers are slow.
+  limit <- if (nzchar(Sys.getenv("LD_PRELOAD")) || nzchar(Sys.getenv("ASAN_OPTIONS"))) 6 else 1.2
+  file <- tempfile(fileext = ".R")
+  on.exit(unlink(file))
+  writeLines(c(
+    sprintf(".libPaths(%s); library(warpbayes); options(warpbayes.threads = 1)", deparse1(.libPaths())),
+    "h <- log((1:1e6)^-1.5); x <- pmf(rep(1e-3, 1e3)); run <- warpbayes:::known_run(\"cpu\", 1)",
+    "heard <- function(code) {",
+    "  system(sprintf(\"(sleep 0.5; kill -INT %d) &\", Sys.getpid()))",
+    "  start <- proc.time()[[1L]]",
+    "  told <- tryCatch({code; FALSE}, interrupt = function(i) TRUE)",
+    sprintf("  cat(told && proc.time()[[1L]] - start < %g, \"\\n\")", limit),
+    "}",
+    "heard(convolve_pmf(h, h, log = TRUE))",
+    "heard(convolve_pmf(exp(h), exp(h)))",
+    "heard(convolve_pmf(exp(h), exp(h), accuracy = 0))",
+    "heard(rpmf(2e8, x))"
+  ), file)
+  out <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)), stdout = TRUE)
+  expect_identical(trimws(out), rep("TRUE", 4))
+})

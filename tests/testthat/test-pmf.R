@@ -249,3 +249,55 @@ test_that("bars may have borders", {
   on.exit(grDevices::dev.off())
   expect_identical(plot(die, border = "white"), die)
 })
+
+test_that("a sum that is far from 1 but tolerated is divided out, everywhere alike", {
+  x <- pmf(c(0.5, 0.4, 0.3), tolerance = 0.5)
+  expect_equal(x$prob, c(5, 4, 3) / 12)
+  expect_equal(ppmf(0:2, x), cumsum(c(5, 4, 3)) / 12)
+  expect_equal(mean(x), 10 / 12)
+  expect_equal(exp(pmf(log(c(0.5, 0.4, 0.3)), log = TRUE, tolerance = 0.5)$log_prob), c(5, 4, 3) / 12)
+  close <- c(0.5, 0.5 + 1e-9)
+  expect_identical(pmf(close)$prob, close)
+})
+
+test_that("quantiles of logarithms find the values that the logarithms came from", {
+  x <- pmf(dpois(0:2500, 1000, log = TRUE), log = TRUE)
+  for (lower in c(TRUE, FALSE)) {
+    l <- ppmf(0:2500, x, lower.tail = lower, log.p = TRUE)
+    # Where less than 1e-13 is left of the other tail, rounding cannot tell values apart.
+    apart <- l < -1e-13 & l > -Inf
+    expect_gt(sum(apart), 1000)
+    expect_identical(qpmf(l, x, lower.tail = lower, log.p = TRUE)[apart], as.double(0:2500)[apart])
+  }
+})
+
+test_that("the digits that are printed are right", {
+  expect_output(print(die + die), "0.02778 0.05556 0.08333 0.11111 0.13889 0.16667")
+})
+
+test_that("a distribution is not taken for the list that holds it", {
+  expect_input_error(die[1], "`\\[` is not known for distributions; dpmf\\(values, x\\)")
+  expect_input_error(rev(die), "`rev\\(\\)` is not known for distributions; -x")
+})
+
+test_that("moments of long distributions are summed in blocks", {
+  x <- pmf(dpois(0:3000, 1000))
+  l <- pmf(dpois(0:3000, 1000, log = TRUE), log = TRUE)
+  for (one in list(x, l)) {
+    expect_equal(warpbayes:::central_moments(one, block = 100), warpbayes:::central_moments(one), tolerance = 1e-12)
+  }
+})
+
+test_that("axes of plots have labels, and impossible values do not hide the others", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  gaps <- numeric(401)
+  gaps[c(TRUE, FALSE)] <- dbinom(0:200, 200, 0.3)
+  expect_silent(plot(pmf(gaps), log = TRUE))
+  expect_silent(plot(pmf(c(0.3, 0.5, 0.2)), log = TRUE))
+  plot(pmf(c(0.5, 0.5), from = 2^40))
+  expect_identical(warpbayes:::whole_ticks(1L), 2^40 + 0:1)
+  l <- pmf(log(c(0.5, 0.5)) , log = TRUE)
+  l$log_prob <- l$log_prob - 1000
+  expect_silent(plot(l))
+})
