@@ -65,7 +65,7 @@
 #'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of
 #'     each sweep.}
 #'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
-#'   \item{draws}{`alpha` (K x N x C) and `beta` (N x C) where learned, `phi` (K x V x N x C) and `theta` (K x D x N x C) where kept.}
+#'   \item{draws}{`beta` (N x C), `alpha` (K x N x C) where learned, `phi` (K x V x N x C) and `theta` (K x D x N x C) where kept.}
 #'   \item{chain_phi}{a list with the average of each chain, K x V; only if there are several.}
 #'   \item{tokens}{of each topic, the last sweep of each chain: K x C.}
 #'   \item{topics, documents, terms, document_tokens, reference, chains, iter, warmup, thin, method, seed, backend, precision, threads, elapsed, interrupted, x, call}{how
@@ -212,7 +212,8 @@ topic_sampler <- function(fit) {
   k <- fit$topics
   parts <- list(
     alpha = if (fit$learn$alpha != "none") stored(k),
-    beta = if (fit$learn$beta) stored(),
+    # Always: without draws to keep, slices would not end at the sweeps that are averaged.
+    beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
     theta = if ("theta" %in% fit$keep) stored(c(k, length(fit$documents)), names = list(NULL, fit$documents))
   )
