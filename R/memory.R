@@ -12,13 +12,18 @@ memory_available <- function() {
 }
 
 container_memory <- function(root = "/sys/fs/cgroup") {
+  # A file that is not there is not opened: the attempt costs a connection where its warning is caught.
+  lines_of <- function(file) {
+    path <- file.path(root, file)
+    if (file.access(path, 4L) == 0L) tryCatch(readLines(path), error = function(error) "") else ""
+  }
   number <- function(file) {
-    text <- tryCatch(readLines(file.path(root, file), n = 1L), error = function(error) "", warning = function(w) "")
+    text <- lines_of(file)
     if (length(text) == 1L && grepl("^[0-9]{1,18}$", text)) as.double(text) else NA_real_
   }
   # The system takes back what it keeps of files as soon as memory is wanted.
   files <- function(file) {
-    lines <- tryCatch(readLines(file.path(root, file)), error = function(error) "", warning = function(w) "")
+    lines <- lines_of(file)
     kept <- sub("^(total_)?inactive_file ([0-9]+)$", "\\2", grep("^(total_)?inactive_file [0-9]+$", lines, value = TRUE))
     max(0, as.double(kept))
   }
@@ -30,7 +35,10 @@ container_memory <- function(root = "/sys/fs/cgroup") {
 }
 
 machine_memory <- function() {
-  lines <- tryCatch(readLines("/proc/meminfo", n = 5L), error = function(error) character(), warning = function(w) character())
+  if (file.access("/proc/meminfo", 4L) != 0L) {
+    return(2^52)
+  }
+  lines <- tryCatch(readLines("/proc/meminfo", n = 5L), error = function(error) character())
   kilobytes <- sub("^MemAvailable: *([0-9]+) kB$", "\\1", grep("^MemAvailable: *[0-9]+ kB$", lines, value = TRUE))
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
 }

@@ -388,6 +388,52 @@ bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *
   return good;
 }
 
+/* Regressions ------------------------------------------------------------------------- */
+
+struct RegressionCase {
+  int64_t rows;
+  int32_t columns, outcomes, groups;
+
+  std::string name() const {
+    char text[160];
+    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d, %d outcomes, %d groups", (long long)rows, columns, outcomes, groups);
+    return text;
+  }
+};
+
+/* A pass with Polya-Gamma variables and one without: the log likelihoods are the same. */
+bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *record) {
+  const size_t n = (size_t)c.rows, p = (size_t)c.columns, outcomes = (size_t)c.outcomes, groups = (size_t)c.groups;
+  Numbers numbers(13 * p + n);
+  const std::vector<double> x = numbers.vector(n * p, -1, 1), center = numbers.vector(p, -0.1, 0.1),
+                            inverse_scale = numbers.vector(p, 0.5, 2), offset = numbers.vector(n, -1, 1),
+                            shape = numbers.vector(n, 0, 40), kappa = numbers.vector(n * outcomes, -1, 1),
+                            dispersed = numbers.vector(n, 0, 1), coefficients = numbers.vector(p * outcomes, -1, 1),
+                            intercepts = numbers.vector(groups, -1, 1);
+  std::vector<int64_t> starts(groups + 1);
+  for (size_t g = 0; g <= groups && groups > 0; g++) starts[g] = (int64_t)(g * n / groups);
+  const wb_regression_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.outcomes,
+                                   offset.data(), shape.data(), kappa.data(), dispersed.data(), c.groups, starts.data()};
+  const wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4};
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  wb_regression_session *session = nullptr;
+  if (!succeeded(backend->regression->open(&data, &run, &session, &message), message, "regression open")) return false;
+  std::vector<double> statistics(WB_REGRESSION_STATISTICS(p)), sums(groups * WB_REGRESSION_GROUP_STATISTICS(p)), both(2);
+  bool good = succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 99, 3, statistics.data(),
+                                                   groups > 0 ? sums.data() : nullptr, &both[0], &message),
+                        message, "regression sweep");
+  good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr, &both[1], &message),
+                           message, "regression log likelihood");
+  backend->regression->close(session);
+  record->add(statistics);
+  record->add(sums);
+  record->add(both);
+  for (double value : statistics) good = good && value - value == 0; /* finite */
+  return good && both[0] == both[1];
+}
+
 /* --------------------------------------------------------------------------------------- */
 
 template <typename Case>
@@ -601,6 +647,17 @@ void polyagammas(const wb_backend *backend) {
   for (const PolyagammaCase &c : cases) both_ways(backend, c, run_polyagamma);
 }
 
+void regressions(const wb_backend *backend) {
+  if (backend->regression == nullptr) {
+    std::printf("regression: not in this backend\n");
+    return;
+  }
+  static const RegressionCase cases[] = {
+      {1, 1, 1, 0}, {300, 3, 1, 7}, {WB_LEAF_ROWS + 77, 2, 1, 3}, {2 * WB_LEAF_ROWS + 5, 1, 2, 0}, {100, 24, 1, 0}, {70, 130, 1, 2},
+  };
+  for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
+}
+
 /* A measurement of speed: nothing to compare. */
 void reads(const wb_backend *backend) {
   if (backend->read_rate == nullptr) {
@@ -642,6 +699,7 @@ int main() {
   reads(backend);
   predictive(backend);
   polyagammas(backend);
+  regressions(backend);
   multiply_adds(backend);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
