@@ -1,8 +1,8 @@
-# Checks of arguments that several functions share. Each returns the value in
-# the form that the compiled code reads, or stops with a message that names the
-# argument and what was given.
+# Checks of arguments that several functions have. Each returns the value in the form
+# that the compiled code reads, or stops with a message that names the argument and
+# shows its value.
 
-# A value as an error message shows it: short, on one line.
+# How an error message shows a value: short, on one line.
 show_value <- function(value) {
   if (is.null(value)) {
     return("NULL")
@@ -56,18 +56,21 @@ check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   as.double(value)
 }
 
-check_flag <- function(value, argument) {
+check_flag <- function(value, argument, call = sys.call(-1L)) {
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value), call = sys.call(-1L))
+    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value), call = call)
   }
   value
 }
 
-# One of `choices`, in full; the default vector of choices means the first.
+# One of `choices`, written in full. All of them, as in the default of an argument, mean
+# the first.
 check_choice <- function(value, argument, choices, call = sys.call(-1L)) {
-  if (identical(value, choices)) {
-    return(choices[[1L]])
-  }
+  check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices, call)
+}
+
+# The same for an option, which has no vector of choices as its default.
+check_option_choice <- function(value, argument, choices, call) {
   if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
     stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",
       show_value(value), call = call

@@ -1,15 +1,15 @@
 # Where a computation runs: the choice of backend, device, threads and vector
-# instruction set, and warp_info(), which tells it.
+# instruction set, and warp_info(), which shows it.
 
 isa_names <- c("baseline", "avx2", "avx512")
 
-# What has been found out about the CUDA plugin in this session, kept because
-# opening it and asking the driver take time: `path`, `plugin` (the pointer),
-# `devices` or `reason`, and `pid`, the process that asked.
+# What is known of the CUDA plugin, stored because opening it and asking the driver take
+# time: its `path`, and `pointer` and `devices` or the `reason` why it cannot be used;
+# `pid` is the process that opened it, `built` the path of the package's own plugin.
 backend_state <- new.env(parent = emptyenv())
 
-# Turns the user's choice into what the compiled code reads; `NULL` means the
-# option. The results of a computation do not depend on it.
+# The user's choice as the list that the compiled code reads. NULL stands for the
+# option. Results do not depend on any of it.
 resolve_run <- function(backend = NULL, threads = NULL, call = sys.call(-1L)) {
   chosen <- resolve_backend(backend, call)
   processor <- .Call(C_backend_processor)
@@ -54,7 +54,7 @@ resolve_backend <- function(backend, call = NULL) {
   )
 }
 
-# The plugin's pointer and devices, or the reason why there are none.
+# The plugin's pointer and its devices, or the reason why it cannot be used.
 find_cuda <- function() {
   path <- plugin_path()
   if (!file.exists(path) && !identical(backend_state$path, path)) {
@@ -74,7 +74,7 @@ find_cuda <- function() {
 plugin_path <- function() {
   path <- getOption("warpbayes.plugin")
   if (is.null(path)) {
-    # Kept: looking for the package takes as long as a small convolution.
+    # Stored, since system.file() takes as long as a small convolution.
     if (is.null(backend_state$built)) {
       backend_state$built <- file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so")
     }
@@ -172,19 +172,20 @@ resolve_threads <- function(threads, processor, call = NULL) {
   if (!processor$openmp || processor$forked) {
     return(1L)
   }
-  # More than the cores bring nothing, and the OpenMP runtime ends the process where
-  # the system refuses to make them; a few more serve to test that results agree.
+  # More threads than cores gain nothing, and if the system refuses to start a thread the
+  # OpenMP runtime ends the process. Up to 8 are allowed on every machine, so that tests
+  # can compare the results of different numbers of threads.
   as.integer(min(threads, thread_limit(), max(8, processor$cores)))
 }
 
-# All cores of the process, unless OMP_NUM_THREADS says otherwise. Read here and
-# not from the OpenMP runtime, whose settings belong to everyone in the process.
+# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. The variable
+# is read here, since the settings of the OpenMP runtime belong to the whole process.
 default_threads <- function(cores) {
   wanted <- environment_count("OMP_NUM_THREADS")
   if (is.na(wanted)) cores else wanted
 }
 
-# What the machine's administrator, or CRAN's check farm, allows.
+# The most threads that the administrator of the machine, or R CMD check, allows.
 thread_limit <- function() {
   limit <- environment_count("OMP_THREAD_LIMIT")
   if (is.na(limit)) {
@@ -197,65 +198,56 @@ thread_limit <- function() {
   limit
 }
 
-# The first number of a variable such as OMP_NUM_THREADS="4,2", or NA.
+# The first number in a variable such as OMP_NUM_THREADS="4,2", or NA if there is none.
 environment_count <- function(name) {
   first <- trimws(sub(",.*", "", Sys.getenv(name)))
   if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
 }
 
-# As check_choice(), for a value that may come from an argument or an option.
-check_option_choice <- function(value, argument, choices, call) {
-  if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
-    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value),
-      call = call
-    )
-  }
-  value
-}
-
-# Fused multiply-adds per second that the run's threads, or its graphics card, can
-# do: the floor of a computation's time is its multiply-adds over this.
+# The fused multiply-adds per second that so many threads, or the graphics card, can do. No
+# computation takes less time than its multiply-adds divided by this rate.
 measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
   precision <- check_precision(precision)
   run <- resolve_run(backend, threads)
   native(C_backend_rate, run, as.integer(precision == "single"))
 }
 
-#' What this machine computes with
+#' Backend, processor and graphics cards in use
 #'
-#' Lists what the package found: how it was built, the processor's vector
-#' instructions and cores, each backend with its devices or the reason why it is
-#' absent, and which backend calls with `backend = NULL` use, and why.
+#' Shows how the package was built, the vector instructions and the cores of the
+#' processor, the graphics cards or the reason why none can be used, and which
+#' backend is used where `backend = NULL`, and why.
 #'
-#' The first call opens the CUDA plugin, where one was built, and asks the driver
-#' for its devices, which can take a second. Once that has happened CUDA works
-#' in this process only, not in children forked from it.
+#' If a CUDA plugin was built, the first call opens it and asks the driver for the
+#' graphics cards, which can take a second. From then on CUDA works in this process
+#' only, not in children forked from it.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{
-#'   \item{`version`}{of the package.}
-#'   \item{`compiler`}{that built its C code.}
-#'   \item{`openmp`}{whether it was built with OpenMP; without, one thread.}
-#'   \item{`isa`, `isa_widest`}{vector instruction set in use, and the widest the
-#'     processor has: `"avx512"`, `"avx2"` or `"baseline"`.}
+#'   \item{`version`}{the version of the package.}
+#'   \item{`compiler`}{the compiler that built its C code.}
+#'   \item{`openmp`}{whether it was built with OpenMP. Without OpenMP it computes with
+#'     one thread.}
+#'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one
+#'     of the processor: `"avx512"`, `"avx2"` or `"baseline"`.}
 #'   \item{`fma`}{whether the processor has a fused multiply-add instruction.
-#'     Where it has none, each is a call of the C library about a hundred times
-#'     slower; the results are the same.}
-#'   \item{`threads`, `cores`}{CPU threads used by default, and cores the process
-#'     may use.}
-#'   \item{`backend`, `why`}{in use by default, and the reason in words.}
-#'   \item{`cuda`}{a list of `available`, `reason` (why not), `plugin` (its path)
-#'     and `devices`, a data frame with one row per graphics card: `device` (its
-#'     index from 0), `name`, `memory` and `memory_free` in bytes, compute
-#'     capability `major` and `minor`, and the versions of `driver` and `runtime`
-#'     as 1000 times the major plus 10 times the minor version.}
+#'     Without it every multiply-add is a call of the C library, which is about a
+#'     hundred times slower and gives the same results.}
+#'   \item{`threads`, `cores`}{the number of CPU threads used by default, and the
+#'     number of cores that the process may use.}
+#'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
+#'   \item{`cuda`}{a list of `available` (whether a graphics card can be used),
+#'     `reason` (if not, why), `plugin` (the path of the plugin) and `devices`, a data
+#'     frame with one row for each graphics card: `device` (its index, from 0), `name`,
+#'     `memory` and `memory_free` in bytes, compute capability `major` and `minor`, and
+#'     the versions of `driver` and `runtime` as 1000 times the major plus 10 times the
+#'     minor version.}
 #' }
 #'
 #' @section Errors:
-#' `warpbayes_error_input` where one of the package's options has a value it
-#' cannot have; `warpbayes_error_backend` where an option asks for a backend, a
-#' device or an instruction set that is not there. See [warpbayes-package] for
-#' the options.
+#' `warpbayes_error_input` if an option of the package has an invalid value,
+#' `warpbayes_error_backend` if an option asks for a backend, a device or an
+#' instruction set that is not available. See [warpbayes-package] for the options.
 #'
 #' @examples
 #' warp_info()

@@ -1,21 +1,298 @@
-# Chains on the workers of a future plan: each goes alone, the fits are joined.
+# Chains of a sampler: they are advanced side by side, their draws and traces are
+# stored, and a run that was interrupted or is continued loses nothing. The sampler
+# itself belongs to a topic, which describes it as follows.
+#
+# The fit. A list that has at least
+#   chains, warmup, thin, seed  as the user gave them;
+#   iter         sweeps that each chain has done, 0 for a new fit;
+#   interrupted  FALSE for a new fit;
+#   elapsed      c(start = 0, sweeps = 0) for a new fit: seconds;
+#   state        from start_chains(): one list for each chain, with `key` (of its random
+#                numbers), `sweep` (sweeps done) and whatever else the topic needs to run on.
+# The files here put each trace into the fit as an element of its own, named as the trace
+# is, and the kept draws into `fit$draws`, a named list.
+#
+# The sampler. A function of the fit that returns a list of
+#   traces   named list of stored(): what is noted after every sweep. An array of
+#            sweeps x chains x `dim`;
+#   draws    named list of stored(): what a kept draw consists of. An array of
+#            `dim` x draws x chains. If the list is empty, slices do not end at kept draws;
+#   open     function(run): a session, that is, whatever step() needs to compute.
+#            `run` is from resolve_run();
+#   close    function(session): frees it. Called once, whatever happens;
+#   step     function(session, state, sweeps, keep): runs `sweeps` sweeps of one chain, the
+#            first numbered state$sweep + 1. Returns a list of `state` (after the last
+#            sweep; `sweep` in it is counted here, not by the topic), `traces` (for each
+#            trace a vector of `sweeps` values, or a matrix of sweeps x prod(dim)) and, if
+#            `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
+#            Values must have the type that stored() said. step() cannot be interrupted;
+#            it lasts about 0.2 s because `sweeps` is chosen so;
+#   finish   function(fit): adds what follows from the last states, and returns the fit.
+# The sampler must be a function of the package's namespace, because it is sent to the
+# workers of a future plan by its name.
+#
+# A topic calls
+#   start_chains(fit, start)                for a new fit, then
+#   advance_chains(fit, iter, sampler, run, progress, threads);
+#   continue_chains(fit, iter, sampler, ...)  in its method of continue().
+# R/dp_mixture_sampler.R is an example.
 
-# More sweeps of all chains: here, side by side, or on workers where the user has
-# asked for them with future::plan(). The draws are the same.
-advance_chains <- function(fit, iter, run, progress, threads) {
+# How one trace or one part of a draw is stored. `dim`: its dimensions in a single sweep
+# or draw, numeric() for a number; `names`: NULL, or dimnames for these.
+stored <- function(dim = numeric(), type = "double", names = NULL) {
+  list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
+}
+
+# Arguments -------------------------------------------------------------------
+
+check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
+  warmup <- check_count(warmup, "warmup", min = 0, call = call)
+  if (warmup >= iter) {
+    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)), call = call)
+  }
+  warmup
+}
+
+check_thin <- function(thin, iter, warmup, call = sys.call(-1L)) {
+  thin <- check_count(thin, "thin", call = call)
+  if (iter - warmup < thin) {
+    stop_input("thin", sprintf("is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)), call = call)
+  }
+  thin
+}
+
+# Which draws are kept ----------------------------------------------------------
+
+is_kept <- function(sweep, fit) {
+  sweep > fit$warmup && (sweep - fit$warmup) %% fit$thin == 0
+}
+
+# How many sweeps after sweep `sweep` the next draw is kept.
+sweeps_to_kept <- function(sweep, fit) {
+  if (sweep < fit$warmup) fit$warmup + fit$thin - sweep else fit$thin - (sweep - fit$warmup) %% fit$thin
+}
+
+# The number of draws that each chain has kept after `sweeps` sweeps.
+kept_draws <- function(sweeps, fit) {
+  max(0, floor((sweeps - fit$warmup) / fit$thin))
+}
+
+# Start, run, continue ------------------------------------------------------------
+
+# The states in which the chains start. start(key) returns what the topic's state
+# consists of beside key and sweep.
+start_chains <- function(fit, start) {
+  started <- proc.time()[["elapsed"]]
+  fit$state <- lapply(seq_len(fit$chains), function(chain) {
+    key <- chain_key(fit$seed, chain)
+    c(list(key = key, sweep = 0), start(key))
+  })
+  fit$elapsed[["start"]] <- proc.time()[["elapsed"]] - started
+  fit
+}
+
+# Runs `iter` more sweeps of all chains: in this process, or on workers where the user
+# has asked for them with future::plan(). The draws are the same. `threads` is what the
+# user gave, NULL for all.
+advance_chains <- function(fit, iter, sampler, run, progress, threads) {
   workers <- if (fit$chains > 1 && run$backend == "cpu") future_workers() else 1
   if (workers == 1) {
-    return(advance(fit, iter, run, progress))
+    fit <- advance(fit, iter, sampler, run, progress)
+  } else {
+    # Without `threads`, the workers share the cores.
+    each <- if (is.null(threads)) max(1, floor(run$threads / min(workers, fit$chains))) else threads
+    fits <- future.apply::future_lapply(
+      separate_chains(fit, sampler), advance_on_worker(iter, sampler, each),
+      future.seed = NULL, future.packages = "warpbayes"
+    )
+    fit <- join_chains(fit, fits, sampler)
   }
-  # Without `threads`, the workers share the cores.
-  each <- if (is.null(threads)) max(1, floor(run$threads / min(workers, fit$chains))) else threads
-  fits <- future.apply::future_lapply(
-    separate_chains(fit),
-    function(fit) advance(fit, iter, resolve_run("cpu", each), FALSE),
-    future.seed = NULL, future.packages = "warpbayes"
-  )
-  join_chains(fit, fits)
+  sampler(fit)$finish(fit)
 }
+
+# Runs `iter` more sweeps of a fit that the user has given back. The topic's method of
+# continue() has checked its own parts of the fit before.
+continue_chains <- function(fit, iter, sampler, backend, threads, progress, call = sys.call(-1L)) {
+  iter <- check_count(iter, "iter", call = call)
+  if (!agrees_with_sweeps(fit, sampler(fit))) {
+    stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
+  }
+  progress <- check_progress(progress, call)
+  run <- resolve_run(backend, threads, call = call)
+  fit$backend <- run$backend
+  fit$threads <- run$threads
+  advance_chains(fit, iter, sampler, run, progress, threads)
+}
+
+agrees_with_sweeps <- function(fit, plan) {
+  has_dim <- function(values, dims) identical(as.double(dim(values)), as.double(dims))
+  draws <- kept_draws(fit$iter, fit)
+  length(fit$state) == fit$chains && all(
+    vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
+    vapply(names(plan$traces), function(name) has_dim(fit[[name]], c(fit$iter, fit$chains, plan$traces[[name]]$dim)), NA),
+    vapply(names(plan$draws), function(name) has_dim(fit$draws[[name]], c(plan$draws[[name]]$dim, draws, fit$chains)), NA)
+  )
+}
+
+# Runs `iter` more sweeps in this process. The chains go side by side in slices. A slice
+# ends where a draw is kept, or after about a fifth of a second. Interrupts and progress
+# are seen only between slices, when nothing is half done.
+advance <- function(fit, iter, sampler, run, progress) {
+  total <- fit$iter + iter
+  plan <- sampler(fit)
+  store <- open_store(fit, plan, total)
+  session <- plan$open(run)
+  on.exit(plan$close(session))
+  tick <- progress_signal(iter * fit$chains, progress)
+  on.exit(tick(NULL), add = TRUE)
+  started <- proc.time()[["elapsed"]]
+  seconds <- 0.02 # of one sweep of one chain
+
+  advance_chain <- function(chain, sweeps) {
+    state <- fit$state[[chain]]
+    last <- state$sweep + sweeps
+    keep <- is_kept(last, fit)
+    slice <- plan$step(session, state, sweeps, keep)
+    store_slice(store, chain, state$sweep, sweeps, slice, if (keep) kept_draws(last, fit))
+    slice$state$sweep <- last
+    fit$state[[chain]] <<- slice$state
+    tick(sweeps)
+  }
+  together <- fit$state
+  fit$interrupted <- tryCatch(
+    {
+      suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
+        together <- fit$state
+        slice_started <- proc.time()[["elapsed"]]
+        to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) else Inf
+        sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)))
+        for (chain in seq_len(fit$chains)) {
+          advance_chain(chain, sweeps)
+          allowInterrupts(Sys.sleep(0))
+        }
+        seconds <- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / (sweeps * fit$chains))
+      })
+      FALSE
+    },
+    interrupt = function(condition) TRUE
+  )
+  # After an interruption between chains, some have done a slice that others have not:
+  # all go back to where they were together.
+  if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) {
+    fit$state <- together
+  }
+  fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
+  close_store(fit, plan, store, total)
+}
+
+# The store ------------------------------------------------------------------------
+
+# Arrays for all sweeps and draws up to sweep `total`, with those that the fit already has
+# filled in. A store is a list of `traces` and `draws`, two named lists of arrays.
+# keep_values() writes into the arrays where they are, so that nothing else may refer to them.
+open_store <- function(fit, plan, total) {
+  check_store_memory(plan, kept_draws(total, fit), total, fit$chains)
+  store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
+  if (fit$iter > 0) {
+    copy_store(list(traces = fit[names(plan$traces)], draws = fit$draws[names(plan$draws)]), store)
+  }
+  store
+}
+
+blank_store <- function(plan, sweeps, draws, chains) {
+  list(
+    traces = lapply(plan$traces, function(trace) array(trace$blank, c(sweeps, chains, trace$dim))),
+    draws = lapply(plan$draws, function(part) {
+      array(part$blank, c(part$dim, draws, chains), if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
+    })
+  )
+}
+
+# Refuses before the arrays are made: where the system promises more memory than it has,
+# it would end the process later without a word.
+check_store_memory <- function(plan, draws, sweeps, chains) {
+  bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
+  kept <- draws * chains * bytes(plan$draws)
+  traces <- sweeps * chains * bytes(plan$traces)
+  available <- memory_available()
+  if (kept + traces > available) {
+    stop_warpbayes("memory", sprintf(
+      "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available: keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps",
+      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE), show_bytes(kept), show_bytes(traces), show_bytes(available)
+    ), call = NULL)
+  }
+}
+
+# Writes the traces of a slice of `sweeps` sweeps after the first `done`, and the draw
+# after its last one as draw number `draw` of the chain (NULL: none is kept).
+store_slice <- function(store, chain, done, sweeps, slice, draw) {
+  arrays <- store$traces
+  values <- slice$traces[names(arrays)]
+  total <- vapply(arrays, nrow, 0L)
+  offset <- (chain - 1) * total + done
+  stride <- lengths(arrays) / vapply(arrays, function(array) prod(dim(array)[-(1:2)]), 0)
+  run <- rep(sweeps, length(arrays))
+  if (!is.null(draw)) {
+    size <- vapply(store$draws, draw_size, 0)
+    kept <- vapply(store$draws, function(array) rev(dim(array))[[2L]], 0L)
+    arrays <- c(arrays, store$draws)
+    values <- c(values, slice$draw[names(store$draws)])
+    offset <- c(offset, ((chain - 1) * kept + draw - 1) * size)
+    run <- c(run, size)
+    stride <- c(stride, size)
+  }
+  keep_values(arrays, offset, stride, values, run, run)
+}
+
+# Values of one draw in an array of `dim` x draws x chains.
+draw_size <- function(array) {
+  dims <- dim(array)
+  prod(dims[seq_len(length(dims) - 2L)])
+}
+
+# Copies the sweeps and draws that both stores have room for.
+copy_store <- function(from, to) {
+  sweeps <- function(store) vapply(store$traces, nrow, 0L)
+  kept <- function(store) vapply(store$draws, function(array) draw_size(array) * rev(dim(array))[[2L]], 0)
+  keep_values(
+    c(to$traces, to$draws), 0, c(sweeps(to), kept(to)),
+    c(from$traces, from$draws), c(sweeps(from), kept(from)), c(pmin(sweeps(to), sweeps(from)), pmin(kept(to), kept(from)))
+  )
+}
+
+# For each array: runs of `run` values, one every `value_stride` of `values`, go to the
+# array from `offset` on, one every `stride`. R itself would copy the whole array at
+# each draw, which takes ten times as long as the sweeps.
+keep_values <- function(arrays, offset, stride, values, value_stride, run) {
+  count <- length(arrays)
+  each <- function(numbers) rep_len(as.double(numbers), count)
+  native(C_chains_keep, unname(arrays), each(offset), each(stride), unname(values), each(value_stride), each(run))
+  invisible()
+}
+
+# Moves the arrays into the fit; after an interruption they are cut to the sweeps done.
+close_store <- function(fit, plan, store, total) {
+  fit$iter <- fit$state[[1L]]$sweep
+  draws <- kept_draws(fit$iter, fit)
+  if (fit$iter < total) {
+    done <- blank_store(plan, fit$iter, draws, fit$chains)
+    copy_store(store, done)
+    store <- done
+  }
+  for (name in names(plan$traces)) {
+    fit[[name]] <- store$traces[[name]]
+  }
+  fit$draws <- store$draws
+  if (fit$interrupted) {
+    warning(sprintf(
+      "interrupted: %s of %s sweeps are done, %s draws per chain are kept; continue() runs the other sweeps",
+      format(fit$iter), format(total), format(draws)
+    ), call. = FALSE)
+  }
+  fit
+}
+
+# Workers of a future plan ------------------------------------------------------------
 
 future_workers <- function() {
   if (!requireNamespace("future", quietly = TRUE) || !requireNamespace("future.apply", quietly = TRUE)) {
@@ -24,55 +301,70 @@ future_workers <- function() {
   future::nbrOfWorkers()
 }
 
-separate_chains <- function(fit) {
+# A function of its own, so that only its arguments go to the workers along with each fit.
+advance_on_worker <- function(iter, sampler, threads) {
+  force(iter)
+  force(sampler)
+  force(threads)
+  function(fit) advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE)
+}
+
+# Each chain as a fit of its own.
+separate_chains <- function(fit, sampler) {
+  plan <- sampler(fit)
   lapply(seq_len(fit$chains), function(chain) {
     one <- fit
     one$chains <- 1
     one$state <- fit$state[chain]
-    for (name in c(trace_names, "probe_density")) {
-      one[[name]] <- take_chain(fit[[name]], chain, name)
+    for (name in names(plan$traces)) {
+      one[[name]] <- trace_of_chain(fit[[name]], chain)
     }
-    one$draws <- Map(take_chain, fit$draws, chain, names(fit$draws))
+    one$draws <- lapply(fit$draws, draws_of_chain, chain)
     one
   })
 }
 
-# One chain of an array: its last dimension, but the second of probe densities.
-take_chain <- function(values, chain, name) {
+# Chains are the second dimension of a trace, and the last one of draws.
+trace_of_chain <- function(values, chain) {
   if (is.null(values)) {
     return(NULL)
   }
   dims <- dim(values)
-  if (name == "probe_density") {
-    return(values[, chain, , drop = FALSE])
-  }
+  dim(values) <- c(dims[1:2], prod(dims[-(1:2)]))
+  array(values[, chain, ], c(dims[[1L]], 1L, dims[-(1:2)]))
+}
+
+draws_of_chain <- function(values, chain) {
+  dims <- dim(values)
   size <- length(values) / dims[[length(dims)]]
   array(values[seq_len(size) + (chain - 1) * size], c(dims[-length(dims)], 1L), dimnames(values))
 }
 
-join_chains <- function(fit, fits) {
+join_chains <- function(fit, fits, sampler) {
   first <- fits[[1L]]
   for (name in c("iter", "interrupted")) {
     fit[[name]] <- first[[name]]
   }
   fit$state <- lapply(fits, function(one) one$state[[1L]])
-  for (name in trace_names) {
-    fit[[name]] <- bind_chains(lapply(fits, `[[`, name))
+  plan <- sampler(fit)
+  for (name in names(plan$traces)) {
+    fit[[name]] <- join_traces(lapply(fits, `[[`, name))
   }
-  dims <- dim(first$probe_density)
-  fit$probe_density <- aperm(
-    array(unlist(lapply(fits, `[[`, "probe_density")), c(dims[[1L]], dims[[3L]], fit$chains)),
-    c(1L, 3L, 2L)
-  )
-  fit$sizes <- bind_chains(lapply(fits, `[[`, "sizes"))
-  fit$draws <- lapply(stats::setNames(nm = names(first$draws)), function(name) {
-    bind_chains(lapply(fits, function(one) one$draws[[name]]))
+  fit$draws <- lapply(stats::setNames(nm = names(plan$draws)), function(name) {
+    join_draws(lapply(fits, function(one) one$draws[[name]]))
   })
   fit$elapsed[["sweeps"]] <- max(vapply(fits, function(one) one$elapsed[["sweeps"]], 0))
   fit
 }
 
-bind_chains <- function(arrays) {
+join_traces <- function(arrays) {
+  dims <- dim(arrays[[1L]])
+  chains <- length(arrays)
+  values <- array(unlist(arrays, use.names = FALSE), c(dims[[1L]], prod(dims[-(1:2)]), chains))
+  array(aperm(values, c(1L, 3L, 2L)), c(dims[[1L]], chains, dims[-(1:2)]))
+}
+
+join_draws <- function(arrays) {
   dims <- dim(arrays[[1L]])
   array(unlist(arrays, use.names = FALSE), c(dims[-length(dims)], length(arrays)), dimnames(arrays[[1L]]))
 }

@@ -1,6 +1,7 @@
-# Errors that warpbayes raises: every one is of class `warpbayes_error` and of
-# one of the subclasses `_input`, `_device`, `_memory`, `_backend`.
+# The errors of warpbayes. Each has class `warpbayes_error` and one of the subclasses
+# `warpbayes_error_input`, `_device`, `_memory` and `_backend`.
 
+# In the order of wb_status in src/backend/types.h, from 1.
 status_class <- c("input", "device", "memory", "backend")
 
 stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
@@ -10,15 +11,14 @@ stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
   ))
 }
 
-# An argument the caller must mend. The message names it and shows its value.
+# An argument that the caller has to correct. The message names it and shows its value.
 stop_input <- function(argument, ..., call = sys.call(-1L)) {
   stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument, call = call)
 }
 
-# Calls an entry of the compiled code. Entries do not jump: a failure comes back as an
-# object that is turned into a condition here.
-# The first argument is the entry; it stays in `...` because R CMD check looks
-# up what .Call() names.
+# Calls an entry of the compiled code, which is the first argument. Entries raise no
+# errors: a failure is returned as an object, and the error is raised here.
+# There is no argument for the entry because R CMD check looks up what .Call() names.
 native <- function(...) {
   result <- .Call(...)
   if (is_failure(result)) {

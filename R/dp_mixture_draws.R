@@ -1,21 +1,22 @@
-# A fitted mixture for other packages: posterior's and coda's draws, and the tables
-# of tidy(), glance() and augment(). Registered when those packages are there.
+# A fitted mixture in the forms of other packages: the draws of posterior and coda, and
+# the tables of tidy(), glance() and augment(). The methods are registered when those
+# packages are loaded.
 
 #' Draws of a fitted mixture for posterior and coda
 #'
-#' By default the quantities that do not depend on how components are numbered,
-#' which can be compared over draws and chains: `log_likelihood`, `log_posterior`
+#' By default, these are the quantities that do not depend on how components are numbered
+#' and can be compared between draws and chains: `log_likelihood`, `log_posterior`
 #' (whose stick-breaking prior does depend on the order of the components),
 #' `concentration`, `occupied` (components that hold cells) and `log_density[1]` to
-#' `log_density[5]` (of the mixture, at the five rows of `fit$probe`), and what was
-#' learned of the prior: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`. With
-#' `components = TRUE` also `weight[j]` and `mean[j,marker]` as far as they were
-#' kept; component `j` need not be the same population in all draws.
+#' `log_density[5]` (of the mixture, at the five rows of `fit$probe`), and the parts
+#' of the prior that are learned: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`. With
+#' `components = TRUE` also `weight[j]` and `mean[j,marker]`, if the fit kept them;
+#' component `j` need not be the same population in all draws.
 #'
 #' One iteration per kept draw, chains side by side. The methods for the
 #' generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`,
 #' `as_draws_list()` and `as_draws_rvars()` of package posterior and
-#' `as.mcmc.list()` of package coda are there when those packages are.
+#' `as.mcmc.list()` of package coda can be used when those packages are installed.
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param components whether to add the parameters of the components.
@@ -35,7 +36,7 @@
 NULL
 
 # iterations x chains x variables.
-draws_array <- function(fit, components = FALSE, call = sys.call(-1L)) {
+array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
   components <- check_flag(components, "components")
   sweeps <- kept_sweeps(fit)
   parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
@@ -66,49 +67,49 @@ draws_array <- function(fit, components = FALSE, call = sys.call(-1L)) {
 #' @exportS3Method posterior::as_draws_array
 as_draws_array.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  posterior::as_draws_array(draws_array(x, components))
+  posterior::as_draws_array(array_of_draws(x, components))
 }
 
 #' @rdname as_draws.dp_mixture
 #' @exportS3Method posterior::as_draws
 as_draws.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  posterior::as_draws_array(draws_array(x, components))
+  posterior::as_draws_array(array_of_draws(x, components))
 }
 
 #' @rdname as_draws.dp_mixture
 #' @exportS3Method posterior::as_draws_matrix
 as_draws_matrix.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  posterior::as_draws_matrix(posterior::as_draws_array(draws_array(x, components)))
+  posterior::as_draws_matrix(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
 #' @exportS3Method posterior::as_draws_df
 as_draws_df.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  posterior::as_draws_df(posterior::as_draws_array(draws_array(x, components)))
+  posterior::as_draws_df(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
 #' @exportS3Method posterior::as_draws_list
 as_draws_list.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  posterior::as_draws_list(posterior::as_draws_array(draws_array(x, components)))
+  posterior::as_draws_list(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
 #' @exportS3Method posterior::as_draws_rvars
 as_draws_rvars.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  posterior::as_draws_rvars(posterior::as_draws_array(draws_array(x, components)))
+  posterior::as_draws_rvars(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
 #' @exportS3Method coda::as.mcmc.list
 as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
-  draws <- draws_array(x, components)
+  draws <- array_of_draws(x, components)
   sweeps <- kept_sweeps(x)
   # Package coda has no chains without draws.
   need_draws(x, "concentration")
@@ -121,9 +122,9 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
 #' Tables of a fitted mixture
 #'
 #' Methods for the generics of package generics (and of broom, which re-exports
-#' them), there when that package is. `tidy()` has one row per component and marker,
-#' `glance()` one row for the fit, `augment()` the cells with what the fit says of
-#' each. All that refers to single components comes from the reference draw; see
+#' them), which can be used when that package is installed. `tidy()` has one row per component and
+#' marker, `glance()` one row for the fit, and `augment()` one row per cell. Everything
+#' that refers to single components comes from the reference draw; see
 #' [predict.dp_mixture()].
 #'
 #' @param x a fit from [dp_mixture()].
@@ -191,19 +192,17 @@ augment.dp_mixture <- function(x, data = NULL, draws = 20, backend = NULL, threa
   cells <- cells_of(x, data, argument = "data", call = call)
   run <- resolve_run(backend, threads, call = call)
   reference <- reference_draw(x)
-  used <- data.frame(draw = reference$draw, chain = reference$chain)
-  densities <- spaced_draws(x, draws)
+  used <- spaced_draws(x, draws)
   class <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
   density <- numeric(nrow(cells))
-  slice_rows <- max(1, floor(2^24 / x$components))
-  for (first in seq(1, length.out = ceiling(nrow(cells) / slice_rows), by = slice_rows)) {
-    slice <- seq(first, min(nrow(cells), first + slice_rows - 1))
-    some <- cells[slice, , drop = FALSE]
-    part <- evaluate_draw(x, used, 1L, some, "prob", run)
+  # 2^24 probabilities at a time: 128 MB.
+  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
+    some <- cells_in(cells, slice)
+    part <- evaluate_mixture(x, reference, some, "prob", run)
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
-    density[slice] <- mean_log_density(x, densities, some, run)
+    density[slice] <- mean_log_density(x, used, some, run)
   }
   if (!is.null(x$transform)) {
     cells <- sinh(cells) * rep(x$transform$cofactor, each = nrow(cells))

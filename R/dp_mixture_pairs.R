@@ -27,7 +27,7 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   colours <- c(component_colours[seq_along(coloured)], other_colour)
   panels <- length(chosen)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
-  # About 400 pixels a side over all panels: finer ones show no more and cost bytes.
+  # About 400 pixels a side over all panels: more would show no more, in a larger file.
   bins <- as.integer(max(80, min(200, 420 / panels)))
   if (!is.null(cells)) {
     position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
@@ -42,23 +42,23 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
     for (column in seq_len(panels)) {
       graphics::plot.new()
       if (row == column) {
-        draw_marker(fit, reference, chosen[[row]], limits[[row]], if (!is.null(cells)) cells[, row])
+        paint_marker(fit, reference, chosen[[row]], limits[[row]], if (!is.null(cells)) cells[, row])
         next
       }
       graphics::plot.window(limits[[column]], limits[[row]])
       if (row > column) {
         if (!is.null(cells)) {
-          draw_cells(position[[column]], position[[row]], colour_of[class], colours, bins)
+          paint_cells(position[[column]], position[[row]], colour_of[class], colours, bins)
         }
-        draw_ellipses(reference, chosen[c(column, row)], colour_of, colours, min_weight, halo = panels <= 4L)
+        paint_ellipses(reference, chosen[c(column, row)], colour_of, colours, min_weight, halo = panels <= 4L)
       } else {
-        draw_regions(reference, chosen[c(column, row)], limits[c(column, row)])
+        paint_regions(reference, chosen[c(column, row)], limits[c(column, row)])
       }
-      draw_axes(row, column, panels)
+      paint_axes(row, column, panels)
       graphics::box(col = "#555555")
     }
   }
-  draw_legend(reference, coloured, colours, is.null(cells))
+  paint_legend(reference, coloured, colours, is.null(cells))
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 2.3, font = 2L)
   }
@@ -86,20 +86,19 @@ choose_markers <- function(fit, markers, reference) {
 }
 
 reference_class <- function(fit, reference, cells, run) {
-  used <- data.frame(draw = reference$draw, chain = reference$chain)
   class <- integer(nrow(cells))
-  for (first in seq(1, length.out = ceiling(nrow(cells) / predict_slice), by = predict_slice)) {
-    slice <- seq(first, min(nrow(cells), first + predict_slice - 1))
-    class[slice] <- evaluate_draw(fit, used, 1L, if (length(slice) == nrow(cells)) cells else cells[slice, , drop = FALSE], "class", run)
+  for (slice in row_slices(nrow(cells))) {
+    class[slice] <- evaluate_mixture(fit, reference, cells_in(cells, slice), "class", run)
   }
   class
 }
 
-# What is shown of a marker: all but 0.02% of the cells on either side; without
-# cells, three standard deviations about every component with 1% of the weight.
+# The range of a marker that is shown: without the outermost 0.02% of the cells on either
+# side. If there are no cells, three standard deviations around the mean of every component
+# that has 1% of the weight.
 marker_range <- function(reference, marker, values) {
   if (length(values) > 1L) {
-    # Every 17th or so of a large sample: quantiles need no more.
+    # Of a large sample, about 2e5 values: they are enough for the quantiles.
     some <- values[seq(1, length(values), by = max(1, floor(length(values) / 2e5)))]
     range <- stats::quantile(some, c(0.0002, 0.9998), names = FALSE)
   } else {
@@ -121,8 +120,8 @@ bin_of <- function(values, limits, bins) {
   as.integer(bin)
 }
 
-# Each pixel has the colour that most of its cells have, darker with their number.
-draw_cells <- function(x, y, colour, colours, bins) {
+# Each pixel has the colour that most of its cells have, and is darker the more there are.
+paint_cells <- function(x, y, colour, colours, bins) {
   pixels <- bins * bins
   # Row 1 of an image is its top.
   index <- (x - 1L) * bins + (bins + 1L - y)
@@ -136,7 +135,7 @@ draw_cells <- function(x, y, colour, colours, bins) {
     return()
   }
   majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
-  # Few steps of shade compress well.
+  # Images with few shades make small files.
   depth <- 0.35 + 0.65 * round(4 * log1p(total[filled]) / log1p(max(total))) / 4
   rgb <- grDevices::col2rgb(colours)[, majority, drop = FALSE]
   rgb <- 255 - t(t(255 - rgb) * depth)
@@ -146,16 +145,16 @@ draw_cells <- function(x, y, colour, colours, bins) {
   graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
 }
 
-# Outlines that hold ellipse_mass of the coloured components and of twelve more, two
-# markers at a time. Curves are most of a picture's bytes: a white seam sets them off
-# where panels are large and few.
-draw_ellipses <- function(reference, pair, colour_of, colours, min_weight, halo) {
+# Ellipses that hold ellipse_mass of each of the coloured components and of twelve more,
+# in two markers. With `halo` they have a white border, which makes them easier to see in
+# large panels but doubles the curves, and curves take most of the bytes of a file.
+paint_ellipses <- function(reference, pair, colour_of, colours, min_weight, halo) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- radius * cbind(cos(angle), sin(angle))
   heavy <- order(-reference$weights)
   heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colours) + 11L)
-  # The heaviest last, on top.
+  # The heaviest is drawn last, on top of the others.
   for (j in rev(heavy)) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
     if (is.null(root)) {
@@ -179,7 +178,7 @@ darken <- function(colour) {
 # The mixture's density of two markers on a grid, and the regions of highest
 # density that hold region_mass of it. Returns, for every point of the grid, how
 # many of the regions it lies in.
-draw_regions <- function(reference, pair, limits, size = 100L) {
+paint_regions <- function(reference, pair, limits, size = 100L) {
   grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
   density <- matrix(0, size, size)
   for (j in which(reference$weights > 1e-6)) {
@@ -204,7 +203,7 @@ draw_regions <- function(reference, pair, limits, size = 100L) {
 }
 
 # Histogram of the cells with the density of the mixture and its name.
-draw_marker <- function(fit, reference, marker, limits, values) {
+paint_marker <- function(fit, reference, marker, limits, values) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))
   for (j in which(reference$weights > 1e-6)) {
@@ -214,7 +213,7 @@ draw_marker <- function(fit, reference, marker, limits, values) {
   bars <- NULL
   if (!is.null(values)) {
     width <- bar_width(values, limits)
-    # Halves, so that whole numbers lie inside bars and not on their borders.
+    # Borders at half a bar, so that whole numbers lie inside bars.
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
     bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
     bars <- tabulate(bin, length(left)) / length(values) / width
@@ -230,15 +229,16 @@ draw_marker <- function(fit, reference, marker, limits, values) {
   graphics::box(col = "#555555")
 }
 
-# Some 60 bars; of whole numbers each holds equally many, lest they form a comb.
+# About 60 bars. Of whole numbers all bars hold equally many, or else neighbouring bars
+# would differ in height for no other reason.
 bar_width <- function(values, limits) {
   width <- diff(limits) / 60
   some <- values[seq_len(min(length(values), 1000L))]
   if (all(some == floor(some))) max(1, round(width)) else width
 }
 
-# Numbers on the outside only, sides taking turns so that they do not touch.
-draw_axes <- function(row, column, panels) {
+# Axes only at the outer panels, on all four sides.
+paint_axes <- function(row, column, panels) {
   if (column == 1L) {
     graphics::axis(2L, cex.axis = 0.75)
   }
@@ -253,7 +253,7 @@ draw_axes <- function(row, column, panels) {
   }
 }
 
-draw_legend <- function(reference, coloured, colours, no_cells) {
+paint_legend <- function(reference, coloured, colours, no_cells) {
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
   on.exit(graphics::par(old))
   graphics::plot.new()

@@ -1,8 +1,8 @@
-# Pictures of a fitted mixture in base graphics: plot() and, here, the traces, the
-# weights and the heat map; dp_mixture_pairs.R has the cells.
+# plot() of a fitted mixture in base graphics, with the traces, the weights and the heat
+# map. The picture of cells is in dp_mixture_pairs.R.
 
-# Nine hues that stay apart for colour-blind readers (Tol's "muted" scheme), and a
-# grey for what is not told apart.
+# Nine colours that colour-blind readers can distinguish (Tol's "muted" scheme), and a
+# grey for all other components.
 component_colours <- c(
   "#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#999933", "#44AA99", "#882255", "#DDCC77"
 )
@@ -11,27 +11,27 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 
 #' Plot a fitted mixture
 #'
-#' Four pictures in base graphics, in colours that colour-blind readers can tell
-#' apart. They draw images, not points, so that a million cells make a small file
-#' and take seconds.
+#' Four pictures in base graphics, in colours that colour-blind readers can distinguish.
+#' Cells are drawn as an image and not as points, so that a picture of a million cells takes
+#' seconds and its file is small.
 #'
 #' \describe{
 #'   \item{`"pairs"`}{Markers against each other. Below the diagonal the
 #'     cells, coloured by component and darker where there are more, with the
-#'     ellipses that hold 90% of each component; above it the density of the mixture
-#'     as regions that hold 50, 80, 95 and 99% of the cells; on it the histogram of
-#'     each marker with the density of the mixture. Without cells, only what the
-#'     mixture says. The nine heaviest components have colours, the others are grey, as are the
+#'     ellipses that hold 90% of each component; above it the regions of highest
+#'     density of the mixture that hold 50, 80, 95 and 99% of it; on it the histogram of
+#'     each marker with the density of the mixture. Without cells, only the mixture
+#'     is drawn. The nine heaviest components have colours, the others are grey, as are the
 #'     ellipses of the next twelve.}
 #'   \item{`"trace"`}{The log likelihood, the number of occupied components, the
 #'     concentration and the log density at a fixed point over the sweeps, one line per
-#'     chain, the warmup shaded, \eqn{\hat R} in the margin. The early warmup may lie
-#'     below the frame. Of more than 600 sweeps the line shows means of blocks, and a
-#'     band their range.}
+#'     chain, the warmup shaded, \eqn{\hat R} in the margin. Values of the early warmup may
+#'     lie outside the frame. With more than 600 sweeps the line shows the means of blocks of
+#'     sweeps, and a band shows the range of each block.}
 #'   \item{`"weights"`}{The weights in order of size, with the median and the
-#'     interval that holds 90% of the draws: ordering makes them comparable
-#'     between draws, whose components have no fixed numbers. Below the dashed line
-#'     a component has less than one cell.}
+#'     interval that holds 90% of the draws. In order of size, weights can be compared
+#'     between draws, although the numbers of components cannot. Below the dashed line
+#'     a weight is worth less than one cell.}
 #'   \item{`"heatmap"`}{Component by marker: how many standard deviations of the
 #'     marker the component's mean lies above or below that of all cells. Similar
 #'     components are neighbours; bars show the weights.}
@@ -107,7 +107,7 @@ plot_trace <- function(fit, main) {
       }
     }
     for (chain in seq_len(fit$chains)) {
-      draw_chain(draws[, chain], colours[[chain]])
+      paint_chain(draws[, chain], colours[[chain]])
     }
     ticks <- pretty(range, 4)
     graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
@@ -127,9 +127,10 @@ plot_trace <- function(fit, main) {
   }
 }
 
-# A chain as a line; of more than 600 sweeps, the means of 150 blocks over a band from
-# the smallest to the largest value of each, so that chains can be told apart.
-draw_chain <- function(values, colour, blocks = 150L) {
+# A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of
+# sweeps, over a band from the smallest to the largest value of each block, so that the
+# chains do not hide each other.
+paint_chain <- function(values, colour, blocks = 150L) {
   sweeps <- seq_along(values)
   if (length(values) <= 4L * blocks) {
     graphics::lines(sweeps, values, col = grDevices::adjustcolor(colour, 0.8), lwd = 0.8)
@@ -190,7 +191,7 @@ plot_heatmap <- function(fit, min_weight, main) {
   labels <- shown[order]
   rows <- length(labels)
   p <- ncol(means)
-  # One component with an extreme mean must not fade all others.
+  # Colours end at the 98% point, so that one extreme mean does not make all others pale.
   limit <- max(1, stats::quantile(abs(means), 0.98))
   palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
   colour <- palette[1L + round(100 * (pmin(pmax(means / limit, -1), 1) + 1) / 2)]
@@ -198,7 +199,7 @@ plot_heatmap <- function(fit, min_weight, main) {
   name_lines <- 0.55 * max(nchar(fit$markers)) * 0.9
 
   old <- graphics::par(no.readonly = TRUE)
-  # Not layout(1): it fails after a picture that had no room, and hides why.
+  # layout(1) would fail after a picture for which there was no room, and hide that error.
   on.exit(graphics::par(old[c("mfrow", "mar", "las", "mgp", "tcl", "xaxs", "yaxs", "oma")]))
   graphics::layout(matrix(1:3, 1L), widths = c(1, 0.35, 0.2))
   top <- if (is.null(main)) 1 else 2.6

@@ -1,14 +1,14 @@
-# What a fitted mixture says about itself: print() and summary().
+# print() and summary() of a fitted mixture.
 
-# The kept draw with the highest log posterior: the one that stands for the fit
-# wherever one classification is needed.
+# The kept draw with the highest log posterior. It represents the fit wherever a single
+# mixture is needed.
 reference_draw <- function(fit, call = sys.call(-1L)) {
   need_draws(fit, c("weights", "means", "covariances"), call)
   log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
   best <- which.max(log_posterior)
   draw <- (best - 1L) %% nrow(log_posterior) + 1L
   chain <- (best - 1L) %/% nrow(log_posterior) + 1L
-  c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), draw_parameters(fit, draw, chain))
+  c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), mixture_of_draw(fit, draw, chain))
 }
 
 # Sweeps whose draws were kept, in order.
@@ -17,7 +17,7 @@ kept_sweeps <- function(fit) {
 }
 
 # One draw: weights (k), means (k x p) and covariances (p x p x k).
-draw_parameters <- function(fit, draw, chain) {
+mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components
   p <- length(fit$markers)
   list(
@@ -37,7 +37,7 @@ need_draws <- function(fit, parts, call = sys.call(-1L)) {
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
     stop_warpbayes("input", sprintf(
-      "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s; continue(fit, iter) runs on",
+      "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s; continue(fit, iter) adds sweeps",
       nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
     ), argument = "iter", call = call)
   }
@@ -78,26 +78,25 @@ fit_words <- function(fit) {
 #' Print or summarise a fitted mixture
 #'
 #' `print()` says in a few lines what was fitted and how many components hold
-#' cells; `summary()` adds the largest components, the convergence of the chains
-#' and a verdict in words.
+#' cells; `summary()` adds the largest components, statistics of the convergence of the
+#' chains, and what these mean in words.
 #'
 #' @section Convergence:
-#' Components have no fixed number: two chains that agree may give the same
-#' population different numbers. So the chains are compared on quantities that do
-#' not depend on numbering: the log likelihood of the data, the number of occupied
+#' Two chains that agree may give the same population different component numbers. So the
+#' chains are compared by quantities that do not depend on the numbers: the log likelihood of the data, the number of occupied
 #' components, the concentration \eqn{\alpha} and the log density of the mixture at
 #' five fixed points of the data. For each, `rhat` is the rank-normalised split
 #' \eqn{\hat R} (the larger of the one for location and the one for spread) and
 #' `ess_bulk` the bulk effective sample size, both of Vehtari and others (2021),
-#' over all sweeps after the warmup whether or not their draws were kept. A fit has
+#' computed from all sweeps after the warmup, whether or not their draws were kept. A fit has
 #' not converged when an \eqn{\hat R} exceeds 1.05; the verdict then names the
-#' quantity and the value, and the chain that stands apart, if one does. An
+#' quantity and the value, and also the chain if a single one differs from all others. An
 #' effective sample size below 100 per chain is reported as too few draws.
 #'
 #' @param object,x a fit from [dp_mixture()], or its summary.
 #' @param components how many of the largest components to show.
-#' @param digits significant digits to which spreads are printed; other numbers
-#'   follow.
+#' @param digits number of significant digits of the standard deviations in the table of
+#'   convergence; other numbers there have as many decimals.
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
 #' \describe{
@@ -148,7 +147,8 @@ print.dp_mixture <- function(x, ...) {
   invisible(x)
 }
 
-# The table as printed: each row to a precision that its spread deserves.
+# The table as printed: the standard deviation of a quantity decides how many decimals
+# its row has.
 diagnostics_words <- function(table, digits) {
   shown <- c("mean", "sd", "q5", "q95")
   numbers <- t(vapply(seq_len(nrow(table)), function(i) {
@@ -164,7 +164,7 @@ diagnostics_words <- function(table, digits) {
   )
 }
 
-# Decimals such that `spread` shows with this many digits.
+# Values with so many decimals that `spread` would have `digits` significant digits.
 format_to_spread <- function(values, spread, digits = 2) {
   decimals <- if (isTRUE(spread > 0)) max(0, digits - 1 - floor(log10(spread))) else 0
   formatC(values, format = "f", digits = min(decimals, 12), big.mark = ",", decimal.mark = ".")

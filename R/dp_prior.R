@@ -1,19 +1,18 @@
-# The prior of the Dirichlet-process mixture: what the user fixes, what the data
-# decide, and the whole in the standardised units of the sampler.
+# The prior of the Dirichlet-process mixture: the parts that the user gives, those that
+# are set from the data, and all of them in the standardised units of the sampler.
 
-# Where the user says nothing, in units of each marker's standard deviation. Chosen
-# on manually gated samples (six of FlowCAP-I's GvHD, one of HIPC): components given
-# their majority gate agree with the gates as well as for any other choice tried
-# (sd 0.1 to 1, df 5 to 500), and about 40 of 64 components hold cells. Lower df
-# describes single cells' density a little better, with more components.
+# What the user does not give, in units of each marker's standard deviation. Chosen on
+# manually gated samples (six of FlowCAP-I's GvHD, one of HIPC). If each component is
+# given the gate that most of its cells have, no other choice that was tried (sd 0.1 to
+# 1, df 5 to 500) agreed better with the gates; about 40 of 64 components hold cells. A
+# lower df describes the density of cells a little better, with more components.
 prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shape = 1, rate = 1))
 
 #' Prior of a Dirichlet-process mixture
 #'
-#' Says what is believed about components and weights before the data are seen.
-#' Every part that is left `NULL` is set from the data when the mixture is fitted;
-#' `dp_prior()` alone is the default of [dp_mixture()]. Printing a prior says in
-#' words what it means.
+#' The prior distribution of components and weights. Every part that is left `NULL` is set
+#' from the data when the mixture is fitted; `dp_prior()` without arguments is the default
+#' of [dp_mixture()]. A prior prints as a description in words.
 #'
 #' The model is
 #' \deqn{x_i \sim \sum_{j=1}^k \pi_j N(\mu_j, \Sigma_j),\quad
@@ -26,30 +25,30 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' \eqn{n} cells and scatter \eqn{S} about the prior mean has expected covariance
 #' about \eqn{(\nu\Phi + S)/(\nu + n)}: `df` counts as that many cells.
 #'
-#' @section What the data decide:
-#' Left `NULL`, `mean` is the mean of each marker; `scale` is diagonal with
+#' @section What is set from the data:
+#' If left `NULL`, `mean` is the mean of each marker; `scale` is diagonal with
 #' standard deviations half of each marker's; `mean_scale` is 5, so that
 #' component means spread a little wider than the data; `df` is 50; and
-#' `concentration` is gamma with shape 1 and rate 1. A marker that does not vary
-#' counts as having standard deviation 1. All this is on the scale on which the
-#' mixture is fitted: after the transformation, where `transform = "arcsinh"`.
+#' `concentration` is gamma with shape 1 and rate 1. For a marker that does not
+#' vary, 1 is used as its standard deviation. All this is on the scale on which the
+#' mixture is fitted, which is that of the transformed values if `transform = "arcsinh"`.
 #'
-#' `scale` is what matters most. Smaller values give more and tighter components.
-#' A population that is not Gaussian is then described by several of them.
+#' Of all parts, `scale` changes the fit most. Smaller values give more and tighter
+#' components, several of which describe a population that is not Gaussian.
 #'
 #' @section What is learned:
-#' A part named in `learn` starts from the value that it would otherwise keep, and
-#' has a prior around it. In units of each marker's standard deviation, `mean` is
-#' normal with variance 1 around it; `mean_scale` is inverse gamma with shape 2 and
-#' that mean; `scale` is Wishart with p + 2 degrees of freedom and that mean; and
-#' `df` is uniform on 25 values from an eighth to eight times it, evenly spaced on
-#' the log scale.
+#' A part named in `learn` starts from the value at which it would otherwise be fixed, and
+#' has a prior distribution around that value. In units of each marker's standard deviation, `mean` is
+#' normal with the value as its mean and variance 1; `mean_scale` is inverse gamma with
+#' shape 2 and the value as its mean; `scale` is Wishart with p + 2 degrees of freedom and
+#' the value as its mean; and `df` is uniform on 25 numbers from an eighth of the value to
+#' eight times the value, evenly spaced on the log scale.
 #'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker,
 #'   or one for all, in the data's units.
-#' @param mean_scale \eqn{\gamma > 0}: how many times a component's own covariance
-#'   the covariance of its mean is. The prior mean counts as `1 / mean_scale` cells.
-#' @param df \eqn{\nu > 0}: how many cells the prior guess of a covariance counts as.
+#' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, as a multiple of the
+#'   component's own covariance. The prior mean counts as `1 / mean_scale` cells.
+#' @param df \eqn{\nu > 0}: the number of cells that the prior's `scale` counts as.
 #' @param scale \eqn{\Phi}, the expected covariance of a component: a positive
 #'   definite matrix, or the variances of the markers, or one variance for all, in
 #'   the data's units squared.
@@ -57,8 +56,8 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
 #'   that carry weight.
 #' @param learn names of the parts to be learned along with the mixture: any of
-#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are held fixed, but for
-#'   \eqn{\alpha}, which is always learned.
+#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are fixed. \eqn{\alpha} is always
+#'   learned.
 #'
 #' @return An object of class `dp_prior`: a list of the arguments.
 #' @section Errors:
@@ -76,8 +75,8 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' **19**, 419-438.
 #' @examples
 #' dp_prior()
-#' # Components expected to have standard deviation 30 in every marker, a belief
-#' # worth 200 cells.
+#' # Components are expected to have standard deviation 30 in every marker, which counts
+#' # as much as 200 cells.
 #' dp_prior(scale = 30^2, df = 200)
 #' # Fewer components.
 #' dp_prior(concentration = c(shape = 1, rate = 10))
@@ -209,8 +208,8 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
   )
 }
 
-# The prior of a fit, standardised with that fit's center and unit, as dp_prior()
-# would say it: it may be given to another fit, whose units are its own.
+# The prior of a fit, changed from the units of that fit to those of the data, as
+# dp_prior() gives it: another fit, which has units of its own, can use it.
 data_units <- function(prior) {
   prior$mean <- stats::setNames(prior$mean * prior$unit + prior$center, prior$markers)
   prior$scale <- prior$scale * outer(prior$unit, prior$unit)
@@ -218,7 +217,7 @@ data_units <- function(prior) {
   prior
 }
 
-# The prior of what is learned, around the resolved values.
+# The prior distributions of the parts that are learned, around their resolved values.
 resolve_hyperprior <- function(prior) {
   p <- length(prior$mean)
   list(

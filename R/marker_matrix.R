@@ -1,5 +1,5 @@
-# The data argument of the mixtures: whatever holds cells by markers becomes one
-# double matrix with named columns, checked for values that are not finite.
+# The data of the mixture: any object that holds cells by markers is turned into a
+# matrix of doubles with named columns, and checked for values that are not finite.
 
 # x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or
 # SummarizedExperiment. markers: columns by name or number, NULL for all.
@@ -31,7 +31,8 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
   c(list(x = x, markers = names), columns, list(transform = transform))
 }
 
-# New rows for a fit: its markers by name where there are names, else by position.
+# New rows for a fit. Its markers are found by name if the columns have names, else by
+# position.
 as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)) {
   x <- expression_matrix(newdata, fit$markers, argument, call, from_fit = TRUE)
   if (ncol(x) != length(fit$markers)) {
@@ -50,7 +51,7 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
   if (is.null(fit$transform)) x else arcsinh_columns(x, fit$transform$cofactor)
 }
 
-# The cells given, or those that were fitted.
+# The cells that the user gives, or those that were fitted.
 cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
   if (!is.null(newdata)) {
     return(as_new_rows(newdata, fit, argument, call))
@@ -63,8 +64,8 @@ cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
 
 # Rows by markers -----------------------------------------------------------
 
-# With `from_fit`, the markers are those of a fit, and are looked up only where the
-# columns have names.
+# With `from_fit`, the markers are those of a fit: they are looked up if the columns have
+# names.
 expression_matrix <- function(x, markers, argument, call, from_fit = FALSE) {
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {
@@ -78,7 +79,7 @@ expression_matrix <- function(x, markers, argument, call, from_fit = FALSE) {
   }
   if (!is.null(markers) && !(from_fit && is.null(colnames(values)))) {
     if (from_fit && !all(nzchar(colnames(values)) & !is.na(colnames(values)))) {
-      # As the columns of the fit were named.
+      # In the way in which columns of the fit without a name got theirs.
       colnames(values) <- complete_names(colnames(values))
     }
     values <- select_markers(values, markers, descriptions(x), argument, call, from_fit)
@@ -92,7 +93,7 @@ check_matrix <- function(x, argument, call) {
     wrong("is NULL; give a matrix or data frame with one row per cell and one column per marker")
   }
   if (isS4(x) && methods::is(x, "sparseMatrix")) {
-    wrong("is a sparse matrix (class ", dQuote(class(x)[[1L]], FALSE), "), which a Gaussian mixture cannot keep sparse; give as.matrix(", argument, ") if its zeros are measurements")
+    wrong("is a sparse matrix (class ", dQuote(class(x)[[1L]], FALSE), "), which a Gaussian mixture cannot use; if its zeros are measurements, give as.matrix(", argument, ")")
   }
   if (isS4(x) && (methods::is(x, "Matrix") || methods::is(x, "DelayedMatrix"))) {
     x <- as.matrix(x)
@@ -140,9 +141,9 @@ data_frame_matrix <- function(x, argument, call) {
 
 # Bioconductor's classes, by their accessors --------------------------------
 
-# A list of flowFrame or cytoframe objects, or NULL for another class. The
-# packages that define them are asked only when they are there: an object read
-# from a file can be used without them.
+# A list of flowFrame or cytoframe objects, or NULL for another class. An object that was
+# read from a file can be used without the package that defines its class: that is called
+# only if it is installed.
 cytometry_frames <- function(x) {
   if (!isS4(x)) {
     return(NULL)
@@ -193,7 +194,7 @@ stack_frames <- function(frames, argument, call) {
     }
   }
   values <- if (length(values) == 1L) values[[1L]] else do.call(rbind, values)
-  # flowCore keeps attributes on the names of the channels.
+  # flowCore's names of channels have attributes, which as.character() removes.
   dimnames(values) <- list(NULL, as.character(channels))
   values
 }
@@ -224,13 +225,13 @@ assay_cells <- function(x, argument, call) {
   values
 }
 
-# An accessor of a package that warpbayes does without, or NULL.
+# An accessor of a package, or NULL if that is not installed.
 accessor <- function(package, name) {
   if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
 }
 
-# TRUE where the package that defines the class of x is installed: its methods
-# are then there to be called.
+# Loads the package that defines the class of x, so that its methods can be called; TRUE
+# if it is installed.
 load_package_of <- function(x) {
   package <- attr(class(x), "package")
   !is.null(package) && nzchar(package) && package != ".GlobalEnv" &&
@@ -277,7 +278,7 @@ select_markers <- function(x, markers, described, argument, call, from_fit = FAL
   if (anyDuplicated(index)) {
     stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice", call = call)
   }
-  # A name that two columns bear does not say which is meant.
+  # If two columns have the same name, it does not say which of them is meant.
   twice <- is.character(markers) & given[index] %in% given[duplicated(given)]
   if (any(twice)) {
     stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE), call = call)
@@ -362,7 +363,7 @@ arcsinh_columns <- function(x, cofactor) {
   x
 }
 
-# Stops at a value that is not finite; gives the columns' mean, sd, min and max.
+# Stops if a value is not finite. Returns mean, sd, min and max of each column.
 scan_columns <- function(x, markers, argument, call) {
   scan <- native(C_matrix_scan, x)
   if (scan$count > 0) {

@@ -1,12 +1,12 @@
-# How much memory there is, and how messages show an amount of it.
+# How much memory is available, and how messages show an amount of memory.
 
 show_bytes <- function(bytes) {
   unit <- min(max(floor(log10(max(bytes, 1)) / 3), 0), 6)
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# Bytes that the machine has to give, and no more than are left to the container that this
-# process runs in; as many as can be where the system does not say.
+# Bytes of memory available to this process on the machine and in its container; 2^52 if the
+# system does not say.
 memory_available <- function() {
   min(machine_memory(), container_memory())
 }

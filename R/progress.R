@@ -1,5 +1,6 @@
-# A progress signal: to progressr if it is installed, and as a text bar if asked
-# for. Returns a function of the steps done since the last call; NULL closes the bar.
+# Reports progress, to progressr if it is installed, and by a text bar if `bar` is TRUE.
+# Returns a function to be called with the number of steps done since its last call, and
+# with NULL at the end, which closes the bar.
 progress_signal <- function(steps, bar) {
   signal <- if (requireNamespace("progressr", quietly = TRUE)) {
     progressr::progressor(steps = steps, auto_finish = FALSE)
@@ -21,4 +22,9 @@ progress_signal <- function(steps, bar) {
       utils::setTxtProgressBar(text, done)
     }
   }
+}
+
+# The argument `progress`: NULL shows a bar in interactive sessions only.
+check_progress <- function(progress, call = sys.call(-1L)) {
+  if (is.null(progress)) interactive() else check_flag(progress, "progress", call)
 }

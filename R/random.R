@@ -1,12 +1,17 @@
-# Seeds. All randomness is a function of one whole number in [0, 2^53): given
-# back, it repeats the result on any machine, backend and number of threads.
+# Seeds. All randomness is a function of the seed, a whole number in [0, 2^53): the same
+# seed gives the same result on any machine, backend and number of threads.
 
 check_seed <- function(seed, call = sys.call(-1L)) {
   if (is.null(seed)) {
-    # Two draws of R's generator, so that set.seed() governs: 26 + 27 bits.
+    # 26 + 27 bits from R's generator, so that set.seed() makes the result repeatable.
     high <- floor(stats::runif(1L) * 2^26)
     low <- floor(stats::runif(1L) * 2^27)
     return(high * 2^27 + low)
   }
   check_count(seed, "seed", min = 0, max = 2^53 - 1, call = call)
+}
+
+# The key of a chain's random numbers, which depends on the seed and the chain's number.
+chain_key <- function(seed, chain) {
+  native(C_chain_key, seed, as.integer(chain))
 }

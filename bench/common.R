@@ -2,8 +2,8 @@
 # machine's own rate measured between them, results as CSV.
 library(warpbayes)
 
-# Seconds of each of several functions, in turn, `times` over: a named matrix, so that
-# a disturbance of the machine falls on all of them alike.
+# The seconds of several functions, which are called in turn, `times` times each, so that
+# a disturbance of the machine slows all of them: a matrix with one row for each.
 interleave <- function(..., times = 5) {
   runs <- list(...)
   vapply(runs, function(run) run(), numeric(1)) # warm-up, not counted

@@ -1,6 +1,6 @@
 # Direct sums on a graphics card: seconds and multiply-adds per second of large pairs, and
 # of batches of small ones by each of the two kernels; the faster one is what
-# src/cuda/convolve.cu must choose. Prints a table in Markdown.
+# src/cuda/pmf.cu must choose. Prints a table in Markdown.
 library(warpbayes)
 options(warpbayes.backend = "cuda")
 if (nzchar(plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN"))) {

@@ -1,5 +1,5 @@
 # Sums of discrete variables: seconds, the share of the machine's own rate of
-# multiply-adds (measured in between), and the seconds of what R has otherwise, in the
+# multiply-adds (measured in between), and the seconds of other R functions, in the
 # same run. Medians of interleaved repetitions; a minute or two in all.
 #   cd bench && Rscript convolution.R
 source("common.R")

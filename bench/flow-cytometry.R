@@ -1,7 +1,7 @@
 # Seconds for 100 Gibbs sweeps at p = 14, k = 256 and n = 1e4 .. 5e6 cells: the rows
 # of Table 1 of Suchard and others (2010), on this machine. The whole of dp_mixture()
-# is timed but its start: allocation, draws of all parameters, storage of traces. Large cases
-# run fewer sweeps, scaled to 100. Run in bench/: Rscript flow-cytometry.R [backend]
+# is timed except its start: draws of labels and parameters, storage of traces. Large cases
+# run fewer sweeps, whose time is scaled to 100. Run in bench/: Rscript flow-cytometry.R [backend]
 source("common.R")
 backend <- c(commandArgs(TRUE), "cpu")[[1]]
 p <- 14

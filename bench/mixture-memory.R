@@ -1,5 +1,5 @@
-# Peak memory of a fit beyond its data, from the kernel's own count: n = 1e6, k = 256,
-# p = 14. Linux only: the peak is set back once the data are there.
+# The most memory that a fit takes beyond its data, as counted by the operating system:
+# n = 1e6, k = 256, p = 14. Linux only. The count is reset once the data exist.
 source("common.R")
 resident <- function(which) {
   line <- grep(paste0("^", which), readLines("/proc/self/status"), value = TRUE)

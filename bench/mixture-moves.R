@@ -1,4 +1,4 @@
-# What the exchanges of labels buy: effective draws per second of the concentration
+# What is gained by exchanging labels: effective draws per second of the concentration
 # and of the number of occupied components, on the GvHD cells of mclust, with and
 # without. Four chains of 4,000 sweeps each.
 source("common.R")

@@ -1,27 +1,26 @@
-# One allocation pass of the mixture, as the benchmarks of the processor and of the
+# One pass of the mixture over its rows, as the benchmarks of the processor and of the
 # graphics card time it: both set `backend`, then source this file.
 internal <- asNamespace("warpbayes")
 
 # A session with a state in which every component holds rows; `sweep()` returns the
-# seconds of one allocation pass, `opening` those of handing over the data.
+# seconds of one sweep, `opening` those of handing over the data.
 prepare <- function(n, p, k, threads = 1, precision = "double") {
   x <- matrix(rnorm(n * p), n)
   run <- internal$resolve_run(backend, threads)
   prior <- internal$compiled_prior(internal$resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
-  key <- .Call(internal$C_mixture_key, 1, 1L)
+  key <- .Call(internal$C_chain_key, 1, 1L)
   opening <- elapsed(
     session <- internal$native(internal$C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
   )
   statistics <- internal$native(internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, sample.int(k, n, TRUE))
-  draw <- internal$native(internal$C_mixture_draw, prior, statistics, 1, p, key, 1, FALSE)
-  moments <- internal$native(internal$C_mixture_moments, draw$mean, draw$factor, numeric(p), rep(1, p), TRUE)
+  state <- list(key = key, sweep = 0, statistics = statistics, concentration = 1, prior = prior$values)
   list(
     threads = run$threads,
     opening = opening,
     sweep = function() elapsed(internal$native(
-      internal$C_mixture_sweep, session, prior, statistics, 1, key, 1, 1L, FALSE, FALSE, matrix(0, p, 1)
+      internal$C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, p, 1), c(FALSE, FALSE, FALSE), numeric(p), rep(1, p)
     )),
-    parameters = function() elapsed(internal$native(internal$C_mixture_draw, prior, statistics, 1, p, key, 1, FALSE)),
+    parameters = function() elapsed(internal$native(internal$C_mixture_draw, prior, state, FALSE, FALSE, numeric(p), rep(1, p))),
     close = function() .Call(internal$C_mixture_close, session)
   )
 }

@@ -1,13 +1,14 @@
-# The mixture's allocation pass (draws of the components of all rows, and their
-# sufficient statistics) against the machine's multiply-add rate measured in the
-# same run. Run in bench/: Rscript mixture.R [backend]
+# The draw of the labels of all rows with their sufficient statistics, compared with the
+# machine's rate of multiply-adds measured in the same run.
+# Run in bench/: Rscript mixture.R [backend]
 #
-# Floor: p(p+3)/2 fused multiply-adds for each (row, component). The weight and
-# its draw take about 27 further vector operations, most of them multiply-adds:
-# `share` counts the former alone, `share_all` both.
+# At least p(p+3)/2 fused multiply-adds are needed for each row and component; `share` is
+# the time that these would take, as a share of the time measured. The weight and the
+# draw take about 27 further vector operations, most of them multiply-adds, which
+# `share_all` counts too.
 #
-# The data are one Gaussian cloud allocated at random: all components overlap, so
-# that no block of components can be passed over. Separated components are faster.
+# The data are one Gaussian cloud with random labels: all components overlap, so that no
+# block of components can be skipped. Separated components are faster.
 source("common.R")
 backend <- c(commandArgs(TRUE), "cpu")[[1]]
 source("mixture-pass.R")

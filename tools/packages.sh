@@ -5,7 +5,7 @@
 LC_ALL=C.UTF-8
 export LC_ALL
 
-# need PACKAGE...: installs those that are not there.
+# need PACKAGE...: installs those that are not installed.
 need() {
   if ! command -v dpkg-query > /dev/null 2>&1; then
     echo "This is neither Debian nor Ubuntu: install what these packages hold there, if it is not installed yet:"
@@ -37,7 +37,7 @@ need() {
   fi
 }
 
-# R of at least 4.1, said in words where it is older.
+# need_r: fails with a message if R is older than 4.1.
 need_r() {
   if ! Rscript --vanilla -e 'quit(status = as.integer(getRversion() < "4.1.0"))'; then
     echo "warpbayes needs R 4.1 or newer; this is $(Rscript --vanilla -e 'cat(R.version.string)')" >&2

@@ -1,4 +1,4 @@
-# Brings what the README and the vignette show up to date with bench/results: the
+# Updates what the README and the vignette show from bench/results: the
 # table of times between the marks in README.md, vignettes/flow-cytometry-times.csv,
 # and the figure man/figures/gvhd.png. Run in the sources' folder, with the package
 # and mclust installed, and ImageMagick: Rscript tools/readme.R

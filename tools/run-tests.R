@@ -1,6 +1,6 @@
-# Runs tests/testthat against the installed package: with WARPBAYES_TEST_BACKEND
-# and WARPBAYES_TEST_PLUGIN on that backend, with WARPBAYES_TEST_FILTER only the
-# files whose names match. The last line is "N passed, N failed, N skipped".
+# Runs tests/testthat with the installed package. WARPBAYES_TEST_BACKEND and
+# WARPBAYES_TEST_PLUGIN choose the backend; WARPBAYES_TEST_FILTER is a regular
+# expression for the names of the files to run. The last line is "N passed, N failed, N skipped".
 set <- function(option, variable) {
   value <- Sys.getenv(variable)
   if (nzchar(value)) {

@@ -1,4 +1,4 @@
-/* What the package asks of a backend before it calls it, and how messages are written. */
+/* Writes messages of failures, and checks whether a backend has the functions of a topic. */
 #include "backend/backend.h"
 
 #include <stdarg.h>
@@ -13,6 +13,6 @@ void wb_message_write(wb_message *message, const char *format, ...) {
 
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message) {
   if (functions) return WB_OK;
-  wb_message_write(message, "the backend \"%s\" does not do %s: use another one", backend->name, topic);
+  wb_message_write(message, "the backend \"%s\" cannot compute %s: choose another backend", backend->name, topic);
   return WB_ERROR_BACKEND;
 }

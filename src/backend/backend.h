@@ -1,52 +1,67 @@
-/* What a backend is: the tables of functions through which the host algorithms
- * reach a processor's loops (src/cpu) or a graphics card's kernels (src/cuda), one
- * table a topic.
+/* A backend is a set of tables of functions, one for each topic. Through them the
+ * host algorithms call the processor's loops (src/cpu) or the graphics card's kernels
+ * (src/cuda).
  *
- * Plain C, no R headers: the same files are read by the package, by the CUDA
- * plugin and by the emulator. Every function returns a wb_status; on failure it
- * has written one sentence into `message`, released what it had taken, and left
- * its outputs unspecified. None prints, exits or jumps. Host arrays belong to
- * the caller. Functions of one session are called from one thread at a time.
+ * Plain C without R's headers: the package, the CUDA plugin and the emulator compile
+ * the same files. Every function returns a wb_status. If it fails it has written one
+ * sentence into `message` and freed what it had allocated, and its outputs are
+ * unspecified. No function prints, exits or jumps. Host arrays belong to the caller.
+ * The functions of one session are called from one thread at a time.
  */
 #ifndef WB_BACKEND_H
 #define WB_BACKEND_H
 
-#include "backend/convolution.h"
+#include "backend/categorical.h"
 #include "backend/mixture.h"
+#include "backend/pmf.h"
+#include "backend/polyagamma.h"
+#include "backend/predictive.h"
+#include "backend/regression.h"
+#include "backend/topic_model.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Raised by one whenever a struct or a function of these headers changes shape. */
-#define WB_ABI_VERSION 3
+/* To be raised by one whenever a struct or a function of these headers changes. */
+#define WB_ABI_VERSION 8
 
 typedef struct wb_backend {
   uint32_t abi_version;
-  uint32_t size; /* sizeof(wb_backend), a second guard against a stale plugin */
+  uint32_t size; /* sizeof(wb_backend): differs if a plugin was built from other headers */
   const char *name;
 
   int (*device_count)(int32_t *count, wb_message *message);
   int (*device_describe)(int32_t index, wb_device *device, wb_message *message);
 
-  /* Fused multiply-adds per second of the run's threads and instruction set, or of
-   * its device: the best of three measurements of 50 ms each. */
+  /* Fused multiply-adds per second, with the threads and the instruction set of the
+   * run or on its device: the best of three measurements of 50 ms each. */
   int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+  /* Bytes per second that they read from memory, one after the other: the best of three
+   * readings of more than any cache holds. */
+  int (*read_rate)(const wb_run *run, double *rate, wb_message *message);
 
-  /* NULL: this backend cannot do the topic (wb_backend_has). */
+  /* One table for each topic; NULL if this backend lacks the topic, which callers
+   * find out by wb_backend_has(). */
   const wb_mixture_functions *mixture;
-  const wb_convolution_functions *convolution;
+  const wb_pmf_functions *pmf;
+  const wb_categorical_functions *categorical;
+  const wb_topic_model_functions *topic_model;
+  const wb_polyagamma_functions *polyagamma;
+  const wb_regression_functions *regression;
+  const wb_predictive_functions *predictive;
 } wb_backend;
 
-/* The backend compiled into the package. */
+/* The backend that is compiled into the package. */
 const wb_backend *wb_cpu_backend(void);
 
-/* What the plugin exports: the only symbol visible in it. */
+/* The one symbol that the plugin exports: a function that returns its wb_backend. */
 #define WB_PLUGIN_SYMBOL "wb_plugin_backend"
 
-/* WB_OK where the backend has these functions; else WB_ERROR_BACKEND, and the message
- * says that it does not do `topic` ("mixtures"). */
+/* `functions` is a topic's pointer in the table. WB_OK if it is not NULL, otherwise
+ * WB_ERROR_BACKEND with the message that the backend cannot compute `topic`
+ * ("mixtures"). */
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Gaussian mixtures: a part of the table of backend.h. */
+/* The table of functions for Gaussian mixtures. */
 #ifndef WB_BACKEND_MIXTURE_H
 #define WB_BACKEND_MIXTURE_H
 
@@ -8,19 +8,19 @@
 extern "C" {
 #endif
 
-/* n rows of p values. The session reads x in its own units and works on
- * (x - center) * inverse_scale; x must outlive the session. */
+/* Rows of data. The session reads x in the data's units and computes with the scaled
+ * units (x - center) * inverse_scale. x must outlive the session. */
 typedef struct wb_mixture_data {
   const double *x; /* rows x columns, column-major */
   int64_t rows;
   int32_t columns;
   const double *center;        /* columns */
   const double *inverse_scale; /* columns */
-  wb_precision precision;      /* of log densities and weights */
+  wb_precision precision;      /* in which log densities and weights are computed */
 } wb_mixture_data;
 
-/* k components, in the scaled units. With Sigma = L L', F = L^-1:
- * log(pi_j N(x | mu_j, Sigma_j)) = log_constant_j - |F_j x - offset_j|^2 / 2. */
+/* Components in the scaled units, p being the columns. With Sigma = L L' and
+ * F = L^-1: log(pi_j N(x | mu_j, Sigma_j)) = log_constant_j - |F_j x - offset_j|^2 / 2. */
 typedef struct wb_mixture_parameters {
   int32_t components;
   const double *factor; /* components x p(p+1)/2: lower triangles F, row by row */
@@ -28,35 +28,34 @@ typedef struct wb_mixture_parameters {
   const double *log_constant; /* components: log pi - log|L| - p/2 log(2 pi) */
 } wb_mixture_parameters;
 
-/* A session: the data where the backend reads them, and room to work in. */
+/* A session: the data, in memory that the backend reads, and its working memory. */
 typedef struct wb_mixture_session wb_mixture_session;
 
-/* Doubles of the sufficient statistics of one component: its count, its p sums
- * and the p(p+1)/2 sums of products, lower triangle row by row. */
+/* The number of doubles in the sufficient statistics of one component: the count of
+ * its rows, p sums, and p(p+1)/2 sums of products, a lower triangle row by row. */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
-
-/* Rows of one leaf of the summation tree: rows are added in order within a
- * leaf, leaves are combined by a binary tree over their indices. */
-#define WB_LEAF_ROWS 2048
 
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
               wb_message *message);
-  /* Draws the component of every row from its posterior under `parameters`
-   * and sums what the Gibbs sweep needs. The draw of row i depends on (key,
-   * iteration, i) alone. labels: rows, from 0, or NULL. statistics:
-   * components x WB_MIXTURE_STATISTICS(columns). log_likelihood: sum over rows
-   * of the log mixture density of the scaled row. */
+  /* Draws the component of every row from its conditional posterior given
+   * `parameters`. The draw of row i depends on (key, iteration, i) alone.
+   *   labels          one for each row, from 0; or NULL
+   *   statistics      components x WB_MIXTURE_STATISTICS(columns): of the rows drawn
+   *                   to each component
+   *   log_likelihood  the sum over rows of the log mixture density in scaled units */
   int (*draw_labels)(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                      uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
                      double *log_likelihood, wb_message *message);
-  /* Rows first..first + count - 1: the most probable component (from 0), the
-   * log mixture density of the scaled row, and the component probabilities
-   * (count x components, column-major). Each output may be NULL. */
+  /* Evaluates rows first, ..., first + count - 1 under `parameters`. Each output may
+   * be NULL.
+   *   labels       the most probable component of each row, from 0
+   *   log_density  the log mixture density of each row in scaled units
+   *   probability  of each row (count) and component, column-major */
   int (*evaluate)(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                   int64_t first, int64_t count, int32_t *labels, double *log_density,
                   double *probability, wb_message *message);
-  void (*close)(wb_mixture_session *session); /* NULL-safe, never fails */
+  void (*close)(wb_mixture_session *session); /* takes NULL too; never fails */
 } wb_mixture_functions;
 
 #ifdef __cplusplus

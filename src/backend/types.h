@@ -1,4 +1,4 @@
-/* What every function of a backend speaks in: a status, a message, where to run. */
+/* What the functions of every topic take and return: status, message, where to run. */
 #ifndef WB_BACKEND_TYPES_H
 #define WB_BACKEND_TYPES_H
 
@@ -14,7 +14,7 @@ typedef enum wb_status {
   WB_ERROR_INPUT = 1,   /* the caller's values cannot be used */
   WB_ERROR_DEVICE = 2,  /* the device failed while computing */
   WB_ERROR_MEMORY = 3,  /* host or device memory ran out */
-  WB_ERROR_BACKEND = 4, /* the backend or the device asked for is not there */
+  WB_ERROR_BACKEND = 4, /* the backend or the device is not available */
   WB_INTERRUPTED = 5    /* the user interrupted; no function of a backend returns it */
 } wb_status;
 
@@ -24,19 +24,19 @@ typedef struct wb_message {
 
 typedef enum wb_precision { WB_DOUBLE = 0, WB_SINGLE = 1 } wb_precision;
 
-/* Vector instruction sets of the CPU loops; a backend without them ignores it. */
+/* Vector instruction sets of the processor's loops. The CUDA backend ignores them. */
 typedef enum wb_isa {
   WB_ISA_BASELINE = 0,
   WB_ISA_AVX2 = 1,
   WB_ISA_AVX512 = 2
 } wb_isa;
 
-/* Where and how a call runs. Results do not depend on it. */
+/* Where a call runs. Results do not depend on it. */
 typedef struct wb_run {
   int32_t threads; /* CPU threads, at least 1 */
   wb_isa isa;
   int32_t device;        /* index of the graphics card, from 0 */
-  uint64_t memory_limit; /* bytes of device memory to stay within, 0: what is free */
+  uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */
 } wb_run;
 
 typedef struct wb_device {
@@ -47,6 +47,10 @@ typedef struct wb_device {
   int32_t driver;       /* version of the driver, 1000 * major + 10 * minor */
   int32_t runtime;      /* version of the runtime, likewise */
 } wb_device;
+
+/* The order of every sum over rows: rows are added in order within a leaf of so many
+ * rows, and the sums of the leaves by a binary tree over the leaves' indices. */
+#define WB_LEAF_ROWS 2048
 
 /* Writes one sentence into `message`, cut to its length. */
 void wb_message_write(wb_message *message, const char *format, ...)

@@ -18,12 +18,12 @@
  *   wb_expf               0.87      1.0     34
  *   wb_logf               0.85      1.0     41
  *
- * The functions with a count have no branches and become vector code when they
- * are inlined into a loop over lanes; counted are all instructions of such a loop
- * but its own three, load and store included, GCC 12 with AVX2 (AVX-512 and clang
- * differ by a few). For that, selections are made with bit masks, whole numbers
- * move to and from doubles by way of 2^52 (AVX2 has no conversion of 64-bit
- * integers), and 2^k is applied by adding to the exponent field.
+ * The functions with a count have no branches, so that a loop which calls them becomes
+ * vector code. The count is that of all instructions in such a loop, load and store
+ * included, but not of the three that make the loop itself (GCC 12 with AVX2; AVX-512
+ * and clang differ by a few). To have no branches, selections are made with bit masks,
+ * whole numbers are converted to and from doubles by adding 2^52 (AVX2 has no
+ * conversion of 64-bit integers), and 2^k is applied by adding to the exponent field.
  */
 #ifndef WB_ELEMENTARY_H
 #define WB_ELEMENTARY_H
@@ -51,9 +51,9 @@ WB_HD float wb_bits_float(uint32_t bits) {
   return x;
 }
 
-/* All bits set where the condition holds: GCC turns a selection written with ?:
- * into a branch as soon as one side is a constant, and then gives up on the
- * loop; it keeps this. */
+/* All bits set if the condition holds. GCC turns a selection written with ?: into a
+ * branch if one side is a constant, and then does not make vector code of the loop;
+ * with masks it does. */
 WB_HD uint64_t wb_mask(int condition) {
   return (uint64_t)0 - (uint64_t)condition;
 }
@@ -106,8 +106,8 @@ WB_HD float wb_nanf(void) {
 #define WB_LN2_LOWf -1.90465421e-9f
 #define WB_TO_INTEGERf 12582912.0f /* 1.5 * 2^23 */
 
-/* (exp(r) - 1 - r)/r^2 for |r| <= log(2)/2, so that 1 + r + r^2 P(r) has a
- * relative error of 5.8e-18. */
+/* P(r) = (exp(r) - 1 - r)/r^2 for |r| <= log(2)/2: 1 + r + r^2 P(r) has a relative
+ * error of 5.8e-18. */
 WB_HD double wb_exp_polynomial(double r) {
   double s = 2.497966367665672e-8;
   s = wb_fma(s, r, 2.762520365733726e-7);
@@ -137,9 +137,9 @@ WB_HD float wb_exp_reducedf(float r) {
   return wb_fmaf(s, r, 1.0f);
 }
 
-/* exp(x) for x <= 0, a weight relative to the largest: exactly 1 at 0, exactly
- * 0 for -inf and wherever exp(x) is below the smallest normal number 2^-1022.
- * Not for x > 0; NaN gives 0. */
+/* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0,
+ * exactly 0 at -inf and wherever exp(x) is below the smallest normal number 2^-1022.
+ * Right for 0 < x <= 709 too, wrong above; 0 for NaN. */
 WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
@@ -199,7 +199,7 @@ WB_HD double wb_expm1(double x) {
   double tail = wb_fma(r * r, wb_exp_polynomial(r), lost);
   double high = r + tail;
   double low = tail - (high - r);
-  /* Half of everything, as 2^1024 is not a number; the sum with what it loses. */
+  /* All terms are halved, since 2^1024 is not a double. `error` is what the sum loses. */
   double scale = wb_bits_double((wb_double_bits(shifted) + 1022) << 52);
   double whole = scale - 0.5;
   double scaled = scale * high;
@@ -374,6 +374,32 @@ WB_HD double wb_lgamma_multivariate(int p, double x) {
   return sum;
 }
 
+/* -Phi^-1(p) for 2^-54 <= p < 0.075 is wb_normal_tail_top(r)/wb_normal_tail_bottom(r)
+ * with r = sqrt(-log p) - 1.6. */
+WB_HD double wb_normal_tail_top(double r) {
+  double top = 3.4752795240368614e-05;
+  top = wb_fma(top, r, 0.0018101834410189726);
+  top = wb_fma(top, r, 0.03216703341463222);
+  top = wb_fma(top, r, 0.27760604479716006);
+  top = wb_fma(top, r, 1.329524166012771);
+  top = wb_fma(top, r, 3.6792897753435985);
+  top = wb_fma(top, r, 5.756436243203399);
+  top = wb_fma(top, r, 4.618374567796596);
+  top = wb_fma(top, r, 1.4234371107496837);
+  return top;
+}
+WB_HD double wb_normal_tail_bottom(double r) {
+  double bottom = 2.4573233196054013e-05;
+  bottom = wb_fma(bottom, r, 0.0012408186511619025);
+  bottom = wb_fma(bottom, r, 0.020833771753116275);
+  bottom = wb_fma(bottom, r, 0.1656851976272124);
+  bottom = wb_fma(bottom, r, 0.7100403226893066);
+  bottom = wb_fma(bottom, r, 1.6772923497274286);
+  bottom = wb_fma(bottom, r, 2.0447871258209633);
+  bottom = wb_fma(bottom, r, 1.0);
+  return bottom;
+}
+
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, where every wb_uniform lies: rational
  * functions of (p - 1/2)^2 about the centre and of sqrt(-log(min(p, 1 - p))) in
  * the tails, the division of Wichura 1988 (Algorithm AS 241, Applied Statistics
@@ -404,23 +430,8 @@ WB_HD double wb_normal_quantile_within(double p) {
   centre_bottom = wb_fma(centre_bottom, s, 1.0);
 
   double r = wb_sqrt(-wb_log_biased(smaller, 1023.0, -0.0)) - 1.6;
-  double tail_top = 3.4752795240368614e-05;
-  tail_top = wb_fma(tail_top, r, 0.0018101834410189726);
-  tail_top = wb_fma(tail_top, r, 0.03216703341463222);
-  tail_top = wb_fma(tail_top, r, 0.27760604479716006);
-  tail_top = wb_fma(tail_top, r, 1.329524166012771);
-  tail_top = wb_fma(tail_top, r, 3.6792897753435985);
-  tail_top = wb_fma(tail_top, r, 5.756436243203399);
-  tail_top = wb_fma(tail_top, r, 4.618374567796596);
-  tail_top = wb_fma(tail_top, r, 1.4234371107496837);
-  double tail_bottom = 2.4573233196054013e-05;
-  tail_bottom = wb_fma(tail_bottom, r, 0.0012408186511619025);
-  tail_bottom = wb_fma(tail_bottom, r, 0.020833771753116275);
-  tail_bottom = wb_fma(tail_bottom, r, 0.1656851976272124);
-  tail_bottom = wb_fma(tail_bottom, r, 0.7100403226893066);
-  tail_bottom = wb_fma(tail_bottom, r, 1.6772923497274286);
-  tail_bottom = wb_fma(tail_bottom, r, 2.0447871258209633);
-  tail_bottom = wb_fma(tail_bottom, r, 1.0);
+  double tail_top = wb_normal_tail_top(r);
+  double tail_bottom = wb_normal_tail_bottom(r);
 
   int centre = smaller >= 0.075;
   uint64_t sign = wb_double_bits(q) & 0x8000000000000000u;

@@ -1,4 +1,5 @@
-/* How core/ spells a function that C99, C++ and CUDA all compile. */
+/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function
+ * and fused multiply-adds. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #ifdef __FAST_MATH__
-#error "warpbayes promises the same result everywhere: do not compile it with -ffast-math"
+#error "warpbayes has to give the same results everywhere: compile it without -ffast-math"
 #endif
 
 #if defined(__CUDACC__)

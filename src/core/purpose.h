@@ -1,7 +1,8 @@
-/* What a draw is for: the 16 bits that keep the streams of one element apart.
+/* What a draw is for: a number of 16 bits in the counter of the generator, so that
+ * each use of randomness has streams of its own.
  *
- * A purpose names one use of randomness within one kind of fit. Values are part
- * of the contract "the same seed gives the same result": append, never renumber.
+ * The brackets hold what the elements of a purpose are. Since "the same seed gives the
+ * same result" holds across versions, numbers are added and never changed.
  */
 #ifndef WB_PURPOSE_H
 #define WB_PURPOSE_H
@@ -9,23 +10,59 @@
 typedef enum wb_purpose {
   WB_PURPOSE_CHAIN = 1, /* a chain's key from the seed */
 
-  /* Gaussian mixtures; the element in brackets */
-  WB_PURPOSE_ALLOCATION = 16,      /* the component of a row [row] */
+  /* Gaussian mixtures */
+  WB_PURPOSE_LABEL = 16,           /* the component of a row [row] */
   WB_PURPOSE_COVARIANCE = 17,      /* Sigma_j [component] */
   WB_PURPOSE_MEAN = 18,            /* mu_j [component] */
   WB_PURPOSE_STICK = 19,           /* v_j [component] */
   WB_PURPOSE_CONCENTRATION = 20,   /* alpha [0] */
-  WB_PURPOSE_LABEL_SWAP = 21,      /* exchange of neighbouring labels [component] */
+  WB_PURPOSE_LABEL_SWAP = 21,      /* exchange of the labels j and j + 1 [component] */
   WB_PURPOSE_PRIOR_MEAN = 22,      /* m [0] */
   WB_PURPOSE_PRIOR_MEAN_SCALE = 23, /* gamma [0] */
   WB_PURPOSE_PRIOR_SCALE = 24,     /* Phi [0] */
   WB_PURPOSE_PRIOR_DF = 25,        /* nu [0] */
-  WB_PURPOSE_SUBSAMPLE = 26,       /* rows that the start looks at [position] */
-  WB_PURPOSE_START = 27,           /* seeds of k-means++ [centre] */
+  WB_PURPOSE_SUBSAMPLE = 26,       /* rows from which a fit starts [position] */
+  WB_PURPOSE_START = 27,           /* centres chosen by k-means++ [centre] */
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */
-  WB_PURPOSE_PMF = 64 /* draws of a pmf [position] */
+  WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
+
+  /* Categorical draws */
+  WB_PURPOSE_CATEGORICAL = 80,     /* the first draw of a row, a uniform for each block [row] */
+  WB_PURPOSE_CATEGORICAL_MORE = 81, /* the other draws, a uniform for each [row] */
+  WB_PURPOSE_CATEGORICAL_TREES = 82, /* the first draw by trees [row] */
+
+  /* Topic models; a pair is a row and a topic, row * topics + topic */
+  WB_PURPOSE_TOPIC = 96,            /* the topic of a token [token / 2], one word each */
+  WB_PURPOSE_TOPIC_SHARE = 97,      /* theta [document and topic] */
+  WB_PURPOSE_TOPIC_TERM = 98,       /* phi [term and topic] */
+  WB_PURPOSE_TOPIC_START = 99,      /* the first topic of a token [token] */
+  WB_PURPOSE_TOPIC_TABLES = 100,    /* tables of a document [document and topic] */
+  WB_PURPOSE_TOPIC_TERM_TABLES = 101, /* tables of a term [term and topic] */
+  WB_PURPOSE_TOPIC_STICK = 102,     /* auxiliary beta of a document [document] */
+  WB_PURPOSE_TOPIC_TERM_STICK = 103, /* auxiliary beta of a topic [topic] */
+  WB_PURPOSE_TOPIC_ALPHA = 104,     /* alpha [topic] */
+  WB_PURPOSE_TOPIC_BETA = 105,      /* beta [0] */
+  WB_PURPOSE_TOPIC_SPLIT = 106,     /* halves of a document [document] */
+
+  /* Polya-Gamma variables */
+  WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */
+
+  /* Regressions */
+  WB_PURPOSE_COEFFICIENT = 144,     /* coefficients [outcome] */
+  WB_PURPOSE_GROUP_INTERCEPT = 145, /* intercept of a group [group] */
+  WB_PURPOSE_GROUP_SCALE = 146,     /* variance of these intercepts [0] */
+  WB_PURPOSE_SHRINKAGE = 147,       /* scales of the horseshoe prior [outcome] */
+  WB_PURPOSE_DISPERSION = 148,      /* dispersion of the negative binomial [0] */
+
+  /* Predictive resampling */
+  WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_ROW = 161,    /* covariates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_WEIGHT = 162, /* Bayesian bootstrap, iteration = resample [observation] */
+  WB_PURPOSE_RESAMPLE_CHAIN = 163,  /* normals of two steps [resample] */
+  WB_PURPOSE_RESAMPLE_T = 164,      /* t draw of a step [resample] */
+  WB_PURPOSE_ORDER = 165            /* orders of the data, iteration = order [position] */
 } wb_purpose;
 
 #endif

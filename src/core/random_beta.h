@@ -1,6 +1,6 @@
 /* Beta and Dirichlet draws on the log scale, from gammas: V = G(a)/(G(a) + G(b))
  * (Devroye 1986, Non-Uniform Random Variate Generation, sections IX.4 and
- * XI.4). Both log V and log(1 - V) keep their relative accuracy, where V or
+ * XI.4). Both log V and log(1 - V) are accurate in relative terms, even where V or
  * 1 - V itself would round to 1 or underflow. */
 #ifndef WB_RANDOM_BETA_H
 #define WB_RANDOM_BETA_H
@@ -20,8 +20,8 @@ WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v
   *log_1mv = log_odds < 0.0 ? log_larger : log_smaller;
 }
 
-/* log of a Dirichlet draw of k >= 1 shapes, gammas drawn in order of the index.
- * log_p may not be shape itself. */
+/* The logs of a Dirichlet draw with k >= 1 shapes. The gammas are drawn in order of the
+ * index. log_p and shape must be different arrays. */
 WB_HD void wb_draw_log_dirichlet(wb_stream *stream, int k, const double *shape, double *log_p) {
   int largest = 0;
   for (int i = 0; i < k; i++) {

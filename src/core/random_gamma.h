@@ -1,20 +1,20 @@
-/* Exponential and gamma draws: Marsaglia & Tsang 2000, "A simple method for
+/* Exponential and gamma draws of scale 1: Marsaglia & Tsang 2000, "A simple method for
  * generating gamma variables", ACM Transactions on Mathematical Software 26,
- * 363-372. Scale 1 throughout. */
+ * 363-372. */
 #ifndef WB_RANDOM_GAMMA_H
 #define WB_RANDOM_GAMMA_H
 
 #include "core/random_normal.h"
 
-/* Takes one word. */
+/* An exponential draw. Takes one word. */
 WB_HD double wb_draw_exponential(wb_stream *stream) {
   return -wb_log(wb_stream_uniform(stream));
 }
 
-/* A gamma draw of shape d + 1/3 >= 1 is d (1 + t)^3: returns t. Each trial takes
- * two words, a normal and a uniform, also when the normal alone rejects it. 95% of
- * trials are accepted at shape 1, more above; their quick test spares most of the
- * logarithms. */
+/* A gamma draw of shape d + 1/3 >= 1 is d (1 + t)^3: returns t. Each trial takes two
+ * words, for a normal and a uniform, even if the normal alone rejects it. 95% of the
+ * trials are accepted at shape 1, more at larger shapes. The authors' quick test makes
+ * most logarithms unnecessary. */
 WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
   double scale = 1.0 / wb_sqrt(9.0 * d);
   for (;;) {
@@ -32,9 +32,9 @@ WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
   }
 }
 
-/* log of a gamma draw, any shape > 0. Below 1: G(a) = G(a + 1) U^(1/a), their
- * advice, on the log scale, where a shape of 1e-3 or 1e-8 cannot underflow; U is
- * the word after those of G(a + 1). */
+/* The log of a gamma draw of any shape > 0. For a shape a < 1, as the authors advise,
+ * G(a) = G(a + 1) U^(1/a), here on the log scale, where shapes such as 1e-3 or 1e-8 do
+ * not underflow. U is made of the word after those of G(a + 1). */
 WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
   double d = (shape < 1.0 ? shape + 1.0 : shape) - 0.3333333333333333;
   double t = wb_draw_gamma_root(stream, d);
@@ -43,8 +43,8 @@ WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
   return log_draw + wb_log(wb_stream_uniform(stream)) / shape;
 }
 
-/* A gamma draw. It may underflow to 0 for shapes below 0.05 or so: then use
- * wb_draw_log_gamma. Takes the same words. */
+/* A gamma draw, from the same words as wb_draw_log_gamma, which is to be used for
+ * shapes below about 0.05, where a draw may underflow to 0. */
 WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
   if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
   double d = shape - 0.3333333333333333;

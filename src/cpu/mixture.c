@@ -2,11 +2,11 @@
  * posterior, with the sufficient statistics of the Gibbs sweep, in one pass over
  * the rows (Suchard et al. 2010, section 2 and appendix A).
  *
- * A leaf of WB_LEAF_ROWS rows is one unit of work. Its rows pass in tiles,
- * values of a column side by side, so that vectors run across rows; the rows are
- * then added to their components in order, and the leaves' sums are combined by
- * a binary tree over leaf indices as they are completed. No sum depends on the
- * number of threads.
+ * A thread takes one leaf of WB_LEAF_ROWS rows at a time. It draws the components of
+ * the leaf's rows a tile at a time; in a tile the values of a column lie side by side,
+ * so that vectors run across rows. Then it adds the rows to the sums of their
+ * components, in order. The sums of leaves are combined by a binary tree over leaf
+ * indices as they are completed. No sum depends on the number of threads.
  */
 #include "core/rounding.h"
 
@@ -14,23 +14,24 @@
 
 #include <stdlib.h>
 
+#include "core/block_draw.h"
 #include "core/elementary.h"
-#include "core/mixture_draw.h"
 #include "core/philox.h"
 #include "core/purpose.h"
+#include "core/scaled_value.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
 
-/* Rows that pass together; a divisor of WB_LEAF_ROWS. */
+/* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define MIXTURE_TILE 64
 
-/* Coefficients of a component: its log constant, then for each row of the
+/* How many coefficients a component has: its log constant, then for each row of the
  * triangle the negative offset followed by the row of the factor. */
 static inline size_t mixture_coefficients(int p) {
   return 1 + (size_t)p * ((size_t)p + 3) / 2;
 }
 
-/* Rows of sums start at whole vectors of 64 bytes. */
+/* `values` rounded up to whole vectors of 64 bytes. */
 static inline size_t mixture_padded(int values) {
   return ((size_t)values + 7) / 8 * 8;
 }
@@ -161,7 +162,7 @@ static void tile_load(const wb_mixture_session *session, int64_t first, int rows
     const double *x = data->x + (size_t)c * (size_t)data->rows + first;
     void *line = (char *)t->x + (size_t)c * MIXTURE_TILE * bytes;
 #if defined(__GNUC__)
-    /* The next tile's values come from memory while this one is computed. */
+    /* Has the next tile's values fetched from memory while this tile is computed. */
     for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
 #endif
     if (rows == MIXTURE_TILE) {
@@ -173,7 +174,8 @@ static void tile_load(const wb_mixture_session *session, int64_t first, int rows
   }
 }
 
-/* The tile's values row by row, as the sums take them, from row `at` of the leaf. */
+/* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
+ * `at` on. */
 static void tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t) {
   const int p = data->columns;
   const size_t padded = mixture_padded(p + 1);
@@ -187,7 +189,7 @@ static void tile_transpose(const wb_mixture_data *data, int rows, int at, tile *
   }
 }
 
-/* The constant parts of a leaf's rows. */
+/* Sets what is the same in every leaf: the 1 that each row begins with, and the padding. */
 static void leaf_prepare(int p, tile *t) {
   const size_t padded = mixture_padded(p + 1);
   memset(t->row, 0, WB_LEAF_ROWS * padded * sizeof(double));
@@ -235,7 +237,7 @@ static void unpack_statistics(int p, const double *sums, double *statistics) {
 
 /* Draws the labels of one leaf and sums its rows; the last entry of `sums` takes
  * the log likelihood. */
-static void allocate_leaf(const wb_mixture_session *session, const wb_mixture_parameters *parameters,
+static void draw_leaf(const wb_mixture_session *session, const wb_mixture_parameters *parameters,
                           const void *packed, uint64_t key, uint32_t iteration, int64_t leaf,
                           int32_t *labels, tile *t, double *sums) {
   const wb_mixture_data *data = &session->data;
@@ -269,9 +271,9 @@ static void allocate_leaf(const wb_mixture_session *session, const wb_mixture_pa
   sums[(size_t)k * size] = log_likelihood;
 }
 
-/* Threads for a pass over `rows` rows in `units` units of work: one for each
- * further half millisecond or so, as waiting for a thread that the system has set
- * aside costs milliseconds on a busy machine. */
+/* How many threads to use for `rows` rows in `units` units of work: one for each half
+ * millisecond of work or so. On a busy machine the system may set a thread aside for
+ * milliseconds while all others wait for it. */
 static int useful_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
   const double p = session->data.columns;
   const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
@@ -282,8 +284,8 @@ static int useful_threads(const wb_mixture_session *session, int components, int
 }
 
 static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                            uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
-                            double *log_likelihood, wb_message *message) {
+                       uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
+                       double *log_likelihood, wb_message *message) {
   const int p = session->data.columns, k = parameters->components;
   const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const size_t size = padded_sums(p);
@@ -307,7 +309,7 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       double *sums = memory ? wb_reduction_take(&tree) : NULL;
       if (sums) {
-        allocate_leaf(session, parameters, packed, key, iteration, leaf, labels, &t, sums);
+        draw_leaf(session, parameters, packed, key, iteration, leaf, labels, &t, sums);
         wb_reduction_give(&tree, leaf, sums);
       }
     }
@@ -327,8 +329,8 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
 }
 
 static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                            int64_t first, int64_t count, int32_t *labels, double *log_density,
-                            double *probability, wb_message *message) {
+                    int64_t first, int64_t count, int32_t *labels, double *log_density,
+                    double *probability, wb_message *message) {
   const wb_mixture_data *data = &session->data;
   const int p = data->columns, k = parameters->components;
   const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;

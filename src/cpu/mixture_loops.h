@@ -1,5 +1,6 @@
-/* The hot loops of the mixture, included once for each instruction set by
- * isa.h: both precisions of the tile loops, and the sums, always in double. */
+/* The loops of the mixture in which all time is spent, included once for each
+ * instruction set by isa.h: the tile loops in both precisions, and the sums, which are
+ * always in double precision. */
 
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
@@ -10,8 +11,8 @@
 #define REAL_LOG wb_log
 #define REAL_POSITION wb_block_position
 #define REAL_NARROW(x) (x)
-#define REAL_NOTHING WB_MIXTURE_NOTHING
-#define REAL_NEGLIGIBLE WB_MIXTURE_NEGLIGIBLE
+#define REAL_NOTHING WB_BLOCK_NOTHING
+#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLE
 #define REAL_UNIFORMS 2
 #include "cpu/mixture_tile.h"
 
@@ -23,14 +24,14 @@
 #define REAL_EXP_WEIGHT wb_exp_weightf
 #define REAL_LOG wb_logf
 #define REAL_POSITION wb_block_positionf
-#define REAL_NARROW wb_mixture_narrow
-#define REAL_NOTHING WB_MIXTURE_NOTHINGF
-#define REAL_NEGLIGIBLE WB_MIXTURE_NEGLIGIBLEF
+#define REAL_NARROW wb_scaled_valuef
+#define REAL_NOTHING WB_BLOCK_NOTHINGF
+#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
 #define REAL_UNIFORMS 4
 #include "cpu/mixture_tile.h"
 
 /* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
- * column `column` on: in registers while the component's rows pass. */
+ * column `column` on: they stay in registers while all rows of the component are added. */
 static inline __attribute__((always_inline)) void WB_NAME(add_block)(
     const int height, const int width, int row, int column, const double *rows, size_t stride,
     const int32_t *members, int count, double *sums, size_t line) {
@@ -62,9 +63,10 @@ static inline __attribute__((always_inline)) void WB_NAME(add_block)(
   }
 }
 
-/* Adds the products of the values of a component's rows, 1 among them, to its
- * sums: rows of the lower triangle, each padded to whole vectors. One fused
- * multiply-add an entry and row, rows in the order of `members`. */
+/* Adds to a component's sums the products of the values of its rows. The first value
+ * of a row is 1, so that its count and sums are among the products. The sums are a
+ * lower triangle, each line padded to whole vectors. One fused multiply-add an entry
+ * and row, rows in the order of `members`. */
 static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
                                       const int32_t *members, int count, double *sums) {
   const int lanes = WB_VECTOR_BYTES / 8;

@@ -1,15 +1,17 @@
-/* Log densities of a tile of rows under all components, and the draw of a
- * component for each row, in the precision REAL: included by mixture_loops.h.
+/* Log weights of a tile of rows under all components, and the draw of a component
+ * for each row, in the precision REAL: included by mixture_loops.h, which defines REAL
+ * and its like.
  *
- * Floor: p(p+3)/2 fused multiply-adds for each (row, component), everything
- * else (about 25 operations for the weight and its draw) comes on top. Vectors
- * run across the rows of the tile; four rows of the triangle are accumulated at
+ * The least that this can take is p(p+3)/2 fused multiply-adds for each (row,
+ * component); about 25 operations for the weight and its draw are added. Vectors
+ * run across the rows of the tile. Four rows of the triangle are accumulated at
  * a time, so that one load of a value serves four multiply-adds and one
- * broadcast of a coefficient serves as many as there are vectors.
+ * broadcast of a coefficient serves one for each vector.
  */
 
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Vectors in flight: 4 x 4 accumulators fill 32 registers, 2 x 4 fill 16. */
+/* Vectors of rows at a time. Four of them times four rows of the triangle are the
+ * accumulators for which 32 registers have room; with 16 registers, two times four. */
 #define VECTORS (WB_VECTOR_BYTES == 64 ? 4 : 2)
 #define STEP (VECTORS * LANES)
 
@@ -60,8 +62,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_squares)(
 }
 
 /* log(pi_j N(x | mu_j, Sigma_j)) of the tile's rows: constant - |F x - offset|^2 / 2. */
-static void REAL_NAME(mixture_log_density)(int p, const REAL *restrict coefficients,
-                                           const REAL *restrict x, REAL *restrict log_weight) {
+static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficients,
+                                          const REAL *restrict x, REAL *restrict log_weight) {
   const REAL constant = coefficients[0];
   coefficients++;
   for (int first = 0; first < MIXTURE_TILE; first += STEP) {
@@ -89,7 +91,7 @@ static void REAL_NAME(mixture_load)(const double *restrict x, double center, dou
                                     void *line) {
   REAL *restrict scaled = line;
   for (int l = 0; l < MIXTURE_TILE; l++)
-    scaled[l] = REAL_NARROW(wb_mixture_scale(x[l], center, inverse_scale));
+    scaled[l] = REAL_NARROW(wb_scaled_value(x[l], center, inverse_scale));
 }
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
@@ -98,7 +100,7 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64
   for (int l = 0; l < MIXTURE_TILE; l++) {
     const uint64_t element = row + (uint64_t)l;
     uint64_t first, second;
-    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_ALLOCATION, element),
+    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, element),
                    iteration, &first, &second);
 #if REAL_UNIFORMS == 2
     uniform[l] = wb_uniform(first);
@@ -112,6 +114,27 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64
   }
 }
 
+/* What the draw and the evaluation know of the tile's rows before the first block: no
+ * weight has been seen. */
+static inline __attribute__((always_inline)) void REAL_NAME(begin_rows)(
+    REAL *restrict largest, REAL *restrict total, REAL *restrict label) {
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    largest[l] = REAL_NOTHING;
+    total[l] = 0;
+    label[l] = 0;
+  }
+}
+
+/* Log weights of the block of components from `base` on; returns how many there are. */
+static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
+    int p, int components, int base, const REAL *restrict coefficients, const REAL *restrict x,
+    REAL (*restrict log_weight)[MIXTURE_TILE]) {
+  const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
+  for (int j = 0; j < count; j++)
+    REAL_NAME(mixture_log_weight)(p, coefficients + (size_t)(base + j) * mixture_coefficients(p), x, log_weight[j]);
+  return count;
+}
+
 /* Draws the component of each row of the tile: label[l], as a REAL, and the log
  * of the sum of its weights. x is p x MIXTURE_TILE; coefficients hold
  * mixture_coefficients(p) values a component. */
@@ -119,21 +142,14 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
                                     const REAL *restrict x, uint64_t key, uint32_t iteration,
                                     uint64_t first_row, REAL *restrict label,
                                     REAL *restrict log_sum) {
-  _Alignas(64) REAL weight[WB_MIXTURE_BLOCK][MIXTURE_TILE];
+  _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
   _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], position[MIXTURE_TILE], chosen[MIXTURE_TILE];
-  const size_t stride = mixture_coefficients(p);
-  uint32_t drawn = UINT32_MAX; /* the group of blocks whose uniforms are at hand */
-  for (int l = 0; l < MIXTURE_TILE; l++) {
-    largest[l] = REAL_NOTHING;
-    total[l] = 0;
-    label[l] = 0;
-  }
-  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
-    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
-    for (int j = 0; j < count; j++)
-      REAL_NAME(mixture_log_density)(p, coefficients + (size_t)(base + j) * stride, x, weight[j]);
+  uint32_t drawn = UINT32_MAX; /* the group of blocks that `uniform` is for; none yet */
+  REAL_NAME(begin_rows)(largest, total, label);
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
 
     for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
     for (int j = 1; j < count; j++)
@@ -154,7 +170,7 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
         weight[j][l] = sum[l];
       }
     }
-    const uint32_t block = (uint32_t)(base / WB_MIXTURE_BLOCK);
+    const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
     if (block / REAL_UNIFORMS != drawn) {
       drawn = block / REAL_UNIFORMS;
       REAL_NAME(mixture_uniforms)(key, iteration, first_row, drawn, uniform);
@@ -179,19 +195,12 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
                                         const REAL *restrict x, REAL *restrict label,
                                         REAL *restrict log_sum, double *restrict probability,
                                         int64_t stride, int rows) {
-  _Alignas(64) REAL weight[WB_MIXTURE_BLOCK][MIXTURE_TILE];
+  _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
   _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], best[MIXTURE_TILE];
-  const size_t size = mixture_coefficients(p);
-  for (int l = 0; l < MIXTURE_TILE; l++) {
-    largest[l] = REAL_NOTHING;
-    total[l] = 0;
-    label[l] = 0;
-  }
-  for (int base = 0; base < components; base += WB_MIXTURE_BLOCK) {
-    const int count = components - base < WB_MIXTURE_BLOCK ? components - base : WB_MIXTURE_BLOCK;
-    for (int j = 0; j < count; j++)
-      REAL_NAME(mixture_log_density)(p, coefficients + (size_t)(base + j) * size, x, weight[j]);
+  REAL_NAME(begin_rows)(largest, total, label);
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
     if (probability)
       for (int j = 0; j < count; j++)
         for (int l = 0; l < rows; l++) probability[l + (base + j) * stride] = weight[j][l];

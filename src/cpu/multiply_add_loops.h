@@ -1,11 +1,12 @@
-/* Multiply-adds as fast as they go, included once for each instruction set by
- * isa.h: MULTIPLY_ADD_CHAINS vectors, each the fixed-point iteration x = a x + b,
- * so that none waits for another; more than latency times units of any processor
- * (8 to 10), and with a and b still within 16 registers where there are no more. */
+/* Loops that do nothing but multiply-adds; isa.h includes this file once for each
+ * instruction set. MULTIPLY_ADD_CHAINS vectors x are iterated by x = a x + b, and none
+ * depends on another. There are more of them than a processor can have multiply-adds
+ * under way (latency times units: 8 to 10), and few enough to stay in registers with a
+ * and b (of which AVX2 has 16). */
 #define MULTIPLY_ADD_CHAINS (WB_VECTOR_BYTES == 64 ? 24 : 12)
 
-/* The sums of all lanes after `rounds` multiply-adds of each; *count: multiply-adds
- * of a round. The sums are returned so that the work is not left out. */
+/* Iterates every x `rounds` times; *count is the number of multiply-adds in a round.
+ * Returns the sum of all x, so that the compiler cannot leave the work out. */
 static double WB_NAME(multiply_add_double)(int64_t rounds, int *count) {
   enum { LANES = WB_VECTOR_BYTES / 8, CHAINS = MULTIPLY_ADD_CHAINS };
   const wb_vector a = WB_VECTOR_SET(0.75), b = WB_VECTOR_SET(0.25);

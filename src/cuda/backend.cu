@@ -1,4 +1,4 @@
-/* The CUDA backend: the devices there are, and the table of its topics. */
+/* The CUDA backend: which devices there are, and the table of all topics. */
 #include "cuda/backend.cuh"
 
 #include <cstdio>
@@ -17,7 +17,7 @@ static int device_count(int32_t *count, wb_message *message) {
     (void)cudaGetLastError();
     devices = 0;
   } else if (error == cudaErrorInsufficientDriver) {
-    /* CUDA's sentence for a machine without any driver speaks of an old one. */
+    /* CUDA reports a machine without any driver as one whose driver is too old. */
     int driver = 0, runtime = 0;
     (void)cudaGetLastError();
     (void)cudaDriverGetVersion(&driver);
@@ -27,7 +27,7 @@ static int device_count(int32_t *count, wb_message *message) {
       std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
     } else {
       std::snprintf(message->text, sizeof message->text,
-                    "the NVIDIA driver is for CUDA %d.%d, the plugin was built with %d.%d: update the driver", driver / 1000,
+                    "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver", driver / 1000,
                     driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     }
   } else {
@@ -84,7 +84,13 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.device_count = device_count;
   backend.device_describe = device_describe;
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
+  backend.read_rate = wb_cuda_read_rate;
   backend.mixture = &wb_cuda_mixture;
-  backend.convolution = &wb_cuda_convolution;
+  backend.pmf = &wb_cuda_pmf;
+  backend.categorical = &wb_cuda_categorical;
+  backend.topic_model = &wb_cuda_topic_model;
+  backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
+  backend.predictive = &wb_cuda_predictive;
   return &backend;
 }

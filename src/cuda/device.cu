@@ -1,5 +1,5 @@
-/* What device.cuh promises: CUDA's errors as statuses, memory, streams and events that
- * free themselves, the choice of the device. */
+/* CUDA's errors as statuses; memory, streams and events that free themselves; the choice
+ * of the device: see device.cuh. */
 #include "cuda/device.cuh"
 
 #include <cstdio>
@@ -22,7 +22,7 @@ bool is_memory(cudaError_t error) {
   return error == cudaErrorMemoryAllocation;
 }
 
-/* The device cannot be used at all, as opposed to: it failed while in use. */
+/* Whether the device cannot be used at all; other errors mean that it failed in use. */
 bool is_absence(cudaError_t error) {
   return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice ||
          error == cudaErrorInitializationError || error == cudaErrorNoKernelImageForDevice ||
@@ -39,7 +39,7 @@ int status_of(cudaError_t error, const char *what, wb_message *message) {
   }
   std::snprintf(message->text, sizeof message->text, "%s: CUDA says \"%s\" (%s)", what, cudaGetErrorString(error),
                 cudaGetErrorName(error));
-  /* CUDA keeps the error until it is read; the next call must not find it. */
+  /* CUDA keeps an error until it is read. The next call must not find this one. */
   (void)cudaGetLastError();
   return is_memory(error) ? WB_ERROR_MEMORY : is_absence(error) ? WB_ERROR_BACKEND : WB_ERROR_DEVICE;
 }
@@ -57,8 +57,8 @@ int same_process(wb_message *message) {
   return WB_OK;
 }
 
-/* Whether objects made by this process may be given back: in a forked child
- * they belong to the parent, and CUDA must not be called. */
+/* Whether CUDA may be called to free memory and the like. In a forked child they belong
+ * to the parent. */
 static bool may_release() {
   return first_process == static_cast<long>(getpid());
 }
@@ -110,7 +110,7 @@ int device_bytes::allocate(size_t bytes, const char *what, wb_message *message) 
     return WB_OK;
   }
   char text[160];
-  std::snprintf(text, sizeof text, "taking %.1f MB of device memory for %s", static_cast<double>(bytes) / 1e6, what);
+  std::snprintf(text, sizeof text, "allocating %.1f MB of device memory for %s", static_cast<double>(bytes) / 1e6, what);
   void *address = nullptr;
   int status = status_of(cudaMalloc(&address, bytes), text, message);
   if (status == WB_OK) {
@@ -134,7 +134,7 @@ int pinned_bytes::allocate(size_t bytes, const char *what, wb_message *message) 
     return WB_OK;
   }
   char text[160];
-  std::snprintf(text, sizeof text, "taking %.1f MB of page-locked memory for %s", static_cast<double>(bytes) / 1e6,
+  std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for %s", static_cast<double>(bytes) / 1e6,
                 what);
   void *address = nullptr;
   int status = status_of(cudaMallocHost(&address, bytes), text, message);

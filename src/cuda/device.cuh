@@ -1,5 +1,5 @@
-/* What the kernel files share: CUDA's errors as statuses, device memory that
- * frees itself, the choice of the device, and the launch. */
+/* What all CUDA sources share: CUDA's errors as statuses, memory that frees itself, the
+ * choice of the device, and the launch of a kernel. */
 #ifndef WB_CUDA_DEVICE_CUH
 #define WB_CUDA_DEVICE_CUH
 
@@ -10,15 +10,8 @@
 
 #include "backend/backend.h"
 
-/* Full unrolling of a loop whose arrays must live in registers. */
-#if defined(__CUDACC__)
-#define WB_UNROLL _Pragma("unroll")
-#else
-#define WB_UNROLL
-#endif
-
-/* Dynamic shared memory as an array of `type`. The only spelling in this tree:
- * tests/emulator's <cuda_runtime.h> has its own definition. */
+/* Declares the dynamic shared memory of a kernel as an array of `type`. Kernels use no
+ * other declaration, since the <cuda_runtime.h> of tests/emulator has its own. */
 #ifndef WB_DYNAMIC_SHARED
 #define WB_DYNAMIC_SHARED(type, name)                               \
   extern __shared__ __align__(16) unsigned char wb_dynamic_shared[]; \
@@ -27,15 +20,16 @@
 
 namespace wb {
 
-/* Turns CUDA's answer to `what` ("copying the rows to the device") into a
- * status and, on failure, a sentence with CUDA's own words. */
+/* Turns what CUDA returned while `what` ("copying the rows to the device") into a status
+ * and, if it is an error, a message with CUDA's own words. */
 int status_of(cudaError_t error, const char *what, wb_message *message);
 
-/* Refuses what CUDA would not survive: use in a child forked after the parent
- * had used it. Every function of the backend asks this first. */
+/* WB_ERROR_BACKEND in a child that was forked after its parent had used CUDA, which does
+ * not work there. Every function of the backend calls this first. */
 int same_process(wb_message *message);
 
-/* The device of a call: current while the object lives, then the one before. */
+/* Makes a device the current one as long as the object exists; then it is again the one
+ * before. */
 class device_scope {
 public:
   device_scope() = default;
@@ -49,11 +43,12 @@ private:
   int before_ = -1;
 };
 
-/* Bytes that a call may still take: what is free on the current device, and no
- * more than the limit asked for (0: none) less what it already holds. */
+/* *left: the bytes of device memory that may still be allocated, which are those free on
+ * the current device, but at most `limit` less the `held` bytes that the caller already
+ * has. With limit = 0 all free ones. */
 int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message);
 
-/* Memory of the current device, freed with the object. */
+/* Memory of the current device. It is freed with the object. */
 class device_bytes {
 public:
   device_bytes() = default;
@@ -82,7 +77,7 @@ public:
   size_t size() const { return memory_.bytes() / sizeof(T); }
   size_t bytes() const { return memory_.bytes(); }
 
-  /* Both copies wait for what the default stream has to do before. */
+  /* Both copies begin when earlier work of the default stream is done. */
   int upload(const T *from, size_t count, const char *what, wb_message *message) {
     return status_of(cudaMemcpy(data(), from, count * sizeof(T), cudaMemcpyHostToDevice), what, message);
   }
@@ -94,7 +89,7 @@ private:
   device_bytes memory_;
 };
 
-/* Page-locked host memory, from and to which copies run beside kernels. */
+/* Page-locked host memory: copies from and to it can run at the same time as kernels. */
 class pinned_bytes {
 public:
   pinned_bytes() = default;
@@ -138,7 +133,7 @@ private:
   cudaStream_t stream_ = nullptr;
 };
 
-/* A point in a stream's work that the host can wait for. */
+/* A point in the work of a stream for which the host can wait. */
 class event {
 public:
   event() = default;
@@ -146,17 +141,17 @@ public:
   event(const event &) = delete;
   event &operator=(const event &) = delete;
 
-  /* Timed events can be asked for the time between them. */
+  /* The time between two timed events can be measured. */
   int create(bool timed, wb_message *message);
   int record(cudaStream_t stream, wb_message *message);
-  int wait(const char *what, wb_message *message); /* at once if never recorded */
+  int wait(const char *what, wb_message *message); /* returns at once if never recorded */
   cudaEvent_t get() const { return event_; }
 
 private:
   cudaEvent_t event_ = nullptr;
 };
 
-/* How many threads run a kernel, and with what. */
+/* The configuration of a launch. */
 struct launch_shape {
   dim3 blocks;
   dim3 threads;
@@ -164,12 +159,12 @@ struct launch_shape {
   cudaStream_t stream = nullptr;
 };
 
-/* Starts `kernel`; the launch's own errors come back here, the kernel's with the
- * next call that waits for it. */
+/* Launches `kernel`. Errors of the launch are returned here, errors inside the kernel by
+ * the next call that waits for it. */
 template <typename... Parameters, typename... Arguments>
 int launch(const launch_shape &shape, void (*kernel)(Parameters...), const char *what, wb_message *message,
            Arguments &&...arguments) {
-  /* Above 48 KB a kernel must have asked for its shared memory. */
+  /* CUDA grants more than 48 KB of shared memory only to a kernel that asks for it. */
   if (shape.shared_bytes > 48 * 1024) {
     int status = status_of(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,

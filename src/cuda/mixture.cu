@@ -3,11 +3,11 @@
  * 2010, section 2 and appendix A). The twin of cpu/mixture.c, to the last bit in
  * double precision.
  *
- * The scaled rows stay on the device across sweeps. Where they do not fit, leaves
- * of rows are sent again in every call, a chunk at a time. A sweep takes each
- * chunk through four kernels: components are drawn, the rows of each leaf sorted
- * by component, their products summed leaf by leaf, and the leaves of a group
- * combined; what is not data is kept below a twelfth of the data.
+ * The scaled rows stay on the device from sweep to sweep. Where they do not fit, leaves
+ * of rows are sent again in every call, a chunk at a time. Each chunk goes through four
+ * kernels: components are drawn, the rows of each leaf are sorted by component, their
+ * products are summed leaf by leaf, and the sums of a group of leaves are combined.
+ * Everything beside the data takes less than a twelfth of their memory.
  */
 #include "cuda/backend.cuh"
 
@@ -21,11 +21,13 @@
 namespace {
 
 constexpr uint64_t MEGABYTE = 1000000;
-/* Raw values on their way: enough for the bus, little beside the data. */
+/* Buffer for raw values on their way to the device: large enough to use the whole speed
+ * of the bus, small beside the data. */
 constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
-/* Device memory beside small data, and for chunks of data too large for it. */
+/* Device memory that may be used beside small data, and for a chunk where the data do not
+ * fit on the device. */
 constexpr uint64_t SMALL_BYTES = 16 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
-/* Rows of a call to mixture_evaluate() are taken in multiples of these. */
+/* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 
 int64_t ceiling(int64_t a, int64_t b) {
@@ -42,7 +44,7 @@ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/* Device memory of mixture_draw_labels(), kept from sweep to sweep. */
+/* Device memory of mixture_draw_labels(), which is kept from sweep to sweep. */
 struct workspace {
   int32_t components = 0;
   int64_t chunk = 0; /* leaves drawn at a time */
@@ -77,8 +79,8 @@ struct wb_mixture_session {
   wb::device_array<double> units; /* centers, then inverse scales */
   wb::device_bytes x;             /* all leaves, if they stay on the device */
   bool resident = false;
-  /* The way of the rows to the device: two buffers, one filled while the other's
-   * copy is under way. */
+  /* Rows are sent to the device through two buffers: one is filled while the other is
+   * being copied. */
   int64_t stage = 0; /* leaves of a buffer */
   int turn = 0;
   wb::pinned_array<double> pinned[2];
@@ -110,7 +112,7 @@ int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t neede
 
 /* The rows ------------------------------------------------------------------ */
 
-/* Leaves that a stage of about so many bytes takes. */
+/* How many leaves fit into buffers of about `bytes`, at least one. */
 int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
   const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
   return smaller(s->leaves, larger<int64_t>(1, fit));
@@ -125,7 +127,7 @@ int open_stage(wb_mixture_session *s, int64_t stage, wb_message *message) {
   return status;
 }
 
-/* Bytes of device memory that the stage has yet to take. */
+/* Bytes of device memory that open_stage() will take. */
 uint64_t stage_to_open(const wb_mixture_session *s, int64_t stage) {
   return s->resident || s->stage > 0 ? 0 : static_cast<uint64_t>(stage) * s->raw_leaf();
 }
@@ -182,11 +184,11 @@ int settle_rows(wb_mixture_session *s, wb_message *message) {
   close_stage(s);
   s->resident = status == WB_OK;
   if (status != WB_OK) s->x.release();
-  /* Without memory for all, chunks of rows are sent in every call. */
+  /* If the rows do not fit, they are sent in chunks in every call: no failure. */
   return status == WB_ERROR_MEMORY ? WB_OK : status;
 }
 
-/* Leaves first..first + count - 1 on the device: there already, or sent now. */
+/* Where leaves first..first + count - 1 are on the device; sends them if they are not. */
 template <typename Real>
 int find_rows(wb_mixture_session *s, int64_t first, int64_t count, wb::device_bytes &room, const Real **x, wb_message *message) {
   if (s->resident) {
@@ -214,11 +216,11 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parame
     const double *factor = parameters->factor + j * (p * (p + 1) / 2);
     Real *const component = packed + j * size;
     for (size_t r = 0; r < p; r++) {
-      Real *line = component + wb::mixture_row(r);
+      Real *line = component + wb::coefficient_line(r);
       *line++ = static_cast<Real>(-parameters->offset[j * p + r]);
       for (size_t c = 0; c <= r; c++) *line++ = static_cast<Real>(*factor++);
     }
-    component[wb::mixture_row(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
+    component[wb::coefficient_line(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
   }
   return wb::status_of(cudaMemcpyAsync(to, packed, bytes, cudaMemcpyHostToDevice, s->stream.get()),
                        "sending the components to the device", message);
@@ -230,7 +232,7 @@ size_t node_size(const wb_mixture_session *s, int32_t components) {
   return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
-/* Nodes that wait while groups of leaves are combined one after the other. */
+/* How many nodes mixture_combine() may have waiting for their siblings. */
 int waiting_nodes(int64_t leaves, int64_t group) {
   int levels = 0;
   while ((ceiling(leaves, group) - 1) >> levels > 0) levels++;
@@ -289,7 +291,7 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   return status;
 }
 
-/* As `prepare` says; if that lacks memory, once more without the rows. */
+/* Calls `prepare`; if memory is lacking, takes the rows off the device and tries again. */
 template <typename Prepare>
 int with_memory(wb_mixture_session *s, Prepare prepare) {
   const int status = prepare();
@@ -300,7 +302,7 @@ int with_memory(wb_mixture_session *s, Prepare prepare) {
   return prepare();
 }
 
-/* Sums the leaves of a chunk, whose rows have been drawn, group by group. */
+/* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn. */
 template <typename Real>
 int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, wb_message *message) {
   workspace &w = s->work;
@@ -308,7 +310,7 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
   double *const root = waiting + static_cast<size_t>(waiting_nodes(s->leaves, w.group)) * node;
-  /* Blocks of a leaf: enough for all multiprocessors even if groups are small. */
+  /* Blocks a leaf: enough to occupy all multiprocessors even if groups are small. */
   const int64_t parts = smaller<int64_t>(w.components, larger<int64_t>(8, 512 / w.group));
   wb::launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(count));
@@ -335,7 +337,7 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
 
 template <typename Real>
 int draw_labels(wb_mixture_session *s, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration, int32_t *labels,
-             double *statistics, double *log_likelihood, wb_message *message) {
+                double *statistics, double *log_likelihood, wb_message *message) {
   const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
   const int32_t k = parameters->components;
   int status = with_memory(s, [&] { return open_workspace<Real>(s, k, draw.order, message); });
@@ -415,7 +417,7 @@ int open_prediction(wb_mixture_session *s, int32_t components, int order, int64_
   return status;
 }
 
-/* The outputs of `rows` rows to the host; each may be NULL there. */
+/* Copies the outputs of `rows` rows to the host, as far as they are not NULL. */
 int fetch_predictions(const wb_mixture_session *s, const prediction &from, int32_t components, int64_t rows, int64_t stride,
                       int32_t *labels, double *log_density, double *probability, wb_message *message) {
   const size_t n = static_cast<size_t>(rows), line = sizeof(double) * n;
@@ -463,7 +465,8 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
 }
 
-/* What a failed call left under way ends before its memory goes. */
+/* After a failure: waits for what the call has started, because the memory that it uses
+ * will be freed. Returns `status`. */
 int settled(wb_mixture_session *s, int status) {
   if (status != WB_OK) {
     (void)cudaStreamSynchronize(s->stream.get());
@@ -523,7 +526,7 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
 
 int mixture_draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key,
                         uint32_t iteration, int32_t *labels, double *statistics, double *log_likelihood,
-                             wb_message *message) {
+                        wb_message *message) {
   wb::device_scope scope;
   int status = check_components(parameters, message);
   if (status == WB_OK) status = scope.enter(session->device, message);
@@ -534,8 +537,8 @@ int mixture_draw_labels(wb_mixture_session *session, const wb_mixture_parameters
 }
 
 int mixture_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
-                             int64_t count, int32_t *labels, double *log_density, double *probability,
-                             wb_message *message) {
+                     int64_t count, int32_t *labels, double *log_density, double *probability,
+                     wb_message *message) {
   wb::device_scope scope;
   int status = check_components(parameters, message);
   if (status == WB_OK) status = scope.enter(session->device, message);

@@ -1,5 +1,5 @@
-/* The kernels of mixture_tile.cuh in double precision. */
-#include "cuda/mixture_tile.cuh"
+/* Compiles the kernels of mixture_tile.cuh in double precision. */
+#include "cuda/mixture_orders.cuh"
 
 namespace wb {
 

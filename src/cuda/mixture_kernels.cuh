@@ -1,6 +1,6 @@
 /* What the host side of the mixture knows of its kernels: how coefficients are
- * laid out, and which kernel serves how many columns. The kernels are compiled by
- * mixture_double.cu and mixture_single.cu, side by side.
+ * laid out, and which kernel serves how many columns. The kernels are compiled in
+ * mixture_double.cu and mixture_single.cu, two files so that it can be done in parallel.
  */
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH
@@ -12,7 +12,7 @@ namespace wb {
 /* Threads of a block. */
 constexpr int MIXTURE_THREADS = 64;
 
-/* Values of a piece of coefficients: 16 bytes, what a thread loads at once. */
+/* Values of a piece of coefficients: the 16 bytes that a thread loads at once. */
 template <typename Real>
 constexpr __host__ __device__ int mixture_piece() {
   return 16 / static_cast<int>(sizeof(Real));
@@ -22,13 +22,14 @@ constexpr __host__ __device__ int mixture_piece() {
  * followed by the row of the factor, then the log constant, then zeros to the
  * end of a piece. The order of the triangle may exceed the columns of the data:
  * the rows and columns added are zero and leave every bit of the squared
- * distance as it was, since fma(0, x, z) = z and fma(0, 0, q) = q. */
-constexpr __host__ __device__ size_t mixture_row(size_t r) {
+ * distance as it was, since fma(0, x, z) = z and fma(0, 0, q) = q. coefficient_line()
+ * says where the line of row r of the triangle begins. */
+constexpr __host__ __device__ size_t coefficient_line(size_t r) {
   return r * (r + 3) / 2;
 }
 template <typename Real>
 constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
-  return (mixture_row(order) + static_cast<size_t>(mixture_piece<Real>())) / mixture_piece<Real>() *
+  return (coefficient_line(order) + static_cast<size_t>(mixture_piece<Real>())) / mixture_piece<Real>() *
          mixture_piece<Real>();
 }
 

@@ -1,19 +1,21 @@
-/* Rows onto the device and their sums off it: scaling, the sufficient statistics
- * of a leaf of rows in the order of its rows, and the tree of the leaves. On the
- * processor: cpu/mixture.c and cpu/reduction_tree.h. No atomic additions: every
- * number is added by one thread, in an order that does not depend on the launch.
+/* What happens to rows before and after their components are drawn: they are scaled on
+ * their way to the device, the sufficient statistics of each leaf of rows are added in
+ * the order of the rows, and those of the leaves by a binary tree. The twins on the
+ * processor are in cpu/mixture.c and numeric/reduction_tree.h. There are no atomic
+ * additions: every number is added by one thread, in an order that does not depend on
+ * the launch.
  */
 #ifndef WB_CUDA_MIXTURE_SUMS_CUH
 #define WB_CUDA_MIXTURE_SUMS_CUH
 
 #include "core/elementary.h"
-#include "core/mixture_draw.h"
+#include "core/scaled_value.h"
 #include "cuda/device.cuh"
 
 namespace wb {
 
-/* Rows are sorted by keys that hold the label above the row's place in its leaf;
- * so equal labels stay in the order of the rows, and no two keys are equal. */
+/* The key by which a row is sorted: its label in the upper bits, its place in the leaf
+ * in the lower ones. So rows of equal labels stay in order, and no two keys are equal. */
 constexpr int LEAF_BITS = 11;
 static_assert(WB_LEAF_ROWS == 1 << LEAF_BITS, "a key has room for the rows of a leaf");
 constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
@@ -25,7 +27,7 @@ __device__ __forceinline__ void narrow_into(double *to, double scaled) {
   *to = scaled;
 }
 __device__ __forceinline__ void narrow_into(float *to, double scaled) {
-  *to = wb_mixture_narrow(scaled);
+  *to = wb_scaled_valuef(scaled);
 }
 
 /* Scales raw values (rows x columns, column-major) into leaves; rows past the end
@@ -38,14 +40,14 @@ __global__ void __launch_bounds__(LOAD_THREADS)
   const int64_t c = blockIdx.y, p = gridDim.y;
   Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   if (row < rows)
-    narrow_into(to, wb_mixture_scale(raw[c * rows + row], center[c], inverse_scale[c]));
+    narrow_into(to, wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
   else
     *to = 0;
 }
 
 /* Turns the labels of each leaf into sorted keys, in place: a bitonic network
  * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
- * Rows from `rows` on are not there; their keys come last. 8 KB of shared memory,
+ * Places from `rows` on hold no row: their keys are the largest and come last. 8 KB of shared memory,
  * 32 registers: 8 blocks of a multiprocessor; reads and writes 4 bytes a row. */
 static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
   __shared__ uint32_t keys[WB_LEAF_ROWS];
@@ -71,8 +73,9 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
     reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
 }
 
-/* How many of a leaf's sorted keys are below a bound: one probe of every sixteenth,
- * then of the sixteen. All threads of the block take part. */
+/* How many of a leaf's sorted keys are below a bound: every sixteenth key is compared
+ * first, then the sixteen among which the bound lies. All threads of the block must
+ * call it. */
 __device__ __forceinline__ int keys_below(const uint32_t *keys, uint32_t bound) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
   const int t = static_cast<int>(threadIdx.x);
@@ -95,24 +98,26 @@ __device__ __forceinline__ void entry_position(int entry, int p, int *row, int *
   *column = t - r * (r + 1) / 2 + 1;
 }
 
-/* Rows whose values fit into the shared memory that the sums use. */
+/* How many rows' values, with their labels, are in shared memory at a time. */
 constexpr size_t SUM_SHARED = 24 * 1024;
 constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* one row in 48 KB */
 inline __host__ __device__ int sum_stride(int p) {
   return (p + 1) | 1; /* odd: threads that write rows side by side use all banks */
 }
-inline __host__ __device__ int sum_rows(int p) {
+inline __host__ __device__ int rows_in_shared(int p) {
   const int rows = static_cast<int>(SUM_SHARED / (static_cast<size_t>(sum_stride(p)) * sizeof(double) + sizeof(int32_t)));
   return rows > SUM_THREADS ? SUM_THREADS : rows < 1 ? 1 : rows;
 }
 inline size_t sum_shared_bytes(int p) {
-  const size_t rows = static_cast<size_t>(sum_rows(p));
-  const size_t values = rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + rows * sizeof(int32_t);
+  const size_t rows = static_cast<size_t>(rows_in_shared(p));
+  /* An even number of labels, because the compiler reads them two at a time: the read
+   * of the last of an odd number would end 4 bytes past the array. */
+  const size_t values = rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
   const size_t logs = static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double);
   return values > logs ? values : logs;
 }
 
-/* The log likelihood of a leaf: the logs of its rows added in order. */
+/* The log likelihood of a leaf: the log densities of its rows added in order. */
 template <typename Real>
 __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double *sum) {
   for (int i = static_cast<int>(threadIdx.x); i < rows; i += SUM_THREADS) logs[i] = static_cast<double>(log_sum[i]);
@@ -123,9 +128,9 @@ __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double
   *sum = total;
 }
 
-/* Adds the products of the rows in shared memory, entry by entry and row after
- * row, to the sums of their components. `started` is the label that has sums
- * already. A warp takes 32 entries at a time. */
+/* Adds the products of the rows in shared memory to the sums of their components. A
+ * thread adds one entry of the triangle for all rows, in order. The rows are sorted by
+ * label; `started` is the label to whose sums rows have been added before. */
 __device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p,
                                          int32_t started, double *sums) {
   const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
@@ -150,10 +155,10 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
 
 /* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
  * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
- * Blocks of one leaf share its components evenly; the last sums the logs. Rows are
- * gathered component by component, some at a time, into shared memory, then a
- * thread has an entry and walks the rows: 2 reads and 1 multiply-add a row and
- * entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a
+ * The blocks of one leaf share its components evenly, and one more block adds the log
+ * densities. Rows are gathered component by component, some at a time, into shared
+ * memory; then each thread adds its entry for all of them, with 2 reads and 1
+ * multiply-add a row and entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a
  * sector of its own), writes 8 node bytes a leaf. 40 registers (48 in single), 16
  * to 24 KB of shared memory: 8 or more blocks of a multiprocessor. At p = 14 and
  * k = 256, 120 multiply-adds a row beside the draw's 30,464. */
@@ -179,7 +184,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
   const int end = keys_below(keys, static_cast<uint32_t>(to) << LEAF_BITS);
   for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries; i += SUM_THREADS)
     sums[i] = 0;
-  const int at_once = sum_rows(p), stride = sum_stride(p);
+  const int at_once = rows_in_shared(p), stride = sum_stride(p);
   int32_t *const labels = reinterpret_cast<int32_t *>(values + static_cast<size_t>(at_once) * stride);
   int32_t started = -1;
   for (int first = begin; first < end; first += at_once) {
@@ -203,13 +208,18 @@ __global__ void __launch_bounds__(SUM_THREADS)
 constexpr int GROUP_LEVELS = 6;
 
 /* Sums the nodes of a group of at most 2^GROUP_LEVELS leaves and combines the
- * result, node `index` of its level, with those of the groups before it: `waiting`
- * has a node for each bit set in `index`, the sum of that many groups. After the
- * last group the sum of all is in `root`. Node i of a level of the tree is the sum
- * of nodes 2i and 2i + 1 of the level below, or the former alone at the end; so a
- * sum goes up, added to what waits at each set bit of its index, until it has no
- * left sibling and waits itself, or, at the end, until it has passed all. One
- * thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
+ * result, the group with number `index`, with those of the groups before it. After the
+ * last group the sum of all is in `root`.
+ *
+ * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below,
+ * or node 2i alone where the level ends with it. `waiting` holds left nodes whose
+ * right sibling is still to come: one for each bit set in `index`, at the level of that
+ * bit. A new sum has an odd number on each level whose bit is set: there it is added to
+ * its left sibling and moves up. On the first level whose bit is not set it is a left
+ * node itself and is stored as waiting. After the last leaf no sibling will come, so the
+ * sum moves up through all levels. Inside a group the same is done with the leaves.
+ *
+ * One thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
 static __global__ void __launch_bounds__(TREE_THREADS)
     mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
                     double *root) {

@@ -1,19 +1,20 @@
-/* The multiply-adds per second that a graphics card can do: what the benchmarks
- * divide by to say how near to its limit a kernel comes. The twin of
- * cpu/multiply_add.c. */
+/* The multiply-adds per second that a graphics card can do. Benchmarks divide by it to say
+ * how near a kernel comes to the card's limit. The twin of cpu/multiply_add.c. */
 #include "cuda/backend.cuh"
 
 #include "core/host_device.h"
+#include "core/unroll.h"
 #include "cuda/device.cuh"
 
 namespace {
 
-/* Chains of a thread, none waiting for another; threads of a block; blocks of a
- * multiprocessor: 32 warps of it, whatever the latency. */
+/* Each thread has CHAINS numbers that do not depend on each other, a block has THREADS
+ * threads, and a multiprocessor gets BLOCKS blocks: 32 warps, which hide any latency. */
 constexpr int CHAINS = 16, THREADS = 256, BLOCKS = 4;
-/* Rounds of a turn of the loop, so that the loop itself does not count. */
+/* Multiply-adds of each number in one pass of the loop, so that the loop itself takes
+ * hardly any time. */
 constexpr int TURN = 16;
-/* Milliseconds of a measurement, and how many there are. */
+/* How many milliseconds a measurement takes, and how many measurements there are. */
 constexpr float MILLISECONDS = 50;
 constexpr int REPEATS = 3;
 
@@ -24,25 +25,19 @@ __device__ __forceinline__ float multiply_add(float a, float x, float b) {
   return wb_fmaf(a, x, b);
 }
 
-/* TURN * turns multiply-adds of each chain x = a x + b, in registers. The sums are
- * written so that the work is not left out; nothing is read. */
+/* Iterates every x by x = a x + b, TURN * turns times, in registers. Reads no memory, and
+ * writes the sums so that the compiler cannot leave the work out. */
 template <typename Real>
 __global__ void __launch_bounds__(THREADS) multiply_adds(int64_t turns, Real a, Real b, Real *sums) {
   Real x[CHAINS];
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+  WB_UNROLL
   for (int i = 0; i < CHAINS; i++) x[i] = static_cast<Real>(i) + static_cast<Real>(threadIdx.x);
   for (int64_t turn = 0; turn < turns; turn++) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+    WB_UNROLL
     for (int i = 0; i < CHAINS * TURN; i++) x[i % CHAINS] = multiply_add(a, x[i % CHAINS], b);
   }
   Real sum = 0;
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+  WB_UNROLL
   for (int i = 0; i < CHAINS; i++) sum += x[i];
   sums[blockIdx.x * THREADS + threadIdx.x] = sum;
 }

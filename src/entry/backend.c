@@ -1,4 +1,4 @@
-/* Entries that tell R/backend.R what this machine can compute with. */
+/* Entries for R/backend.R: the backends, the processor and the devices of this machine. */
 #include "entry/entry.h"
 
 #include "cpu/backend.h"
@@ -16,12 +16,12 @@ static const char *compiler(void) {
 #endif
 }
 
-/* A backend lives as long as the process: the pointer needs no finalizer. */
+/* A backend exists as long as the process: the pointer needs no finalizer. */
 static SEXP backend_pointer(const wb_backend *backend) {
   return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
 }
 
-/* Version and size of the interface that a plugin must have. */
+/* The version and the size of wb_backend, which a plugin must have too. */
 SEXP wb_entry_backend_abi(void) {
   SEXP abi = Rf_allocVector(INTSXP, 2);
   INTEGER(abi)[0] = WB_ABI_VERSION;
@@ -46,8 +46,8 @@ SEXP wb_entry_backend_processor(void) {
   return processor;
 }
 
-/* `symbol` is the address of the plugin's one function. A plugin built for
- * another version of the package is refused before anything in it is called. */
+/* `symbol` is the address of the plugin's one function. A plugin built for another
+ * version of the package is refused before any function of its backend is called. */
 SEXP wb_entry_backend_open(SEXP symbol) {
   typedef const wb_backend *(*plugin_function)(void);
   wb_message message;
@@ -68,7 +68,7 @@ SEXP wb_entry_backend_open(SEXP symbol) {
   return backend_pointer(backend);
 }
 
-/* A list of columns with one element for each device. */
+/* The columns of a data frame with one row for each device. */
 SEXP wb_entry_backend_devices(SEXP pointer) {
   static const char *const names[] = {"device", "name", "memory", "memory_free", "major", "minor", "driver", "runtime"};
   const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
@@ -104,7 +104,7 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   return devices;
 }
 
-/* Multiply-adds per second of a run. */
+/* Fused multiply-adds per second that a run can do. */
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   wb_message message;
   wb_run where;
@@ -112,5 +112,16 @@ SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   double rate = 0;
   wb_run_from_list(run, &where, &backend);
   const int status = backend->multiply_add_rate(&where, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
+  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
+}
+
+/* Bytes per second that a run reads from its memory. */
+SEXP wb_entry_backend_read_rate(SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate = 0;
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->read_rate(&where, &rate, &message);
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }

@@ -1,4 +1,4 @@
-/* Conversions between R's values and the core's that all entries share. */
+/* Conversions between R's values and those of the C code that all entries use. */
 #include "entry/entry.h"
 
 #include <string.h>
@@ -40,11 +40,20 @@ SEXP wb_failure(int status, const wb_message *message) {
   static const char *const names[] = {"status", "message"};
   SEXP failure = PROTECT(wb_list_new(2, names));
   SET_VECTOR_ELT(failure, 0, Rf_ScalarInteger(status));
-  SET_VECTOR_ELT(failure, 1, Rf_mkString(message->text));
+  SET_VECTOR_ELT(failure, 1, Rf_mkString(status == WB_INTERRUPTED ? "interrupted" : message->text));
   SEXP class = PROTECT(Rf_mkString("warpbayes_failure"));
   Rf_setAttrib(failure, R_ClassSymbol, class);
   UNPROTECT(2);
   return failure;
+}
+
+static void check_interrupt(void *unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+}
+
+int wb_interrupted(void) {
+  return !R_ToplevelExec(check_interrupt, NULL);
 }
 
 SEXP wb_list_element(SEXP list, const char *name) {
@@ -55,6 +64,18 @@ SEXP wb_list_element(SEXP list, const char *name) {
     }
   }
   return R_NilValue;
+}
+
+SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
+  PROTECT(value);
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) {
+      SET_VECTOR_ELT(list, i, value);
+    }
+  }
+  UNPROTECT(1);
+  return value;
 }
 
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend) {

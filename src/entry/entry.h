@@ -1,5 +1,5 @@
-/* What the files of entry/ share: the way from R's values to the C core's and
- * back, and the list of all entries. An entry does nothing but that. */
+/* What the files of entry/ share: conversions of R's values to those of the C code and
+ * back, and the list of all entries. An entry converts values and computes nothing. */
 #ifndef WB_ENTRY_H
 #define WB_ENTRY_H
 
@@ -16,35 +16,45 @@
 
 #include "backend/backend.h"
 
-/* A list of class "warpbayes_failure" with `status` and `message`, which
- * native() of R/conditions.R turns into a condition. The caller returns it. */
+/* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails
+ * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
-/* Reads what resolve_run() of R/backend.R made. A forked child gets one thread:
- * the parent's OpenMP threads do not exist in it. */
+/* Whether the user has interrupted, found out without a jump over the caller's memory.
+ * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
+ * passes on to R. */
+int wb_interrupted(void);
+
+/* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
+ * thread, since the OpenMP threads of its parent do not exist in it. */
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
 
-/* The element of a named list, or R_NilValue. */
+/* The element of that name, or R_NilValue if there is none. */
 SEXP wb_list_element(SEXP list, const char *name);
 
-/* A new list of `length` elements with these names, not protected. */
+/* A new list of `length` elements with these names. Not protected. */
 SEXP wb_list_new(int length, const char *const *names);
 
-/* Whole numbers that pass 2^31 travel as doubles up to 2^53. R code has checked
- * them: NaN, fractions and negative values do not arrive here. */
+/* Makes `value` the element of this name, and returns it: the list, which must have
+ * such an element, keeps it from garbage collection. */
+SEXP wb_list_put(SEXP list, const char *name, SEXP value);
+
+/* Whole numbers that may be 2^31 or more, up to 2^53, come from R as doubles. R code
+ * has made sure that they are whole and not negative. */
 uint64_t wb_whole_from_sexp(SEXP value);
 int64_t wb_size_from_sexp(SEXP value);
 
-/* A 64-bit key travels as raw(8), lowest byte first. */
+/* A 64-bit key is raw(8) in R, lowest byte first. */
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
 
-/* Asks the system to mark forked children; called once when the package loads. */
+/* wb_forked() says whether this process was forked from one that had loaded the
+ * package; wb_fork_watch(), called when the package is loaded, makes that known. */
 void wb_fork_watch(void);
 int wb_forked(void);
 
-/* Entries: registered in init.c without the prefix "wb_entry_", called from R
- * with the prefix "C_". */
+/* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it
+ * C_<name>. */
 
 /* entry/backend.c */
 SEXP wb_entry_backend_abi(void);
@@ -53,6 +63,17 @@ SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
+SEXP wb_entry_backend_read_rate(SEXP run);
+
+/* entry/categorical.c */
+SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
+SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
+                                      SEXP run);
+SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run);
+
+/* entry/chains.c */
+SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
+SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
 
 /* entry/matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
@@ -60,15 +81,11 @@ SEXP wb_entry_matrix_scan(SEXP x);
 /* entry/mixture.c */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run);
 SEXP wb_entry_mixture_close(SEXP pointer);
-SEXP wb_entry_mixture_key(SEXP seed, SEXP chain);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP labels);
-SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP statistics, SEXP concentration, SEXP key,
-                            SEXP iteration, SEXP sweeps, SEXP moves, SEXP want_labels, SEXP probe);
-SEXP wb_entry_mixture_draw(SEXP prior, SEXP statistics, SEXP concentration, SEXP columns, SEXP key,
-                           SEXP iteration, SEXP moves);
-SEXP wb_entry_mixture_moments(SEXP mean, SEXP factor, SEXP center, SEXP scale, SEXP want_covariances);
-SEXP wb_entry_mixture_keep(SEXP array, SEXP offset, SEXP values);
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP probe,
+                            SEXP keep, SEXP center, SEXP scale);
+SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 
@@ -82,5 +99,39 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
+
+/* entry/topic_model.c */
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run);
+SEXP wb_entry_topic_close(SEXP pointer);
+SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
+                          SEXP method, SEXP prior, SEXP want);
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum);
+SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
+SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
+SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
+
+/* entry/polyagamma.c */
+SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
+
+/* entry/regression.c */
+SEXP wb_entry_regression_open(SEXP data, SEXP run);
+SEXP wb_entry_regression_close(SEXP pointer);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
+
+/* entry/predictive.c */
+SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
+SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);
+SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run);
+SEXP wb_entry_predictive_average(SEXP state);
+SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
+                                  SEXP run);
+SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
+                                SEXP every, SEXP run);
+SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run);
 
 #endif

@@ -1,11 +1,11 @@
-/* R's way to the scan of a matrix of data. */
+/* The entry that scans a matrix of data. */
 #include "entry/entry.h"
 
 #include "numeric/matrix_scan.h"
 
-/* x: double matrix with at least one row. A list of `first` (row and column
- * from 1 of the first value that is not finite, or 0, 0), `count` (of such
- * values), and per column `mean`, `sd`, `min`, `max`. */
+/* x: a double matrix with at least one row. Returns a list of `first` (the row and the
+ * column, from 1, of the first value that is not finite, or 0, 0), `count` (how many
+ * such values there are), and for each column `mean`, `sd`, `min`, `max`. */
 SEXP wb_entry_matrix_scan(SEXP x) {
   static const char *names[] = {"first", "count", "mean", "sd", "min", "max", ""};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));

@@ -8,25 +8,15 @@
 
 #include <R_ext/RS.h>
 
-static void check_interrupt(void *unused) {
-  (void)unused;
-  R_CheckUserInterrupt();
-}
-
-/* Looks for an interrupt without a jump over the caller's memory. */
-static int interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
-}
-
 static int read_context(double accuracy, SEXP run, wb_poll *poll, wb_pmf_context *context, wb_message *message) {
   const wb_backend *backend;
   wb_run_from_list(run, &context->run, &backend);
-  context->convolution = backend->convolution;
-  context->processor = wb_cpu_backend()->convolution;
+  context->convolution = backend->pmf;
+  context->processor = wb_cpu_backend()->pmf;
   context->accuracy = accuracy;
   context->poll = poll;
   context->cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
-  return wb_backend_has(backend, backend->convolution, "sums of discrete variables", message);
+  return wb_backend_has(backend, backend->pmf, "sums of discrete variables", message);
 }
 
 static wb_isa read_isa(SEXP run) {
@@ -101,7 +91,7 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
     .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
     .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
   };
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
   int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
@@ -120,7 +110,7 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
 /* Outputs first..first + count - 1 of the convolution of two vectors by direct sums,
  * computed `times` over, so that a benchmark need not measure R's calls. */
 SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
   int status = read_context(0, run, &poll, &context, &message);
@@ -155,7 +145,7 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
  * the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
   int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
@@ -170,7 +160,7 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   const int64_t length_of_x = Rf_xlength(x);
   const double *const values = REAL_RO(x);
   const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   wb_pmf_context context;
   wb_message message;
   int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
@@ -184,7 +174,7 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 /* The normalized products of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   wb_message message;
   const int status = wb_pmf_condition(Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
                                       Rf_asLogical(log_out), REAL(result), read_isa(run), &poll, &message);
@@ -193,7 +183,7 @@ SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run)
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   const int status = wb_pmf_cumulate(Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
                                      REAL(result), read_isa(run), &poll);
   return result_or_failure(result, status, &nothing_said);
@@ -202,7 +192,7 @@ SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
 /* Positions from 0, as doubles. */
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(draws)));
-  wb_poll poll = {interrupted, 0};
+  wb_poll poll = {wb_interrupted, 0};
   const int status = wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed),
                                  Rf_xlength(result), REAL(result), &poll);
   return result_or_failure(result, status, &nothing_said);

@@ -1,5 +1,5 @@
-/* Parts of the prior that are learned along with the mixture: their full
- * conditionals given means and covariances of all components, occupied or not
+/* Parts of the prior that are learned along with the mixture: draws from their full
+ * conditionals given the means and covariances of all components, with or without rows
  * (West, Müller & Escobar 1994 for m and gamma; conjugate for Phi; nu on a grid). */
 #include "core/rounding.h"
 

@@ -1,10 +1,10 @@
-/* Joins the clusters of a start while that raises their marginal posterior: the
- * Gibbs sampler takes long to empty one of two components that share a
- * population, but starts well from one too few.
+/* Joins clusters of a start as long as that raises their marginal posterior. If two
+ * components share a population, the Gibbs sampler takes long to empty one of them; to
+ * start with one component too few does no harm.
  *
  * Greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With
- * means and covariances integrated out, a cluster of n rows contributes, up to
- * what merging leaves unchanged (Murphy 2007, equation 266, in our notation),
+ * means and covariances integrated out, a cluster of n rows contributes, apart from
+ * terms that merging leaves unchanged (Murphy 2007, equation 266, in our notation),
  *   log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
  *   - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
  * and log alpha + log Gamma(n) from the Dirichlet process.
@@ -18,7 +18,7 @@
 #include "numeric/memory.h"
 #include "mixture/mixture.h"
 
-/* A cluster is compared with so many others, the nearest. */
+/* How many others, the nearest, a cluster is compared with. */
 #define NEIGHBOURS 30
 
 typedef struct merge {
@@ -55,7 +55,8 @@ static double merge_gain(const merge *m, int32_t a, int32_t b) {
   return cluster_score(m, m->joined) - m->score[a] - m->score[b];
 }
 
-/* The nearest clusters by the distance of means, and the gain from joining each. */
+/* The clusters whose means are nearest to that of cluster a, and the gain from joining a
+ * to each. */
 static void find_neighbours(merge *m, int32_t a) {
   const int32_t p = m->prior->columns;
   int32_t *neighbour = m->neighbour + (size_t)a * NEIGHBOURS;
@@ -82,8 +83,8 @@ static void find_neighbours(merge *m, int32_t a) {
   for (int i = 0; i < count; i++) m->gain[(size_t)a * NEIGHBOURS + (size_t)i] = merge_gain(m, a, neighbour[i]);
 }
 
-/* After b has gone into a: a's neighbours anew, and a in the place of a and b
- * among the neighbours of the others. */
+/* Adds cluster b to cluster a and empties b. Then a's neighbours are found anew, and among
+ * the neighbours of the others a takes the place of a and b. */
 static void join(merge *m, int32_t a, int32_t b) {
   const size_t size = WB_MIXTURE_STATISTICS(m->prior->columns);
   double *into = statistics_of(m, a), *from = statistics_of(m, b);

@@ -1,13 +1,11 @@
-/* The Gibbs sampler's global step: statistics to parameters (see mixture.h). */
+/* One sweep of the Gibbs sampler, as far as it concerns all components and no single
+ * row: from statistics to parameters, and the prior's density (see mixture.h). */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"
 
-#include <stdio.h>
-
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
-#include "core/mixture_draw.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_beta.h"
@@ -40,10 +38,10 @@ static double *statistics_of(const wb_mixture_state *state, int32_t j) {
   return state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(state->columns);
 }
 
-/* Cholesky factor of the posterior scale. Rounding can leave a matrix with an
- * eigenvalue that is not positive, where a component's rows agree to 1e-8 of the
- * data's spread and the prior adds less than that: then the diagonal is raised
- * by the least power of ten that helps. */
+/* Cholesky factor of the posterior scale; 0 if there is none. If a component's rows agree
+ * to 1e-8 of the data's spread and the prior adds less than that, rounding can make an
+ * eigenvalue zero or negative. Then the diagonal is raised by 1e-15 of its largest entry,
+ * or by the least power of ten times that for which the matrix has a factor. */
 static int factor_scale(int32_t p, const double *scale, double *factor) {
   double largest = 0;
   for (int32_t r = 0; r < p; r++) {
@@ -78,7 +76,7 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
 }
 
 /* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
- * component j (MODELS: gamma_n, m_n, Psi_n). With Psi = C C' and a lower
+ * component j (gamma_n, m_n, Psi_n). With Psi = C C' and a lower
  * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
 static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state, int32_t j,
                           uint64_t key, uint32_t iteration) {
@@ -121,8 +119,9 @@ static void exchange(double *a, double *b, size_t size) {
 
 /* Exchanges of neighbouring labels l, l + 1, from the last pair to the first,
  * with the sticks integrated out: p(z | alpha) is proportional to
- * prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j), s_j the rows
- * behind j, and the rest of the joint density does not know the labels. */
+ * prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j), where s_j is the
+ * number of rows of the components after j. The rest of the joint density does not
+ * depend on the labels. */
 static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components, p = state->columns;
   const double alpha = state->concentration;
@@ -147,7 +146,7 @@ static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iter
   }
 }
 
-/* v_j ~ Be(1 + n_j, alpha + s_j), s_j the rows of the components behind j. */
+/* v_j ~ Be(1 + n_j, alpha + s_j), s_j the number of rows of the components after j. */
 static void draw_sticks(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components;
   double behind = 0;
@@ -182,7 +181,7 @@ static void draw_concentration(const wb_mixture_prior *prior, wb_mixture_state *
   state->concentration = alpha < 1e-300 ? 1e-300 : alpha > 1e300 ? 1e300 : alpha;
 }
 
-static void set_constants(wb_mixture_state *state) {
+void wb_mixture_set_constants(wb_mixture_state *state) {
   const int32_t p = state->columns;
   for (int32_t j = 0; j < state->components; j++)
     state->log_constant[j] = state->log_weight[j] - 0.5 * p * WB_LOG_2_PI +
@@ -193,20 +192,19 @@ int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *
                                uint64_t key, uint32_t iteration, int moves, wb_message *message) {
   for (int32_t j = 0; j < state->components; j++) {
     if (!draw_component(prior, state, j, key, iteration)) {
-      snprintf(message->text, sizeof message->text,
-               "the covariance of component %d could not be drawn: its scale matrix is not finite",
-               (int)j + 1);
+      wb_message_write(message, "the covariance of component %d could not be drawn: its scale matrix is not finite",
+                       (int)j + 1);
       return WB_ERROR_INPUT;
     }
   }
   if (moves) exchange_labels(state, key, iteration);
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
-  set_constants(state);
+  wb_mixture_set_constants(state);
   return WB_OK;
 }
 
-static wb_mixture_parameters parameters_of(const wb_mixture_state *state) {
+wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
   const wb_mixture_parameters parameters = {state->components, state->factor, state->offset,
                                             state->log_constant};
   return parameters;
@@ -219,9 +217,9 @@ int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
   const int status = wb_mixture_draw_parameters(prior, state, key, iteration, moves, message);
   if (status != WB_OK) return status;
   if (prior->hyper) wb_mixture_learn_prior(prior->hyper, prior, state, key, iteration);
-  const wb_mixture_parameters parameters = parameters_of(state);
+  const wb_mixture_parameters parameters = wb_mixture_parameters_of(state);
   return backend->mixture->draw_labels(session, &parameters, key, iteration, labels, state->statistics,
-                                   log_likelihood, message);
+                                       log_likelihood, message);
 }
 
 double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) {
@@ -249,78 +247,4 @@ double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *sta
   for (int32_t j = 0; j < k - 1; j++) sum += wb_log(alpha) + (alpha - 1) * state->log_rest[j];
   return sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) +
          (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
-}
-
-double wb_mixture_log_density(const wb_mixture_state *state, const double *x) {
-  const int32_t p = state->columns;
-  double largest = WB_MIXTURE_NOTHING, total = 0;
-  for (int32_t j = 0; j < state->components; j++) {
-    const double *row = state->factor + (size_t)j * wb_packed_size(p);
-    const double *offset = state->offset + (size_t)j * (size_t)p;
-    double distance = 0;
-    for (int32_t r = 0; r < p; r++, row += r) {
-      double z = -offset[r];
-      for (int32_t c = 0; c <= r; c++) z = wb_fma(row[c], x[c], z);
-      distance = wb_fma(z, z, distance);
-    }
-    const double log_weight = wb_fma(-0.5, distance, state->log_constant[j]);
-    if (log_weight > largest) {
-      total *= wb_exp_weight(largest - log_weight);
-      largest = log_weight;
-    }
-    total += wb_exp_weight(log_weight - largest);
-  }
-  return largest + wb_log(total);
-}
-
-void wb_mixture_covariance(const wb_mixture_state *state, int32_t component, double *covariance) {
-  const int32_t p = state->columns;
-  wb_triangle_inverse(p, state->factor + (size_t)component * wb_packed_size(p), covariance);
-  wb_triangle_square(p, covariance, covariance);
-}
-
-int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
-                            const double *covariances, const double *center,
-                            const double *inverse_scale, wb_message *message) {
-  const int32_t p = state->columns, k = state->components;
-  for (int32_t j = 0; j < k; j++) {
-    double *factor = state->factor + (size_t)j * wb_packed_size(p);
-    double *mean = state->mean + (size_t)j * (size_t)p;
-    const double *covariance = covariances + (size_t)j * (size_t)p * (size_t)p;
-    for (int32_t r = 0; r < p; r++) {
-      mean[r] = (means[(size_t)j + (size_t)r * (size_t)k] - center[r]) * inverse_scale[r];
-      for (int32_t c = 0; c <= r; c++)
-        factor[wb_packed_row(r) + (size_t)c] =
-            covariance[(size_t)r + (size_t)c * (size_t)p] * inverse_scale[r] * inverse_scale[c];
-    }
-    if (wb_cholesky(p, factor) != 0) {
-      snprintf(message->text, sizeof message->text,
-               "the covariance of component %d is not positive definite", (int)j + 1);
-      return WB_ERROR_INPUT;
-    }
-    wb_triangle_inverse(p, factor, factor);
-    wb_triangle_apply(p, factor, mean, state->offset + (size_t)j * (size_t)p);
-    state->log_weight[j] = wb_log(weights[j]);
-  }
-  set_constants(state);
-  return WB_OK;
-}
-
-void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
-                           int64_t count, const int32_t *labels, double *statistics) {
-  const int32_t p = data->columns;
-  const size_t size = WB_MIXTURE_STATISTICS(p);
-  memset(statistics, 0, (size_t)components * size * sizeof(double));
-  for (int64_t i = 0; i < count; i++) {
-    if (labels[i] < 0) continue;
-    const double *x = data->x + (rows ? rows[i] : i);
-    double *sums = statistics + (size_t)labels[i] * size, *product = sums + 1 + p;
-    sums[0] += 1;
-    for (int32_t r = 0; r < p; r++) {
-      const double xr = wb_mixture_scale(x[(size_t)r * (size_t)data->rows], data->center[r], data->inverse_scale[r]);
-      sums[1 + r] += xr;
-      for (int32_t c = 0; c <= r; c++)
-        *product++ += xr * wb_mixture_scale(x[(size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
-    }
-  }
 }

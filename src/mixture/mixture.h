@@ -1,13 +1,13 @@
 /* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians
- * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done once a
- * sweep, for all components. What is done for every row is the backend's.
+ * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done for all
+ * components, once in each sweep. What is done for each row is the backend's task.
  *
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
  *
- * A sweep takes the sufficient statistics of the last allocation to new
- * parameters, and these to a new allocation: the statistics and alpha are all of
- * the chain's state. Everything is in the scaled units of the session.
+ * A sweep takes the sufficient statistics of the last labels to new
+ * parameters, and these to new labels: the statistics and alpha are all of the
+ * chain's state. Everything is in the scaled units of the session.
  */
 #ifndef WB_MIXTURE_H
 #define WB_MIXTURE_H
@@ -17,7 +17,7 @@
 /* Values of nu that a learned nu can take. */
 #define WB_MIXTURE_DF_GRID 25
 
-/* The prior of those parts of the prior that are learned: m ~ N(mean, I),
+/* The prior distributions of those parts of the prior that are learned: m ~ N(mean, I),
  * gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu uniform on a
  * grid. */
 typedef struct wb_mixture_hyperprior {
@@ -36,10 +36,10 @@ typedef struct wb_mixture_prior {
   double df;            /* nu > 0 */
   double *scale;        /* Phi, packed lower triangle, positive definite */
   double shape, rate;   /* e, f > 0 */
-  const wb_mixture_hyperprior *hyper; /* what each sweep learns of the above, or NULL */
+  const wb_mixture_hyperprior *hyper; /* which of the above each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
-/* A chain's state and the parameters drawn last. Memory is the caller's. */
+/* A chain's state and the parameters drawn last. The caller owns the memory. */
 typedef struct wb_mixture_state {
   int32_t components, columns;
   double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns) */
@@ -53,14 +53,15 @@ typedef struct wb_mixture_state {
   double *workspace;     /* three packed triangles and three vectors of columns */
 } wb_mixture_state;
 
-/* Doubles that a state points to, and the assignment of one block to them. */
+/* How many doubles a state points to; and its pointers set into a block of that size. */
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
                             double *memory);
 
 /* Draws all parameters given the statistics, and alpha given the sticks.
- * `moves` exchanges labels of neighbouring components first, which leaves the
- * posterior as it is and lets large components move to the front. */
+ * With `moves`, exchanges of labels between neighbouring components are proposed before
+ * the sticks are drawn: this leaves the posterior as it is, and lets large components
+ * move to the front. */
 int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
                                uint64_t key, uint32_t iteration, int moves, wb_message *message);
 
@@ -68,12 +69,47 @@ int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *
 void wb_mixture_learn_prior(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
                             wb_mixture_state *state, uint64_t key, uint32_t iteration);
 
-/* One sweep: parameters, what is learned of the prior, then the allocation of
+/* One sweep: parameters, what is learned of the prior, then the labels of
  * all rows. */
 int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
                      wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
                      uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
                      wb_message *message);
+
+/* What a call of wb_mixture_run() does, and what is noted after each sweep. */
+typedef struct wb_mixture_sweeps {
+  int32_t count;
+  uint32_t iteration; /* the number of the first sweep */
+  uint64_t key;       /* of the chain's random numbers */
+  int moves;          /* see wb_mixture_draw_parameters() */
+  int32_t points;
+  const double *probe; /* columns x points, scaled units: where the density is noted */
+  double *log_likelihood, *log_prior, *concentration; /* count each */
+  int32_t *occupied;     /* count: components that hold rows */
+  double *probe_density; /* count x points: log mixture densities */
+} wb_mixture_sweeps;
+
+/* What a kept draw consists of beside the state, each NULL where it is not wanted.
+ * Means and covariances are in the data's units, x = center + scale * scaled. */
+typedef struct wb_mixture_draw {
+  const double *center, *scale; /* columns */
+  int32_t *labels;              /* rows, from 0 */
+  double *means;                /* components x columns, column-major */
+  double *covariances;          /* columns x columns x components */
+} wb_mixture_draw;
+
+/* Sweeps one after the other, and the draw after the last of them. */
+int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
+                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
+                   wb_message *message);
+
+/* The means and covariances of the parameters drawn last, as `draw` asks for them.
+ * Uses the workspace of `state`. */
+void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
+
+/* What the backend reads of a state, and its part that depends on all others. */
+wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
+void wb_mixture_set_constants(wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha
  * and what is learned. */
@@ -81,19 +117,22 @@ double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *sta
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
-/* Log mixture density at a point of scaled units. */
+/* Log density of the mixture at a point, both in scaled units. */
 double wb_mixture_log_density(const wb_mixture_state *state, const double *x);
 
-/* The covariance of a component as a packed lower triangle. */
-void wb_mixture_covariance(const wb_mixture_state *state, int32_t component, double *covariance);
-
-/* Parameters of a backend call from weights, means (components x columns,
+/* The state of a mixture that is given by its weights, means (components x columns,
  * column-major) and covariances (columns x columns x components) in the data's
  * units. Fills mean, factor, offset, log_weight and log_constant of `state`.
  * WB_ERROR_INPUT where a covariance is not positive definite. */
 int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
                             const double *covariances, const double *center,
                             const double *inverse_scale, wb_message *message);
+
+/* Classes, log densities and probabilities of rows of the session under a state:
+ * `evaluate` of backend/mixture.h. */
+int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
+                        int64_t first, int64_t count, int32_t *labels, double *log_density,
+                        double *probability, wb_message *message);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows`
  * lists the rows, or is NULL for all. */
@@ -105,15 +144,15 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
                                 double *scale);
 
-/* Joins clusters, given by their statistics, while that raises their marginal
- * posterior; those joined to others are left empty (mixture_merge.c). */
+/* Joins clusters, given by their statistics, as long as that raises their marginal
+ * posterior; a cluster that was joined to another is left empty (merge.c). */
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
                      wb_message *message);
 
-/* A start: k-means on a subsample of the rows, its centres chosen by k-means++
- * (Arthur & Vassilvitskii 2007); clusters joined where they describe one
- * population; components in order of size. The statistics are those of the
- * subsample, scaled to all rows. Subsample and centres depend on the key. */
+/* A start: k-means on a subsample of the rows, from centres chosen by k-means++
+ * (Arthur & Vassilvitskii 2007). Clusters that describe one population are joined, and
+ * the components are put in order of size. The statistics are those of the subsample,
+ * multiplied so that they count all rows. Subsample and centres depend on the key. */
 int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
                      int32_t components, uint64_t key, double *statistics, wb_message *message);
 

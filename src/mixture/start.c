@@ -1,15 +1,16 @@
 /* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
- * Vassilvitskii 2007), then clusters of one population joined. Different keys give
- * different subsamples and centres, so that chains start apart from each other. */
+ * Vassilvitskii 2007), after which clusters that describe one population are joined.
+ * Different keys give different subsamples and centres, so that chains start apart
+ * from each other. Or from labels that the user gives. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
 
-#include "core/mixture_draw.h"
 #include "core/philox.h"
 #include "core/purpose.h"
-#include "numeric/memory.h"
+#include "core/scaled_value.h"
 #include "mixture/mixture.h"
+#include "numeric/memory.h"
 
 #define ROWS_PER_COMPONENT 10
 #define ROWS_AT_LEAST 5000
@@ -56,7 +57,7 @@ static double uniform(uint64_t key, uint32_t purpose, uint64_t element) {
   return wb_stream_uniform(&stream);
 }
 
-/* One row from each of `count` equal stretches of the data: no row twice. */
+/* One row from each of `count` equal stretches of the data, so that none comes twice. */
 static void sample_rows(sample *s, const wb_mixture_data *data, uint64_t key) {
   for (int64_t i = 0; i < s->count; i++) {
     const double stretch = (double)data->rows / (double)s->count;
@@ -67,7 +68,7 @@ static void sample_rows(sample *s, const wb_mixture_data *data, uint64_t key) {
     s->row[i] = first + (within < end - first ? within : end - first - 1);
     for (int32_t c = 0; c < s->columns; c++)
       s->x[(size_t)i * (size_t)s->columns + (size_t)c] =
-          wb_mixture_scale(data->x[(size_t)s->row[i] + (size_t)c * (size_t)data->rows],
+          wb_scaled_value(data->x[(size_t)s->row[i] + (size_t)c * (size_t)data->rows],
                            data->center[c], data->inverse_scale[c]);
   }
 }
@@ -78,8 +79,8 @@ static double squared_distance(int32_t p, const double *a, const double *b) {
   return sum;
 }
 
-/* The row at which the running sum of squared distances passes a uniform share
- * of its total; -1 where every row is a centre already. */
+/* A row drawn with probability proportional to its squared distance: the first at
+ * which the running sum exceeds u times the total. -1 where every row is a centre. */
 static int64_t far_row(const sample *s, double u) {
   double total = 0, sum = 0;
   int64_t last = -1;
@@ -93,7 +94,8 @@ static int64_t far_row(const sample *s, double u) {
 }
 
 /* Centres one after the other, each a row drawn with probability proportional to
- * its squared distance to the nearest centre so far. Returns how many differ. */
+ * its squared distance to the nearest centre so far. Returns how many
+ * different centres there are. */
 static int32_t choose_centers(sample *s, uint64_t key) {
   const size_t p = (size_t)s->columns;
   for (int32_t j = 0; j < s->components; j++) {
@@ -174,4 +176,23 @@ int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
   status = wb_mixture_merge(prior, components, statistics, message);
   order_by_size(components, size, statistics);
   return status;
+}
+
+void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
+                           int64_t count, const int32_t *labels, double *statistics) {
+  const int32_t p = data->columns;
+  const size_t size = WB_MIXTURE_STATISTICS(p);
+  memset(statistics, 0, (size_t)components * size * sizeof(double));
+  for (int64_t i = 0; i < count; i++) {
+    if (labels[i] < 0) continue;
+    const double *x = data->x + (rows ? rows[i] : i);
+    double *sums = statistics + (size_t)labels[i] * size, *product = sums + 1 + p;
+    sums[0] += 1;
+    for (int32_t r = 0; r < p; r++) {
+      const double xr = wb_scaled_value(x[(size_t)r * (size_t)data->rows], data->center[r], data->inverse_scale[r]);
+      sums[1 + r] += xr;
+      for (int32_t c = 0; c <= r; c++)
+        *product++ += xr * wb_scaled_value(x[(size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
+    }
+  }
 }

@@ -4,30 +4,24 @@
  * include guard. Each inclusion of WB_LOOPS sees
  *   WB_NAME(stem)     stem_avx512, stem_avx2 or stem_baseline
  *   WB_VECTOR_BYTES   64, 32 or 16
- *   wb_vector, wb_vectorf          a vector of doubles, of floats (WB_NAMEd types)
+ *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
- * WB_ISA_TABLE(stem) spells an array of the variants in the order of
- * wb_isa. A processor other than x86-64 has the baseline alone, and so has a
- * build with WB_NARROW_VECTORS (see configure.win); on x86-64 the baseline exists
- * for correctness, since fma() is software there.
+ *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
+ * WB_ISA_TABLE(stem) is an initialiser with the three variants in the order of wb_isa.
+ * A processor other than x86-64 has the baseline alone, and so has a build with
+ * WB_NARROW_VECTORS (see configure.win). On x86-64 the baseline is slow, since fma() is
+ * a function of the C library there; it is for processors without AVX2.
  */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 
-#include "backend/backend.h"
+#include "backend/types.h"
 #include "core/host_device.h"
+#include "core/unroll.h"
 
 #define WB_PASTE_(a, b) a##_##b
 #define WB_PASTE(a, b) WB_PASTE_(a, b)
 #define WB_NAME(stem) WB_PASTE(stem, WB_ISA)
-#define WB_PRAGMA_(text) _Pragma(#text)
-
-/* Full unrolling of a loop of known length whose arrays must live in registers. */
-#if defined(__clang__)
-#define WB_UNROLL WB_PRAGMA_(clang loop unroll(full))
-#else
-#define WB_UNROLL WB_PRAGMA_(GCC unroll 64)
-#endif
 
 typedef double wb_pair __attribute__((vector_size(16)));
 typedef float wb_quad __attribute__((vector_size(16)));

@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 #define BLOCK 2048
-/* Partial sums of a block: enough to hide the latency of an addition. Value i
- * goes to sum i % LANES, so the order is fixed. */
+/* A block has LANES partial sums, enough to hide the latency of an addition. Value i
+ * is added to sum i % LANES: the order is fixed. */
 #define LANES 8
 
 typedef struct moments {
-  double count, mean, squares; /* of x - origin; squares: about its mean */
+  double count, mean, squares; /* of x - origin; the squares are about the mean */
   double min, max;
 } moments;
 
@@ -23,8 +23,8 @@ static double lanes_total(const double lane[LANES]) {
          ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* The sum is finite only if every value is; a finite column whose sum overflows
- * is told apart by looking at its values. */
+/* The sum is finite only if every value is. It may overflow though every value is
+ * finite: block_search() then counts none. */
 static double block_sum(const double *x, int64_t count, double origin) {
   double lane[LANES] = {0.0};
   int64_t i = 0;
@@ -84,7 +84,7 @@ static void moments_add(moments *all, const moments *block) {
   all->max = block->max > all->max ? block->max : all->max;
 }
 
-/* Counts the values of a block that are not finite and keeps the first. */
+/* Counts the values of a block that are not finite and notes the first. */
 static void block_search(const double *x, int64_t count, int64_t first_row, int32_t column,
                          wb_matrix_scan *scan) {
   for (int64_t i = 0; i < count; i++) {
@@ -106,8 +106,8 @@ void wb_matrix_scan_columns(const double *x, int64_t rows, int32_t columns, doub
   scan->column = -1;
   for (int32_t c = 0; c < columns; c++) {
     const double *column = x + (size_t)c * (size_t)rows;
-    /* Moments about the column's first value keep their digits where the mean
-     * is large against the spread. */
+    /* Moments about the column's first value do not lose digits if the mean is much
+     * larger than the spread. */
     const double origin = column[0];
     moments all = {0.0, 0.0, 0.0, 0.0, 0.0};
     for (int64_t first = 0; first < rows; first += BLOCK) {
@@ -121,7 +121,7 @@ void wb_matrix_scan_columns(const double *x, int64_t rows, int32_t columns, doub
     }
     min[c] = all.min;
     max[c] = all.max;
-    /* A constant column is centred exactly and has no spread from rounding. */
+    /* A constant column has exactly its value as mean, and no spread from rounding. */
     mean[c] = all.min == all.max ? all.min : origin + all.mean;
     sd[c] = all.min == all.max || rows < 2 ? 0.0 : sqrt(all.squares / (double)(rows - 1));
   }

@@ -1,5 +1,5 @@
-/* One pass over a matrix of data: is every value finite, and what are each
- * column's mean, standard deviation, minimum and maximum. */
+/* One pass over a matrix of data: whether every value is finite, and the mean, standard
+ * deviation, minimum and maximum of each column. */
 #ifndef WB_MATRIX_SCAN_H
 #define WB_MATRIX_SCAN_H
 
@@ -11,9 +11,9 @@ typedef struct wb_matrix_scan {
   int32_t column;     /* from 0: that row's first such column */
 } wb_matrix_scan;
 
-/* x: rows x columns, column-major, at least one row. The four arrays hold one
- * value per column; those of a column with a value that is not finite are
- * unspecified. sd has the divisor rows - 1 and is 0 for one row. */
+/* x: rows x columns, column-major, at least one row. Each of the four arrays gets one
+ * value for each column, unspecified if the column has a value that is not finite. sd
+ * has the divisor rows - 1 and is 0 for one row. */
 void wb_matrix_scan_columns(const double *x, int64_t rows, int32_t columns, double *mean,
                             double *sd, double *min, double *max, wb_matrix_scan *scan);
 

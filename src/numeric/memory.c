@@ -1,4 +1,6 @@
-/* Aligned memory from malloc alone, which every platform has. */
+/* Aligned memory from malloc() alone, since aligned_alloc() is missing on some platforms. */
+#include "core/rounding.h"
+
 #include "numeric/memory.h"
 
 #include <stdint.h>
@@ -12,7 +14,7 @@
 void *wb_aligned_malloc(size_t bytes) {
   const size_t extra = 64 + sizeof(void *);
   if (bytes > SIZE_MAX - extra) return NULL;
-  /* The address that malloc gave is kept just below the aligned one. */
+  /* The address that malloc() returned is stored just below the aligned one. */
   char *const memory = malloc(bytes + extra);
   if (!memory) return NULL;
   char *const aligned = (char *)(((uintptr_t)memory + extra - 1) & ~(uintptr_t)63);
@@ -37,6 +39,6 @@ void wb_large_pages(void *memory, size_t bytes) {
 }
 
 int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes) {
-  snprintf(message->text, sizeof message->text, "no memory for %s (%.1f MB)", purpose, (double)bytes / 1e6);
+  snprintf(message->text, sizeof message->text, "could not allocate %.1f MB of memory for %s", (double)bytes / 1e6, purpose);
   return WB_ERROR_MEMORY;
 }

@@ -1,8 +1,9 @@
-/* Sums over leaves of rows, added by a fixed binary tree as the leaves are
- * completed, in any order and by any number of threads: node i of a level is the
- * sum of nodes 2i and 2i + 1 of the level below, or the former alone at the end.
- * Addition commutes, so the result depends on the number of leaves only. At most
- * about threads + log2(leaves) vectors of sums are alive at a time.
+/* Adds vectors of sums, one for each leaf of rows, by a fixed binary tree. Any number
+ * of threads may complete the leaves in any order: node i of a level is always the sum
+ * of nodes 2i and 2i + 1 of the level below, and a last node without a sibling moves up
+ * as it is. Since a + b = b + a in every bit, the result depends on the leaves alone.
+ * If leaves are completed nearly in order, about threads + log2(leaves) vectors are
+ * held at a time.
  */
 #ifndef WB_REDUCTION_TREE_H
 #define WB_REDUCTION_TREE_H
@@ -21,14 +22,14 @@ typedef struct wb_reduction_node {
 } wb_reduction_node;
 
 typedef struct wb_reduction_tree {
-  size_t size;    /* doubles of a vector of sums */
+  size_t size; /* of a vector of sums, in doubles */
   int64_t leaves;
-  wb_reduction_node *waiting; /* complete nodes whose sibling is not */
+  wb_reduction_node *waiting; /* nodes whose sibling is not complete yet */
   size_t waiting_count, waiting_capacity;
-  double **spare; /* vectors to use again */
+  double **spare; /* vectors that can be used again */
   size_t spare_count, spare_capacity;
   double *root;
-  int failed; /* memory ran out */
+  int failed; /* whether memory ran out */
 } wb_reduction_tree;
 
 static void wb_reduction_open(wb_reduction_tree *tree, int64_t leaves, size_t size) {
@@ -46,13 +47,13 @@ static void wb_reduction_close(wb_reduction_tree *tree) {
   memset(tree, 0, sizeof *tree);
 }
 
-/* For any thread: makes known that memory ran out. */
+/* Notes that memory ran out. Any thread may call it. */
 static void wb_reduction_fail(wb_reduction_tree *tree) {
 #pragma omp atomic write
   tree->failed = 1;
 }
 
-/* Room for one more item of `bytes`; 0 without memory. */
+/* Makes sure that the array has room for one more item of `bytes`. 0 if memory ran out. */
 static int make_room(void **items, size_t count, size_t *capacity, size_t bytes) {
   if (count < *capacity) return 1;
   const size_t larger = *capacity ? 2 * *capacity : 16;
@@ -70,8 +71,8 @@ static void keep_spare(wb_reduction_tree *tree, double *sums) {
     wb_aligned_free(sums);
 }
 
-/* For any thread: a vector of zeros, aligned to 64 bytes, for a leaf to fill, or
- * NULL without memory. */
+/* A vector of zeros for the sums of a leaf, aligned to 64 bytes, or NULL if memory ran
+ * out. Any thread may call it. */
 static double *wb_reduction_take(wb_reduction_tree *tree) {
   double *sums = NULL;
 #pragma omp critical(wb_reduction)
@@ -84,7 +85,7 @@ static double *wb_reduction_take(wb_reduction_tree *tree) {
   return sums;
 }
 
-/* The waiting sums of a node, taken out, or NULL if it is not complete. */
+/* Takes the sums of a node out of those that wait. NULL if the node is not complete. */
 static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
   for (size_t i = 0; i < tree->waiting_count; i++) {
     if (tree->waiting[i].level == level && tree->waiting[i].index == index) {
@@ -96,7 +97,7 @@ static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
   return NULL;
 }
 
-/* For any thread: the filled vector of a leaf. */
+/* Hands over the filled vector of a leaf. Any thread may call it. */
 static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sums) {
   int64_t index = leaf, nodes = tree->leaves;
   for (int level = 0; nodes > 1; level++, index /= 2, nodes = (nodes + 1) / 2) {
@@ -127,7 +128,7 @@ static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sum
   tree->root = sums;
 }
 
-/* The sum over all leaves once all are given, or NULL if memory ran out. */
+/* The sums over all leaves, once all are handed over. NULL if memory ran out. */
 static const double *wb_reduction_root(const wb_reduction_tree *tree) {
   return tree->failed ? NULL : tree->root;
 }

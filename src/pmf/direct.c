@@ -61,7 +61,7 @@ static int64_t round_up(double value, int64_t unit) {
   return ((int64_t)value + unit) / unit * unit;
 }
 
-int wb_pmf_direct(const wb_pmf_context *context, const wb_convolution_functions *table, const wb_convolution *work,
+int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message) {
   const wb_convolution ordered = shorter_first(work);
   const double products = (double)ordered.m * (double)ordered.count;

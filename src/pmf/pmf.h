@@ -15,7 +15,7 @@ typedef struct wb_pmf_context {
   /* Direct sums run through `convolution`, the table of the backend that the caller
    * chose. Sums so short that copying to a graphics card and back would take longer
    * than adding them run through `processor`; the bits are the same. */
-  const wb_convolution_functions *convolution, *processor;
+  const wb_pmf_functions *convolution, *processor;
   wb_run run;
   double accuracy;     /* relative error that the fast method may make; 0: direct sums alone */
   wb_poll *poll;       /* the caller's; asked every tenth of a second or so */
@@ -40,7 +40,7 @@ int wb_pmf_check_result(int64_t count, const double *result, wb_message *message
 int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message);
 
 /* The outputs that `work` names, by direct sums through one of the context's tables. */
-int wb_pmf_direct(const wb_pmf_context *context, const wb_convolution_functions *table, const wb_convolution *work,
+int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message);
 
 /* Distributions to be added, each of at least one weight. */

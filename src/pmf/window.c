@@ -208,7 +208,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
   const wb_convolution work =
       wb_pmf_one_pair(p->count, p->x, q->count, q->x, from - w->p.first - w->q.first, to - from, t->tilted);
   const int large = (double)p->count * (double)(to - from) > DEVICE_FROM;
-  const wb_convolution_functions *table = large ? t->context->convolution : t->context->processor;
+  const wb_pmf_functions *table = large ? t->context->convolution : t->context->processor;
   return wb_pmf_direct(t->context, table, &work, t->message);
 }
 

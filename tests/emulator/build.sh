@@ -1,18 +1,20 @@
 #!/bin/sh
 # Compiles the package's CUDA sources with the host compiler into a plugin:
 #   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
-#            [--driver=FILE] [--source=FILE]... [--program]
+#            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER]
 # --sanitize  see README.md
 # --driver    link a program of src/cuda/*.cu and this file instead of a plugin
 # --source    compile this instead of src/cuda/*.cu
 # --program   link a program instead of a plugin
 # --define    a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
-# Objects are kept beside the output, in the folder OUT.so.o.
+# --share     takes the emulator's own objects from this folder if they were compiled so
+#             before, and leaves them there: for many programs of the same sources
+# Other objects are kept beside the output, in the folder OUT.so.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines=''
+out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines='' share=''
 for argument in "$@"; do
   case $argument in
     --sanitize=*) sanitize=${argument#*=} ;;
@@ -20,6 +22,7 @@ for argument in "$@"; do
     --define=*) defines="$defines -D${argument#*=}" ;;
     --source=*) sources="$sources${argument#*=}
 " ;;
+    --share=*) share=${argument#*=} ;;
     --driver=*) driver=${argument#*=} program=yes ;;
     --program) program=yes ;;
     --*) echo "build.sh: $argument is not an option" >&2; exit 2 ;;
@@ -27,7 +30,7 @@ for argument in "$@"; do
   esac
 done
 if [ -z "$out" ]; then
-  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 
@@ -48,6 +51,11 @@ esac
 objects=$out.o
 rm -rf "$objects"
 mkdir -p "$objects"
+machine=$objects
+if [ -n "$share" ]; then
+  machine=$share/$(echo "$cxx $flags $defines" | cksum | cut -d ' ' -f 1)
+  mkdir -p "$machine"
+fi
 link=$instrument
 # src/access.cpp has what the instrumented code calls.
 if [ "$sanitize" = access ]; then link=''; fi
@@ -78,9 +86,11 @@ in_background() {
   previous=$!
 }
 
-for source in "$here"/src/*.cpp; do
-  in_background compile "$source" "$objects/emulator_$(basename "$source" .cpp).o"
-done
+if ! [ -f "$machine/complete" ]; then
+  for source in "$here"/src/*.cpp; do
+    in_background compile "$source" "$machine/emulator_$(basename "$source" .cpp).o"
+  done
+fi
 if [ -n "$driver" ]; then
   in_background compile "$driver" "$objects/driver.o" "$instrument"
 fi
@@ -96,11 +106,12 @@ else
   done < "$objects/sources"
 fi
 wait "$previous"
+touch "$machine/complete"
 # The emulator's own thread-local variables come first: a gap lies before the first
 # shared variable too.
 # shellcheck disable=SC2086
 if [ "$program" = yes ]; then
-  "$cxx" $link "$objects"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
+  "$cxx" $link "$machine"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
 else
-  "$cxx" $link -Wl,--version-script="$objects/exports" "$objects"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
+  "$cxx" $link -Wl,--version-script="$objects/exports" "$machine"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
 fi

@@ -1,4 +1,4 @@
-/* The draw of a component by blocks (core/mixture_draw.h) takes no component of
+/* The draw of a component by blocks (core/block_draw.h) takes no component of
  * weight zero, whatever the uniform: all 2^23 uniforms of single precision, and in
  * double precision the ends of the unit interval and 20,001 neighbours of every
  * point where the choice changes. And the choice has the right law: in single
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mixture_draw.h"
+#include "core/block_draw.h"
 #include "core/philox.h"
 
 #define ITEMS 6

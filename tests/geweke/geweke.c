@@ -334,7 +334,7 @@ static void redraw_data(const model *m, const wb_mixture_state *state, uint64_t 
   }
 }
 
-/* Whether the statistics of the allocation are those of its labels: the same
+/* Whether the statistics of a sweep are those of its labels: the same
  * counts, and sums that differ by rounding only. */
 static int same_statistics(const model *m, const double *a, const double *b, wb_precision precision) {
   const size_t size = WB_MIXTURE_STATISTICS((size_t)m->p);

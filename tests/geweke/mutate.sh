@@ -97,13 +97,13 @@ plant 1 mixture/mixture.c 's/if (l == k - 2)/if (0)/' "last pair exchanged like 
 plant 7 mixture/mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange without the rows behind"
 plant 1 mixture/mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
 plant 1 mixture/mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
-# Allocation
+# Labels and their sums
 plant 1 mixture/mixture.c 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 mixture/mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"
 plant 1 cpu/mixture_tile.h 's/const uint64_t element = row + (uint64_t)l/const uint64_t element = row/' "one uniform for all rows"
 plant 1 cpu/mixture_tile.h 's/iteration, &first, &second/0, \&first, \&second/' "the same uniforms in every sweep"
 plant 9 cpu/mixture_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
-plant 9 core/mixture_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
+plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
 plant 6 cpu/mixture_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
 plant 1 cpu/mixture_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"
 # What is learned of the prior

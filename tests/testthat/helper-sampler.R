@@ -1,5 +1,5 @@
-# What the tests of the mixture sampler share: the generator and the allocation in
-# plain R, and statistical comparisons whose false-alarm rate is known.
+# What the tests of the mixture sampler share: the generator and the draw of
+# labels in plain R, and statistical comparisons whose false-alarm rate is known.
 
 # Philox4x32-10 (Salmon et al. 2011) on doubles that hold 32-bit words: counter
 # words c0..c3 are recycled, the result is a matrix with the four words in columns.
@@ -42,7 +42,7 @@ key_words <- function(key) {
 }
 
 # Uniforms of rows 0..n - 1 for blocks 0..blocks - 1 of 16 components: n x blocks.
-# Purpose 16 is the allocation.
+# Purpose 16 is the draw of labels.
 reference_uniforms <- function(key, iteration, n, blocks, precision) {
   vapply(seq_len(blocks) - 1, function(block) {
     per_group <- if (precision == "double") 2 else 4
@@ -91,6 +91,20 @@ sampler_prior <- function(p, mean = numeric(p), mean_scale = 2, df = 6, scale = 
 
 statistics_size <- function(p) 1 + p + p * (p + 1) / 2
 
+# The state of a chain before sweep `iteration`, as the entries read it.
+sampler_state <- function(prior, statistics, concentration, key, iteration) {
+  list(key = key, sweep = iteration - 1, statistics = statistics, concentration = concentration, prior = prior$values)
+}
+
+# Sweeps on an open session of p columns, in the units of its rows; labels, means and
+# covariances are kept if `keep` says so.
+run_sweeps <- function(session, prior, statistics, concentration, key, p, iteration = 1, sweeps = 1L, moves = FALSE, keep = TRUE) {
+  native(
+    C_mixture_sweep, session, prior, sampler_state(prior, statistics, concentration, key, iteration), sweeps, moves,
+    matrix(0, p, 1L), rep(keep, 3L), numeric(p), rep(1, p)
+  )
+}
+
 # One sweep on rows x, in their own units, from given statistics: what the entry
 # returns, with the parameters unpacked: `means` (k x p), `covariances` (p x p x k),
 # and `joint`, the log weights of all rows in plain R.
@@ -103,14 +117,8 @@ sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_p
   run <- resolve_run(backend, 2)
   session <- native(C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
   on.exit(.Call(C_mixture_close, session))
-  key <- .Call(C_mixture_key, seed, 1L)
-  out <- native(
-    C_mixture_sweep, session, prior, statistics, concentration, key, iteration, 1L, moves, TRUE,
-    matrix(0, p, 1L)
-  )
-  moments <- native(C_mixture_moments, out$mean, out$factor, numeric(p), rep(1, p), TRUE)
-  out$means <- moments$means
-  out$covariances <- moments$covariances
+  key <- .Call(C_chain_key, seed, 1L)
+  out <- run_sweeps(session, prior, statistics, concentration, key, p, iteration, moves = moves)
   out$joint <- matrix(reference_joint(x, rep(1, components), out$means, out$covariances), nrow(x))
   out$joint <- out$joint + rep(out$log_weight, each = nrow(x))
   out$key <- key

@@ -154,7 +154,7 @@ test_that("a plugin of another version, or one that fails, is refused with its r
     folder <- tempfile()
     dir.create(folder)
     source <- file.path(folder, "plugin.c")
-    # The head of wb_backend, as src/backend.h lays it down, and its length.
+    # The head of wb_backend, as in src/backend/backend.h, and room for the rest.
     writeLines(c(
       "#include <stddef.h>", "#include <stdint.h>", "#include <string.h>",
       "typedef struct { uint32_t abi_version, size; const char *name;",
@@ -180,6 +180,15 @@ test_that("a plugin of another version, or one that fails, is refused with its r
   expect_error(cuda(plugin(abi[[1L]], abi[[2L]], "none")), "the driver finds no CUDA device", class = "warpbayes_error_backend")
   expect_error(cuda(plugin(abi[[1L]], abi[[2L]], "old", 'strcpy(message, "driver too old"); return 4;')),
     'backend "cuda" is not usable: driver too old', fixed = TRUE, class = "warpbayes_error_backend"
+  )
+
+  # A plugin whose table has no topic.
+  library <- dyn.load(plugin(abi[[1L]], abi[[2L]], "empty"), local = TRUE)
+  run <- warpbayes:::resolve_run("cpu", 1)
+  symbol <- getNativeSymbolInfo("wb_plugin_backend", library)$address
+  run$pointer <- warpbayes:::native(warpbayes:::C_backend_open, symbol)
+  expect_error(warpbayes:::native(warpbayes:::C_mixture_open, matrix(1, 2, 1), 0, 1, 0L, run),
+    'the backend "empty" cannot compute mixtures: choose another backend', fixed = TRUE, class = "warpbayes_error_backend"
   )
 })
 

@@ -17,7 +17,7 @@ same <- function(a, b) {
 
 test_that("a fit taken apart into chains and joined again is the same", {
   fit <- fit_chains()
-  same(warpbayes:::join_chains(fit, warpbayes:::separate_chains(fit)), fit)
+  same(join_chains(fit, separate_chains(fit, mixture_sampler), mixture_sampler), fit)
 })
 
 test_that("chains on the workers of a future plan give the same draws", {
@@ -31,4 +31,106 @@ test_that("chains on the workers of a future plan give the same draws", {
   longer <- continue(here, 7, backend = "cpu", threads = 1)
   future::plan(plan)
   same(continue(here, 7, backend = "cpu", threads = 1), longer)
+})
+
+# A sampler that is no mixture: its draws are functions of the chain's key and the sweep.
+toy_sampler <- function(fit) {
+  value <- function(state, sweep) as.integer(state$key[[1L]]) + sweep / 1000
+  list(
+    traces = list(level = stored(), both = stored(2), count = stored(type = "integer")),
+    draws = list(number = stored(), grid = stored(c(2, 3), names = list(c("a", "b"), NULL)), label = stored(4, "integer")),
+    open = function(run) {
+      fit$log$open <- fit$log$open + 1
+      run$threads
+    },
+    close = function(session) fit$log$closed <- fit$log$closed + 1,
+    step = function(session, state, sweeps, keep) {
+      level <- value(state, state$sweep + seq_len(sweeps))
+      state$last <- level[[sweeps]]
+      if (identical(fit$fails_at, state$sweep)) stop("the step failed")
+      list(
+        state = state,
+        traces = list(level = level, both = cbind(level + 1, level + 2), count = as.integer(state$sweep) + seq_len(sweeps)),
+        draw = if (keep) list(number = state$last, grid = state$last + 1:6, label = 1:4 + as.integer(state$sweep + sweeps))
+      )
+    },
+    finish = function(fit) {
+      fit$lasts <- vapply(fit$state, `[[`, 0, "last")
+      fit
+    }
+  )
+}
+
+toy_fit <- function(iter, warmup = 2, thin = 3, chains = 2, ...) {
+  log <- new.env()
+  log$open <- log$closed <- 0
+  fit <- list(
+    draws = NULL, chains = chains, iter = 0, warmup = warmup, thin = thin, seed = 5, interrupted = FALSE,
+    elapsed = c(start = 0, sweeps = 0), log = log, ...
+  )
+  fit <- start_chains(fit, function(key) list(last = 0))
+  advance_chains(fit, iter, toy_sampler, resolve_run("cpu", 1), FALSE, 1)
+}
+
+test_that("any sampler that is described as the contract says runs on the chains", {
+  fit <- toy_fit(12)
+  keys <- vapply(1:2, function(chain) as.double(chain_key(5, chain)[[1L]]), 0)
+  level <- outer(1:12 / 1000, keys, `+`)
+  kept <- c(5, 8, 11)
+  expect_equal(fit$level, level, tolerance = 1e-15)
+  expect_identical(fit$both, array(c(fit$level + 1, fit$level + 2), c(12, 2, 2)))
+  expect_identical(fit$count, matrix(1:12, 12, 2))
+  expect_identical(fit$draws$number, fit$level[kept, ])
+  expect_identical(dimnames(fit$draws$grid), list(c("a", "b"), NULL, NULL, NULL))
+  expect_identical(fit$draws$grid[2, 3, , ], fit$level[kept, ] + 6)
+  expect_identical(fit$draws$label[4, , ], matrix(4L + c(5L, 8L, 11L), 3, 2))
+  expect_identical(fit$lasts, fit$level[12, ])
+  expect_identical(c(fit$log$open, fit$log$closed), c(1, 1))
+})
+
+test_that("a toy fit is continued, taken apart and joined without a difference", {
+  whole <- toy_fit(20)
+  part <- toy_fit(1)
+  expect_identical(dim(part$draws$grid), c(2L, 3L, 0L, 2L))
+  for (more in c(3, 1, 15)) {
+    part <- continue_chains(part, more, toy_sampler, "cpu", 1, FALSE)
+  }
+  parts <- setdiff(names(whole), c("elapsed", "log"))
+  expect_identical(part[parts], whole[parts])
+  expect_identical(join_chains(whole, separate_chains(whole, toy_sampler), toy_sampler)[parts], whole[parts])
+})
+
+test_that("a session is closed when a step fails, and changed fits are refused", {
+  log <- new.env()
+  expect_error(toy_fit(4, fails_at = 0), "the step failed")
+  fit <- toy_fit(8)
+  fit$fails_at <- 8
+  expect_error(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE), "the step failed")
+  expect_identical(c(fit$log$open, fit$log$closed), c(2, 2))
+  fit <- toy_fit(8)
+  for (name in c("level", "both", "count")) {
+    changed <- fit
+    changed[[name]] <- fit[[name]][-1]
+    expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE), "its chains, sweeps and draws do not agree", class = "warpbayes_error_input")
+  }
+  changed <- fit
+  changed$draws$label <- NULL
+  expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE), "its chains, sweeps and draws do not agree", class = "warpbayes_error_input")
+  changed <- fit
+  storage.mode(changed$count) <- "double"
+  expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE), "do not have the size or type", class = "warpbayes_error_input")
+})
+
+test_that("values are kept only where all of them fit", {
+  array <- list(numeric(4))
+  refuse <- function(...) expect_error(keep_values(...), "do not have the size or type", class = "warpbayes_error_input")
+  refuse(array, 3, 2, list(c(1, 2)), 2, 2)
+  refuse(array, 0, 3, list(1:4 + 0), 2, 2)
+  refuse(array, 0, 2, list(1:2), 2, 2)
+  refuse(array, -1, 2, list(c(1, 2)), 2, 2)
+  refuse(array, 0, 2, list(c(1, 2)), 1, 2)
+  refuse(array, 0, 2, list(), 2, 2)
+  expect_identical(array[[1]], numeric(4))
+  keep_values(array, 1, 2, list(c(7, 8, 9, 10)), 2, 1)
+  expect_identical(array[[1]], c(0, 7, 0, 9))
 })

@@ -93,7 +93,7 @@ test_that("the shaded regions hold the stated share of the density", {
   draw({
     plot.new()
     plot.window(c(-4, 4), c(-4, 4), xaxs = "i", yaxs = "i")
-    shade <- draw_regions(reference, 1:2, list(c(-4, 4), c(-4, 4)), size = 400)
+    shade <- paint_regions(reference, 1:2, list(c(-4, 4), c(-4, 4)), size = 400)
   })
   area <- rev(cumsum(rev(tabulate(shade + 1L, 5))))[-1] * 64 / 400^2
   expect_equal(area, -2 * pi * log(1 - region_mass), tolerance = 0.01)
@@ -136,7 +136,7 @@ test_that("a fit stopped before its first sweep has an empty trace", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   fit <- simulate_fit()
-  for (name in trace_names) {
+  for (name in c("log_likelihood", "log_posterior", "concentration_trace", "occupied")) {
     fit[[name]] <- fit[[name]][0, , drop = FALSE]
   }
   fit$probe_density <- fit$probe_density[0, , , drop = FALSE]

@@ -19,7 +19,7 @@ test_that("the log density is averaged over the kept draws as a probability", {
   density <- 0
   for (chain in 1:2) {
     for (draw in 1:50) {
-      one <- draw_parameters(fit, draw, chain)
+      one <- mixture_of_draw(fit, draw, chain)
       density <- density + exp(reference_log_density(x, one$weights, one$means, one$covariances)) / 100
     }
   }

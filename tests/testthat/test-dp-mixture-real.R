@@ -41,7 +41,7 @@ test_that("densities are those of plain R, in the data's units, for either preci
     fit <- dp_mixture(x, components = 6, iter = 60, thin = 5, seed = 1, threads = 2, precision = precision)
     density <- 0
     for (draw in 1:6) {
-      one <- draw_parameters(fit, draw, 1)
+      one <- mixture_of_draw(fit, draw, 1)
       density <- density + exp(reference_log_density(x, one$weights, one$means, one$covariances)) / 6
     }
     got <- predict(fit, x, type = "log_density", threads = 2)

@@ -1,28 +1,6 @@
 # Every call of the CUDA runtime that a mixture session makes fails in turn, on the
 # emulator: an R error in words, nothing left behind, and the processor goes on.
 
-emulator <- function() {
-  info <- warp_info()$cuda
-  skip_if(!info$available, paste("no CUDA:", info$reason))
-  dll <- Find(function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), normalizePath(info$plugin)), getLoadedDLLs())
-  skip_if(is.null(dll) || !is.loaded("wb_emulator_fail", dll[["name"]]), "not the emulator's plugin")
-  address <- function(name) getNativeSymbolInfo(name, dll)$address
-  list(
-    fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
-    calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
-    memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
-    usage = function() unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1))),
-    reset = function() .C(address("wb_emulator_reset"))
-  )
-}
-
-quietly <- function(code) {
-  old <- Sys.getenv("WB_EMULATOR_QUIET", NA)
-  Sys.setenv(WB_EMULATOR_QUIET = "1")
-  on.exit(if (is.na(old)) Sys.unsetenv("WB_EMULATOR_QUIET") else Sys.setenv(WB_EMULATOR_QUIET = old))
-  force(code)
-}
-
 with_memory <- function(limit, code) {
   old <- options(warpbayes.device_memory = limit)
   on.exit(options(old))
@@ -38,10 +16,8 @@ session <- function(backend) {
     k <- 5
     pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, resolve_run(backend, 2))
     on.exit(.Call(C_mixture_close, pointer))
-    key <- .Call(C_mixture_key, 3, 1L)
-    swept <- native(
-      C_mixture_sweep, pointer, sampler_prior(2), numeric(k * statistics_size(2)), 2, key, 1, 2L, TRUE, TRUE, matrix(0, 2, 1L)
-    )
+    key <- .Call(C_chain_key, 3, 1L)
+    swept <- run_sweeps(pointer, sampler_prior(2), numeric(k * statistics_size(2)), 2, key, 2, sweeps = 2L, moves = TRUE)
     list(swept, native(
       C_mixture_evaluate, pointer, rep(1 / k, k), rows[1:5, ], array(diag(2), c(2, 2, k)), c(0, 0), c(1, 1),
       100, 1950, c(TRUE, TRUE, TRUE)
@@ -125,10 +101,7 @@ test_that("device memory stays within the limit", {
       pointer <- native(C_mixture_open, x, numeric(6), rep(1, 6), 0L, resolve_run("cuda", 1))
       on.exit(.Call(C_mixture_close, pointer))
       opened <- cuda$usage()[["device"]]
-      native(
-        C_mixture_sweep, pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_mixture_key, 3, 1L), 1, 1L,
-        FALSE, FALSE, matrix(0, 6, 1L)
-      )
+      run_sweeps(pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_chain_key, 3, 1L), 6, keep = FALSE)
       c(opened = opened, swept = cuda$usage()[["device"]])
     })
   }
@@ -159,10 +132,7 @@ test_that("beside data of some size a sweep takes less than a tenth of their mem
     bytes <- length(x) * (if (precision) 4 else 8)
     pointer <- native(C_mixture_open, x, numeric(p), rep(1, p), precision, resolve_run("cuda", 1))
     for (k in c(2, 100)) {
-      native(
-        C_mixture_sweep, pointer, sampler_prior(p), numeric(k * statistics_size(p)), 2, .Call(C_mixture_key, 3, 1L), 1, 1L,
-        FALSE, FALSE, matrix(0, p, 1L)
-      )
+      run_sweeps(pointer, sampler_prior(p), numeric(k * statistics_size(p)), 2, .Call(C_chain_key, 3, 1L), p, keep = FALSE)
       expect_gt(cuda$usage()[["device"]], bytes)
       expect_lt(cuda$usage()[["device"]], 1.1 * bytes)
     }
@@ -187,9 +157,8 @@ test_that("a forked child cannot use the parent's session, and says so", {
   on.exit(.Call(C_mixture_close, pointer))
   said <- parallel::mclapply(1:2, function(i) {
     c(
-      tryCatch(native(
-        C_mixture_sweep, pointer, sampler_prior(2), numeric(5 * statistics_size(2)), 2, .Call(C_mixture_key, 3, 1L), 1, 1L,
-        FALSE, FALSE, matrix(0, 2, 1L)
+      tryCatch(run_sweeps(
+        pointer, sampler_prior(2), numeric(5 * statistics_size(2)), 2, .Call(C_chain_key, 3, 1L), 2, keep = FALSE
       ), warpbayes_error_backend = conditionMessage),
       # Nor does closing it, or the end of the child, disturb the parent's.
       tryCatch({

@@ -25,11 +25,11 @@ session_results <- function(x, k, backend, precision = "double", first = nrow(x)
   p <- ncol(x)
   session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), resolve_run(backend, 2))
   on.exit(.Call(C_mixture_close, session))
-  key <- .Call(C_mixture_key, 11, 1L)
+  key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
   statistics <- numeric(k * statistics_size(p))
   sweep <- function(statistics, iteration) {
-    native(C_mixture_sweep, session, prior, statistics, 2, key, iteration, 1L, FALSE, TRUE, matrix(0, p, 1L))
+    run_sweeps(session, prior, statistics, 2, key, p, iteration)
   }
   one <- sweep(statistics, 1)
   two <- sweep(one$statistics, 2)
@@ -148,13 +148,13 @@ test_that("whole fits and their predictions are identical", {
 test_that("a session takes turns between sweeps, predictions and numbers of components", {
   skip_without_cuda()
   x <- clustered(3000, 3, 4)
-  key <- .Call(C_mixture_key, 2, 1L)
+  key <- .Call(C_chain_key, 2, 1L)
   turns <- function(backend) {
     session <- native(C_mixture_open, x, numeric(3), rep(1, 3), 0L, resolve_run(backend, 2))
     on.exit(.Call(C_mixture_close, session))
     lapply(c(4, 20, 20, 4), function(k) {
       list(
-        native(C_mixture_sweep, session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 1, 2L, TRUE, TRUE, matrix(0, 3, 1L)),
+        run_sweeps(session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 3, sweeps = 2L, moves = TRUE),
         native(
           C_mixture_evaluate, session, rep(1 / k, k), x[seq_len(k), ], array(diag(3), c(3, 3, k)), numeric(3), rep(1, 3),
           0, 10, c(TRUE, FALSE, k == 4)

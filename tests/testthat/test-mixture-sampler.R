@@ -1,5 +1,5 @@
 # The mixture's Gibbs sampler against what is known exactly: the posterior of one
-# component, the prior, the law of the allocation, populations that are there. A
+# component, the prior, the law of the labels, populations that are there. A
 # test of statistical kind fails with probability 1e-6 if everything is right; its
 # seed is fixed. Geweke's test of the whole sampler is in tests/geweke. All run on
 # the processor: that other backends give the same draws is tested elsewhere.
@@ -75,17 +75,14 @@ test_that("without data the sampler gives back the prior", {
   prior <- sampler_prior(p,
     mean = c(1, -2), mean_scale = 0.5, df = 5, scale = matrix(c(2, 0.6, 0.6, 0.5), 2), concentration = c(4, 3)
   )
-  key <- .Call(C_mixture_key, 11, 1L)
+  key <- .Call(C_chain_key, 11, 1L)
   set.seed(11)
   before <- rgamma(draws, 4, 3)
   statistics <- numeric(k * statistics_size(p))
   for (moves in c(FALSE, TRUE)) {
     drawn <- vapply(seq_len(draws), function(i) {
-      out <- native(C_mixture_draw, prior, statistics, before[[i]], p, key, i, moves)
-      at <- (k - 1) * p * (p + 1) / 2
-      f <- rbind(c(out$factor[[at + 1]], 0), out$factor[at + 2:3])
-      sigma <- solve(crossprod(f))
-      c(out$concentration, out$log_weight, out$mean[(k - 1) * p + 1:p], sigma[c(1, 2, 4)])
+      out <- native(C_mixture_draw, prior, sampler_state(prior, statistics, before[[i]], key, i), moves, TRUE, numeric(p), rep(1, p))
+      c(out$concentration, out$log_weight, out$means[k, ], out$covariances[, , k][c(1, 2, 4)])
     }, numeric(4 + p + 3))
     expect_distribution(drawn[1, ], function(x) stats::pgamma(x, 4, 3), 6)
     # -log(1 - v_1) is exponential with rate alpha, alpha gamma: a Lomax law.

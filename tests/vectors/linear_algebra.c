@@ -1,8 +1,7 @@
-/* The packed triangles of core/linear_algebra.h against what they must satisfy:
- * products and inverses give back what they came from, results in place have the
- * same bits, a matrix that is not positive definite is recognised at the right
- * row. Errors are measured in units of p 2^-52 times the size of what was
- * subtracted. */
+/* Tests of the packed triangles of core/linear_algebra.h: a product of factors gives the
+ * matrix back, and a matrix times its inverse the identity; results in place have the
+ * same bits; a matrix that is not positive definite is recognised at the right row.
+ * Errors are measured in units of p 2^-52 times the size of the terms. */
 #include <stdio.h>
 #include <stdlib.h>
 

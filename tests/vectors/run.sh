@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds and runs the tests of src/core with $CC and $CXX (cc, c++ unless set):
-# known answers as C, C++ and CUDA (emulated, and where there is a graphics card on
-# that); errors in ulp; the laws of the draws; packed triangles; the same bits from
-# every instruction set, compiler and level of optimisation. Takes half a minute.
+# Builds and runs the tests of src/core with $CC and $CXX (cc and c++ unless set): known
+# answers in C, C++ and CUDA (emulated, and on a graphics card if there is one); errors
+# in ulp; distributions of draws; packed triangles; the same bits with every instruction
+# set, compiler and level of optimisation. Takes half a minute on two free cores.
 # The last line is "N passed, N failed"; the status is 0 when none failed.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -16,7 +16,7 @@ passed=0
 failed=0
 flags="-O2 -Wall -Wextra -Werror -pedantic -ffp-contract=off -I../../src"
 
-# fma() as one instruction where this machine has it, for the programs' speed.
+# fma() as one instruction if this machine has it: the programs are faster.
 fused=
 if grep -q '^flags.* fma ' /proc/cpuinfo 2> /dev/null; then
   fused=-mfma
@@ -53,25 +53,36 @@ answers="philox.txt elementary.txt streams.txt"
 }
 
 nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
-if ! test -x "$nvcc"; then
-  echo "CUDA: no nvcc, known answers not compiled for it"
-elif build answers_cuda "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src check_vectors.cu; then
-  if nvidia-smi > /dev/null 2>&1; then
-    # shellcheck disable=SC2086
-    "$work/answers_cuda" $answers
-    count $? "known answers, CUDA"
-  else
-    echo "CUDA: known answers compiled, not run: no graphics card"
-    count 0 ""
+test -x "$nvcc" || echo "CUDA: no nvcc, not compiled for it"
+
+# on_device NAME SOURCE WHAT ARGUMENTS...: on a graphics card where there is one, and
+# on the emulator.
+on_device() {
+  program=$1
+  source=$2
+  what=$3
+  shift 3
+  if test -x "$nvcc" &&
+    build "$program" "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src "$source"; then
+    if nvidia-smi > /dev/null 2>&1; then
+      "$work/$program" "$@"
+      count $? "$what, CUDA"
+    else
+      echo "CUDA: $what compiled, not run: no graphics card"
+      count 0 ""
+    fi
   fi
-fi
-if ../emulator/build.sh "$work/answers_emulated" --program --source=check_vectors.cu; then
-  # shellcheck disable=SC2086
-  "$work/answers_emulated" $answers
-  count $? "known answers, CUDA emulated"
-else
-  count 1 "compiling check_vectors.cu for the emulator"
-fi
+  if ../emulator/build.sh "$work/${program}_emulated" --program --source="$source"; then
+    "$work/${program}_emulated" "$@"
+    count $? "$what, CUDA emulated"
+  else
+    count 1 "compiling $source for the emulator"
+  fi
+}
+
+# shellcheck disable=SC2086
+on_device answers_cuda check_vectors.cu "known answers" $answers
+on_device butterfly butterfly.cu "butterfly-patterned partial sums"
 
 # Accuracy, laws, triangles ------------------------------------------------------
 
@@ -92,6 +103,7 @@ fi
     count $? "sums of discrete variables in quadruple precision"
   fi
   build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
+  build categorical $CC -std=c99 $flags categorical.c && { "$work/categorical"; count $? "categorical draws"; }
   build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }
 }
 

@@ -1,12 +1,12 @@
-/* Whether the draws of core/ follow their laws: Kolmogorov-Smirnov distances to
+/* Whether the draws of core/ have their distributions: Kolmogorov-Smirnov distances to
  * distribution functions computed here in long double with the C library's
  * functions, and first moments.
  *
  * False alarms: each of at most 100 tests has level 1e-8, so the program as a
  * whole at most 1e-6; the seed is fixed. For the distance that is the bound 2
  * exp(-2 n D^2) (Massart 1990), which holds for every n; moments use the normal
- * limit. The power is shown by laws that are wrong by 2%, which must be found
- * out.
+ * limit. That errors are found is shown by distributions that are wrong by 2%: the
+ * tests must reject them.
  */
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,6 @@
 #ifndef WB_EMULATOR_CUDA_RUNTIME_H
 #define WB_EMULATOR_CUDA_RUNTIME_H
 
-/* Host headers first: libstdc++ spells an attribute __noinline__, which is one of
- * the qualifiers defined below. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/../../../build/emulator-selftest}
 if [ $# -gt 0 ]; then shift; fi
 if [ $# -eq 0 ]; then set -- g++ clang++; fi
+rm -rf "$out/shared"
 mkdir -p "$out"
 export WB_EMULATOR_QUIET=1
 export ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=exitcode=66
@@ -28,12 +29,17 @@ tell() {
   fi
 }
 
+# equal VALUE EXPECTED WHAT
+equal() {
+  if [ "$1" = "$2" ]; then tell 0 "$3"; else tell 1 "$3"; fi
+}
+
 # build PROGRAM NAME [options]
 build() {
   program=$1
   name=$2
   shift 2
-  "$here/../build.sh" "$out/$name" --program --source="$here/$program.cu" "$@"
+  "$here/../build.sh" "$out/$name" --program --source="$here/$program.cu" --share="$out/shared" "$@"
 }
 
 # A program that counts for itself: adds its last line.
@@ -106,11 +112,11 @@ for cxx in "$@"; do
   done
   tell $status "what is never freed is reported"
   answer=$(WB_EMULATOR_FAIL_AT=5 WB_EMULATOR_FAIL_WITH=cudaErrorMemoryAllocation "$out/host-$cxx" session 2> /dev/null)
-  tell "$([ "$answer" = cudaErrorMemoryAllocation ]; echo $?)" "WB_EMULATOR_FAIL_AT"
+  equal "$answer" cudaErrorMemoryAllocation "WB_EMULATOR_FAIL_AT"
   answer=$(WB_EMULATOR_DEVICES=0 "$out/host-$cxx" session 2> /dev/null)
-  tell "$([ "$answer" = cudaErrorNoDevice ]; echo $?)" "WB_EMULATOR_DEVICES"
+  equal "$answer" cudaErrorNoDevice "WB_EMULATOR_DEVICES"
   answer=$(WB_EMULATOR_MEMORY=100 "$out/host-$cxx" session 2> /dev/null)
-  tell "$([ "$answer" = cudaErrorMemoryAllocation ]; echo $?)" "WB_EMULATOR_MEMORY"
+  equal "$answer" cudaErrorMemoryAllocation "WB_EMULATOR_MEMORY"
   export WB_EMULATOR_QUIET=1
 
   build timing "timing-$cxx" --cxx="$cxx"

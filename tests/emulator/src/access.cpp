@@ -250,6 +250,10 @@ __attribute__((visibility("hidden"))) void *wb_emulator_memset(void *to, int val
   __tsan_write_range(to, size);
   return memset(to, value, size);
 }
+/* From version 15 on clang calls these itself. */
+void *__tsan_memcpy(void *to, const void *from, size_t size) { return wb_emulator_memcpy(to, from, size); }
+void *__tsan_memmove(void *to, const void *from, size_t size) { return wb_emulator_memmove(to, from, size); }
+void *__tsan_memset(void *to, int value, size_t size) { return wb_emulator_memset(to, value, size); }
 
 }  // extern "C"
 

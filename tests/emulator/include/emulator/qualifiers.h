@@ -10,11 +10,14 @@
 #define __constant__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __CUDA_ALIGN__(n) __align__(n)
 #define CUDART_CB
+
+/* CUDA's __noinline__ is missing: libstdc++ of GCC 13 and later spells an attribute
+ * so in headers that may come after this one. __attribute__((noinline)) means the
+ * same to nvcc and here. */
 
 /* A block's shared memory. Thread-local storage puts these variables, and nothing
  * else, in one section whose symbols the emulator can list: it fills each before a

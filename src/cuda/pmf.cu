@@ -1,6 +1,6 @@
 /* The distribution of a sum of two independent discrete random variables by the
- * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend/convolution.h: the results
- * are those of src/cpu/convolve.c to the last bit.
+ * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend/pmf.h: the results
+ * are those of src/cpu/pmf.c to the last bit.
  *
  * There are two kernels. convolve_tiled keeps outputs in registers and is limited by
  * multiply-adds. convolve_skew gives a warp to a small pair and lets the sums of
@@ -16,6 +16,7 @@
 #include <new>
 
 #include "core/host_device.h"
+#include "core/unroll.h"
 
 namespace wb {
 
@@ -320,4 +321,4 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   return status;
 }
 
-extern const wb_convolution_functions wb_cuda_convolution = {convolve};
+extern const wb_pmf_functions wb_cuda_pmf = {convolve};

@@ -25,7 +25,7 @@
 #define LONG_BEFORE 32
 #define LONG_AFTER 64
 
-#define WB_LOOPS "cpu/convolve_loops.h"
+#define WB_LOOPS "cpu/pmf_loops.h"
 #include "numeric/isa.h"
 
 /* Outputs of one chunk: so many that a block of p and the entries of q that it is
@@ -262,4 +262,4 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   return WB_OK;
 }
 
-const wb_convolution_functions wb_cpu_convolution = {.convolve = convolve};
+const wb_pmf_functions wb_cpu_pmf = {.convolve = convolve};

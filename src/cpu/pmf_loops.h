@@ -1,5 +1,5 @@
 /* The loops of the direct sum, included once for each instruction set by isa.h. All
- * add the terms of an output in the order that backend/convolution.h states. */
+ * add the terms of an output in the order that backend/pmf.h states. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define VECTORS 8
@@ -15,7 +15,7 @@ typedef double WB_NAME(unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), a
  *
  * Most loads of q are not aligned and take two turns of a load port, so one load for each
  * multiply-add would halve the rate. Terms whose j differ by eight read q at places that are
- * whole vectors apart: in the order of backend/convolution.h 11 loads serve 32
+ * whole vectors apart: in the order of backend/pmf.h 11 loads serve 32
  * multiply-adds of AVX-512. AVX2 has too few registers to keep what was loaded, but fewer
  * of its loads cross a cache line. */
 static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t count, double *r) {

@@ -1,0 +1,70 @@
+# A mixture at given cells: classes, densities, probabilities.
+
+# Cells that are evaluated at a time. This bounds the memory of a slice, and the time
+# during which R cannot be interrupted.
+slice_rows <- 2^18
+
+# The numbers of `rows` rows in slices: a list of ranges.
+row_slices <- function(rows, size = slice_rows) {
+  lapply(seq(1, length.out = ceiling(rows / size), by = size), function(first) first:min(rows, first + size - 1))
+}
+
+# The cells of a slice; all of them without a copy.
+cells_in <- function(cells, slice) {
+  if (length(slice) == nrow(cells)) cells else cells[slice, , drop = FALSE]
+}
+
+# Hands the rows of x to the backend and calls use(evaluate). There,
+# evaluate(mixture, what) takes a mixture in the data's units, a list of `weights` (k),
+# `means` (k x p) and `covariances` (p x p x k), and gives a list of `class`,
+# `log_density` and `prob` (rows x k), each NULL unless in `what`.
+evaluate_rows <- function(x, center, scale, precision, run, use) {
+  session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), run)
+  on.exit(.Call(C_mixture_close, session))
+  log_unit <- sum(log(scale))
+  use(function(mixture, what) {
+    result <- native(
+      C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means), as.double(mixture$covariances),
+      as.double(center), 1 / scale, 0, as.double(nrow(x)), c("class", "log_density", "prob") %in% what
+    )
+    if (!is.null(result$log_density)) {
+      result$log_density <- result$log_density - log_unit
+    }
+    result
+  })
+}
+
+evaluate_cells <- function(fit, cells, run, use) {
+  evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
+}
+
+# Class, log density or probabilities of the cells under one mixture.
+evaluate_mixture <- function(fit, mixture, cells, what, run) {
+  evaluate_cells(fit, cells, run, function(evaluate) evaluate(mixture, what)[[what]])
+}
+
+# The log of the mean of the density over the draws that `used` lists.
+mean_log_density <- function(fit, used, cells, run) {
+  evaluate_cells(fit, cells, run, function(evaluate) {
+    top <- rep(-Inf, nrow(cells))
+    total <- numeric(nrow(cells))
+    for (i in seq_len(nrow(used))) {
+      value <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "log_density")$log_density
+      higher <- pmax(top, value)
+      # Cells so far out that their log density is -Inf in all draws until now.
+      unseen <- higher == -Inf
+      total <- ifelse(unseen, 0, total * exp(top - higher) + exp(value - higher))
+      top <- higher
+    }
+    top + log(total) - log(nrow(used))
+  })
+}
+
+# `count` of the kept draws, evenly spaced over the chains laid end to end.
+spaced_draws <- function(fit, count = NULL) {
+  all <- expand.grid(draw = seq_len(nrow(fit$draws$concentration)), chain = seq_len(ncol(fit$draws$concentration)))
+  if (is.null(count) || count >= nrow(all)) {
+    return(all)
+  }
+  all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
+}

@@ -1,0 +1,106 @@
+# The Gibbs sampler of the mixture as R/chains.R runs it: what it notes after each sweep,
+# what a kept draw consists of, and how a slice of sweeps is run.
+
+mixture_sampler <- function(fit) {
+  k <- fit$components
+  p <- length(fit$markers)
+  markers <- fit$markers
+  parts <- list(
+    weights = stored(k),
+    means = stored(c(k, p), names = list(NULL, markers)),
+    covariances = stored(c(p, p, k), names = list(markers, markers, NULL)),
+    labels = stored(fit$rows, "integer"),
+    prior_mean = stored(p, names = list(markers)),
+    prior_mean_scale = stored(),
+    prior_df = stored(),
+    prior_scale = stored(c(p, p), names = list(markers, markers)),
+    concentration = stored()
+  )
+  list(
+    traces = list(
+      log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
+      occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
+    ),
+    draws = parts[c(fit$keep, learned_names(fit), "concentration")],
+    open = function(run) {
+      native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), run)
+    },
+    close = function(session) .Call(C_mixture_close, session),
+    step = mixture_step(fit),
+    finish = function(fit) {
+      sizes <- lapply(fit$state, function(state) as.integer(matrix(state$statistics, ncol = k)[1L, ]))
+      fit$sizes <- matrix(unlist(sizes), k, fit$chains)
+      fit
+    }
+  )
+}
+
+mixture_step <- function(fit) {
+  prior <- compiled_prior(fit$prior)
+  probe <- (t(fit$probe) - fit$center) / fit$scale
+  jacobian <- unit_jacobian(fit)
+  log_unit <- sum(log(fit$scale))
+  function(session, state, sweeps, keep) {
+    slice <- native(
+      C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, probe,
+      keep & c("labels", "means", "covariances") %in% fit$keep, fit$center, fit$scale
+    )
+    state$statistics <- slice$statistics
+    state$concentration <- slice$concentration
+    state$prior <- slice$prior
+    traces <- list(
+      log_likelihood = slice$log_likelihood + jacobian[["rows"]],
+      log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
+      concentration_trace = slice$concentration_trace,
+      occupied = slice$occupied,
+      probe_density = slice$probe_density - log_unit
+    )
+    list(state = state, traces = traces, draw = if (keep) kept_draw(fit, slice))
+  }
+}
+
+# The last draw of a slice in the data's units.
+kept_draw <- function(fit, slice) {
+  draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
+  if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior)) else draw
+}
+
+kept_prior <- function(fit, values) {
+  p <- length(fit$markers)
+  list(
+    prior_mean = values[seq_len(p)] * fit$scale + fit$center, prior_mean_scale = values[[p + 1]], prior_df = values[[p + 2]],
+    prior_scale = unpack(values[-seq_len(p + 2)], p) * outer(fit$scale, fit$scale)
+  )
+}
+
+# The resolved prior as the entries read it. `values` are the parts that may be learned:
+# m, gamma, nu, and the lower triangle of Phi, row by row.
+compiled_prior <- function(prior) {
+  list(
+    values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
+    concentration = prior$concentration,
+    hyper = if (length(prior$learn)) resolve_hyperprior(prior)
+  )
+}
+
+pack <- function(symmetric) t(symmetric)[upper.tri(symmetric, diag = TRUE)]
+
+unpack <- function(packed, p) {
+  symmetric <- matrix(0, p, p)
+  symmetric[upper.tri(symmetric, diag = TRUE)] <- packed
+  symmetric + t(symmetric) - diag(diag(symmetric), p)
+}
+
+# Log Jacobians from scaled units to the data's: of the cells, and of the
+# components' means (1 for each marker) and covariances (p + 1) with the prior's mean
+# and scale where these are learned.
+unit_jacobian <- function(fit) {
+  p <- length(fit$markers)
+  log_unit <- sum(log(fit$scale))
+  learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
+  c(rows = -fit$rows * log_unit, parameters = -(fit$components * (p + 2) + learned) * log_unit)
+}
+
+learned_names <- function(fit) {
+  if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
+}

@@ -1,0 +1,22 @@
+/* How a loop asks the compiler to unroll it: WB_UNROLL completely, where its arrays must
+ * live in registers; WB_ROLLED not at all, where that would cost more than it saves. */
+#ifndef WB_UNROLL_H
+#define WB_UNROLL_H
+
+#define WB_PRAGMA_(text) _Pragma(#text)
+
+#if defined(__CUDACC__)
+#define WB_UNROLL WB_PRAGMA_(unroll)
+#define WB_ROLLED WB_PRAGMA_(unroll 1)
+#elif defined(__cplusplus)
+#define WB_UNROLL /* the emulator of CUDA: speed does not matter */
+#define WB_ROLLED
+#elif defined(__clang__)
+#define WB_UNROLL WB_PRAGMA_(clang loop unroll(full))
+#define WB_ROLLED WB_PRAGMA_(clang loop unroll(disable))
+#else
+#define WB_UNROLL WB_PRAGMA_(GCC unroll 64)
+#define WB_ROLLED WB_PRAGMA_(GCC unroll 1)
+#endif
+
+#endif
