@@ -5,6 +5,14 @@
 #include "core/random_gamma.h"
 #include "regression/regression.h"
 
+wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
+  const wb_regression_parameters parameters = {
+    state->coefficients, state->groups > 0 ? state->intercepts : NULL, dispersion,
+    dispersion > 0.0 ? -wb_log(dispersion) : 0.0,
+  };
+  return parameters;
+}
+
 /* A draw of the inverse gamma of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) {
   return scale / wb_draw_exponential(stream);

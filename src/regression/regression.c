@@ -8,14 +8,6 @@
 #include "numeric/memory.h"
 #include "regression/regression.h"
 
-wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
-  const wb_regression_parameters parameters = {
-    state->coefficients, state->groups > 0 ? state->intercepts : NULL, dispersion,
-    dispersion > 0.0 ? -wb_log(dispersion) : 0.0,
-  };
-  return parameters;
-}
-
 static int pass(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state, int32_t outcome,
                 uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
   const wb_regression_parameters parameters =
