@@ -253,14 +253,14 @@ static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin
 /* Prepares for elements that are all of one shape and tilt; the way to their draws. */
 static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, int count, polyagamma_room *room) {
   const double b = *work->shape, c = *work->tilt < 0.0 ? -*work->tilt : *work->tilt;
-  const int way = wb_polyagamma_way_of(work->method, b, c), cumulants = wb_polyagamma_cumulants_of(way);
+  const int way = wb_polyagamma_way_of(work->method, b, c);
   room->list.count = count;
   for (int i = 0; i < count; i++) {
     room->list.value[0][i] = b;
     room->list.value[1][i] = c;
   }
   room->is_series = is_expansion(way);
-  if (room->is_series) room->series = wb_polyagamma_expansion_prepare(b, c, cumulants);
+  if (room->is_series) room->series = wb_polyagamma_expansion_by(way, b, c);
   if (way != WB_POLYAGAMMA_NONE) prepare_list(isa, way, room);
   return way;
 }
