@@ -228,8 +228,17 @@ WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants,
   return wb_select(x > 0.0, x, 0.0);
 }
 
-WB_HD int wb_polyagamma_cumulants_of(int way) {
-  return way == WB_POLYAGAMMA_EXPANSION_8 ? 8 : way == WB_POLYAGAMMA_EXPANSION_6 ? 6 : 2;
+/* The same by an expansion's way. The number of cumulants is spelt out, as loops over it
+ * are unrolled. */
+WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_by(int way, double b, double c) {
+  if (way == WB_POLYAGAMMA_EXPANSION_8) return wb_polyagamma_expansion_prepare(b, c, 8);
+  if (way == WB_POLYAGAMMA_EXPANSION_6) return wb_polyagamma_expansion_prepare(b, c, 6);
+  return wb_polyagamma_expansion_prepare(b, c, 2);
+}
+WB_HD double wb_polyagamma_expand_by(int way, wb_polyagamma_expansion series, uint64_t first) {
+  if (way == WB_POLYAGAMMA_EXPANSION_8) return wb_polyagamma_expand(series, 8, first);
+  if (way == WB_POLYAGAMMA_EXPANSION_6) return wb_polyagamma_expand(series, 6, first);
+  return wb_polyagamma_expand(series, 2, first);
 }
 
 /* Positive, though the smallest shapes have draws below the least of doubles. */
@@ -308,9 +317,7 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
   wb_bits bits = wb_polyagamma_block(stream, 0, 0);
   if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)
     return wb_polyagamma_positive(wb_polyagamma_inverse_gaussian(shape, c, wb_bits64(bits, 0), wb_bits64(bits, 1)));
-  const int cumulants = wb_polyagamma_cumulants_of(way);
-  return wb_polyagamma_positive(wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape, c, cumulants), cumulants,
-                                                     wb_bits64(bits, 0)));
+  return wb_polyagamma_positive(wb_polyagamma_expand_by(way, wb_polyagamma_expansion_by(way, shape, c), wb_bits64(bits, 0)));
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of

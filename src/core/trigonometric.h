@@ -1,7 +1,8 @@
 /* Sine, cosine and the angle of a point from +, -, *, /, fma alone, and the complex arithmetic
  * that uses them. Coefficients: minimax fits by the Remez algorithm, computed in 50 digits for
- * this file; their relative errors are below 2e-17. tests/vectors/ulp.c measures: sine and cosine
- * within 1.1 ulp for |x| <= 1e5, the angle within 1.7. */
+ * this file. tests/vectors/ulp.c measures the errors: sine and cosine 0.9 ulp for |x| <= 1e5, the
+ * angle 2.3.
+ */
 #ifndef WB_TRIGONOMETRIC_H
 #define WB_TRIGONOMETRIC_H
 

@@ -212,55 +212,108 @@ static void draw_list(const wb_polyagamma_work *work, wb_isa isa, int way, polya
   }
 }
 
+/* `count` entries of a recycled vector from entry `at` on. */
+static void recycle(const double *from, int64_t length, int64_t at, int count, double *to) {
+  if (length == 1) {
+    for (int i = 0; i < count; i++) to[i] = from[0];
+    return;
+  }
+  int64_t start = at % length;
+  for (int done = 0; done < count;) {
+    const int64_t left = length - start;
+    const int some = left < count - done ? (int)left : count - done;
+    memcpy(to + done, from + start, (size_t)some * sizeof(double));
+    done += some;
+    start = 0;
+  }
+}
+
+/* The way that all elements of the chunk share, or -1. Where the corners of a rectangle of shapes and
+ * tilts share one, so does all within: a way's borders are at fixed shapes and at tilts
+ * that do not fall with the shape. */
+static int common_way(int method, const polyagamma_room *room, int count) {
+  double low_shape = room->shape[0], high_shape = low_shape, low_tilt = room->tilt[0], high_tilt = low_tilt;
+  int missing = 0;
+  for (int i = 0; i < count; i++) {
+    const double b = room->shape[i], c = room->tilt[i];
+    low_shape = b < low_shape ? b : low_shape;
+    high_shape = b > high_shape ? b : high_shape;
+    low_tilt = c < low_tilt ? c : low_tilt;
+    high_tilt = c > high_tilt ? c : high_tilt;
+    missing |= (b != b) | (c != c);
+  }
+  if (missing) return -1;
+  const int way = wb_polyagamma_way_of(method, low_shape, low_tilt);
+  return way == wb_polyagamma_way_of(method, low_shape, high_tilt) && way == wb_polyagamma_way_of(method, high_shape, low_tilt) &&
+                 way == wb_polyagamma_way_of(method, high_shape, high_tilt)
+             ? way
+             : -1;
+}
+
+/* Elements of one way, those of the chunk that `order` names or, without it, all. */
+static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, const int32_t *order, int count,
+                     polyagamma_room *room) {
+  polyagamma_lanes *const list = &room->list;
+  double *const draws = work->draws + begin;
+  const uint64_t first = work->first + (uint64_t)begin;
+  list->count = count;
+  if (way == WB_POLYAGAMMA_NONE) {
+    for (int j = 0; j < count; j++) draws[order ? order[j] : j] = wb_nan();
+    return;
+  }
+  if (order) {
+    for (int j = 0; j < count; j++) {
+      list->element[j] = first + (uint64_t)order[j];
+      list->value[0][j] = room->shape[order[j]];
+      list->value[1][j] = room->tilt[order[j]];
+    }
+  } else {
+    for (int j = 0; j < count; j++) list->element[j] = first + (uint64_t)j;
+    memcpy(list->value[0], room->shape, (size_t)count * sizeof(double));
+    memcpy(list->value[1], room->tilt, (size_t)count * sizeof(double));
+  }
+  prepare_list(isa, way, room);
+  draw_list(work, isa, way, room);
+  if (order)
+    for (int j = 0; j < count; j++) draws[order[j]] = wb_polyagamma_positive(room->sum[j]);
+  else
+    for (int j = 0; j < count; j++) draws[j] = wb_polyagamma_positive(room->sum[j]);
+}
+
 /* Elements begin..begin + count - 1 of the work. */
 static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin, int count, polyagamma_room *room) {
   int ways[WB_POLYAGAMMA_WAYS + 1] = {0}, next[WB_POLYAGAMMA_WAYS];
-  int64_t at_shape = (work->begin + begin) % work->shapes, at_tilt = (work->begin + begin) % work->tilts;
-  double *const draws = work->draws + begin;
+  recycle(work->shape, work->shapes, work->begin + begin, count, room->shape);
+  recycle(work->tilt, work->tilts, work->begin + begin, count, room->tilt);
+  for (int i = 0; i < count; i++) room->tilt[i] = room->tilt[i] < 0.0 ? -room->tilt[i] : room->tilt[i];
+  const int common = common_way(work->method, room, count);
+  if (common >= 0) {
+    draw_way(work, isa, common, begin, NULL, count, room);
+    return;
+  }
   for (int i = 0; i < count; i++) {
-    const double b = work->shape[at_shape], c = work->tilt[at_tilt];
-    const int way = wb_polyagamma_way_of(work->method, b, c);
+    const int way = wb_polyagamma_way_of(work->method, room->shape[i], room->tilt[i]);
     room->way[i] = (uint8_t)way;
-    room->shape[i] = b;
-    room->tilt[i] = c < 0.0 ? -c : c;
     ways[way + 1]++;
-    if (++at_shape == work->shapes) at_shape = 0;
-    if (++at_tilt == work->tilts) at_tilt = 0;
   }
   for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) ways[way + 1] += ways[way];
   memcpy(next, ways, sizeof next);
   for (int i = 0; i < count; i++) room->order[next[room->way[i]]++] = i;
-  for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) {
-    polyagamma_lanes *const list = &room->list;
-    const int32_t *const order = room->order + ways[way];
-    list->count = ways[way + 1] - ways[way];
-    if (list->count == 0) continue;
-    if (way == WB_POLYAGAMMA_NONE) {
-      for (int j = 0; j < list->count; j++) draws[order[j]] = wb_nan();
-      continue;
-    }
-    for (int j = 0; j < list->count; j++) {
-      list->element[j] = work->first + (uint64_t)(begin + order[j]);
-      list->value[0][j] = room->shape[order[j]];
-      list->value[1][j] = room->tilt[order[j]];
-    }
-    prepare_list(isa, way, room);
-    draw_list(work, isa, way, room);
-    for (int j = 0; j < list->count; j++) draws[order[j]] = wb_polyagamma_positive(room->sum[j]);
-  }
+  for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++)
+    if (ways[way + 1] > ways[way]) draw_way(work, isa, way, begin, room->order + ways[way], ways[way + 1] - ways[way], room);
 }
 
 /* Prepares for elements that are all of one shape and tilt; the way to their draws. */
 static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, int count, polyagamma_room *room) {
   const double b = *work->shape, c = *work->tilt < 0.0 ? -*work->tilt : *work->tilt;
-  const int way = wb_polyagamma_way_of(work->method, b, c), cumulants = wb_polyagamma_cumulants_of(way);
+  const int way = wb_polyagamma_way_of(work->method, b, c);
   room->list.count = count;
   for (int i = 0; i < count; i++) {
     room->list.value[0][i] = b;
     room->list.value[1][i] = c;
   }
   room->is_series = is_expansion(way);
-  if (room->is_series) room->series = wb_polyagamma_expansion_prepare(b, c, cumulants);
+  if (room->is_series) room->series = wb_polyagamma_expansion_by(way, b, c);
   if (way != WB_POLYAGAMMA_NONE) prepare_list(isa, way, room);
   return way;
 }

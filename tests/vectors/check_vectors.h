@@ -14,6 +14,8 @@
 
 #include "core/copula.h"
 #include "core/philox.h"
+#include "core/polyagamma_draw.h"
+#include "core/polyagamma_moments.h"
 #include "core/random_beta.h"
 #include "core/random_t.h"
 #include "core/random_wishart.h"
@@ -27,7 +29,9 @@ typedef enum wb_function {
   WB_F_NORMAL_QUANTILE, WB_F_NORMAL_CDF, WB_F_COPULA, WB_F_STUDENT, WB_F_EXPF, WB_F_EXP_WEIGHTF, WB_F_LOGF, WB_F_SQRTF,
   WB_F_PHILOX, WB_F_CHAIN_KEY, WB_F_UNIFORM, WB_F_UNIFORMF,
   WB_F_STREAM_BITS, WB_F_STREAM_UNIFORM, WB_F_NORMAL, WB_F_EXPONENTIAL, WB_F_LOG_GAMMA, WB_F_GAMMA,
-  WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_WISHART_FACTOR, WB_F_WISHART_GRAM_FACTOR
+  WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_WISHART_FACTOR, WB_F_WISHART_GRAM_FACTOR,
+  WB_F_SINE_COSINE, WB_F_ANGLE,
+  WB_F_POLYAGAMMA, WB_F_POLYAGAMMA_BY, WB_F_POLYAGAMMA_CUMULANT, WB_F_POLYAGAMMA_LAW, WB_F_POLYAGAMMA_QUANTILE
 } wb_function;
 
 /* words: whole numbers before the real ones. The streams' four are key, purpose,
@@ -68,7 +72,14 @@ static const wb_signature wb_signatures[] = {
     {"log_beta", WB_F_LOG_BETA, 4, 2, 6, 0},         /* a b; log v, log(1 - v), three times */
     {"log_dirichlet", WB_F_LOG_DIRICHLET, 4, 3, 6, 0}, /* three shapes; twice */
     {"wishart_factor", WB_F_WISHART_FACTOR, 4, 1, 6, 0}, /* df; p = 3 */
-    {"wishart_gram_factor", WB_F_WISHART_GRAM_FACTOR, 4, 1, 6, 0}};
+    {"wishart_gram_factor", WB_F_WISHART_GRAM_FACTOR, 4, 1, 6, 0},
+    {"sine_cosine", WB_F_SINE_COSINE, 0, 1, 2, 0},
+    {"angle", WB_F_ANGLE, 0, 2, 1, 0},                     /* y x */
+    {"polyagamma", WB_F_POLYAGAMMA, 3, 2, 3, 0},           /* key iteration element, shape tilt; three elements */
+    {"polyagamma_by", WB_F_POLYAGAMMA_BY, 4, 2, 1, 0},     /* way key iteration element, shape tilt */
+    {"polyagamma_cumulant", WB_F_POLYAGAMMA_CUMULANT, 1, 2, 1, 0}, /* order, shape tilt */
+    {"polyagamma_law", WB_F_POLYAGAMMA_LAW, 0, 3, 3, 0},   /* x shape tilt; logs of density and tails */
+    {"polyagamma_quantile", WB_F_POLYAGAMMA_QUANTILE, 0, 3, 2, 0}}; /* log p, shape tilt; lower, upper */
 
 typedef struct wb_case {
   int signature; /* index into wb_signatures */
@@ -147,6 +158,23 @@ WB_HD void wb_case_evaluate(wb_case *one) {
       break;
     case WB_F_LOG_DIRICHLET:
       for (int i = 0; i < 6; i += 3) wb_draw_log_dirichlet(&stream, 3, one->number, &value[i]);
+      break;
+    case WB_F_SINE_COSINE: wb_sine_cosine(x, &value[0], &value[1]); break;
+    case WB_F_ANGLE: value[0] = wb_angle(x, one->number[1]); break;
+    case WB_F_POLYAGAMMA:
+      for (int i = 0; i < 3; i++)
+        value[i] = wb_polyagamma_draw(one->word[0], (uint32_t)one->word[1], one->word[2] + (uint64_t)i, x, one->number[1]);
+      break;
+    case WB_F_POLYAGAMMA_BY:
+      value[0] = wb_polyagamma_draw_by((int)one->word[0], one->word[1], (uint32_t)one->word[2], one->word[3], x, one->number[1]);
+      break;
+    case WB_F_POLYAGAMMA_CUMULANT: value[0] = wb_polyagamma_cumulant(x, one->number[1], (int)one->word[0]); break;
+    case WB_F_POLYAGAMMA_LAW:
+      for (int i = 0; i < 3; i++) value[i] = wb_polyagamma_log_evaluate(i, x, one->number[1], one->number[2]);
+      break;
+    case WB_F_POLYAGAMMA_QUANTILE:
+      for (int i = 0; i < 2; i++)
+        value[i] = wb_polyagamma_quantile(i ? WB_POLYAGAMMA_UPPER : WB_POLYAGAMMA_LOWER, x, one->number[1], one->number[2]);
       break;
     case WB_F_WISHART_FACTOR: wb_draw_wishart_factor(&stream, 3, x, value); break;
     case WB_F_WISHART_GRAM_FACTOR: wb_draw_wishart_gram_factor(&stream, 3, x, value); break;

@@ -44,7 +44,7 @@ build() {
 
 # Known answers ------------------------------------------------------------------
 
-answers="philox.txt elementary.txt streams.txt"
+answers="philox.txt elementary.txt streams.txt polyagamma.txt"
 # shellcheck disable=SC2086
 {
   build answers $CC -std=c99 $flags $fused check_vectors.c && { "$work/answers" $answers; count $? "known answers, C"; }
@@ -101,6 +101,11 @@ on_device butterfly butterfly.cu "butterfly-patterned partial sums"
   if test -n "$quad" && build convolution $quad -std=gnu99 $flags -Wno-pedantic convolution.c -lquadmath; then
     "$work/convolution" | cmp - ../testthat/convolution-reference.csv
     count $? "sums of discrete variables in quadruple precision"
+  fi
+  # With WARPBAYES_EXTENDED_TESTS on the whole grid of shapes and tilts: a quarter of an hour.
+  if test -n "$quad" && build polyagamma $quad -std=gnu99 $flags -Wno-pedantic $fused polyagamma.c -lquadmath; then
+    "$work/polyagamma" ${WARPBAYES_EXTENDED_TESTS:+full}
+    count $? "Polya-Gamma laws in quadruple precision"
   fi
   build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
   build categorical $CC -std=c99 $flags categorical.c && { "$work/categorical"; count $? "categorical draws"; }

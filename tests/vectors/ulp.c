@@ -13,6 +13,7 @@
 #include "core/elementary.h"
 #include "core/normal_distribution.h"
 #include "core/philox.h"
+#include "core/trigonometric.h"
 
 typedef __float128 quad;
 
@@ -101,7 +102,21 @@ static quad wb_log1mexp_quad(quad x) {
   APPLY(expf, (double)wb_expf((float)x), expq(x))                  \
   APPLY(exp_weightf, (double)wb_exp_weightf((float)x), expq(x))    \
   APPLY(logf, (double)wb_logf((float)x), logq(x))                  \
+  APPLY(sine, wb_sine(x), sinq(x))                               \
+  APPLY(cosine, wb_cosine(x), cosq(x))                           \
+  APPLY(angle, wb_angle(x, 1.0), atanq(x))                       \
   APPLY(sqrtf, (double)wb_sqrtf((float)x), sqrtq(x))
+
+static double wb_sine(double x) {
+  double sine, cosine;
+  wb_sine_cosine(x, &sine, &cosine);
+  return sine;
+}
+static double wb_cosine(double x) {
+  double sine, cosine;
+  wb_sine_cosine(x, &sine, &cosine);
+  return cosine;
+}
 
 #define WB_DEFINE(name, ours, exact)                                                \
   static double wb_try_##name(double x, int single) { return wb_ulp(ours, exact, single); }
@@ -151,6 +166,15 @@ int main(int argc, char **argv) {
        {{WB_UNIFORM, -5.0, 0.0}, {WB_UNIFORM, -37.5, 0.0}, {WB_UNIFORM, -1.0, 0.0}, {WB_EXPONENTS, 1e-300, 1e-300}}},
       {"normal_cdf_above", wb_try_normal_cdf_above, 0, 2.5, 16,
        {{WB_UNIFORM, 0.0, 5.0}, {WB_UNIFORM, 0.0, 9.0}, {WB_EXPONENTS, 1e-300, 40.0}}},
+      {"sine", wb_try_sine, 0, 1.2, 4,
+       {{WB_UNIFORM, -1e5, 1e5}, {WB_UNIFORM, -4.0, 4.0}, {WB_AROUND, 0.0, 1.0}, {WB_NEIGHBOURS, 3.141592653589793, 0},
+        {WB_AROUND, 0.7853981633974483, 0.01}}},
+      {"cosine", wb_try_cosine, 0, 1.2, 4,
+       {{WB_UNIFORM, -1e5, 1e5}, {WB_UNIFORM, -4.0, 4.0}, {WB_AROUND, 0.0, 1.0}, {WB_NEIGHBOURS, 1.5707963267948966, 0},
+        {WB_AROUND, 0.7853981633974483, 0.01}}},
+      {"angle", wb_try_angle, 0, 2.5, 4,
+       {{WB_UNIFORM, -1.0, 1.0}, {WB_EXPONENTS, 1e-300, 1e300}, {WB_AROUND, 0.41421356237309503, 0.01}, {WB_AROUND, 1.0, 0.4},
+        {WB_UNIFORM, 1.0, 10.0}}},
       {"expf", wb_try_expf, 1, 1.0, 1,
        {{WB_UNIFORM, -104.0, 89.0}, {WB_UNIFORM, -1.0, 1.0}, {WB_AROUND, 0.0, 1.0}, {WB_UNIFORM, -104.0, -87.0},
         {WB_NEIGHBOURS, 88.7228317, 0}}},
