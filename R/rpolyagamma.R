@@ -86,18 +86,10 @@ rpolyagamma <- function(n, shape = 1, tilt = 0, method = c("auto", "devroye", "s
     return(rep(NA_real_, n))
   }
   draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
-  if (!all_finite(shape) || !all_finite(tilt)) {
-    if (anyNA(draws)) {
-      warning("NAs produced")
-    }
+  if (anyNA(draws)) {
+    warning("NAs produced")
   }
   draws
-}
-
-# Without a vector of logical values beside a long `x`.
-all_finite <- function(x) {
-  range <- range(x)
-  all(is.finite(range))
 }
 
 # As R's functions read `n`: a vector stands for its length, fractions are dropped.
