@@ -55,7 +55,7 @@ for (size in if (rehearsal) sizes[c(2, 5)] else sizes) {
 
 cat("\nRows one after the other, seconds by way (Steele & Tristan 2017, figure 7: each lane reads its own row; weights are\n",
   "transposed between lanes; partial sums in the butterfly's pattern), and the share of the read rate.\n\n", sep = "")
-columns <- if (rehearsal) c(4, 40) else c(seq(4, 64, 4), seq(80, 1024, 16))
+columns <- if (rehearsal) c(4, 40) else c(seq(4, 32, 4), 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 ways <- c("naive", "transposition", "butterfly")
 figure7 <- do.call(rbind, lapply(columns, function(k) {
   x <- shaped(k, length(weights) %/% k)

@@ -6,7 +6,7 @@ if (nzchar(plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN"))) {
   options(warpbayes.plugin = plugin)
 }
 small <- nzchar(Sys.getenv("WARPBAYES_TEST_PLUGIN"))
-n <- if (small) 1e4 else 1e8
+n <- if (small) 1e4 else 2e7
 run <- warpbayes:::resolve_run()
 number <- function(x) format(signif(x, 3))
 line <- function(...) cat("| ", paste(..., sep = " | "), " |\n", sep = "")
