@@ -1,9 +1,17 @@
 # Logistic regression on a graphics card: sweeps of n rows and p columns, with the seconds of a sweep on the card and, for the
 # smaller sizes, on all cores of the processor; draws are compared.
+# Prints a table in Markdown. With WARPBAYES_TEST_PLUGIN on that plugin, with few rows.
 #   Rscript regression-cuda.R
-source("common.R")
-sizes <- data.frame(n = c(1e5, 1e6, 1e7, 1e7), p = c(10, 10, 10, 50))
-rows <- lapply(seq_len(nrow(sizes)), function(i) {
+plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN")
+if (nzchar(plugin)) {
+  options(warpbayes.plugin = plugin)
+}
+line <- function(...) cat("| ", paste(..., sep = " | "), " |\n", sep = "")
+number <- function(x) format(signif(x, 3))
+sizes <- if (nzchar(plugin)) data.frame(n = 300, p = 3) else data.frame(n = c(1e5, 1e6, 1e7), p = c(10, 10, 50))
+line("rows", "columns", "seconds a sweep, card", "seconds before the first", "seconds a sweep, processor", "same draws")
+line("---", "---", "---", "---", "---", "---")
+invisible(lapply(seq_len(nrow(sizes)), function(i) {
   n <- sizes$n[[i]]
   p <- sizes$p[[i]]
   set.seed(1)
@@ -18,8 +26,6 @@ rows <- lapply(seq_len(nrow(sizes)), function(i) {
   card <- (many$elapsed[["sweeps"]] - few$elapsed[["sweeps"]]) / 50
   small <- n * p <= 1e7
   processor <- if (small) fit("cpu", 5)
-  data.frame(rows = n, columns = p, card_seconds_a_sweep = card, card_start_seconds = few$elapsed[["sweeps"]] - 5 * card,
-    processor_seconds_a_sweep = if (small) processor$elapsed[["sweeps"]] / 5 else NA,
-    same_draws = if (small) identical(processor$coefficient_trace, few$coefficient_trace) else NA)
-})
-save_results(do.call(rbind, rows), "regression-cuda")
+  line(number(n), p, number(card), number(few$elapsed[["sweeps"]] - 5 * card),
+    if (small) number(processor$elapsed[["sweeps"]] / 5) else "", if (small) identical(processor$coefficient_trace, few$coefficient_trace) else "")
+}))
