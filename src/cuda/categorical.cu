@@ -399,13 +399,13 @@ int measured(const wb_categorical_draws *draws, Start start, wb_message *message
   return status;
 }
 
-/* Lanes that share a row: one where there are rows enough to fill the card, or few
- * blocks to share. */
+/* Lanes that share a row: one where the rows fill the card or a row has few blocks to
+ * share, 32 where there are few rows. The bounds are those at which the ways take the same
+ * time on a card of 132 multiprocessors (bench/categorical-cuda.R). */
 int lanes_for(int64_t rows, int64_t columns, int32_t wish, int processors) {
   if (wish == 1 || wish == 4 || wish == 32) return wish;
-  const int64_t full = static_cast<int64_t>(processors) * 1024;
-  if (rows >= full || columns <= 4 * BLOCK) return 1;
-  return 4 * rows >= full || columns <= 32 * BLOCK ? 4 : 32;
+  if (rows >= 256 * static_cast<int64_t>(processors) || columns <= 4 * BLOCK) return 1;
+  return rows >= 24 * static_cast<int64_t>(processors) || columns <= 32 * BLOCK ? 4 : 32;
 }
 
 /* Some rows on the device, and what is drawn there. */

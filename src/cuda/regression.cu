@@ -300,6 +300,8 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
   if (status == WB_OK) status = z.allocate(n, "the Polya-Gamma variables", message);
   if (status == WB_OK) status = log_likelihood.allocate(n, "the rows' log likelihoods", message);
   if (status == WB_OK) status = sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message);
+  /* What lies above the diagonal is never written, but it passes through the tree. */
+  if (status == WB_OK) status = wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message);
   if (status == WB_OK && groups > 0) status = cut(data, message);
   return status;
 }
