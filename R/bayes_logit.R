@@ -69,7 +69,9 @@
 #' dose <- rep(1:6, 5)
 #' batch <- rep(letters[1:5], each = 6)
 #' died <- rbinom(30, 20, plogis(dose - 3.5 + rnorm(5)[factor(batch)]))
-#' bayes_logit(cbind(died, 20 - died) ~ dose + (1 | batch), chains = 2, iter = 400, seed = 1, threads = 2)
+#' bayes_logit(cbind(died, 20 - died) ~ dose + (1 | batch),
+#'   chains = 2, iter = 400, seed = 1, threads = 2
+#' )
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomial", "multinomial"), prior = logit_prior(),
                         weights = NULL, offset = NULL, subset = NULL, na.action = NULL, contrasts = NULL, chains = 4,

@@ -5,7 +5,7 @@
 #' Everything is computed from the kept draws: `predict()` gives the posterior mean of the linear predictor or of the response of each row, its
 #' standard deviation and an interval.
 #'
-#' @param object,x a fit from [bayes_logit()].
+#' @param object a fit from [bayes_logit()].
 #' @param newdata a data frame; `NULL` for the rows that were fitted. A level that a factor did not have in the fit is
 #'   an error. A group that the fit did not have gets, in each draw, an intercept drawn from the law of groups, by R's
 #'   generator: `set.seed()` makes it repeatable.

@@ -68,7 +68,7 @@ logit_fit_words <- function(fit) {
 #' chain is reported as too few draws. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
 #' the intercept far better than the data do.
 #'
-#' @param object,x,fit a fit from [bayes_logit()], or its summary.
+#' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param digits significant digits to which standard deviations are printed.
 #' @param parm names or numbers of coefficients; all if missing.
 #' @param level probability of the interval.

@@ -32,7 +32,10 @@
 #' beta <- c(0, 0)
 #' draws <- matrix(0, 500, 2)
 #' for (i in 1:500) {
-#'   beta <- polyagamma_step(x, mtcars$am, beta, prior_precision = 0.16, iteration = i, seed = 1, threads = 2)$beta
+#'   step <- polyagamma_step(x, mtcars$am, beta,
+#'     prior_precision = 0.16, iteration = i, seed = 1, threads = 2
+#'   )
+#'   beta <- step$beta
 #'   draws[i, ] <- beta
 #' }
 #' colMeans(draws)

@@ -16,8 +16,9 @@
 #' @param tau probability of the quantile, for `loss = "quantile"`.
 #' @return A list of class `resample_functional`.
 #' @examples
-#' fit <- predictive_resample(mtcars, bayesian_bootstrap(), functional = coefficients_of(mpg ~ wt), draws = 200,
-#'   seed = 1, threads = 2)
+#' fit <- predictive_resample(mtcars, bayesian_bootstrap(),
+#'   functional = coefficients_of(mpg ~ wt), draws = 200, seed = 1, threads = 2
+#' )
 #' summary(fit)
 #' @export
 quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {

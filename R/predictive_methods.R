@@ -29,7 +29,9 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 #' @return `summary()`: a list of class `summary.martingale_posterior` with `table`, a data frame of `quantity`, `mean`, `sd` and the
 #'   quantiles, `remaining` and `verdict`, the sentence that is printed. `quantile()`: a matrix, quantities x probabilities.
 #' @examples
-#' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2)
+#' fit <- predictive_resample(precip, bayesian_bootstrap(),
+#'   functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2
+#' )
 #' summary(fit)
 #' quantile(fit, c(0.025, 0.975))
 #' @export
@@ -144,8 +146,9 @@ horizon_verdict <- function(fit) {
 #' @section Errors:
 #' `warpbayes_error_input` for points that lack columns or have missing values, and for a `type` that the model does not have.
 #' @examples
-#' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6), draws = 50, horizon = 200, seed = 1,
-#'   threads = 2)
+#' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
+#'   draws = 50, horizon = 200, seed = 1, threads = 2
+#' )
 #' predict(fit, data.frame(speed = c(10, 20)), threads = 2)
 #' mean(predict(fit, cars, type = "log_density", threads = 2))
 #' @export

@@ -16,7 +16,9 @@
 #' @param ... not used.
 #' @return `x`, invisibly.
 #' @examples
-#' fit <- predictive_resample(rnorm(10, 2), normal_mean(), horizon = 500, draws = 200, trajectories = 100, seed = 1, threads = 2)
+#' fit <- predictive_resample(rnorm(10, 2), normal_mean(),
+#'   horizon = 500, draws = 200, trajectories = 100, seed = 1, threads = 2
+#' )
 #' plot(fit)
 #' @export
 plot.martingale_posterior <- function(x, type = c("model", "draws"), probs = c(0.05, 0.95), paths = 200, main = NULL, ...) {

@@ -79,11 +79,16 @@
 #' fit
 #'
 #' # A density, without a likelihood.
-#' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1, threads = 2)
+#' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9),
+#'   horizon = 300, draws = 50, seed = 1, threads = 2
+#' )
 #' plot(fit)
 #'
 #' # A median by the Bayesian bootstrap.
-#' quantile(predictive_resample(precip, bayesian_bootstrap(), functional = "median", draws = 500, seed = 1, threads = 2))
+#' medians <- predictive_resample(precip, bayesian_bootstrap(),
+#'   functional = "median", draws = 500, seed = 1, threads = 2
+#' )
+#' quantile(medians)
 #' @export
 predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functional = NULL, trajectories = 0,
                                 tolerance = 0.02, seed = NULL, backend = NULL, threads = NULL, progress = NULL, ...) {
