@@ -511,6 +511,8 @@ void categoricals(const wb_backend *backend) {
       {33, 1100, 1, WB_DOUBLE, 0, -1, 0},
   };
   for (const CategoricalCase &c : cases) both_ways(backend, c, run_categorical);
+}
+
 /* Predictive resampling ----------------------------------------------------------------- */
 
 struct PredictiveCase {
