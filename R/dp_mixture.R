@@ -133,7 +133,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   precision <- check_precision(precision)
   progress <- check_progress(progress)
   unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
-  prior <- resolve_prior(prior, data$mean, unit, data$markers)
+  prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
 
@@ -149,7 +149,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
 
   fit <- start_chains(fit, function(key) {
     list(
-      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(prior), as.integer(components), key, init),
+      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, init),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
     )

@@ -1,12 +1,16 @@
 # The prior of the Dirichlet-process mixture: the parts that the user gives, those that
 # are set from the data, and all of them in the standardised units of the sampler.
 
-# What the user does not give, in units of each marker's standard deviation. Chosen on
-# manually gated samples (six of FlowCAP-I's GvHD, one of HIPC). If each component is
-# given the gate that most of its cells have, no other choice that was tried (sd 0.1 to
-# 1, df 5 to 500) agreed better with the gates; about 40 of 64 components hold cells. A
-# lower df describes the density of cells a little better, with more components.
-prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shape = 1, rate = 1))
+# What the user does not give, in units of each marker's standard deviation; df is
+# p + extra_df. These are where the learned parts start (bench/mixture-density.R).
+prior_defaults <- list(mean_scale = 5, extra_df = 2, sd = 0.5, floor = 1e-3, concentration = c(shape = 1, rate = 1))
+
+# The parts of the prior that can be learned.
+prior_parts <- c("mean", "mean_scale", "df", "scale")
+
+# With fewer degrees of freedom than this, many markers and few cells a cluster, the start
+# would join clusters that are far apart.
+start_df <- 50
 
 #' Prior of a Dirichlet-process mixture
 #'
@@ -82,7 +86,7 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' dp_prior(concentration = c(shape = 1, rate = 10))
 #' @export
 dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
-                     concentration = NULL, learn = character()) {
+                     concentration = NULL, floor = NULL, learn = NULL) {
   if (!is.null(mean)) {
     check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
   }
@@ -98,18 +102,26 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   if (!is.null(concentration)) {
     concentration <- check_concentration(concentration)
   }
-  learn <- check_learn(learn)
+  if (!is.null(floor)) {
+    check_prior_numbers(floor, "floor", "standard deviations, one per marker or one for all")
+    if (any(floor < 0)) {
+      stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
+    }
+  }
+  if (!is.null(learn)) {
+    learn <- check_learn(learn)
+  }
   structure(
     list(
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
-      concentration = concentration, learn = learn
+      concentration = concentration, floor = floor, learn = learn
     ),
     class = "dp_prior"
   )
 }
 
 check_learn <- function(learn, call = sys.call(-1L)) {
-  choices <- c("mean", "mean_scale", "df", "scale")
+  choices <- prior_parts
   if (!is.character(learn) || !all(learn %in% choices)) {
     wrong <- if (is.character(learn)) dQuote(setdiff(learn, choices)[[1L]], FALSE) else show_value(learn)
     stop_input("learn", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
@@ -171,8 +183,9 @@ check_concentration <- function(value, call = sys.call(-1L)) {
 }
 
 # The prior of the standardised data (x - center) / unit: mean (p), mean_scale,
-# df, scale (p x p), concentration. `given` says which parts the user fixed.
-resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
+# df, scale (p x p), concentration, floor (p variances). `given` says which parts the user gave.
+# `resolution`: for each marker the standard deviation of the error of rounding.
+resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers)), call = sys.call(-1L)) {
   if (!inherits(prior, "dp_prior")) {
     stop_input("prior", "must come from dp_prior(), not ", show_value(prior), call = call)
   }
@@ -193,15 +206,23 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
   # The compiled code reads the lower triangle.
   scale <- (scale + t(scale)) / 2
   choose <- function(given, default) if (is.null(given)) default else given
+  floor <- if (is.null(prior$floor)) {
+    pmax(prior_defaults$floor, resolution / unit)
+  } else {
+    per_marker(prior$floor, "prior$floor", markers, call) / unit
+  }
+  given <- names(Filter(Negate(is.null), unclass(prior)[c(prior_parts, "concentration", "floor")]))
   structure(
     list(
       mean = unname(mean),
       mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
-      df = choose(prior$df, prior_defaults$df),
+      df = choose(prior$df, p + prior_defaults$extra_df),
       scale = unname(scale),
       concentration = choose(prior$concentration, prior_defaults$concentration),
-      learn = prior$learn,
-      given = names(Filter(Negate(is.null), unclass(prior)[c("mean", "mean_scale", "df", "scale", "concentration")])),
+      floor = unname(floor)^2,
+      learn = choose(prior$learn, setdiff(prior_parts, given)),
+      df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
+      given = given,
       markers = markers, center = unname(center), unit = unname(unit)
     ),
     class = c("dp_prior_resolved", "dp_prior")
@@ -213,6 +234,7 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
 data_units <- function(prior) {
   prior$mean <- stats::setNames(prior$mean * prior$unit + prior$center, prior$markers)
   prior$scale <- prior$scale * outer(prior$unit, prior$unit)
+  prior$floor <- stats::setNames(sqrt(prior$floor) * prior$unit, prior$markers)
   dimnames(prior$scale) <- list(prior$markers, prior$markers)
   prior
 }
@@ -223,8 +245,49 @@ resolve_hyperprior <- function(prior) {
   list(
     learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn,
     mean = prior$mean, mean_scale = c(2, prior$mean_scale), scale_df = p + 2,
-    packed_scale = pack(prior$scale), df_grid = prior$df * 2^((seq_len(25L) - 13) / 4)
+    packed_scale = pack(prior$scale), df_grid = prior$df_grid
   )
+}
+
+# The values that a learned df can take: around the value given, or from 1/4 to 8 (p + 2).
+df_grid <- function(df, p) {
+  ends <- if (is.null(df)) c(0.25, 8 * (p + prior_defaults$extra_df)) else df * c(1 / 8, 8)
+  exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
+}
+
+# The prior by which a start joins clusters.
+start_prior <- function(prior) {
+  prior$df <- max(prior$df, start_df)
+  prior
+}
+
+# For each marker the standard deviation of the error of rounding, gap / sqrt(12), where
+# its values lie on a grid; 0 where they do not. After the arcsinh transformation the gap
+# at the median distance is meant. Of a grid many values come more than once.
+resolution <- function(data) {
+  rows <- unique(floor(seq(1, nrow(data$x), length.out = min(nrow(data$x), 10000L))))
+  vapply(seq_along(data$markers), function(j) {
+    values <- data$x[rows, j]
+    if (!is.null(data$transform)) {
+      cofactor <- data$transform$cofactor[[j]]
+      values <- cofactor * sinh(values)
+    }
+    gap <- grid_gap(values)
+    if (!is.null(data$transform)) {
+      gap <- stats::median(gap / sqrt(values^2 + cofactor^2))
+    }
+    gap / sqrt(12)
+  }, 0)
+}
+
+grid_gap <- function(values) {
+  distinct <- sort(unique(signif(values, 10)))
+  if (length(distinct) < 2L || length(distinct) > length(values) / 2) {
+    return(0)
+  }
+  steps <- diff(distinct)
+  gap <- min(steps)
+  if (all(abs(steps / gap - round(steps / gap)) < 0.01)) gap else 0
 }
 
 per_marker <- function(value, argument, markers, call) {

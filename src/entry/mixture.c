@@ -60,7 +60,8 @@ static int is_hyperprior(SEXP hyper, double p) {
 static int is_prior(SEXP prior, SEXP values, double p) {
   if (TYPEOF(prior) != VECSXP || !is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
   SEXP hyper = wb_list_element(prior, "hyper");
-  return is_numbers(wb_list_element(prior, "concentration"), 2) && (hyper == R_NilValue || is_hyperprior(hyper, p));
+  return is_numbers(wb_list_element(prior, "concentration"), 2) && is_numbers(wb_list_element(prior, "floor"), p) &&
+         (hyper == R_NilValue || is_hyperprior(hyper, p));
 }
 
 static int is_state(SEXP state, SEXP prior, double p) {
@@ -107,6 +108,7 @@ static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns
   if (learned != R_NilValue) *hyper = hyperprior_from_list(learned);
   const wb_mixture_prior out = {columns, copy_of(given, p), given[p], given[p + 1],
                                 copy_of(given + p + 2, p * (p + 1) / 2), shape[0], shape[1],
+                                REAL_RO(wb_list_element(prior, "floor")),
                                 learned != R_NilValue ? hyper : NULL};
   return out;
 }
