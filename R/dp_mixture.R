@@ -147,9 +147,11 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
   dimnames(fit$probe) <- list(NULL, fit$markers)
 
+  merge <- if (is.null(init)) merge_after(warmup) else 0
   fit <- start_chains(fit, function(key) {
     list(
-      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, init),
+      merge = if (merge > 0) merge + 1 else 0,
+      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, merge == 0, init),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
     )
@@ -192,6 +194,12 @@ check_init <- function(init, rows, components, call = sys.call(-1L)) {
     stop_input("init", sprintf("has the component %s at row %d; components are 1 to %s", format(init[[outside[[1L]]]]), outside[[1L]], format(components)), call = call)
   }
   as.integer(init)
+}
+
+# The number of sweeps after which components that share a population are joined, once:
+# early in the warm-up, because no draw that is kept may come before. 0: in the start.
+merge_after <- function(warmup) {
+  min(50, floor(warmup / 2))
 }
 
 # Five rows spread over the data: the density there does not depend on labels.

@@ -93,6 +93,7 @@ typedef struct wb_mixture_sweeps {
   uint32_t iteration; /* the number of the first sweep */
   uint64_t key;       /* of the chain's random numbers */
   int moves;          /* see wb_mixture_draw_parameters() */
+  uint32_t merge;     /* clusters are joined before the sweep with this number; 0: before none */
   int32_t points;
   const double *probe; /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
@@ -160,15 +161,17 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
                                 double *scale);
 
 /* Joins clusters, given by their statistics, as long as that raises their marginal
- * posterior; a cluster that was joined to another is left empty (merge.c). */
+ * posterior; a cluster that was joined to another is left empty (merge.c). Then the
+ * clusters are put in order of size. */
+void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
                      wb_message *message);
 
 /* A start: k-means on a subsample of the rows, from centres chosen by k-means++
- * (Arthur & Vassilvitskii 2007). Clusters that describe one population are joined, and
- * the components are put in order of size. The statistics are those of the subsample,
+ * (Arthur & Vassilvitskii 2007), in order of size. With `merge`, clusters that describe one
+ * population are joined. The statistics are those of the subsample,
  * multiplied so that they count all rows. Subsample and centres depend on the key. */
 int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
-                     int32_t components, uint64_t key, double *statistics, wb_message *message);
+                     int32_t components, uint64_t key, int merge, double *statistics, wb_message *message);
 
 #endif
