@@ -117,6 +117,9 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
                        precision = c("double", "single"), progress = NULL, ...) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
+  if (!missing(cofactor) && transform == "none") {
+    stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
+  }
   data <- as_marker_matrix(x, markers, transform, cofactor)
   if (length(data$markers) > max(100, nrow(data$x))) {
     warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
@@ -142,7 +145,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     keep = keep, seed = seed, method = method, moves = moves, backend = run$backend,
     precision = precision, threads = run$threads, prior = prior, markers = data$markers,
     rows = nrow(data$x), center = unname(data$mean), scale = unname(unit), transform = data$transform,
-    x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+    x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
   dimnames(fit$probe) <- list(NULL, fit$markers)
@@ -171,6 +174,20 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progr
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
   }
   continue_chains(fit, iter, mixture_sampler, backend, threads, progress)
+}
+
+# A call without the data: do.call() puts the values of its arguments in, not their names.
+short_call <- function(call) {
+  if (!is.name(call[[1L]]) && !is.call(call[[1L]])) {
+    call[[1L]] <- quote(dp_mixture)
+  }
+  for (name in setdiff(names(call), "")) {
+    value <- call[[name]]
+    if (!is.null(value) && !is.language(value) && (length(value) > 20L || isS4(value) || is.list(value))) {
+      call[[name]] <- as.name(name)
+    }
+  }
+  call
 }
 
 check_keep <- function(keep, call = sys.call(-1L)) {

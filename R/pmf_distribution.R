@@ -195,11 +195,17 @@ variance <- function(x, ...) {
 #' @rdname pmf_distribution
 #' @export
 variance.default <- function(x, ...) {
+  # Package posterior has a generic of this name. Whichever of the two is attached last
+  # masks the other, so each passes on what belongs to the other.
+  if (isNamespaceLoaded("posterior") && (is.numeric(x) || inherits(x, c("rvar", "draws")))) {
+    return(posterior::variance(x, ...))
+  }
   check_pmf(x, "x")
 }
 
 #' @rdname pmf_distribution
 #' @export
+#' @rawNamespace S3method(posterior::variance, pmf)
 variance.pmf <- function(x, ...) {
   check_dots_empty(...)
   central_moments(x)$second

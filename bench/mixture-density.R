@@ -82,8 +82,8 @@ if (!is.null(wanted)) {
   sets <- sets[wanted]
 }
 results <- list()
-for (name in names(sets)) {
-  for (split in seq_len(splits)) {
+for (split in seq_len(splits)) {
+  for (name in names(sets)) {
     set.seed(split)
     x <- sets[[name]]
     chosen <- sample.int(nrow(x), min(nrow(x), 2L * most))
@@ -94,6 +94,7 @@ for (name in names(sets)) {
         data = name, cells = length(train), markers = ncol(x), split = split, model = model,
         log_density = one$density, components = one$components, seconds = round(seconds, 1)
       )
+      message(name, ", split ", split, ", ", model, ": ", format(one$density, digits = 5))
     }
   }
 }
