@@ -31,7 +31,8 @@
 #' @param method `"gibbs"`: blocked Gibbs sampling.
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; each starts from its own clustering of its own
-#'   subsample of the cells. All threads work together on one sweep of one chain. Where
+#'   subsample of the cells. After the first 50 sweeps, or half of the warm-up if that is less,
+#'   components that share a population are joined, once. All threads work together on one sweep of one chain. Where
 #'   the future.apply package is installed and `future::plan()` has several workers, each
 #'   worker runs whole chains instead, which is faster if there are few cells. The draws
 #'   are the same.
@@ -44,7 +45,8 @@
 #'   `"labels"`. Prediction needs the first three.
 #' @param markers columns of `x` to use, by name or number; `NULL` for all.
 #' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
-#' @param cofactor of the arcsinh transformation: one number, or one per marker.
+#' @param cofactor of the arcsinh transformation: one number, or one per marker. An error where it
+#'   is given without `transform = "arcsinh"`.
 #' @param moves whether each sweep also proposes to exchange the labels of neighbouring
 #'   components. This leaves the posterior as it is and lets the chain explore it faster.
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
@@ -67,7 +69,7 @@
 #'     (p x D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale`
 #'     (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the
-#'     parameters of each sweep, and the sum of that and the log prior density of the
+#'     parameters of each sweep, with the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the
 #'     parameters.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of
 #'     components that hold cells, after each sweep.}
@@ -83,7 +85,8 @@
 #'   \item{state}{what [continue()] needs to run more sweeps.}
 #' @section Interruption:
 #' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
-#' a fit, with a warning; [continue()] runs the other sweeps.
+#' a fit, with a warning; [continue()] runs the other sweeps. If a sweep fails, those before it are
+#' returned in the same way; an error in the first sweep of a call is an error.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used: the message names it and, for
 #' values that are not finite, the first row and column.

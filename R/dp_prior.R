@@ -32,21 +32,43 @@ start_df <- 50
 #' @section What is set from the data:
 #' If left `NULL`, `mean` is the mean of each marker; `scale` is diagonal with
 #' standard deviations half of each marker's; `mean_scale` is 5, so that
-#' component means spread a little wider than the data; `df` is 50; and
+#' component means spread a little wider than the data; `df` is p + 2 for p markers; and
 #' `concentration` is gamma with shape 1 and rate 1. For a marker that does not
 #' vary, 1 is used as its standard deviation. All this is on the scale on which the
 #' mixture is fitted, which is that of the transformed values if `transform = "arcsinh"`.
 #'
+#' @section What is learned:
+#' `mean`, `mean_scale`, `df` and `scale` are learned along with the mixture where they are left
+#' `NULL`: then the values above are only where the chain starts. A part that is given is fixed,
+#' unless `learn` names it. `learn = character()` fixes all.
+#'
+#' A part that is learned has a prior distribution around its value. In units of each marker's
+#' standard deviation, `mean` is
+#' normal with the value as its mean and variance 1; `mean_scale` is inverse gamma with
+#' shape 2 and the value as its mean; `scale` is Wishart with p + 2 degrees of freedom and
+#' the value as its mean; and `df` is uniform on 25 numbers, evenly spaced on the log scale,
+#' from 1/4 to 8 (p + 2), or from an eighth of the value to eight times the value where
+#' one is given. If nearly all draws of `df` are at an end of these numbers, the fit says so.
+#' [summary()][summary.dp_mixture()] of the fit has the values that were learned.
+#'
 #' Of all parts, `scale` changes the fit most. Smaller values give more and tighter
 #' components, several of which describe a population that is not Gaussian.
 #'
-#' @section What is learned:
-#' A part named in `learn` starts from the value at which it would otherwise be fixed, and
-#' has a prior distribution around that value. In units of each marker's standard deviation, `mean` is
-#' normal with the value as its mean and variance 1; `mean_scale` is inverse gamma with
-#' shape 2 and the value as its mean; `scale` is Wishart with p + 2 degrees of freedom and
-#' the value as its mean; and `df` is uniform on 25 numbers from an eighth of the value to
-#' eight times the value, evenly spaced on the log scale.
+#' @section The floor:
+#' Cells that agree exactly in a marker, as where an instrument writes zero for all that it
+#' cannot see, would let a component shrink on to that value without end. So each cell is taken
+#' to be known only to within a standard deviation, the `floor`: the posterior is proportional to
+#' the prior times \eqn{\prod_i N(x_i \mid \mu_{z_i}, \Sigma_{z_i})
+#' \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)} with \eqn{E} the diagonal matrix of squared floors,
+#' which is the geometric mean of the density over errors with covariance \eqn{E}. It
+#' adds \eqn{E} once for each of its cells to the scale matrix of a component. The log
+#' likelihood and log posterior of a fit include this factor; predicted densities do not.
+#'
+#' If left `NULL`, the floor of a marker is a thousandth of its standard deviation. If its values lie
+#' on a grid (whole numbers, for instance) of which more than half of them share points with others,
+#' it is at least the standard deviation of rounding to that grid, the distance of neighbouring values
+#' divided by \eqn{\sqrt{12}}; after `transform = "arcsinh"`, the median of these
+#' distances is used. Up to 10,000 cells, evenly spaced over the rows, are looked at.
 #'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker,
 #'   or one for all, in the data's units.
@@ -59,14 +81,16 @@ start_df <- 50
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of
 #'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
 #'   that carry weight.
+#' @param floor the standard deviation to within which values are known, in the data's units: one
+#'   number per marker, or one for all; 0 for none. See the section on the floor.
 #' @param learn names of the parts to be learned along with the mixture: any of
-#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are fixed. \eqn{\alpha} is always
-#'   learned.
+#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are fixed. `NULL`: those that are not
+#'   given. \eqn{\alpha} is always learned.
 #'
 #' @return An object of class `dp_prior`: a list of the arguments.
 #' @section Errors:
 #' `warpbayes_error_input`, naming the argument: values that are not finite
-#' numbers, a `mean_scale`, `df` or `concentration` that is not positive, a `scale`
+#' numbers, a `mean_scale`, `df` or `concentration` that is not positive, a negative `floor`, a `scale`
 #' that is not symmetric and positive definite; and, when the mixture is fitted, a
 #' `mean` or `scale` whose size or names are not those of the markers.
 #' @references
@@ -82,6 +106,8 @@ start_df <- 50
 #' # Components are expected to have standard deviation 30 in every marker, which counts
 #' # as much as 200 cells.
 #' dp_prior(scale = 30^2, df = 200)
+#' # The same, but the covariance is learned, starting from there.
+#' dp_prior(scale = 30^2, df = 200, learn = "scale")
 #' # Fewer components.
 #' dp_prior(concentration = c(shape = 1, rate = 10))
 #' @export
@@ -367,7 +393,12 @@ prior_words <- function(prior) {
   } else {
     named(sqrt(prior$scale), names(prior$scale))
   }
-  df <- if (is.null(prior$df)) prior_defaults$df else prior$df
+  df <- if (is.null(prior$df)) sprintf("p + %d cells, p being the markers", prior_defaults$extra_df) else cells(prior$df)
+  learn <- if (is.null(prior$learn)) {
+    prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)]
+  } else {
+    prior$learn
+  }
   concentration <- if (is.null(prior$concentration)) prior_defaults$concentration else prior$concentration
   shape <- concentration[["shape"]]
   rate <- concentration[["rate"]]
@@ -375,12 +406,17 @@ prior_words <- function(prior) {
     sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
       center, number(spread), cells(1 / spread)),
     sprintf("Covariances: inverse Wishart, expected standard deviation %s; the guess counts as %s.",
-      sd, cells(df)),
+      sd, df),
     sprintf("Weights: stick-breaking with concentration alpha, gamma with shape %s and rate %s (mean %s, 95%% of it between %s and %s).",
       number(shape), number(rate), number(shape / rate),
       number(stats::qgamma(0.025, shape, rate)), number(stats::qgamma(0.975, shape, rate))),
-    if (length(prior$learn)) {
-      sprintf("Learned along with the mixture: %s.", paste(prior$learn, collapse = ", "))
+    if (length(learn)) {
+      sprintf("Learned along with the mixture: %s%s.", paste(learn, collapse = ", "),
+        if (resolved) "; the values above are where it starts" else "")
+    },
+    if (!is.null(prior$floor) && any(prior$floor > 0)) {
+      sprintf("Floor: values are known to within the standard deviation %s.",
+        if (resolved) named(sqrt(prior$floor) * prior$unit, prior$markers) else named(prior$floor, names(prior$floor)))
     },
     if (!resolved && is.null(prior$mean) || !resolved && is.null(prior$scale)) {
       "What refers to the markers is set from the data when the mixture is fitted."

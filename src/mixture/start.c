@@ -1,5 +1,6 @@
 /* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
- * Vassilvitskii 2007), after which clusters that describe one population are joined.
+ * Vassilvitskii 2007). Clusters that describe one population are joined at once only where
+ * there is no warm-up to do it in (merge.c).
  * Different keys give different subsamples and centres, so that chains start apart
  * from each other. Or from labels that the user gives. */
 #include "core/rounding.h"
