@@ -249,3 +249,10 @@ test_that("bars may have borders", {
   on.exit(grDevices::dev.off())
   expect_identical(plot(die, border = "white"), die)
 })
+
+test_that("variance() and posterior's generic of that name pass on what belongs to the other", {
+  skip_if_not_installed("posterior")
+  die <- pmf(rep(1 / 6, 6), from = 1)
+  expect_equal(posterior::variance(die), 35 / 12)
+  expect_equal(variance(c(1, 2, 4)), var(c(1, 2, 4)))
+})
