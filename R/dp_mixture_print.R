@@ -171,6 +171,9 @@ learned_table <- function(fit) {
     }
   }
   parts <- Filter(Negate(is.null), parts)
+  if (!length(parts)) {
+    return(NULL)
+  }
   rows <- lapply(parts, function(values) {
     data.frame(mean = mean(values), q5 = stats::quantile(values, 0.05, names = FALSE), q95 = stats::quantile(values, 0.95, names = FALSE))
   })

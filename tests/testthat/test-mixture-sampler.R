@@ -251,10 +251,9 @@ test_that("zero-inflated, rounded, binary and counted channels do no harm under 
       expect_lt(max(fit$draws$prior_mean_scale), 1e3)
       scale <- apply(fit$draws$prior_scale, 3L, function(s) max(diag(as.matrix(s)) / fit$scale^2))
       expect_lt(max(scale), 100)
-      # No component is narrower than the floor: the scale matrix of a component of n cells is n times
-      # its square at least. Draws fall below by the spread of their chi-squared law.
+      # A component of many cells is not narrower than the floor, but for the spread of its draws.
       deviation <- apply(fit$draws$covariances, 3:5, function(s) min(sqrt(diag(as.matrix(s)) / fit$prior$floor) / fit$scale))
-      expect_gt(stats::median(deviation), 0.9)
+      expect_gt(min(deviation[fit$draws$weights > 0.1]), 0.7)
     }
   }
 })
