@@ -220,7 +220,7 @@ test_that("an interruption from outside comes back as a fit", {
 
 test_that("warm-up, thinning and what is kept choose among the same draws", {
   # Without `init`, a warm-up of up to 100 sweeps decides when components are joined.
-  start <- rep_len(1:3, nrow(cells))
+  start <- rep_len(1:3, 400)
   all <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start, keep = c("weights", "means", "covariances", "labels"))
   traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state")
   for (case in list(c(0, 1), c(19, 1), c(4, 3), c(10, 10), c(7, 13), c(0, 20))) {
