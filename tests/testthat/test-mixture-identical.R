@@ -235,7 +235,7 @@ test_that("warm-up, thinning and what is kept choose among the same draws", {
   }
   for (keep in list("weights", "labels", c("covariances", "means"), c("labels", "weights"))) {
     some <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start, keep = keep)
-    expect_setequal(names(some$draws), c(keep, "concentration"))
+    expect_setequal(names(some$draws), c(keep, learned_names(some), "concentration"))
     expect_identical(some$draws[names(some$draws)], all$draws[names(some$draws)])
     expect_identical(some[traces], all[traces])
   }
