@@ -1,0 +1,23 @@
+# Numbers that mean the same in all draws and chains: the generic.
+
+#' Give components the same numbers in all draws
+#'
+#' Components of a mixture have no fixed numbers: two draws, or two chains, that found the same
+#' components may have numbered them differently. `relabel()` gives them the numbers that they have in
+#' a reference, so that averages over draws mean something.
+#'
+#' @param fit a fit.
+#' @param ... further arguments of the methods; must be empty otherwise.
+#' @return The fit with its draws renumbered; see the method.
+#' @section Errors:
+#' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
+#' @seealso [relabel.dp_mixture()]
+#' @export
+relabel <- function(fit, ...) {
+  UseMethod("relabel")
+}
+
+#' @export
+relabel.default <- function(fit, ...) {
+  stop_input("fit", "must be a fit with components, as from dp_mixture(), not ", show_value(fit))
+}
