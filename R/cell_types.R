@@ -25,14 +25,16 @@
 #'
 #' **Specks.** Small clusters that lie far from all others overlap with nothing and stay types of their own. Some are rare
 #' populations, others debris. Types with less than `speck` of the cells are called
-#' specks; `print()` and `plot()` show them last, and `specks = "join"` gives each to the type it overlaps
-#' with most (or, where all overlaps are zero, the nearest).
+#' specks. `specks = "keep"` keeps them as types, which `print()` and `plot()` show apart; `"join"` gives each to the type it
+#' overlaps with most (or, where all overlaps are zero, the nearest). By default they are kept where the tree is cut at
+#' `overlap`, and joined where a number of `types` is asked for: there are then as many types that are not specks, unless no cut
+#' of the tree has so many.
 #'
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
-#' @param types `NULL` to cut the tree at `overlap`, or how many types to cut it into (specks count).
+#' @param types `NULL` to cut the tree at `overlap`, or how many types to cut it into. Specks are counted only with `specks = "keep"`.
 #' @param overlap the share of a type, between 0 and 1, that may be mistaken for another. With a larger value
 #'   there are more types.
-#' @param specks `"keep"` or `"join"`.
+#' @param specks `"keep"`, `"join"`, or `"auto"` for `"keep"` if `types` is `NULL` and `"join"` otherwise.
 #' @param speck a type with a smaller share of the cells is a speck.
 #' @param names names of the types, the most frequent first; fewer than there are types will do. `levels(x) <-` names
 #'   them later.
@@ -81,7 +83,7 @@
 #' plot(types, type = "tree")
 #' levels(cell_types(fit, types = 2, names = c("bent", "round"), threads = 2))
 #' @export
-cell_types <- function(fit, types = NULL, overlap = 0.08, specks = c("keep", "join"), speck = 0.005, names = NULL,
+cell_types <- function(fit, types = NULL, overlap = 0.08, specks = c("auto", "keep", "join"), speck = 0.005, names = NULL,
                        draws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
@@ -92,7 +94,10 @@ cell_types <- function(fit, types = NULL, overlap = 0.08, specks = c("keep", "jo
     types <- check_count(types, "types")
   }
   overlap <- check_number(overlap, "overlap", min = 0, max = 1)
-  specks <- check_choice(specks, "specks", c("keep", "join"))
+  specks <- check_choice(specks, "specks", c("auto", "keep", "join"))
+  if (specks == "auto") {
+    specks <- if (is.null(types)) "keep" else "join"
+  }
   speck <- check_number(speck, "speck", min = 0, max = 1, open = FALSE)
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
@@ -142,19 +147,32 @@ type_tree <- function(mixture, rows) {
     list(used = used, overlap = taken, size = size, separation = separation))
 }
 
-# How many joins are done before the first at an overlap below `limit`, or before `types`
-# types are left.
-count_joins <- function(tree, types, limit) {
-  if (is.null(types)) sum(cumprod(tree$level >= limit)) else max(0, length(tree$used) - types)
-}
-
-# The type of each of the `used` components, numbered as they first appear.
-cut_tree <- function(tree, types, limit) {
+# The type of each of the `used` components after `joins` joins, numbered as they first appear.
+group_after <- function(tree, joins) {
   group <- seq_along(tree$used)
-  for (step in seq_len(count_joins(tree, types, limit))) {
+  for (step in seq_len(joins)) {
     group[group == tree$second[[step]]] <- tree$first[[step]]
   }
   match(group, unique(group))
+}
+
+# The type of each of the `used` components when the tree is cut before the first join at an overlap
+# below `limit`, or into `types` types. Types with less than `speck` of the mass join others, and are not
+# counted among `types` where that leaves enough.
+cut_tree <- function(tree, types, limit, speck) {
+  if (is.null(types)) {
+    return(join_specks(tree, group_after(tree, sum(cumprod(tree$level >= limit))), speck))
+  }
+  k <- length(tree$used)
+  if (speck > 0) {
+    for (count in seq(min(types, k), k)) {
+      group <- group_after(tree, k - count)
+      if (sum(rowsum(tree$size, group) >= speck) == types) {
+        return(join_specks(tree, group, speck))
+      }
+    }
+  }
+  group_after(tree, max(0, k - types))
 }
 
 # Overlap of each pair of types: the larger of the two shares. `group` as from cut_tree().
@@ -221,7 +239,7 @@ map_types <- function(fit, types, limit, join_below, draws, run, call) {
     stop_input("types", sprintf("is %s, but no draw has more than %s that %s a cell", format(types), count_words(most, "component"),
       if (most == 1L) "holds" else "hold"), call = call)
   }
-  groups <- lapply(trees, function(tree) join_specks(tree, cut_tree(tree, types, limit), join_below))
+  groups <- lapply(trees, cut_tree, types = types, limit = limit, speck = join_below)
   some <- fit$x[unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells)))), , drop = FALSE]
   class <- evaluate_cells(fit, some, run, function(evaluate) {
     vapply(numbers, function(i) evaluate(mixture_number(i), "class")$class, integer(nrow(some)))

@@ -88,6 +88,10 @@ types_words <- function(x) {
   )
 }
 
+overlap_words <- function(overlap) {
+  ifelse(is.na(overlap), "-", ifelse(overlap < 1e-4, "< 0.01%", paste0(formatC(100 * overlap, digits = 2, format = "fg"), "%")))
+}
+
 types_verdict <- function(x) {
   types <- x$types
   small <- types[types$speck, ]
@@ -100,9 +104,8 @@ types_verdict <- function(x) {
     },
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
     if (nrow(unstable)) {
-      sprintf("The draws do not agree on %s: %s overlap%s with %s by %s%%. Look at plot(x, type = \"tree\"), or choose the number of types.",
-        list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), "s", dQuote(unstable$nearest[[1L]], FALSE),
-        format(signif(100 * unstable$overlap[[1L]], 2)))
+      sprintf("The draws do not agree on %s: %s may be part of %s, with an overlap of %s. Look at plot(x, type = \"tree\"), or choose the number of types.",
+        list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), dQuote(unstable$nearest[[1L]], FALSE), overlap_words(unstable$overlap[[1L]]))
     }
   )
 }
@@ -124,13 +127,16 @@ print.summary.cell_types <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   cat(x$words, sep = "\n")
   cat("\nTypes:\n")
-  shown <- x$types
-  for (column in c("proportion", "lower", "upper")) shown[[column]] <- percent(shown[[column]], 2)
-  shown$overlap <- ifelse(is.na(shown$overlap), "-", paste0(format(signif(100 * shown$overlap, 2), trim = TRUE), "%"))
-  shown$stability <- formatC(shown$stability, format = "f", digits = 2)
-  shown$speck <- ifelse(shown$speck, "speck", "")
-  names(shown)[names(shown) == "speck"] <- ""
-  print(shown, row.names = FALSE)
+  types <- x$types
+  print(data.frame(
+    type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
+    `90% interval` = paste(percent(types$lower, 2), "to", percent(types$upper, 2)), cells = types$cells, components = types$components,
+    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
+    stability = formatC(types$stability, format = "f", digits = 2), check.names = FALSE
+  ), row.names = FALSE)
+  if (any(types$speck)) {
+    cat("* a speck\n")
+  }
   cat(if (is.null(x$transform)) "\nMedians, in the data's units:\n" else "\nMedians, on the arcsinh scale:\n")
   print(signif(x$medians, digits))
   cat("\n")

@@ -4,8 +4,8 @@
 #'
 #' \describe{
 #'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up: at what overlap each took place, on a
-#'     log scale, and where the tree was cut. Colours at the leaves are those of the types. Where a
-#'     join lies just above or just below the line, another number of types may be as good.}
+#'     log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a number of types. Colours at the leaves are those of the types. Where
+#'     joins lie close to the cut, another number of types may be as good.}
 #'   \item{`"cells"`}{Markers against each other, cells coloured by type and darker where there are more.}
 #'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below the mean of
 #'     all cells. Colours end at the value where the key has a triangle.}
@@ -79,7 +79,7 @@ plot_type_tree <- function(x, main) {
   top <- max(2, tree$height) + 0.3
   top <- min(top, 6.3)
   place <- tree_places(tree)
-  old <- graphics::par(mar = c(2.6, 4.6, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25)
+  old <- graphics::par(mar = c(2.6, 4.6, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25)
   on.exit(graphics::par(old))
   graphics::plot.new()
   bottom <- -0.16 * top
@@ -90,10 +90,11 @@ plot_type_tree <- function(x, main) {
   graphics::segments(place[, "right"], below(place[, "right_height"]), place[, "right"], height)
   graphics::segments(place[, "left"], height, place[, "right"], height)
   if (any(tree$height > top)) {
-    graphics::mtext("Joins above the frame have a smaller overlap", side = 3L, line = -0.2, cex = 0.7, adj = 1, col = "#555555")
+    graphics::mtext("Joins above the frame have a smaller overlap", side = 3L, line = 0.1, cex = 0.7, adj = 1, col = "#555555")
   }
-  cut <- cut_height(x)
-  graphics::abline(h = cut, lty = 2, col = "#D55E00")
+  if (is.null(x$requested)) {
+    graphics::abline(h = -log10(x$limit), lty = 2, col = "#D55E00")
+  }
   type <- x$component_type[as.integer(tree$labels)][tree$order]
   graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom, col = type_colours(x)[type], border = NA)
   at <- tapply(seq_len(leaves), factor(type, unique(type)), mean)
@@ -106,17 +107,6 @@ plot_type_tree <- function(x, main) {
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }
-}
-
-# Where the tree was cut: at the overlap that was asked for or, where a number of types was, in
-# the middle between the last join and the next.
-cut_height <- function(x) {
-  if (is.null(x$requested)) {
-    return(-log10(x$limit))
-  }
-  joins <- length(x$tree$order) - x$requested
-  height <- c(0, x$tree$height, max(x$tree$height, 0) + 0.3)
-  mean(height[max(joins, 0) + 1:2])
 }
 
 plot_type_cells <- function(x, markers, main) {
