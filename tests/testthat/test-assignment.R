@@ -15,13 +15,15 @@ test_that("the sum of costs is the least of all permutations", {
   for (n in 1:6) {
     all <- permutations(n)
     row <- rep(seq_len(n), each = nrow(all))
+    least <- sum <- numeric(30)
     for (i in 1:30) {
       # Whole numbers of few values: many ties. Then any numbers, of any sign.
       cost <- matrix(if (i %% 2) sample(0:3, n * n, replace = TRUE) else rnorm(n * n, sd = 10^sample(-3:3, 1)), n)
       column <- solve_assignment(cost)
-      expect_identical(sort(column), seq_len(n))
-      expect_equal(cost_of(cost, column), min(rowSums(matrix(cost[cbind(row, as.vector(all))], nrow(all)))), tolerance = 1e-12)
+      sum[[i]] <- if (anyDuplicated(column)) NA else cost_of(cost, column)
+      least[[i]] <- min(rowSums(matrix(cost[cbind(row, as.vector(all))], nrow(all))))
     }
+    expect_equal(sum, least, tolerance = 1e-12)
   }
 })
 
