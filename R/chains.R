@@ -16,7 +16,7 @@
 #   traces   named list of stored(): what is noted after every sweep. An array of
 #            sweeps x chains x `dim`;
 #   draws    named list of stored(): what a kept draw consists of. An array of
-#            `dim` x draws x chains;
+#            `dim` x draws x chains. If the list is empty, slices do not end at kept draws;
 #   open     function(run): a session, that is, whatever step() needs to compute.
 #            `run` is from resolve_run();
 #   close    function(session): frees it. Called once, whatever happens;
@@ -164,7 +164,8 @@ advance <- function(fit, iter, sampler, run, progress) {
       suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
         together <- fit$state
         slice_started <- proc.time()[["elapsed"]]
-        sweeps <- min(total - done, sweeps_to_kept(done, fit), max(1, floor(0.2 / seconds)))
+        to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) else Inf
+        sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)))
         for (chain in seq_len(fit$chains)) {
           advance_chain(chain, sweeps)
           allowInterrupts(Sys.sleep(0))

@@ -2,11 +2,11 @@
 
 #' Continue a fit
 #'
-#' Runs more sweeps of every chain. The result is the same, to the last bit, as that of
-#' one run of the whole length.
+#' Runs more sweeps of every chain, or more steps of every resample. The result is the same, to
+#' the last bit, as that of one run of the whole length.
 #'
-#' @param fit a fit: from [dp_mixture()].
-#' @param iter how many more sweeps each chain runs.
+#' @param fit a fit: from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
+#' @param iter how many more sweeps each chain runs, or by how many steps the horizon of each resample grows.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return The longer fit, of the same class. Errors are those of the function that made
 #'   the fit.
@@ -23,5 +23,5 @@ continue <- function(fit, iter, ...) {
 
 #' @export
 continue.default <- function(fit, iter, ...) {
-  stop_input("fit", "must come from dp_mixture(), not ", show_value(fit))
+  stop_input("fit", "must come from dp_mixture(), topic_model(), bayes_logit() or predictive_resample(), not ", show_value(fit))
 }

@@ -2,8 +2,8 @@
 
 #' Give components the same numbers in all draws
 #'
-#' Components of a mixture have no fixed numbers: two draws, or two chains, that found the same
-#' components may have numbered them differently. `relabel()` gives them the numbers that they have in
+#' Components of a mixture, or topics, have no fixed numbers: two draws, or two chains, that found the same
+#' ones may have numbered them differently. `relabel()` gives them the numbers that they have in
 #' a reference, so that averages over draws mean something.
 #'
 #' @param fit a fit.
@@ -11,7 +11,7 @@
 #' @return The fit with its draws renumbered; see the method.
 #' @section Errors:
 #' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
-#' @seealso [relabel.dp_mixture()]
+#' @seealso [relabel.dp_mixture()], [relabel.topic_model()]
 #' @export
 relabel <- function(fit, ...) {
   UseMethod("relabel")
@@ -19,5 +19,5 @@ relabel <- function(fit, ...) {
 
 #' @export
 relabel.default <- function(fit, ...) {
-  stop_input("fit", "must be a fit with components, as from dp_mixture(), not ", show_value(fit))
+  stop_input("fit", "must come from dp_mixture() or topic_model(), not ", show_value(fit))
 }

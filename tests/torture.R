@@ -10,6 +10,8 @@ x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
 
 results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
+  matched <- relabel(fit)$match
+  types <- cell_types(fit)[c("types", "type", "probability", "tree")]
   fit$elapsed <- NULL
   die <- pmf(rep(1 / 6, 6), from = 1)
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)
@@ -20,7 +22,24 @@ results <- function() {
     rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2)
   )
-  list(sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
+  items <- list(
+    rcategorical(rows, 3, seed = 1), rcategorical(log(rows), log = TRUE, seed = 1), rcategorical(1:3, 100, seed = 1),
+    rcategorical(sparse, 2, seed = 1), rcategorical(rows, 2, seed = 1, precision = "single"),
+    tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
+    warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
+  )
+  list(items = items, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
+  classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
+  resamples <- list(
+    predictive_resample(x[1:5, "a"], normal_mean(), 5, 4, trajectories = 2, seed = 1), predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
+    predictive_resample(x[1:5, "a"], bayesian_bootstrap(), draws = 4, seed = 1),
+    predictive_resample(x[1:5, ], copula_density(0.5, permutations = 2), 3, 2, seed = 1),
+    predictive_resample(classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, rho_x = 0.5, permutations = 2), 3, 2, seed = 1),
+    predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
+  )
+  resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
+  list(sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
 }
 
 calm <- results()

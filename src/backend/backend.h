@@ -11,8 +11,13 @@
 #ifndef WB_BACKEND_H
 #define WB_BACKEND_H
 
+#include "backend/categorical.h"
 #include "backend/mixture.h"
 #include "backend/pmf.h"
+#include "backend/polyagamma.h"
+#include "backend/predictive.h"
+#include "backend/regression.h"
+#include "backend/topic_model.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus
@@ -20,7 +25,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 3
+#define WB_ABI_VERSION 8
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -33,11 +38,19 @@ typedef struct wb_backend {
   /* Fused multiply-adds per second, with the threads and the instruction set of the
    * run or on its device: the best of three measurements of 50 ms each. */
   int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+  /* Bytes per second that they read from memory, one after the other: the best of three
+   * readings of more than any cache holds. */
+  int (*read_rate)(const wb_run *run, double *rate, wb_message *message);
 
   /* One table for each topic; NULL if this backend lacks the topic, which callers
    * find out by wb_backend_has(). */
   const wb_mixture_functions *mixture;
   const wb_pmf_functions *pmf;
+  const wb_categorical_functions *categorical;
+  const wb_topic_model_functions *topic_model;
+  const wb_polyagamma_functions *polyagamma;
+  const wb_regression_functions *regression;
+  const wb_predictive_functions *predictive;
 } wb_backend;
 
 /* The backend that is compiled into the package. */

@@ -139,7 +139,7 @@ WB_HD float wb_exp_reducedf(float r) {
 
 /* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0,
  * exactly 0 at -inf and wherever exp(x) is below the smallest normal number 2^-1022.
- * Wrong for x > 0; 0 for NaN. */
+ * Right for 0 < x <= 709 too, wrong above; 0 for NaN. */
 WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
@@ -374,6 +374,32 @@ WB_HD double wb_lgamma_multivariate(int p, double x) {
   return sum;
 }
 
+/* -Phi^-1(p) for 2^-54 <= p < 0.075 is wb_normal_tail_top(r)/wb_normal_tail_bottom(r)
+ * with r = sqrt(-log p) - 1.6. */
+WB_HD double wb_normal_tail_top(double r) {
+  double top = 3.4752795240368614e-05;
+  top = wb_fma(top, r, 0.0018101834410189726);
+  top = wb_fma(top, r, 0.03216703341463222);
+  top = wb_fma(top, r, 0.27760604479716006);
+  top = wb_fma(top, r, 1.329524166012771);
+  top = wb_fma(top, r, 3.6792897753435985);
+  top = wb_fma(top, r, 5.756436243203399);
+  top = wb_fma(top, r, 4.618374567796596);
+  top = wb_fma(top, r, 1.4234371107496837);
+  return top;
+}
+WB_HD double wb_normal_tail_bottom(double r) {
+  double bottom = 2.4573233196054013e-05;
+  bottom = wb_fma(bottom, r, 0.0012408186511619025);
+  bottom = wb_fma(bottom, r, 0.020833771753116275);
+  bottom = wb_fma(bottom, r, 0.1656851976272124);
+  bottom = wb_fma(bottom, r, 0.7100403226893066);
+  bottom = wb_fma(bottom, r, 1.6772923497274286);
+  bottom = wb_fma(bottom, r, 2.0447871258209633);
+  bottom = wb_fma(bottom, r, 1.0);
+  return bottom;
+}
+
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, where every wb_uniform lies: rational
  * functions of (p - 1/2)^2 about the centre and of sqrt(-log(min(p, 1 - p))) in
  * the tails, the division of Wichura 1988 (Algorithm AS 241, Applied Statistics
@@ -404,23 +430,8 @@ WB_HD double wb_normal_quantile_within(double p) {
   centre_bottom = wb_fma(centre_bottom, s, 1.0);
 
   double r = wb_sqrt(-wb_log_biased(smaller, 1023.0, -0.0)) - 1.6;
-  double tail_top = 3.4752795240368614e-05;
-  tail_top = wb_fma(tail_top, r, 0.0018101834410189726);
-  tail_top = wb_fma(tail_top, r, 0.03216703341463222);
-  tail_top = wb_fma(tail_top, r, 0.27760604479716006);
-  tail_top = wb_fma(tail_top, r, 1.329524166012771);
-  tail_top = wb_fma(tail_top, r, 3.6792897753435985);
-  tail_top = wb_fma(tail_top, r, 5.756436243203399);
-  tail_top = wb_fma(tail_top, r, 4.618374567796596);
-  tail_top = wb_fma(tail_top, r, 1.4234371107496837);
-  double tail_bottom = 2.4573233196054013e-05;
-  tail_bottom = wb_fma(tail_bottom, r, 0.0012408186511619025);
-  tail_bottom = wb_fma(tail_bottom, r, 0.020833771753116275);
-  tail_bottom = wb_fma(tail_bottom, r, 0.1656851976272124);
-  tail_bottom = wb_fma(tail_bottom, r, 0.7100403226893066);
-  tail_bottom = wb_fma(tail_bottom, r, 1.6772923497274286);
-  tail_bottom = wb_fma(tail_bottom, r, 2.0447871258209633);
-  tail_bottom = wb_fma(tail_bottom, r, 1.0);
+  double tail_top = wb_normal_tail_top(r);
+  double tail_bottom = wb_normal_tail_bottom(r);
 
   int centre = smaller >= 0.075;
   uint64_t sign = wb_double_bits(q) & 0x8000000000000000u;

@@ -26,7 +26,43 @@ typedef enum wb_purpose {
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
 
   /* Sums of discrete random variables */
-  WB_PURPOSE_PMF = 64 /* draws of a pmf [position] */
+  WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
+
+  /* Categorical draws */
+  WB_PURPOSE_CATEGORICAL = 80,     /* the first draw of a row, a uniform for each block [row] */
+  WB_PURPOSE_CATEGORICAL_MORE = 81, /* the other draws, a uniform for each [row] */
+  WB_PURPOSE_CATEGORICAL_TREES = 82, /* the first draw by trees [row] */
+
+  /* Topic models; a pair is a row and a topic, row * topics + topic */
+  WB_PURPOSE_TOPIC = 96,            /* the topic of a token [token / 2], one word each */
+  WB_PURPOSE_TOPIC_SHARE = 97,      /* theta [document and topic] */
+  WB_PURPOSE_TOPIC_TERM = 98,       /* phi [term and topic] */
+  WB_PURPOSE_TOPIC_START = 99,      /* the first topic of a token [token] */
+  WB_PURPOSE_TOPIC_TABLES = 100,    /* tables of a document [document and topic] */
+  WB_PURPOSE_TOPIC_TERM_TABLES = 101, /* tables of a term [term and topic] */
+  WB_PURPOSE_TOPIC_STICK = 102,     /* auxiliary beta of a document [document] */
+  WB_PURPOSE_TOPIC_TERM_STICK = 103, /* auxiliary beta of a topic [topic] */
+  WB_PURPOSE_TOPIC_ALPHA = 104,     /* alpha [topic] */
+  WB_PURPOSE_TOPIC_BETA = 105,      /* beta [0] */
+  WB_PURPOSE_TOPIC_SPLIT = 106,     /* halves of a document [document] */
+
+  /* Polya-Gamma variables */
+  WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */
+
+  /* Regressions */
+  WB_PURPOSE_COEFFICIENT = 144,     /* coefficients [outcome] */
+  WB_PURPOSE_GROUP_INTERCEPT = 145, /* intercept of a group [group] */
+  WB_PURPOSE_GROUP_SCALE = 146,     /* variance of these intercepts [0] */
+  WB_PURPOSE_SHRINKAGE = 147,       /* scales of the horseshoe prior [outcome] */
+  WB_PURPOSE_DISPERSION = 148,      /* dispersion of the negative binomial [0] */
+
+  /* Predictive resampling */
+  WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_ROW = 161,    /* covariates of a step [resample] */
+  WB_PURPOSE_RESAMPLE_WEIGHT = 162, /* Bayesian bootstrap, iteration = resample [observation] */
+  WB_PURPOSE_RESAMPLE_CHAIN = 163,  /* normals of two steps [resample] */
+  WB_PURPOSE_RESAMPLE_T = 164,      /* t draw of a step [resample] */
+  WB_PURPOSE_ORDER = 165            /* orders of the data, iteration = order [position] */
 } wb_purpose;
 
 #endif

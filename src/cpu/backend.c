@@ -75,8 +75,14 @@ const wb_backend *wb_cpu_backend(void) {
     .device_count = device_count,
     .device_describe = device_describe,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
+    .read_rate = wb_cpu_read_rate,
     .mixture = &wb_cpu_mixture,
     .pmf = &wb_cpu_pmf,
+    .categorical = &wb_cpu_categorical,
+    .topic_model = &wb_cpu_topic_model,
+    .polyagamma = &wb_cpu_polyagamma,
+    .regression = &wb_cpu_regression,
+    .predictive = &wb_cpu_predictive,
   };
   return &backend;
 }

@@ -84,7 +84,13 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.device_count = device_count;
   backend.device_describe = device_describe;
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
+  backend.read_rate = wb_cuda_read_rate;
   backend.mixture = &wb_cuda_mixture;
   backend.pmf = &wb_cuda_pmf;
+  backend.categorical = &wb_cuda_categorical;
+  backend.topic_model = &wb_cuda_topic_model;
+  backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
+  backend.predictive = &wb_cuda_predictive;
   return &backend;
 }

@@ -40,11 +40,20 @@ SEXP wb_failure(int status, const wb_message *message) {
   static const char *const names[] = {"status", "message"};
   SEXP failure = PROTECT(wb_list_new(2, names));
   SET_VECTOR_ELT(failure, 0, Rf_ScalarInteger(status));
-  SET_VECTOR_ELT(failure, 1, Rf_mkString(message->text));
+  SET_VECTOR_ELT(failure, 1, Rf_mkString(status == WB_INTERRUPTED ? "interrupted" : message->text));
   SEXP class = PROTECT(Rf_mkString("warpbayes_failure"));
   Rf_setAttrib(failure, R_ClassSymbol, class);
   UNPROTECT(2);
   return failure;
+}
+
+static void check_interrupt(void *unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+}
+
+int wb_interrupted(void) {
+  return !R_ToplevelExec(check_interrupt, NULL);
 }
 
 SEXP wb_list_element(SEXP list, const char *name) {

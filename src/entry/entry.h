@@ -20,6 +20,11 @@
  * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* Whether the user has interrupted, found out without a jump over the caller's memory.
+ * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
+ * passes on to R. */
+int wb_interrupted(void);
+
 /* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
  * thread, since the OpenMP threads of its parent do not exist in it. */
 void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
@@ -61,6 +66,13 @@ SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
+SEXP wb_entry_backend_read_rate(SEXP run);
+
+/* entry/categorical.c */
+SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
+SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
+                                      SEXP run);
+SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run);
 
 /* entry/chains.c */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
@@ -94,5 +106,39 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
+
+/* entry/topic_model.c */
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run);
+SEXP wb_entry_topic_close(SEXP pointer);
+SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
+                          SEXP method, SEXP prior, SEXP want);
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum);
+SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
+SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
+SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
+
+/* entry/polyagamma.c */
+SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
+
+/* entry/regression.c */
+SEXP wb_entry_regression_open(SEXP data, SEXP run);
+SEXP wb_entry_regression_close(SEXP pointer);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
+
+/* entry/predictive.c */
+SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
+SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);
+SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run);
+SEXP wb_entry_predictive_average(SEXP state);
+SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
+                                  SEXP run);
+SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
+                                SEXP every, SEXP run);
+SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run);
 
 #endif

@@ -8,23 +8,13 @@
 
 #include <R_ext/RS.h>
 
-static void check_interrupt(void *unused) {
-  (void)unused;
-  R_CheckUserInterrupt();
-}
-
-/* Looks for an interrupt without a jump over the caller's memory. */
-static int interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
-}
-
 static int read_context(double accuracy, SEXP run, wb_pmf_context *context, wb_message *message) {
   const wb_backend *backend;
   wb_run_from_list(run, &context->run, &backend);
   context->convolution = backend->pmf;
   context->processor = wb_cpu_backend()->pmf;
   context->accuracy = accuracy;
-  context->interrupted = interrupted;
+  context->interrupted = wb_interrupted;
   context->cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
   return wb_backend_has(backend, backend->pmf, "sums of discrete variables", message);
 }

@@ -2,6 +2,7 @@
  * the first thread to the last and from the last to the first, and compares the two
  * bit by bit. Built with --sanitize=thread it is what finds races; other builds are
  * useful too. A function that the backend does not have is left out and named. */
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -187,6 +188,65 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   return good;
 }
 
+/* Categorical draws --------------------------------------------------------------------- */
+
+struct CategoricalCase {
+  int64_t rows, columns, draws;
+  wb_precision precision;
+  int32_t log, lanes; /* lanes below 0: by trees, the way -1 - lanes; 0 with log < 0: sparse */
+  uint64_t memory_limit;
+
+  std::string name() const {
+    char text[200];
+    std::snprintf(text, sizeof text, "categorical, %lld x %lld, %lld draws, %s%s, lanes %d, memory limit %llu", (long long)rows,
+                  (long long)columns, (long long)draws, precision == WB_DOUBLE ? "double" : "single",
+                  log > 0 ? ", logarithms" : log < 0 ? ", sparse" : "", lanes, (unsigned long long)memory_limit);
+    return text;
+  }
+};
+
+/* Every third weight is zero, and the items drawn are none of these. */
+bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record *record) {
+  Numbers numbers((uint64_t)(c.rows + 1000 * c.columns));
+  std::vector<double> weights = numbers.vector((size_t)(c.rows * c.columns), 0.5, 2);
+  std::vector<int32_t> index((size_t)(c.rows * c.draws), -7);
+  wb_categorical_draws draws = {};
+  draws.precision = c.precision;
+  draws.key = 5;
+  draws.draws = c.draws;
+  draws.index = index.data();
+  draws.index_stride = c.rows;
+  wb_run run = {};
+  run.threads = 1;
+  run.memory_limit = c.memory_limit;
+  wb_message message = {};
+  bool good;
+  if (c.log < 0) {
+    std::vector<int64_t> offset(1, 0);
+    std::vector<int32_t> column;
+    for (int64_t i = 0; i < c.rows; i++) {
+      for (int64_t j = 0; j < c.columns; j++)
+        if (j % 3 != 1) column.push_back((int32_t)j);
+      offset.push_back((int64_t)column.size());
+    }
+    const wb_categorical_sparse rows = {c.rows, c.columns, offset.data(), column.data(), weights.data()};
+    good = succeeded(backend->categorical->draw_sparse(&rows, &draws, &run, &message), message, "draw_sparse");
+  } else {
+    const bool by_trees = c.lanes < 0;
+    for (int64_t i = 0; i < c.rows; i++)
+      for (int64_t j = 1; j < c.columns; j += 3)
+        weights[(size_t)(by_trees ? i * c.columns + j : i + j * c.rows)] = c.log ? -HUGE_VAL : 0;
+    const wb_categorical_rows rows = {c.rows, c.columns, weights.data(), by_trees ? c.columns : 1, by_trees ? 1 : c.rows, c.log};
+    good = by_trees ? succeeded(backend->categorical->draw_by_trees(&rows, &draws, (wb_categorical_way)(-1 - c.lanes), &run,
+                                                                    &message),
+                                message, "draw_by_trees")
+                    : succeeded(backend->categorical->draw(&rows, &draws, c.lanes, &run, &message), message, "draw");
+  }
+  for (int32_t item : index) good = good && item >= 0 && item < c.columns && item % 3 != 1;
+  record->add(index);
+  return good;
+}
+
 /* --------------------------------------------------------------------------------------- */
 
 template <typename Case>
@@ -238,7 +298,158 @@ void convolutions(const wb_backend *backend) {
   for (const ConvolutionCase &c : cases) both_ways(backend, c, run_convolution);
 }
 
+void categoricals(const wb_backend *backend) {
+  if (backend->categorical == nullptr) {
+    std::printf("categorical: not in this backend\n");
+    return;
+  }
+  static const CategoricalCase cases[] = {
+      {1, 1, 1, WB_DOUBLE, 0, 0, 0},       {200, 37, 1, WB_DOUBLE, 0, 1, 0},   {45, 150, 1, WB_DOUBLE, 0, 4, 0},
+      {5, 1100, 1, WB_DOUBLE, 0, 32, 0},   {200, 37, 1, WB_SINGLE, 0, 1, 0},   {45, 150, 1, WB_SINGLE, 0, 4, 0},
+      {5, 1100, 1, WB_SINGLE, 0, 32, 0},   {150, 37, 1, WB_DOUBLE, 1, 1, 0},   {45, 150, 1, WB_DOUBLE, 1, 4, 0},
+      {5, 1100, 1, WB_DOUBLE, 1, 32, 0},   {45, 150, 3, WB_SINGLE, 1, 4, 0},   {150, 37, 4, WB_DOUBLE, 0, 0, 30000},
+      {150, 37, 4, WB_DOUBLE, -1, 0, 0},   {150, 37, 4, WB_SINGLE, -1, 0, 30000}, {70, 100, 1, WB_DOUBLE, 0, -1, 0},
+      {70, 100, 1, WB_SINGLE, 0, -1, 0},   {70, 100, 1, WB_DOUBLE, 0, -2, 0},  {70, 100, 1, WB_DOUBLE, 0, -3, 0},
+      {33, 1100, 1, WB_DOUBLE, 0, -1, 0},
+  };
+  for (const CategoricalCase &c : cases) both_ways(backend, c, run_categorical);
+/* Predictive resampling ----------------------------------------------------------------- */
+
+struct PredictiveCase {
+  int32_t kind, dimensions, covariates; /* kind -1: normal means and weights */
+  int64_t points, groups, steps;
+
+  std::string name() const {
+    char text[160];
+    std::snprintf(text, sizeof text, "predictive, kind %d, %d coordinates, %d covariates, %lld points, %lld resamples, %lld steps",
+                  kind, dimensions, covariates, (long long)points, (long long)groups, (long long)steps);
+    return text;
+  }
+};
+
+bool run_chains(const wb_backend *backend, const PredictiveCase &c, Record *record) {
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  bool good = true;
+  for (const bool known : {true, false}) {
+    std::vector<double> mean((size_t)c.groups, 1.0), scale((size_t)c.groups, 2.0), path((size_t)(c.groups * (c.steps / 3)));
+    wb_normal_chains work = {};
+    work.key = 5;
+    work.resamples = c.groups;
+    work.steps = c.steps;
+    work.weight = 3;
+    work.shape = 2;
+    work.sd = 1;
+    work.mean = mean.data();
+    work.scale = known ? nullptr : scale.data();
+    work.every = 3;
+    work.trajectory = path.data();
+    good = good && succeeded(backend->predictive->normal_chains(&work, &run, &message), message, "normal_chains");
+    record->add(mean);
+    record->add(scale);
+    record->add(path);
+  }
+  for (const int64_t steps : {(int64_t)0, c.steps}) {
+    std::vector<double> weight((size_t)(c.points * c.groups));
+    wb_bootstrap work = {5, 2, c.groups, c.points, steps, weight.data()};
+    good = good && succeeded(backend->predictive->bootstrap(&work, &run, &message), message, "bootstrap");
+    double sum = 0;
+    for (const double w : weight) sum += w;
+    good = good && sum > 0.999 * (double)c.groups && sum < 1.001 * (double)c.groups;
+    record->add(weight);
+  }
+  return good;
+}
+
+/* A fit of as many orders as there are resamples, then resamples from its state. */
+bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *record) {
+  const size_t n = (size_t)c.points, d = (size_t)c.dimensions, q = (size_t)c.covariates, g = (size_t)c.groups;
+  const bool binary = c.kind == WB_COPULA_BINARY;
+  Numbers numbers(7);
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  const std::vector<double> rho = numbers.vector(g * d, 0.3, 0.9), term = numbers.vector(n, -1, 0);
+  const std::vector<double> covariate = numbers.vector(n * q + 1, -1, 1);
+  std::vector<double> outcome = numbers.vector(g * n, 0, 1), conditional = numbers.vector(g * d * n, 0.05, 0.95);
+  for (double &y : outcome) y = y > 0.5;
+  std::vector<double> score(g * n * d), gain(g * d * n, 1.0), rows = numbers.vector(g * n, 0.2, 0.8);
+  const wb_copula_closeness close = {0, term.data(), covariate.data(), term.data(), covariate.data()};
+  wb_copula_fit fit = {};
+  fit.model = {binary ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN, c.dimensions, c.covariates, c.points};
+  fit.groups = c.groups;
+  fit.points = c.points;
+  fit.rho = rho.data();
+  fit.outcome = outcome.data();
+  fit.closeness = close;
+  fit.conditional = conditional.data();
+  fit.score = score.data();
+  fit.gain = gain.data();
+  bool good = succeeded(backend->predictive->copula_fit(&fit, &run, &message), message, "copula_fit");
+  record->add(score);
+  record->add(gain);
+  gain.assign(g * d * n, 1.0);
+  wb_copula_update update = {};
+  update.model = fit.model;
+  update.model.rows = c.covariates > 0 || binary ? c.points : 0;
+  update.key = 9;
+  update.groups = c.groups;
+  update.points = c.points;
+  update.steps = c.steps;
+  update.observations = (double)n;
+  update.rho = rho.data();
+  update.closeness = update.row_closeness = close;
+  update.row_conditional = binary ? rows.data() : nullptr;
+  update.conditional = conditional.data();
+  update.gain = gain.data();
+  good = good && succeeded(backend->predictive->copula_update(&update, &run, &message), message, "copula_update");
+  /* And the observations of the fit, given. */
+  std::vector<int32_t> row(g * n);
+  for (size_t i = 0; i < row.size(); i++) row[i] = (int32_t)(i % n);
+  update.score = score.data();
+  update.row = row.data();
+  update.steps = c.points;
+  update.row_conditional = nullptr;
+  good = good && succeeded(backend->predictive->copula_update(&update, &run, &message), message, "copula_update");
+  for (const double u : conditional) good = good && u >= 0 && u <= 1;
+  record->add(conditional);
+  record->add(gain);
+  record->add(rows);
+  return good;
+}
+
+bool run_predictive(const wb_backend *backend, const PredictiveCase &c, Record *record) {
+  return c.kind < 0 ? run_chains(backend, c, record) : run_copula(backend, c, record);
+}
+
+void predictive(const wb_backend *backend) {
+  if (backend->predictive == nullptr) {
+    std::printf("predictive: not in this backend\n");
+    return;
+  }
+  static const PredictiveCase cases[] = {
+      {-1, 0, 0, 5, 131, 10},
+      {WB_COPULA_GAUSSIAN, 1, 0, 130, 2, 130}, {WB_COPULA_GAUSSIAN, 3, 0, 9, 2, 5}, {WB_COPULA_GAUSSIAN, 1, 2, 9, 2, 5},
+      {WB_COPULA_GAUSSIAN, 2, 1, 9, 2, 5},     {WB_COPULA_BINARY, 1, 1, 270, 2, 5}, {WB_COPULA_BINARY, 1, 0, 9, 2, 130},
+  };
+  for (const PredictiveCase &c : cases) both_ways(backend, c, run_predictive);
+}
+
 /* A measurement of speed: nothing to compare. */
+void reads(const wb_backend *backend) {
+  if (backend->read_rate == nullptr) {
+    std::printf("read_rate: not in this backend\n");
+    return;
+  }
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  double rate = 0;
+  tell(succeeded(backend->read_rate(&run, &rate, &message), message, "read_rate") && rate > 0, "read_rate");
+}
+
+/* Likewise. */
 void multiply_adds(const wb_backend *backend) {
   if (backend->multiply_add_rate == nullptr) {
     std::printf("multiply_add_rate: not in this backend\n");
@@ -261,6 +472,9 @@ int main() {
   const wb_backend *const backend = wb_plugin_backend();
   mixtures(backend);
   convolutions(backend);
+  categoricals(backend);
+  reads(backend);
+  predictive(backend);
   multiply_adds(backend);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;

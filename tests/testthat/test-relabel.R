@@ -114,7 +114,7 @@ test_that("relabelled means of sampled fits are right, and chains can be continu
 
 test_that("what cannot be matched is refused", {
   error <- "warpbayes_error_input"
-  expect_error(relabel(1), "`fit` must be a fit with components", class = error)
+  expect_error(relabel(1), "`fit` must come from dp_mixture\\(\\) or topic_model", class = error)
   expect_error(relabel(fit, reference = 1), "`reference` is not known here", class = error)
   lost <- fit
   lost$x <- NULL

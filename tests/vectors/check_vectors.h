@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/copula.h"
 #include "core/philox.h"
 #include "core/random_beta.h"
+#include "core/random_t.h"
 #include "core/random_wishart.h"
 
 #define WB_CASE_WORDS 5
@@ -22,7 +24,7 @@
 
 typedef enum wb_function {
   WB_F_EXP, WB_F_EXP_WEIGHT, WB_F_EXPM1, WB_F_LOG, WB_F_LOG1P, WB_F_LOG1MEXP, WB_F_SQRT, WB_F_LGAMMA,
-  WB_F_NORMAL_QUANTILE, WB_F_EXPF, WB_F_EXP_WEIGHTF, WB_F_LOGF, WB_F_SQRTF,
+  WB_F_NORMAL_QUANTILE, WB_F_NORMAL_CDF, WB_F_COPULA, WB_F_STUDENT, WB_F_EXPF, WB_F_EXP_WEIGHTF, WB_F_LOGF, WB_F_SQRTF,
   WB_F_PHILOX, WB_F_CHAIN_KEY, WB_F_UNIFORM, WB_F_UNIFORMF,
   WB_F_STREAM_BITS, WB_F_STREAM_UNIFORM, WB_F_NORMAL, WB_F_EXPONENTIAL, WB_F_LOG_GAMMA, WB_F_GAMMA,
   WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_WISHART_FACTOR, WB_F_WISHART_GRAM_FACTOR
@@ -46,6 +48,8 @@ static const wb_signature wb_signatures[] = {
     {"sqrt", WB_F_SQRT, 0, 1, 1, 0},
     {"lgamma", WB_F_LGAMMA, 0, 1, 1, 0},
     {"normal_quantile", WB_F_NORMAL_QUANTILE, 0, 1, 1, 0},
+    {"normal_cdf", WB_F_NORMAL_CDF, 0, 1, 1, 0},
+    {"copula", WB_F_COPULA, 0, 3, 2, 0},             /* u rho z; conditional, density */
     {"expf", WB_F_EXPF, 0, 1, 1, 0},
     {"exp_weightf", WB_F_EXP_WEIGHTF, 0, 1, 1, 0},
     {"logf", WB_F_LOGF, 0, 1, 1, 0},
@@ -57,6 +61,7 @@ static const wb_signature wb_signatures[] = {
     {"stream_bits", WB_F_STREAM_BITS, 4, 0, 5, 1},
     {"stream_uniform", WB_F_STREAM_UNIFORM, 4, 0, 5, 0},
     {"normal", WB_F_NORMAL, 4, 0, 5, 0},
+    {"student", WB_F_STUDENT, 4, 1, 5, 0},           /* df */
     {"exponential", WB_F_EXPONENTIAL, 4, 0, 5, 0},
     {"log_gamma", WB_F_LOG_GAMMA, 4, 1, 5, 0},       /* shape */
     {"gamma", WB_F_GAMMA, 4, 1, 5, 0},               /* shape */
@@ -94,6 +99,7 @@ WB_HD void wb_case_evaluate(wb_case *one) {
     case WB_F_LOG1MEXP: value[0] = wb_log1mexp(x); break;
     case WB_F_SQRT: value[0] = wb_sqrt(x); break;
     case WB_F_LGAMMA: value[0] = wb_lgamma(x); break;
+    case WB_F_NORMAL_CDF: value[0] = wb_normal_cdf(x); break;
     case WB_F_NORMAL_QUANTILE: value[0] = wb_normal_quantile(x); break;
     case WB_F_EXPF: value[0] = (double)wb_expf((float)x); break;
     case WB_F_EXP_WEIGHTF: value[0] = (double)wb_exp_weightf((float)x); break;
@@ -113,6 +119,16 @@ WB_HD void wb_case_evaluate(wb_case *one) {
       return;
     case WB_F_STREAM_UNIFORM:
       for (int i = 0; i < 5; i++) value[i] = wb_stream_uniform(&stream);
+      break;
+    case WB_F_COPULA: {
+      const double scale = wb_copula_scale(one->number[1]);
+      const wb_copula_pair pair = wb_copula_gaussian(x, scale, one->number[1] * scale * one->number[2]);
+      value[0] = pair.conditional;
+      value[1] = pair.density;
+      break;
+    }
+    case WB_F_STUDENT:
+      for (int i = 0; i < 5; i++) value[i] = wb_draw_t(&stream, x);
       break;
     case WB_F_NORMAL:
       for (int i = 0; i < 5; i++) value[i] = wb_draw_normal(&stream);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/copula.h"
 #include "core/philox.h"
 #include "core/random_normal.h"
 
@@ -58,6 +59,9 @@ WB_LOOP(log1p, wb_fma(u[l], 4.0, -1.0), wb_log1p(x))
 WB_LOOP(sqrt, wb_any_positive(u[l]), wb_sqrt(x))
 WB_LOOP(lgamma, wb_fma(u[l], 12.0, 0.0), wb_lgamma(x))
 WB_LOOP(normal_quantile, u[l], wb_normal_quantile_within(x))
+WB_LOOP(normal_cdf, wb_fma(u[l], 60.0, -40.0), wb_normal_cdf(x))
+WB_LOOP(copula_conditional, u[l], wb_copula_gaussian(x, 2.5, 0.75).conditional)
+WB_LOOP(copula_density, u[l], wb_copula_gaussian(x, 2.5, 0.75).density)
 WB_LOOPF(expf, wb_fma(u[l], 194.0, -105.0), wb_expf(x[l]))
 WB_LOOPF(exp_weightf, wb_fma(u[l], 90.0, -90.0), wb_exp_weightf(x[l]))
 WB_LOOPF(logf, u[l] * u[l] * 4.0, wb_logf(x[l]))
@@ -77,6 +81,9 @@ static const wb_subject wb_subjects[] = {
     {"sqrt", wb_lanes_sqrt},
     {"lgamma", wb_lanes_lgamma},
     {"normal_quantile", wb_lanes_normal_quantile},
+    {"normal_cdf", wb_lanes_normal_cdf},
+    {"copula_conditional", wb_lanes_copula_conditional},
+    {"copula_density", wb_lanes_copula_density},
     {"expf", wb_lanes_expf},
     {"exp_weightf", wb_lanes_exp_weightf},
     {"logf", wb_lanes_logf}};

@@ -53,25 +53,36 @@ answers="philox.txt elementary.txt streams.txt"
 }
 
 nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
-if ! test -x "$nvcc"; then
-  echo "CUDA: no nvcc, known answers not compiled for it"
-elif build answers_cuda "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src check_vectors.cu; then
-  if nvidia-smi > /dev/null 2>&1; then
-    # shellcheck disable=SC2086
-    "$work/answers_cuda" $answers
-    count $? "known answers, CUDA"
-  else
-    echo "CUDA: known answers compiled, not run: no graphics card"
-    count 0 ""
+test -x "$nvcc" || echo "CUDA: no nvcc, not compiled for it"
+
+# on_device NAME SOURCE WHAT ARGUMENTS...: on a graphics card where there is one, and
+# on the emulator.
+on_device() {
+  program=$1
+  source=$2
+  what=$3
+  shift 3
+  if test -x "$nvcc" &&
+    build "$program" "$nvcc" -std=c++17 -O2 -fmad=false -Xcompiler -ffp-contract=off -I../../src "$source"; then
+    if nvidia-smi > /dev/null 2>&1; then
+      "$work/$program" "$@"
+      count $? "$what, CUDA"
+    else
+      echo "CUDA: $what compiled, not run: no graphics card"
+      count 0 ""
+    fi
   fi
-fi
-if ../emulator/build.sh "$work/answers_emulated" --program --source=check_vectors.cu; then
-  # shellcheck disable=SC2086
-  "$work/answers_emulated" $answers
-  count $? "known answers, CUDA emulated"
-else
-  count 1 "compiling check_vectors.cu for the emulator"
-fi
+  if ../emulator/build.sh "$work/${program}_emulated" --program --source="$source"; then
+    "$work/${program}_emulated" "$@"
+    count $? "$what, CUDA emulated"
+  else
+    count 1 "compiling $source for the emulator"
+  fi
+}
+
+# shellcheck disable=SC2086
+on_device answers_cuda check_vectors.cu "known answers" $answers
+on_device butterfly butterfly.cu "butterfly-patterned partial sums"
 
 # Accuracy, laws, triangles ------------------------------------------------------
 
@@ -92,6 +103,7 @@ fi
     count $? "sums of discrete variables in quadruple precision"
   fi
   build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
+  build categorical $CC -std=c99 $flags categorical.c && { "$work/categorical"; count $? "categorical draws"; }
   build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }
 }
 

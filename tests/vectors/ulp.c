@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "core/elementary.h"
+#include "core/normal_distribution.h"
 #include "core/philox.h"
 
 typedef __float128 quad;
@@ -75,6 +76,12 @@ static quad wb_normal_quantile_quad(double p, double start) {
   return p > 0.5 ? -x : x;
 }
 
+/* Where the exact value is not a normal number ours is 0. */
+static quad wb_normal_cdf_quad(quad x) {
+  quad cumulative = 0.5Q * erfcq(-x / M_SQRT2q);
+  return cumulative < 2.2250738585072014e-308Q ? 0.0Q : cumulative;
+}
+
 static quad wb_log1mexp_quad(quad x) {
   return x > -0.7Q ? logq(-expm1q(x)) : log1pq(-expq(x));
 }
@@ -89,6 +96,8 @@ static quad wb_log1mexp_quad(quad x) {
   APPLY(sqrt, wb_sqrt(x), sqrtq(x))                                \
   APPLY(lgamma, wb_lgamma(x), lgammaq(x))                          \
   APPLY(normal_quantile, wb_normal_quantile(x), wb_normal_quantile_quad(x, wb_normal_quantile(x))) \
+  APPLY(normal_cdf_below, wb_normal_cdf(x), wb_normal_cdf_quad(x)) \
+  APPLY(normal_cdf_above, wb_normal_cdf(x), wb_normal_cdf_quad(x)) \
   APPLY(expf, (double)wb_expf((float)x), expq(x))                  \
   APPLY(exp_weightf, (double)wb_exp_weightf((float)x), expq(x))    \
   APPLY(logf, (double)wb_logf((float)x), logq(x))                  \
@@ -118,7 +127,8 @@ int main(int argc, char **argv) {
         {WB_NEIGHBOURS, 0.34657359027997264, 0}}},
       {"exp_weight", wb_try_exp_weight, 0, 1.0, 1,
        {{WB_UNIFORM, -708.3964185322641, 0.0}, {WB_UNIFORM, -1.0, 0.0}, {WB_UNIFORM, -40.0, 0.0},
-        {WB_UNIFORM, -708.3964185322641, -708.0}, {WB_NEIGHBOURS, -0.34657359027997264, 0}}},
+        {WB_UNIFORM, -708.3964185322641, -708.0}, {WB_NEIGHBOURS, -0.34657359027997264, 0},
+        {WB_UNIFORM, 0.0, 709.0}, {WB_UNIFORM, 0.0, 12.0}}},
       {"expm1", wb_try_expm1, 0, 1.2, 1,
        {{WB_UNIFORM, -1.0, 1.0}, {WB_UNIFORM, -40.0, 40.0}, {WB_UNIFORM, 0.0, 710.0}, {WB_AROUND, 0.0, 1.0},
         {WB_EXPONENTS, least, 1.0}, {WB_NEIGHBOURS, 709.782712893384, 0}, {WB_NEIGHBOURS, 0.34657359027997264, 0}}},
@@ -137,6 +147,10 @@ int main(int argc, char **argv) {
       {"normal_quantile", wb_try_normal_quantile, 0, 7.0, 8,
        {{WB_UNIFORM, 0.0, 1.0}, {WB_AROUND, 0.5, 0.4}, {WB_EXPONENTS, 1e-16, 0.5}, {WB_EXPONENTS, 1e-300, 1e-16},
         {WB_AROUND, 0.075, 0.01}, {WB_NEIGHBOURS, 5.551115123125783e-17, 0}, {WB_NEIGHBOURS, 0.9999999999, 0}}},
+      {"normal_cdf_below", wb_try_normal_cdf_below, 0, 8.0, 16,
+       {{WB_UNIFORM, -5.0, 0.0}, {WB_UNIFORM, -37.5, 0.0}, {WB_UNIFORM, -1.0, 0.0}, {WB_EXPONENTS, 1e-300, 1e-300}}},
+      {"normal_cdf_above", wb_try_normal_cdf_above, 0, 2.5, 16,
+       {{WB_UNIFORM, 0.0, 5.0}, {WB_UNIFORM, 0.0, 9.0}, {WB_EXPONENTS, 1e-300, 40.0}}},
       {"expf", wb_try_expf, 1, 1.0, 1,
        {{WB_UNIFORM, -104.0, 89.0}, {WB_UNIFORM, -1.0, 1.0}, {WB_AROUND, 0.0, 1.0}, {WB_UNIFORM, -104.0, -87.0},
         {WB_NEIGHBOURS, 88.7228317, 0}}},

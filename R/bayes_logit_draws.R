@@ -1,0 +1,151 @@
+# A fitted regression in the forms of other packages: the draws of posterior and coda, and the
+# tables of tidy(), glance() and augment(). The methods are registered when those packages are loaded.
+
+#' Draws of a fitted regression for posterior and coda
+#'
+#' One iteration per kept draw, chains side by side: the coefficients, `dispersion`, `sd(group)` and `log_likelihood`, and with `groups =
+#' TRUE` the groups' intercepts, `intercept[group]`. The methods can be used when package posterior or coda is installed.
+#'
+#' @param x a fit from [bayes_logit()].
+#' @param groups whether to add the intercepts of groups.
+#' @param ... must be empty.
+#' @return An object of the class that the generic's name says.
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' if (requireNamespace("posterior", quietly = TRUE)) {
+#'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
+#' }
+#' @name as_draws.bayes_logit
+NULL
+
+logit_array <- function(fit, groups = FALSE) {
+  groups <- check_flag(groups, "groups", call = sys.call(-1L))
+  parts <- logit_quantities(fit)
+  for (group in if (groups) levels(fit$design$group)) {
+    parts[[sprintf("intercept[%s]", group)]] <- matrix(fit$draws$intercepts[group, , ], nrow(parts[[1L]]))
+  }
+  array(unlist(parts, use.names = FALSE), c(nrow(parts[[1L]]), fit$chains, length(parts)), list(NULL, NULL, names(parts)))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method posterior::as_draws_array
+as_draws_array.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_array(logit_array(x, groups))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method posterior::as_draws
+as_draws.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_array(logit_array(x, groups))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method posterior::as_draws_matrix
+as_draws_matrix.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_matrix(posterior::as_draws_array(logit_array(x, groups)))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method posterior::as_draws_df
+as_draws_df.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_df(posterior::as_draws_array(logit_array(x, groups)))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method posterior::as_draws_list
+as_draws_list.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_list(posterior::as_draws_array(logit_array(x, groups)))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method posterior::as_draws_rvars
+as_draws_rvars.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_rvars(posterior::as_draws_array(logit_array(x, groups)))
+}
+
+#' @rdname as_draws.bayes_logit
+#' @exportS3Method coda::as.mcmc.list
+as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
+  draws <- logit_array(x, groups)
+  coefficient_draws(x)
+  coda::mcmc.list(lapply(seq_len(x$chains), function(chain) {
+    values <- matrix(draws[, chain, ], dim(draws)[[1L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
+    coda::mcmc(values, start = x$warmup + x$thin, thin = x$thin)
+  }))
+}
+
+#' Tables of a fitted regression
+#'
+#' Methods for the generics of package generics (and of broom, which re-exports them), which can be used when that package is
+#' installed.
+#'
+#' @param x a fit from [bayes_logit()].
+#' @param conf.level probability of the intervals.
+#' @param data a data frame to which columns are added; `NULL` for the model frame of the fit.
+#' @param ... must be empty.
+#' @return `tidy()`: a data frame with a row for each coefficient (and `dispersion`, `sd(group)`) and columns `term`, `estimate` (posterior mean),
+#'   `std.error` (standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. `glance()`: one row with `nobs`,
+#'   `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest), `converged`, `seconds`. `augment()`: the data with
+#'   `.fitted` and `.resid`, of [predict.bayes_logit()]; for a multinomial one column of `.fitted` for each class.
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' if (requireNamespace("generics", quietly = TRUE)) {
+#'   generics::tidy(fit)
+#'   generics::glance(fit)
+#'   head(generics::augment(fit))
+#' }
+#' @name tidy.bayes_logit
+NULL
+
+#' @rdname tidy.bayes_logit
+#' @exportS3Method generics::tidy
+tidy.bayes_logit <- function(x, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
+  quantities <- logit_quantities(x)
+  quantities$log_likelihood <- NULL
+  table <- diagnose_quantities(quantities)
+  bound <- function(p) vapply(quantities, stats::quantile, 0, p, names = FALSE)
+  data.frame(
+    term = table$quantity, estimate = table$mean, std.error = table$sd, conf.low = bound((1 - conf.level) / 2),
+    conf.high = bound((1 + conf.level) / 2), rhat = table$rhat, ess_bulk = table$ess_bulk, row.names = NULL
+  )
+}
+
+#' @rdname tidy.bayes_logit
+#' @exportS3Method generics::glance
+glance.bayes_logit <- function(x, ...) {
+  check_dots_empty(...)
+  table <- diagnose_quantities(logit_quantities(x))
+  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
+  data.frame(
+    nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains, draws = x$chains * kept_draws(x$iter, x),
+    rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min), converged = logit_verdict(x, table)$converged,
+    seconds = elapsed_seconds(x$elapsed)
+  )
+}
+
+#' @rdname tidy.bayes_logit
+#' @exportS3Method generics::augment
+augment.bayes_logit <- function(x, data = NULL, ...) {
+  check_dots_empty(...)
+  if (is.null(data)) {
+    data <- x$frame
+  }
+  if (!is.data.frame(data) || nrow(data) != x$rows) {
+    stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)), show_value(data))
+  }
+  mean <- fitted(x)
+  if (is.matrix(mean)) {
+    colnames(mean) <- paste0(".fitted_", colnames(mean))
+    return(cbind(data, mean))
+  }
+  cbind(data, .fitted = unname(mean), .resid = unname(observed_shares(x) - mean))
+}

@@ -1,0 +1,224 @@
+# From a formula and data to what the sampler of regressions reads: the response, the design, the
+# rows in order of groups.
+
+logit_families <- c("binomial", "negbinomial", "multinomial")
+
+check_family <- function(family, call = sys.call(-1L)) {
+  if (is.function(family)) {
+    family <- tryCatch(family(), error = function(error) family)
+  }
+  if (inherits(family, "family")) {
+    if (!identical(family$link, "logit")) {
+      stop_input("family", "must have the link \"logit\", not ", show_value(family$link), call = call)
+    }
+    family <- family$family
+  }
+  check_choice(family, "family", logit_families, call)
+}
+
+# The formula without (1 | g), and g. lme4's notation.
+split_groups <- function(formula, call = sys.call(-1L)) {
+  if (!inherits(formula, "formula") || length(formula) != 3L) {
+    stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
+      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula), call = call)
+  }
+  groups <- list()
+  is_bar <- function(term) is.call(term) && identical(term[[1L]], quote(`(`)) && is.call(term[[2L]]) && identical(term[[2L]][[1L]], quote(`|`))
+  without <- function(term) {
+    if (is_bar(term)) {
+      if (!identical(term[[2L]][[2L]], 1) && !identical(term[[2L]][[2L]], 1L)) {
+        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE), ": of terms with | only intercepts of groups, (1 | g), are known", call = call)
+      }
+      groups <<- c(groups, term[[2L]][[3L]])
+      return(NULL)
+    }
+    if (is.call(term) && identical(term[[1L]], quote(`+`)) && length(term) == 3L) {
+      left <- without(term[[2L]])
+      right <- without(term[[3L]])
+      return(if (is.null(left)) right else if (is.null(right)) left else call("+", left, right))
+    }
+    if (is.call(term) && identical(term[[1L]], quote(`-`)) && length(term) == 3L) {
+      left <- without(term[[2L]])
+      return(if (is.null(left)) call("-", term[[3L]]) else call("-", left, term[[3L]]))
+    }
+    term
+  }
+  rest <- without(formula[[3L]])
+  fixed <- formula
+  fixed[[3L]] <- if (is.null(rest)) 1 else rest
+  if ("|" %in% all.names(fixed[[3L]])) {
+    stop_input("formula", "has a term with | that is not of the form (1 | g) on its own", call = call)
+  }
+  if (length(groups) > 1L) {
+    stop_input("formula", sprintf("has %d terms (1 | g); one grouping is known", length(groups)), call = call)
+  }
+  list(fixed = fixed, group = if (length(groups)) groups[[1L]])
+}
+
+# The model frame by the rules of lm(): `frame_call` is the user's call with what model.frame()
+# takes. Its own errors become input errors.
+logit_frame <- function(frame_call, parts, envir, call) {
+  formula <- parts$fixed
+  if (!is.null(parts$group)) {
+    formula[[3L]] <- call("+", formula[[3L]], parts$group)
+  }
+  frame_call$formula <- formula
+  frame_call$drop.unused.levels <- TRUE
+  frame_call[[1L]] <- quote(stats::model.frame)
+  frame <- tryCatch(eval(frame_call, envir), error = function(error) {
+    stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error), call = call)
+  })
+  if (nrow(frame) == 0L) {
+    stop_input("data", "has no rows left to fit", if (length(attr(frame, "na.action"))) " after those with missing values are removed", call = call)
+  }
+  frame
+}
+
+# The responses of each family: `shape` and `kappa` of src/backend/regression.h, `constant` of the log
+# likelihood, `observed` for later (rows x classes for a multinomial) and `trials`.
+logit_response <- function(response, family, weights, call) {
+  complain <- function(...) stop_input("formula", "has a response that ", ..., call = call)
+  if (family == "negbinomial") {
+    if (!is.numeric(response) || is.matrix(response) || anyNA(response) || any(response < 0 | response != floor(response) | !is.finite(response))) {
+      complain("is not a vector of counts, whole numbers from 0: ", show_first_bad(response, function(y) y < 0 | y != floor(y) | !is.finite(y)))
+    }
+    y <- as.double(response)
+    return(list(
+      shape = weights * y, kappa = matrix(weights * y / 2), dispersed = weights, observed = y,
+      constant = -sum(weights * lgamma(y + 1)), mean = stats::weighted.mean(y, weights), information = weights / 4
+    ))
+  }
+  if (family == "multinomial") {
+    return(multinomial_response(response, weights, complain))
+  }
+  counts <- binomial_counts(response, complain)
+  y <- counts$y
+  n <- counts$trials
+  list(
+    shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, counted = counts$counted, levels = counts$levels,
+    constant = sum(weights * lchoose(n, y)), mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
+  )
+}
+
+show_first_bad <- function(response, is_bad) {
+  if (!is.numeric(response) || is.matrix(response)) {
+    return(show_value(response))
+  }
+  bad <- which(is.na(response) | is_bad(response))[[1L]]
+  sprintf("row %d has %s", bad, format(response[[bad]], digits = 15))
+}
+
+binomial_counts <- function(response, complain) {
+  if (is.matrix(response)) {
+    if (!is.numeric(response) || ncol(response) != 2L) {
+      complain("is ", show_value(response), "; a matrix must have two columns, cbind(successes, failures)")
+    }
+    if (anyNA(response) || any(response < 0 | response != floor(response) | !is.finite(response))) {
+      complain("has counts that are not whole numbers from 0")
+    }
+    return(list(y = as.double(response[, 1L]), trials = as.double(rowSums(response)), counted = TRUE))
+  }
+  if (is.character(response)) {
+    response <- factor(response)
+  }
+  if (is.factor(response)) {
+    if (nlevels(response) > 2L) {
+      complain(sprintf("has %d levels; family \"binomial\" takes two, \"multinomial\" more", nlevels(response)))
+    }
+    return(list(y = as.double(response != levels(response)[[1L]]), trials = rep(1, length(response)), counted = FALSE, levels = levels(response)))
+  }
+  if (is.logical(response) || (is.numeric(response) && all(response %in% c(0, 1)))) {
+    return(list(y = as.double(response), trials = rep(1, length(response)), counted = FALSE))
+  }
+  complain("is not binary: ", show_first_bad(response, function(y) y != 0 & y != 1), "; numbers of successes are given as cbind(successes, failures)")
+}
+
+multinomial_response <- function(response, weights, complain) {
+  if (is.character(response) || is.logical(response)) {
+    response <- factor(response)
+  }
+  if (is.factor(response)) {
+    classes <- levels(response)
+    counts <- outer(as.integer(response), seq_along(classes), `==`) + 0
+  } else if (is.matrix(response) && is.numeric(response)) {
+    if (anyNA(response) || any(response < 0 | response != floor(response) | !is.finite(response))) {
+      complain("has counts that are not whole numbers from 0")
+    }
+    counts <- unname(response) + 0
+    classes <- if (is.null(colnames(response))) as.character(seq_len(ncol(response))) else colnames(response)
+  } else {
+    complain("is ", show_value(response), "; a multinomial one is a factor or a matrix of counts with a column for each class")
+  }
+  if (length(classes) < 2L || length(classes) > 33L) {
+    complain(sprintf("has %d classes; 2 to 33 are known", length(classes)))
+  }
+  trials <- rowSums(counts)
+  colnames(counts) <- classes
+  totals <- colSums(weights * counts)
+  list(
+    shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2), observed = counts, trials = trials,
+    classes = classes, constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
+    mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4
+  )
+}
+
+# The design with its units, and rows in order of groups where there are groups.
+logit_design <- function(frame, terms, contrasts, group, call) {
+  x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
+  used <- attr(x, "contrasts")
+  assigned <- attr(x, "assign")
+  if (ncol(x) == 0L) {
+    stop_input("formula", "has neither an intercept nor predictors", call = call)
+  }
+  scan <- native(C_matrix_scan, x)
+  if (scan$count > 0) {
+    stop_input("data", sprintf("has the value %s of predictor %s in row %d of the design", format(x[scan$first[[1L]], scan$first[[2L]]]),
+      dQuote(colnames(x)[[scan$first[[2L]]]], FALSE), as.integer(scan$first[[1L]])), call = call)
+  }
+  is_intercept <- assigned == 0L
+  varies <- scan$sd > 0 & is.finite(1 / scan$sd)
+  scale <- ifelse(is_intercept | !varies, 1, scan$sd)
+  center <- if (any(is_intercept)) ifelse(is_intercept, 0, scan$mean) else numeric(ncol(x))
+  list(
+    x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept, contrasts = used,
+    group = group, group_start = NULL, order = NULL
+  )
+}
+
+group_factor <- function(frame, group, call) {
+  name <- deparse1(group)
+  values <- if (name %in% names(frame)) {
+    frame[[name]]
+  } else if (is.call(group) && identical(group[[1L]], quote(`:`))) {
+    interaction(lapply(all.vars(group), function(variable) frame[[variable]]), drop = TRUE, sep = ":")
+  } else {
+    stop_input("formula", "has the grouping ", dQuote(name, FALSE), ", which is not a variable or an interaction of variables", call = call)
+  }
+  if (!is.atomic(values) || is.matrix(values)) {
+    stop_input("formula", "has a grouping that is not a vector: ", show_value(values), call = call)
+  }
+  factor(values)
+}
+
+# The order in which the sampler reads rows: those of a group one after the other.
+sort_groups <- function(design) {
+  if (!is.null(design$group)) {
+    design$order <- order(as.integer(design$group), seq_along(design$group))
+    design$group_start <- as.double(c(0, cumsum(tabulate(as.integer(design$group), nlevels(design$group)))))
+  }
+  design
+}
+
+# What the compiled code reads of a fit's rows.
+regression_data <- function(fit) {
+  design <- fit$design
+  response <- fit$response
+  order <- design$order
+  sorted <- function(values) if (is.null(order) || is.null(values)) values else values[order]
+  rows <- function(values) if (is.null(order)) values else values[order, , drop = FALSE]
+  offset <- if (any(fit$offset != 0)) fit$offset
+  list(
+    x = rows(design$x), center = design$center, inverse_scale = 1 / design$scale, offset = sorted(offset),
+    shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed), group_start = design$group_start
+  )
+}

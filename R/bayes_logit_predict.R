@@ -1,0 +1,279 @@
+# What a fitted regression says about rows: fitted(), residuals(), predict(), simulate() and log_lik().
+
+#' Predictions of a fitted regression
+#'
+#' Everything is computed from the kept draws: `predict()` gives the posterior mean of the linear predictor or of the response of each row, its
+#' standard deviation and an interval.
+#'
+#' @param object,x a fit from [bayes_logit()].
+#' @param newdata a data frame; `NULL` for the rows that were fitted. A level that a factor did not have in the fit is
+#'   an error. A group that the fit did not have gets, in each draw, an intercept drawn from the law of groups, by R's
+#'   generator: `set.seed()` makes it repeatable.
+#' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes; `"link"`: the linear predictor (for
+#'   counts the log of the mean; for classes their log odds against the first).
+#' @param interval probability of the equal-tailed interval of the mean.
+#' @param draws how many of the kept draws to use, evenly spaced; `NULL` for all.
+#' @param nsim number of simulated responses.
+#' @param seed for `simulate()`: passed to [set.seed()] if not `NULL`.
+#' @param ... must be empty.
+#' @return `predict()`: a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`; for a multinomial an array of rows,
+#'   classes (all but the first where `type = "link"`) and these four. Rows with missing values are `NA`. An `offset` argument of the fit
+#'   is not known for new data: put it into the formula.
+#'
+#'   `fitted()`: the means of `type = "response"`, for counts of successes those of their share, a vector or, for a
+#'   multinomial, a matrix. `residuals()`: observed minus fitted, of the share of successes, counts, or shares of classes.
+#'
+#'   `log_lik()`: draws x rows matrix of each row's log likelihood, as package loo takes it. Method of the generic of package rstantools, which
+#'   need not be installed to call it.
+#'
+#'   `simulate()`: a data frame of `nsim` responses drawn from the posterior predictive distribution, each from another draw: successes,
+#'   counts or classes; for a multinomial of more than one trial a list of matrices.
+#' @section Errors:
+#' `warpbayes_error_input` for new data that lack a predictor or have new levels of a factor.
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
+#' head(residuals(fit))
+#' dim(log_lik(fit))
+#' @importFrom stats predict
+#' @export
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL, ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("response", "link"))
+  interval <- check_number(interval, "interval", min = 0, max = 1)
+  rows <- prediction_rows(object, newdata, sys.call())
+  used <- draws_used(object, draws)
+  tails <- c((1 - interval) / 2, (1 + interval) / 2)
+  describe <- function(values) {
+    c(mean = mean(values), sd = stats::sd(values), stats::setNames(stats::quantile(values, tails, names = FALSE), c("lower", "upper")))
+  }
+  n <- nrow(rows$x)
+  classes <- object$response$classes
+  shown <- if (is.null(classes)) 1L else if (type == "link") length(classes) - 1L else length(classes)
+  out <- array(NA_real_, c(n, shown, 4L), list(rownames(rows$x), if (!is.null(classes)) utils::tail(classes, shown), c("mean", "sd", "lower", "upper")))
+  complete <- which(rows$complete)
+  for (block in row_blocks(complete, length(used))) {
+    linear <- linear_draws(object, rows, used, block)
+    values <- if (type == "link") linear else response_draws(object, linear)
+    for (k in seq_len(shown)) {
+      out[block, k, ] <- t(apply(values[, , k, drop = FALSE], 2L, describe))
+    }
+  }
+  if (is.null(classes)) matrix(out, n, 4L, dimnames = list(rownames(rows$x), dimnames(out)[[3L]])) else out
+}
+
+# Rows in blocks whose draws take 64 MB at most.
+row_blocks <- function(rows, draws) {
+  size <- max(1, floor(2^23 / draws))
+  split(rows, ceiling(seq_along(rows) / size))
+}
+
+draws_used <- function(fit, draws, call = sys.call(-1L)) {
+  total <- nrow(coefficient_draws(fit, call))
+  if (is.null(draws)) {
+    return(seq_len(total))
+  }
+  draws <- min(check_count(draws, "draws", call = call), total)
+  unique(round(seq(1, total, length.out = draws)))
+}
+
+# Design, offset and group of the rows: `group` is 0 for one that the fit did not have.
+prediction_rows <- function(fit, newdata, call) {
+  if (is.null(newdata)) {
+    return(list(x = fit$design$x, offset = fit$offset, group = as.integer(fit$design$group), complete = rep(TRUE, fit$rows)))
+  }
+  if (!is.data.frame(newdata)) {
+    stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
+  }
+  terms <- stats::delete.response(fit$terms)
+  frame <- tryCatch(
+    stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = fit$xlevels),
+    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error), call = call)
+  )
+  x <- stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
+  offset <- stats::model.offset(frame)
+  rows <- list(x = x, offset = if (is.null(offset)) numeric(nrow(x)) else as.double(offset), complete = rowSums(!is.finite(x)) == 0)
+  if (!is.null(fit$group_name)) {
+    name <- fit$group_name
+    values <- tryCatch(
+      if (name %in% names(newdata)) newdata[[name]] else new_groups(name, newdata),
+      error = function(error) stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), call = call)
+    )
+    rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
+    rows$new_group <- match(as.character(values), unique(as.character(values)))
+    rows$complete <- rows$complete & !is.na(values)
+  }
+  rows$complete <- rows$complete & is.finite(rows$offset)
+  rows
+}
+
+new_groups <- function(name, newdata) {
+  expression <- str2lang(name)
+  if (is.call(expression) && identical(expression[[1L]], quote(`:`))) {
+    interaction(lapply(all.vars(expression), function(variable) newdata[[variable]]), drop = TRUE, sep = ":")
+  } else {
+    eval(expression, newdata)
+  }
+}
+
+# Linear predictors: draws x rows x outcomes.
+linear_draws <- function(fit, rows, used, block) {
+  coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
+  p <- ncol(fit$design$x)
+  outcomes <- ncol(coefficients) / p
+  x <- rows$x[block, , drop = FALSE]
+  linear <- array(0, c(length(used), length(block), outcomes))
+  for (k in seq_len(outcomes)) {
+    linear[, , k] <- tcrossprod(coefficients[, (k - 1) * p + seq_len(p), drop = FALSE], x)
+  }
+  linear <- linear + rep(rows$offset[block], each = length(used))
+  if (!is.null(fit$group_name)) {
+    linear <- linear + as.vector(intercept_draws(fit, rows, used, block))
+  }
+  linear
+}
+
+intercept_draws <- function(fit, rows, used, block) {
+  intercepts <- matrix(fit$draws$intercepts, dim(fit$draws$intercepts)[[1L]])[, used, drop = FALSE]
+  group <- rows$group[block]
+  values <- matrix(0, length(used), length(block))
+  values[, group > 0L] <- t(intercepts[group[group > 0L], , drop = FALSE])
+  fresh <- which(group == 0L)
+  if (length(fresh)) {
+    sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+    deviation <- as.vector(fit$group_deviation[sweeps, ])[used]
+    new <- rows$new_group[block][fresh]
+    drawn <- matrix(stats::rnorm(length(used) * length(unique(new))), length(used)) * deviation
+    values[, fresh] <- drawn[, match(new, unique(new)), drop = FALSE]
+  }
+  values
+}
+
+# From linear predictors to means: draws x rows x (1 or classes).
+response_draws <- function(fit, linear) {
+  switch(fit$family,
+    binomial = stats::plogis(linear),
+    negbinomial = exp(linear),
+    multinomial = {
+      most <- pmax(0, apply(linear, c(1L, 2L), max))
+      weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))
+      weights / as.vector(rowSums(weights, dims = 2L))
+    }
+  )
+}
+
+#' @rdname predict.bayes_logit
+#' @importFrom stats fitted
+#' @export
+fitted.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  rows <- prediction_rows(object, NULL, sys.call())
+  used <- draws_used(object, NULL)
+  classes <- object$response$classes
+  out <- matrix(0, object$rows, max(1L, length(classes)), dimnames = list(rownames(rows$x), classes))
+  for (block in row_blocks(seq_len(object$rows), length(used))) {
+    out[block, ] <- colMeans(response_draws(object, linear_draws(object, rows, used, block)))
+  }
+  if (is.null(classes)) out[, 1L] else out
+}
+
+# What residuals compare: shares of successes or classes, or counts.
+observed_shares <- function(fit) {
+  if (fit$family == "negbinomial") fit$response$observed else fit$response$observed / ifelse(fit$response$trials > 0, fit$response$trials, NA)
+}
+
+#' @rdname predict.bayes_logit
+#' @importFrom stats residuals
+#' @export
+residuals.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  observed_shares(object) - fitted(object)
+}
+
+#' @rdname predict.bayes_logit
+#' @export
+log_lik <- function(object, ...) {
+  UseMethod("log_lik")
+}
+
+#' @rdname predict.bayes_logit
+#' @rawNamespace S3method(rstantools::log_lik, bayes_logit)
+#' @export
+log_lik.bayes_logit <- function(object, draws = NULL, ...) {
+  check_dots_empty(...)
+  rows <- prediction_rows(object, NULL, sys.call())
+  used <- draws_used(object, draws)
+  check_result_size(length(used) * object$rows, "draws", "log likelihoods", sys.call(), copies = 1)
+  out <- matrix(0, length(used), object$rows)
+  for (block in row_blocks(seq_len(object$rows), length(used))) {
+    out[, block] <- row_log_likelihood(object, linear_draws(object, rows, used, block), used, block)
+  }
+  out
+}
+
+row_log_likelihood <- function(fit, linear, used, block) {
+  each <- function(values) rep(values[block], each = length(used))
+  response <- fit$response
+  values <- switch(fit$family,
+    binomial = {
+      success <- stats::plogis(linear[, , 1L], log.p = TRUE)
+      failure <- stats::plogis(linear[, , 1L], lower.tail = FALSE, log.p = TRUE)
+      y <- each(response$observed)
+      missed <- each(response$trials - response$observed)
+      lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
+    },
+    negbinomial = stats::dnbinom(each(response$observed), size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE),
+    multinomial = {
+      log_prob <- log(response_draws(fit, linear))
+      counts <- response$observed[block, , drop = FALSE]
+      total <- each(lgamma(response$trials + 1) - rowSums(lgamma(response$observed + 1)))
+      for (k in seq_len(ncol(counts))) {
+        y <- rep(counts[, k], each = length(used))
+        total <- total + ifelse(y > 0, y * as.vector(log_prob[, , k]), 0)
+      }
+      total
+    }
+  )
+  each(fit$weights) * values
+}
+
+dispersion_used <- function(fit, used) {
+  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  as.vector(fit$dispersion_trace[sweeps, ])[used]
+}
+
+#' @rdname predict.bayes_logit
+#' @importFrom stats simulate
+#' @export
+simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
+  check_dots_empty(...)
+  nsim <- check_count(nsim, "nsim")
+  if (!is.null(seed)) {
+    set.seed(seed)
+  }
+  total <- nrow(coefficient_draws(object))
+  used <- sample(total, nsim, replace = nsim > total)
+  rows <- prediction_rows(object, NULL, sys.call())
+  simulated <- lapply(used, function(draw) {
+    mean <- response_draws(object, linear_draws(object, rows, draw, seq_len(object$rows)))
+    simulate_rows(object, matrix(mean, object$rows), draw)
+  })
+  names(simulated) <- paste0("sim_", seq_len(nsim))
+  if (is.matrix(simulated[[1L]])) simulated else as.data.frame(simulated, optional = TRUE)
+}
+
+simulate_rows <- function(fit, mean, draw) {
+  n <- nrow(mean)
+  if (fit$family == "binomial") {
+    return(stats::rbinom(n, fit$response$trials, mean))
+  }
+  if (fit$family == "negbinomial") {
+    return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
+  }
+  counts <- t(vapply(seq_len(n), function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L], integer(ncol(mean))))
+  if (any(fit$response$trials != 1)) {
+    colnames(counts) <- fit$response$classes
+    return(counts)
+  }
+  factor(fit$response$classes[max.col(counts)], fit$response$classes)
+}

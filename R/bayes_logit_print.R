@@ -1,0 +1,208 @@
+# What a fitted regression says about itself: print(), summary() and the accessors of models.
+
+# Draws of the coefficients and what else is learned, but for the groups' intercepts: kept draws x chains
+# x parameters, or with `warmup` all sweeps.
+logit_draws <- function(fit, warmup = FALSE) {
+  sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  values <- c(
+    fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
+    fit$group_deviation[sweeps, , drop = FALSE]
+  )
+  names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
+    if (!is.null(fit$group_deviation)) sprintf("sd(%s)", fit$group_name))
+  array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
+}
+
+# All chains' draws of the coefficients one below the other.
+coefficient_draws <- function(fit, call = sys.call(-1L)) {
+  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  if (length(sweeps) == 0L) {
+    stop_warpbayes("input", sprintf(
+      "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s; continue(fit, iter) runs on",
+      format(fit$iter), format(fit$warmup + fit$thin)
+    ), argument = "iter", call = call)
+  }
+  matrix(fit$coefficient_trace[sweeps, , ], ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names))
+}
+
+logit_quantities <- function(fit, warmup = FALSE) {
+  draws <- logit_draws(fit, warmup)
+  sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  parts <- lapply(stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]]), function(i) matrix(draws[, , i], dim(draws)[[1L]]))
+  c(parts, list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
+}
+
+logit_words <- function(name) {
+  ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
+}
+
+logit_verdict <- function(fit, table) judge_convergence(logit_quantities(fit), table, logit_words)
+
+logit_family_words <- c(
+  binomial = "Logistic regression", negbinomial = "Negative binomial regression", multinomial = "Multinomial logistic regression"
+)
+
+logit_fit_words <- function(fit) {
+  removed <- length(fit$na.action)
+  groups <- nlevels(fit$design$group)
+  c(
+    paste0(logit_family_words[[fit$family]], ": ", deparse1(fit$formula)),
+    sprintf("%s%s%s", count_words(fit$rows, "row"), if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
+      if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else ""),
+    sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
+      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), format(fit$warmup),
+      if (fit$thin > 1) sprintf(", every %s. draw kept", format(fit$thin)) else "",
+      if (isTRUE(fit$interrupted)) ", interrupted" else "",
+      count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend, format(fit$seed, digits = 16))
+  )
+}
+
+#' Print or summarise a fitted regression
+#'
+#' `print()` shows what was fitted and the coefficients; `summary()` adds the prior, the convergence of the chains and a verdict in
+#' words. The other functions are those that R has for models; where those of [stats::glm()] give estimates and
+#' standard errors, these give means, standard deviations and intervals of the posterior.
+#'
+#' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and others (2021) over
+#' the kept draws. A fit has not converged where an \eqn{\hat R} exceeds 1.05; an effective sample size below 100 per
+#' chain is reported as too few draws. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
+#' the intercept far better than the data do.
+#'
+#' @param object,x,fit a fit from [bayes_logit()], or its summary.
+#' @param digits significant digits to which standard deviations are printed.
+#' @param parm names or numbers of coefficients; all if missing.
+#' @param level probability of the interval.
+#' @param formula.,evaluate for `update()`: as in [stats::update()].
+#' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
+#' @return `coef()`: posterior means, a named vector. `vcov()`: posterior covariance matrix. `confint()`: matrix of equal-tailed intervals.
+#'   `nobs()`: number of rows. `formula()`: the formula. `logLik()` is not defined: see `log_lik()` in [predict.bayes_logit()]. `summary()`: a list of
+#'   class `summary.bayes_logit` with `coefficients` (a data frame: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`,
+#'   `ess_bulk`; after the coefficients `dispersion`, `sd(group)` and `log_likelihood`, as far as there are), `converged` (`NA` where it cannot be
+#'   judged), `verdict` (sentences) and `prior`.
+#' @references
+#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and localization: an improved
+#' \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' fit
+#' summary(fit)
+#' coef(fit)
+#' confint(fit)
+#' coef(update(fit, . ~ . + hp))
+#' @name summary.bayes_logit
+NULL
+
+logit_table_words <- function(table, digits) {
+  shown <- c("mean", "sd", "q5", "q95")
+  numbers <- t(vapply(seq_len(nrow(table)), function(i) {
+    values <- unlist(table[i, shown])
+    ifelse(is.na(values), "-", format_to_spread(values, table$sd[[i]], digits))
+  }, character(length(shown))))
+  colnames(numbers) <- c("mean", "sd", "5%", "95%")
+  data.frame(
+    ` ` = sub("^the ", "", logit_words(table$quantity)), numbers, Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
+    ESS = ifelse(is.na(table$ess_bulk), "-", formatC(table$ess_bulk, format = "f", digits = 0)), check.names = FALSE
+  )
+}
+
+#' @rdname summary.bayes_logit
+#' @export
+print.bayes_logit <- function(x, digits = 2, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  cat(logit_fit_words(x), sep = "\n")
+  table <- diagnose_quantities(logit_quantities(x))
+  print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
+  print_sentences(logit_verdict(x, table)$sentences)
+  invisible(x)
+}
+
+#' @rdname summary.bayes_logit
+#' @export
+summary.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  table <- diagnose_quantities(logit_quantities(object))
+  verdict <- logit_verdict(object, table)
+  structure(
+    list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
+      verdict = verdict$sentences),
+    class = "summary.bayes_logit"
+  )
+}
+
+#' @rdname summary.bayes_logit
+#' @export
+print.summary.bayes_logit <- function(x, digits = 2, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  cat(x$words, sep = "\n")
+  cat("\n")
+  print(x$prior)
+  cat("\n")
+  print(logit_table_words(x$coefficients, digits), row.names = FALSE)
+  print_sentences(x$verdict)
+  invisible(x)
+}
+
+#' @rdname summary.bayes_logit
+#' @importFrom stats coef
+#' @export
+coef.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  colMeans(coefficient_draws(object))
+}
+
+#' @rdname summary.bayes_logit
+#' @importFrom stats vcov
+#' @export
+vcov.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  stats::var(coefficient_draws(object))
+}
+
+#' @rdname summary.bayes_logit
+#' @importFrom stats confint
+#' @export
+confint.bayes_logit <- function(object, parm, level = 0.95, ...) {
+  check_dots_empty(...)
+  level <- check_number(level, "level", min = 0, max = 1)
+  draws <- coefficient_draws(object)
+  if (!missing(parm)) {
+    known <- if (is.character(parm)) parm %in% colnames(draws) else parm %in% seq_len(ncol(draws))
+    if (!all(known)) {
+      stop_input("parm", "has ", show_value(parm[!known][[1L]]), ", which is no coefficient of the fit")
+    }
+    draws <- draws[, parm, drop = FALSE]
+  }
+  tails <- c((1 - level) / 2, (1 + level) / 2)
+  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
+  colnames(bounds) <- paste0(format(100 * tails, trim = TRUE, digits = 3), "%")
+  bounds
+}
+
+#' @rdname summary.bayes_logit
+#' @importFrom stats nobs
+#' @export
+nobs.bayes_logit <- function(object, ...) {
+  object$rows
+}
+
+#' @rdname summary.bayes_logit
+#' @importFrom stats formula
+#' @export
+formula.bayes_logit <- function(x, ...) {
+  x$formula
+}
+
+#' @rdname summary.bayes_logit
+#' @importFrom stats update
+#' @export
+update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
+  call <- object$call
+  changed <- match.call(expand.dots = FALSE)$...
+  if (!missing(formula.)) {
+    call$formula <- stats::update(object$formula, formula.)
+  }
+  for (name in names(changed)) {
+    call[[name]] <- changed[[name]]
+  }
+  if (check_flag(evaluate, "evaluate")) eval(call, parent.frame()) else call
+}

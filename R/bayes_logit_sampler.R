@@ -1,0 +1,90 @@
+# The Gibbs sampler of regressions as R/chains.R runs it: what it notes after each sweep, what a
+# kept draw consists of, and how a slice of sweeps is run.
+
+logit_sampler <- function(fit) {
+  groups <- nlevels(fit$design$group)
+  traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
+  if (fit$family == "negbinomial") {
+    traces$dispersion_trace <- stored()
+  }
+  if (groups > 0L) {
+    traces$group_deviation <- stored()
+  }
+  data <- regression_data(fit)
+  list(
+    traces = traces,
+    draws = if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list(),
+    open = function(run) native(C_regression_open, data, run),
+    close = function(session) .Call(C_regression_close, session),
+    step = logit_step(fit),
+    finish = function(fit) fit
+  )
+}
+
+# How far apart chains start, in the sampler's units.
+start_spread <- 0.5
+
+logit_step <- function(fit) {
+  prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
+  constant <- fit$response$constant
+  design <- fit$design
+  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars")
+  function(session, state, sweeps, keep) {
+    if (state$sweep == 0) {
+      state[parts] <- native(C_regression_start, session, state, start_spread)[parts]
+    }
+    slice <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))
+    state[parts] <- slice[parts]
+    traces <- list(
+      log_likelihood = slice$log_likelihood + constant, coefficient_trace = to_data_units(slice$coefficient_trace, design),
+      dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
+    )
+    list(state = state, traces = traces, draw = list(intercepts = state$intercepts))
+  }
+}
+
+# The state in which all chains start, before they are moved apart.
+logit_start <- function(fit) {
+  p <- ncol(fit$design$x)
+  groups <- nlevels(fit$design$group)
+  mean <- fit$response$mean
+  centre <- switch(fit$family,
+    binomial = stats::qlogis(mean), negbinomial = log(mean + 0.1), multinomial = log(mean[-1L] / mean[[1L]])
+  )
+  outcomes <- ncol(fit$response$kappa)
+  coefficients <- matrix(0, p, outcomes)
+  coefficients[fit$design$is_intercept, ] <- rep(pmin(pmax(centre, -10), 10), each = sum(fit$design$is_intercept))
+  list(
+    coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
+    group_statistics = numeric(groups * (p + 2)), shrinkage = rep(1, outcomes * (2 * p + 2)),
+    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1)
+  )
+}
+
+# Distinct counts and the weight of each, for the law of the dispersion.
+dispersion_counts <- function(fit) {
+  if (fit$family != "negbinomial") {
+    return(NULL)
+  }
+  y <- fit$response$observed
+  value <- sort(unique(y))
+  at <- match(y, value)
+  list(value = value, weight = as.double(rowsum(fit$response$dispersed, factor(at, seq_along(value)))), rows = sum(fit$response$dispersed))
+}
+
+# Sweeps x coefficients from the sampler's units to the data's. Column by column in a fixed order:
+# a matrix product would round as the length of the slice has it.
+to_data_units <- function(values, design) {
+  p <- length(design$scale)
+  for (first in seq(0, ncol(values) - 1, by = p)) {
+    shift <- 0
+    for (column in which(!design$is_intercept)) {
+      values[, first + column] <- values[, first + column] / design$scale[[column]]
+      shift <- shift + values[, first + column] * design$center[[column]]
+    }
+    for (column in which(design$is_intercept)) {
+      values[, first + column] <- values[, first + column] - shift
+    }
+  }
+  values
+}

@@ -1,0 +1,177 @@
+# Documents by terms: the classes in which text packages keep counts, as one list.
+
+# Counts in compressed columns: `p` (terms + 1), `i` (rows from 0, ascending within a
+# column), `count` (whole numbers of at least 1), all integer; `documents` and `terms`
+# (names); `size` (documents, terms), `tokens`.
+count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
+  parts <- if (inherits(x, "count_matrix")) {
+    return(x)
+  } else if (inherits(x, c("simple_triplet_matrix", "DocumentTermMatrix", "TermDocumentMatrix"))) {
+    from_triplets(x, argument, call)
+  } else if (is.data.frame(x)) {
+    from_table(x, argument, call)
+  } else if (isS4(x) && methods::is(x, "Matrix")) {
+    from_sparse(x, argument, call)
+  } else if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
+    at <- which(x != 0 | is.na(x))
+    list(
+      row = (at - 1L) %% nrow(x) + 1L, column = (at - 1L) %/% nrow(x) + 1L, value = as.double(x[at]),
+      size = dim(x), documents = rownames(x), terms = colnames(x)
+    )
+  } else {
+    stop_input(argument, "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, simple_triplet_matrix, ",
+      "numeric matrix or data frame, not ", show_value(x), call = call
+    )
+  }
+  pack_counts(parts, argument, call)
+}
+
+from_triplets <- function(x, argument, call) {
+  if (!all(c("i", "j", "v", "nrow", "ncol") %in% names(x))) {
+    stop_input(argument, "is a ", class(x)[[1L]], " without the elements i, j, v, nrow and ncol", call = call)
+  }
+  names <- x$dimnames
+  parts <- list(
+    row = as.integer(x$i), column = as.integer(x$j), value = as.double(x$v), size = as.integer(c(x$nrow, x$ncol)),
+    documents = names[[1L]], terms = names[[2L]]
+  )
+  if (!inherits(x, "TermDocumentMatrix")) {
+    return(parts)
+  }
+  list(row = parts$column, column = parts$row, value = parts$value, size = rev(parts$size), documents = parts$terms, terms = parts$documents)
+}
+
+# Columns document, term and count, by these names or in this order; several rows for one
+# document and term are added.
+from_table <- function(x, argument, call) {
+  columns <- c("document", "term", "count")
+  if (!all(columns %in% names(x))) {
+    if (ncol(x) != 3L) {
+      stop_input(argument, sprintf("is a data frame of %d columns; needed are document, term and count", ncol(x)), call = call)
+    }
+    names(x) <- columns
+  }
+  for (column in columns[1:2]) {
+    if (anyNA(x[[column]])) {
+      stop_input(argument, sprintf("has no %s in row %d", column, which(is.na(x[[column]]))[[1L]]), call = call)
+    }
+  }
+  if (!is.numeric(x$count)) {
+    stop_input(argument, "has counts that are not numbers: column count is ", show_value(x$count), call = call)
+  }
+  as_levels <- function(values) if (is.factor(values)) values else factor(values, unique(values))
+  document <- as_levels(x$document)
+  term <- as_levels(x$term)
+  list(
+    row = as.integer(document), column = as.integer(term), value = as.double(x$count),
+    size = c(nlevels(document), nlevels(term)), documents = levels(document), terms = levels(term)
+  )
+}
+
+from_sparse <- function(x, argument, call) {
+  if (methods::is(x, "nMatrix") || methods::is(x, "lMatrix") || methods::is(x, "indMatrix")) {
+    x <- methods::as(x, "dMatrix")
+  }
+  x <- methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
+  list(
+    row = x@i + 1L, column = rep(seq_len(ncol(x)), diff(x@p)), value = as.double(x@x),
+    size = dim(x), documents = rownames(x), terms = colnames(x)
+  )
+}
+
+pack_counts <- function(parts, argument, call) {
+  size <- as.integer(parts$size)
+  if (length(size) != 2L || anyNA(size) || any(size < 1L)) {
+    stop_input(argument, sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")), call = call)
+  }
+  value <- parts$value
+  bad <- which(!is.finite(value) | value < 0 | value != floor(value))
+  if (length(bad)) {
+    at <- bad[[order(parts$row[bad], parts$column[bad])[[1L]]]]
+    stop_input(argument, sprintf(
+      "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s", format(value[[at]], digits = 15),
+      shown_name(parts$documents, parts$row[[at]]), shown_name(parts$terms, parts$column[[at]])
+    ), call = call)
+  }
+  check_unique(parts$documents, "documents", argument, call)
+  check_unique(parts$terms, "terms", argument, call)
+  tokens <- sum(value)
+  if (tokens >= 2^31) {
+    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)), call = call)
+  }
+  if (tokens == 0) {
+    stop_input(argument, sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]), call = call)
+  }
+  if (any(parts$row < 1L | parts$row > size[[1L]] | parts$column < 1L | parts$column > size[[2L]])) {
+    stop_input(argument, "has an index outside of its documents and terms", call = call)
+  }
+  used <- which(value > 0)
+  used <- used[order(parts$column[used], parts$row[used])]
+  row <- parts$row[used]
+  column <- parts$column[used]
+  value <- value[used]
+  first <- c(TRUE, row[-1L] != row[-length(row)] | column[-1L] != column[-length(column)])
+  if (!all(first)) {
+    value <- as.vector(rowsum(value, cumsum(first), reorder = FALSE))
+    row <- row[first]
+    column <- column[first]
+  }
+  structure(list(
+    p = c(0L, cumsum(tabulate(column, size[[2L]]))), i = as.integer(row - 1L), count = as.integer(value),
+    documents = as.character(names_or(parts$documents, size[[1L]])), terms = as.character(names_or(parts$terms, size[[2L]])),
+    named = c(documents = !is.null(parts$documents), terms = !is.null(parts$terms)), size = size, tokens = tokens
+  ), class = "count_matrix")
+}
+
+names_or <- function(names, count) if (is.null(names)) as.character(seq_len(count)) else names
+
+shown_name <- function(names, at) if (is.null(names)) as.character(at) else dQuote(names[[at]], FALSE)
+
+check_unique <- function(names, what, argument, call) {
+  if (anyNA(names)) {
+    stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]), call = call)
+  }
+  twice <- anyDuplicated(names)
+  if (twice) {
+    stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)), call = call)
+  }
+}
+
+# Tokens of each document, documents and tokens of each term.
+document_sizes <- function(counts) {
+  sizes <- numeric(counts$size[[1L]])
+  sums <- rowsum(as.double(counts$count), counts$i)
+  sizes[as.integer(rownames(sums)) + 1L] <- sums
+  sizes
+}
+
+term_columns <- function(counts) rep(seq_len(counts$size[[2L]]), diff(counts$p))
+
+term_sizes <- function(counts) {
+  sizes <- numeric(counts$size[[2L]])
+  sums <- rowsum(as.double(counts$count), term_columns(counts))
+  sizes[as.integer(rownames(sums))] <- sums
+  sizes
+}
+
+# The same documents with the given terms, in that order; terms that are absent are
+# columns without counts. `unknown`: tokens of each document that are no such terms.
+match_terms <- function(counts, terms) {
+  to <- match(counts$terms, terms)[term_columns(counts)]
+  known <- which(!is.na(to))
+  order <- known[order(to[known], counts$i[known])]
+  unknown <- numeric(counts$size[[1L]])
+  lost <- which(is.na(to))
+  if (length(lost)) {
+    sums <- rowsum(as.double(counts$count[lost]), counts$i[lost])
+    unknown[as.integer(rownames(sums)) + 1L] <- sums
+  }
+  counts$p <- c(0L, cumsum(tabulate(to[order], length(terms))))
+  counts$i <- counts$i[order]
+  counts$count <- counts$count[order]
+  counts$terms <- terms
+  counts$size[[2L]] <- length(terms)
+  counts$tokens <- sum(counts$count)
+  counts$unknown <- unknown
+  counts
+}

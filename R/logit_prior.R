@@ -1,0 +1,189 @@
+# The prior of a regression: what the user fixes, what the data decide, and the whole in the
+# units of the sampler, in which every predictor is centred and has standard deviation 1.
+
+#' Prior of a regression
+#'
+#' Says what is believed about the coefficients of [bayes_logit()] before the data are seen. Printing a
+#' prior says in words what it means; the fit's own, `fit$prior`, also with the numbers that the data decided.
+#'
+#' \describe{
+#'   \item{`"normal"`}{independent normal coefficients. With `autoscale = TRUE` a coefficient's standard deviation is `scale`
+#'     divided by the standard deviation of its predictor (1 for one that does not vary), so that it does not
+#'     depend on the predictor's unit.}
+#'   \item{`"zellner"`}{all coefficients but the intercept jointly normal with mean 0 and covariance
+#'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}, \eqn{X} the centred predictors and \eqn{W} the information of each row where its
+#'     probability is one half (a quarter of its trials): with `g` the number of rows, the default, the prior counts as one row.}
+#'   \item{`"horseshoe"`}{coefficient \eqn{j} of the standardised predictor is normal with mean 0 and standard deviation
+#'     \eqn{\lambda_j \tau}{lambda_j tau}, with \eqn{\lambda_j}{lambda_j} half-Cauchy of scale 1 and \eqn{\tau}{tau}
+#'     half-Cauchy of scale `global_scale`: most coefficients are shrunk to almost nothing, large ones hardly at all
+#'     (Carvalho, Polson and Scott 2010).}
+#' }
+#' The intercept is normal with mean `intercept_location` and standard deviation `intercept_scale` in all three. As the predictors are centred
+#' inside, it is the intercept where every predictor has its mean; a design without intercept is not centred.
+#'
+#' @param type which prior the coefficients have.
+#' @param location,scale of `"normal"`: mean and standard deviation of the coefficients, one number or one for
+#'   each coefficient but the intercept. `location` is in the units of the coefficients; so is `scale` where `autoscale = FALSE`.
+#' @param autoscale whether `scale` is for predictors of standard deviation 1.
+#' @param intercept_location,intercept_scale of the intercept. `NULL` is 0, and for counts the log of their mean.
+#' @param g of `"zellner"`, positive; `NULL` for the number of rows.
+#' @param global_scale of `"horseshoe"`, positive.
+#' @param group_scale the standard deviation of intercepts that groups have is half-Cauchy of this scale.
+#' @param dispersion shape and rate of the gamma prior of the negative binomial's dispersion \eqn{r}.
+#' @param ... must be empty.
+#' @return An object of class `logit_prior`: a list of the arguments.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used. That the numbers fit the predictors is seen when the
+#' model is fitted.
+#' @references
+#' Carvalho, C. M., Polson, N. G. and Scott, J. G. (2010). The horseshoe estimator for sparse signals. *Biometrika* **97**,
+#' 465-480.
+#'
+#' Gelman, A., Jakulin, A., Pittau, M. G. and Su, Y.-S. (2008). A weakly informative default prior distribution for logistic and other
+#' regression models. *Annals of Applied Statistics* **2**, 1360-1383.
+#' @examples
+#' logit_prior()
+#' logit_prior("horseshoe", global_scale = 0.1)
+#' @export
+logit_prior <- function(type = c("normal", "zellner", "horseshoe"), location = 0, scale = 2.5, autoscale = TRUE,
+                        intercept_location = NULL, intercept_scale = 2.5, g = NULL, global_scale = 1, group_scale = 2.5,
+                        dispersion = c(shape = 1, rate = 0.1), ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("normal", "zellner", "horseshoe"))
+  positive <- function(value) is.numeric(value) && all(is.finite(value)) && all(value > 0)
+  if (!is.numeric(location) || length(location) == 0L || !all(is.finite(location))) {
+    stop_input("location", "must be finite numbers, not ", show_value(location))
+  }
+  if (length(scale) == 0L || !positive(scale)) {
+    stop_input("scale", "must be positive finite numbers, not ", show_value(scale))
+  }
+  if (length(dispersion) != 2L || !positive(dispersion)) {
+    stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ", show_value(dispersion))
+  }
+  structure(list(
+    type = type, location = as.double(location), scale = as.double(scale), autoscale = check_flag(autoscale, "autoscale"),
+    intercept_location = if (!is.null(intercept_location)) check_number(intercept_location, "intercept_location"),
+    intercept_scale = check_number(intercept_scale, "intercept_scale", min = 0),
+    g = if (!is.null(g)) check_number(g, "g", min = 0),
+    global_scale = check_number(global_scale, "global_scale", min = 0),
+    group_scale = check_number(group_scale, "group_scale", min = 0),
+    dispersion = stats::setNames(as.double(dispersion), c("shape", "rate"))
+  ), class = "logit_prior")
+}
+
+# Adds what the data decide: `mean` and `precision` (packed) of one outcome's coefficients in the
+# sampler's units, `shrunk`, and `deviation`, the standard deviations in the units of the
+# coefficients, for printing. `design`: from logit_design().
+resolve_logit_prior <- function(prior, design, family, response_mean, call = sys.call(-1L)) {
+  if (!inherits(prior, "logit_prior")) {
+    stop_input("prior", "must come from logit_prior(), not ", show_value(prior), call = call)
+  }
+  names <- colnames(design$x)
+  slopes <- which(!design$is_intercept)
+  prior$location <- one_for_each(prior$location, "location", names[slopes], call)
+  prior$scale <- one_for_each(prior$scale, "scale", names[slopes], call)
+  prior$intercept_location <- if (!is.null(prior$intercept_location)) {
+    prior$intercept_location
+  } else if (family == "negbinomial") {
+    log(max(response_mean, 0.1))
+  } else {
+    0
+  }
+  unit <- design$scale
+  mean <- numeric(length(names))
+  deviation <- rep(prior$intercept_scale, length(names))
+  mean[design$is_intercept] <- prior$intercept_location
+  deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
+  precision <- diag(1 / deviation^2, length(names))
+  if (prior$type == "normal") {
+    mean[slopes] <- prior$location * unit[slopes]
+  } else if (prior$type == "zellner") {
+    if (is.null(prior$g)) {
+      prior$g <- nrow(design$x)
+    }
+    precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g, call)
+  }
+  prior$mean <- mean
+  prior$precision <- pack(precision)
+  prior$shrunk <- if (prior$type == "horseshoe") !design$is_intercept
+  prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
+  prior$resolved <- TRUE
+  prior$has <- c(intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start),
+    dispersion = family == "negbinomial")
+  prior
+}
+
+one_for_each <- function(values, argument, names, call) {
+  if (length(values) == 1L || length(values) == length(names)) {
+    return(rep_len(values, length(names)))
+  }
+  stop_input("prior", sprintf("has %d numbers as `%s`, but there are %d coefficients without the intercept", length(values), argument,
+    length(names)), call = call)
+}
+
+zellner_precision <- function(design, slopes, g, call) {
+  if (length(slopes) == 0L) {
+    return(matrix(0, 0L, 0L))
+  }
+  scaled <- (design$x[, slopes, drop = FALSE] - rep(design$center[slopes], each = nrow(design$x))) /
+    rep(design$scale[slopes], each = nrow(design$x))
+  information <- crossprod(scaled * sqrt(design$information))
+  if (qr(information)$rank < length(slopes)) {
+    stop_input("prior", sprintf(
+      "\"zellner\" needs predictors that do not depend on each other, but only %d of these %d are independent in %d rows: choose another type",
+      qr(information)$rank, length(slopes), nrow(design$x)
+    ), call = call)
+  }
+  information / g
+}
+
+# What the entries read.
+compiled_logit_prior <- function(prior, counts) {
+  list(
+    mean = prior$mean, precision = prior$precision, shrunk = prior$shrunk, global_scale = prior$global_scale,
+    group_scale = prior$group_scale, dispersion = unname(prior$dispersion), counts = counts
+  )
+}
+
+#' @rdname logit_prior
+#' @param x a prior.
+#' @export
+print.logit_prior <- function(x, ...) {
+  cat("Prior of a regression\n")
+  cat(paste0("  ", logit_prior_words(x)), sep = "\n")
+  invisible(x)
+}
+
+logit_prior_words <- function(prior) {
+  number <- function(value) vapply(value, function(one) format(signif(one, 3)), "")
+  resolved <- isTRUE(prior$resolved)
+  has <- if (resolved) prior$has else c(intercept = TRUE, slopes = TRUE, groups = TRUE, dispersion = TRUE)
+  each <- function(values) if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")
+  slopes <- switch(prior$type,
+    normal = c(
+      sprintf("coefficients: normal with mean %s and standard deviation %s%s", each(prior$location), each(prior$scale),
+        if (prior$autoscale) " divided by the predictor's" else ""),
+      if (resolved && prior$autoscale && has[["slopes"]]) {
+        shown <- utils::head(prior$deviation, 12L)
+        paste0("  that is ", paste0(names(shown), " ", number(shown), collapse = ", "),
+          if (length(prior$deviation) > 12L) sprintf(" and %d more", length(prior$deviation) - 12L))
+      }
+    ),
+    zellner = sprintf("coefficients: normal, their covariance that of %s: Zellner's g = %s",
+      if (is.null(prior$g)) "one row's information" else "the data's information, times g",
+      if (is.null(prior$g)) "number of rows" else number(prior$g)),
+    horseshoe = sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s", number(prior$global_scale))
+  )
+  centre <- prior$intercept_location
+  c(
+    if (has[["intercept"]]) {
+      sprintf("intercept, where predictors have their means: normal with mean %s and standard deviation %s",
+        if (is.null(centre)) "0 (the log of the mean for counts)" else number(centre), number(prior$intercept_scale))
+    },
+    if (has[["slopes"]]) slopes,
+    if (has[["groups"]]) sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", number(prior$group_scale)),
+    if (has[["dispersion"]]) {
+      sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s", number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]]))
+    }
+  )
+}

@@ -1,0 +1,138 @@
+# Moments, density, probabilities and quantiles of Polya-Gamma distributions.
+
+#' Mean, variance and cumulants of Polya-Gamma distributions
+#'
+#' Moments of \eqn{PG(b, c)} in closed form, to a few units in the last place at every tilt: for small and for large
+#' tilts, where the textbook formulas cancel or overflow, they are evaluated in other ways.
+#'
+#' The cumulant of order \eqn{r} is \eqn{b (r-1)! \sum_{k \ge 1} (2 \pi^2 (k - 1/2)^2 + c^2/2)^{-r}}{b (r-1)! times the sum
+#' over k >= 1 of (2 pi^2 (k - 1/2)^2 + c^2/2)^-r}. The first is the mean \eqn{b \tanh(c/2)/(2c)}, the second the
+#' variance, the third and fourth give skewness and kurtosis. Relative errors stay below \eqn{10^{-14}}{1e-14}.
+#'
+#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}; arguments are recycled to the length of the longest.
+#' @param order whole numbers from 1 to 20.
+#'
+#' @return A numeric vector. Missing and infinite parameters give `NaN`.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that are not numeric, shapes that are not positive and orders that are no
+#' whole number from 1 to 20.
+#' @seealso [rpolyagamma()], [dpolyagamma()].
+#' @references
+#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent variables. *Journal of the
+#' American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#' @examples
+#' polyagamma_mean(1, c(0, 1, 1000))
+#' polyagamma_var(2.5, 0:3)
+#' # Skewness at shape 10:
+#' polyagamma_cumulant(10, 0, 3) / polyagamma_var(10, 0)^1.5
+#' @export
+polyagamma_mean <- function(shape, tilt = 0) {
+  polyagamma_cumulants(shape, tilt, 1)
+}
+
+#' @rdname polyagamma_mean
+#' @export
+polyagamma_var <- function(shape, tilt = 0) {
+  polyagamma_cumulants(shape, tilt, 2)
+}
+
+#' @rdname polyagamma_mean
+#' @export
+polyagamma_cumulant <- function(shape, tilt = 0, order) {
+  order <- check_values(order, "order")
+  bad <- which(order != floor(order) | order < 1 | order > 20)
+  if (length(bad) > 0L) {
+    stop_input("order", "has the entry ", format(order[[bad[[1L]]]], digits = 15), ": orders are whole numbers from 1 to 20")
+  }
+  polyagamma_cumulants(shape, tilt, order)
+}
+
+polyagamma_cumulants <- function(shape, tilt, order, call = sys.call(-1L)) {
+  shape <- check_polyagamma_shape(shape, "shape", call = call)
+  tilt <- check_values(tilt, "tilt", call)
+  all <- recycle_doubles(list(shape, tilt, order))
+  value <- native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]])
+  keep_na(value, all)
+}
+
+# To the length of the longest, or to nothing where one is empty.
+recycle_doubles <- function(values) {
+  lengths <- lengths(values)
+  length <- if (any(lengths == 0L)) 0 else max(lengths)
+  lapply(values, function(x) if (length(x) == length) as.double(x) else rep_len(as.double(x), length))
+}
+
+#' Density, probabilities and quantiles of Polya-Gamma distributions
+#'
+#' For every real shape \eqn{b > 0} and tilt \eqn{c}, with relative accuracy in both tails.
+#'
+#' Density and tails are inverse Laplace transforms: integrals in the complex plane along parabolas through the saddlepoint, on which
+#' the integrand does not oscillate, by the trapezoidal rule, whose error is \eqn{e^{-37}}{exp(-37)}. Where a probability is above
+#' one half or so, it is one minus the other tail. What remains is rounding: against an evaluation in 40 digits at shapes from 0.001 to
+#' \eqn{10^6}{1e6}, tilts from 0 to \eqn{10^4}{1e4} and values up to ten standard deviations from the mean, the error of a
+#' logarithm \eqn{l} was at most \eqn{10^{-12} \max(1, |l|)}{1e-12 max(1, |l|)}, and below \eqn{10^{-13}}{1e-13} for shapes up to
+#' \eqn{10^4}{1e4}. Quantiles solve for such probabilities by Newton's method, to rounding.
+#'
+#' One density or probability takes about 20 microseconds of one thread, one quantile about 400.
+#'
+#' @param x,q values.
+#' @param p probabilities.
+#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}; arguments are recycled to the length of the longest.
+#' @param log,log.p whether densities or probabilities are natural logarithms.
+#' @param lower.tail whether probabilities are \eqn{P(X \le x)}{P(X <= x)}, or else
+#'   \eqn{P(X > x)}.
+#' @param backend,threads where to compute: `"auto"`, `"cpu"` or `"cuda"`, and how many threads of the processor; `NULL` means
+#'   the options `warpbayes.backend` and `warpbayes.threads`.
+#'
+#' @return A numeric vector of the length of the longest argument; `NaN` where an argument is missing or a parameter infinite.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that are not numeric, shapes that are not positive and probabilities outside
+#' \eqn{[0, 1]}.
+#' @seealso [rpolyagamma()] for draws, [polyagamma_mean()] for moments.
+#' @references
+#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent variables. *Journal of the
+#' American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#'
+#' Trefethen, L. N. and Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. *SIAM Review* 56, 385-458. \doi{10.1137/130932132}
+#' @examples
+#' dpolyagamma(c(0.1, 0.25, 1), shape = 1, threads = 2)
+#' ppolyagamma(20, shape = 4.5, tilt = 2, lower.tail = FALSE, log.p = TRUE, threads = 2)
+#' qpolyagamma(c(0.05, 0.5, 0.95), shape = 0.3, threads = 2)
+#' @export
+dpolyagamma <- function(x, shape = 1, tilt = 0, log = FALSE, backend = NULL, threads = NULL) {
+  polyagamma_law(check_values(x, "x"), shape, tilt, 0L, check_flag(log, "log"), backend, threads)
+}
+
+#' @rdname dpolyagamma
+#' @export
+ppolyagamma <- function(q, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE, backend = NULL, threads = NULL) {
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  log.p <- check_flag(log.p, "log.p")
+  polyagamma_law(check_values(q, "q"), shape, tilt, if (lower.tail) 1L else 2L, log.p, backend, threads)
+}
+
+#' @rdname dpolyagamma
+#' @export
+qpolyagamma <- function(p, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE, backend = NULL, threads = NULL) {
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  log.p <- check_flag(log.p, "log.p")
+  polyagamma_law(check_probabilities(p, "p", log.p), shape, tilt, if (lower.tail) 3L else 4L, log.p, backend, threads)
+}
+
+# What is NA, rather than NaN, stays so.
+keep_na <- function(value, arguments) {
+  if (any(vapply(arguments, anyNA, logical(1)))) {
+    value[Reduce(`|`, lapply(arguments, function(x) is.na(x) & !is.nan(x)))] <- NA_real_
+  }
+  value
+}
+
+# `quantity` as wb_polyagamma_quantity of src/core/polyagamma_law.h numbers them.
+polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads, call = sys.call(-1L)) {
+  shape <- check_polyagamma_shape(shape, "shape", call = call)
+  tilt <- check_values(tilt, "tilt", call)
+  all <- recycle_doubles(list(x, shape, tilt))
+  run <- resolve_run(backend, threads, call)
+  value <- native(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, run)
+  keep_na(value, all)
+}

@@ -1,0 +1,377 @@
+# Copula predictions: the data as the compiled loops read them, the choice of the
+# bandwidth, and the states of the resamples.
+
+start_copula <- function(fit, y, run, call) {
+  fit <- switch(fit$model$kind,
+    copula_density = density_data(fit, y, call),
+    formula_data(fit, y, call)
+  )
+  model <- fit$model
+  check_result_size(fit$count * as.double(nrow(fit$at$y)) * ncol(fit$at$y), "draws", "values", call, copies = 6)
+  fit$orders <- list()
+  fit$order <- if (model$permutations == 0) {
+    matrix(seq_len(fit$n) - 1L)
+  } else {
+    .Call(C_predictive_orders, fit$seed, fit$n, model$permutations)
+  }
+  fit$bandwidth <- choose_bandwidth(fit, run, call)
+  fit$rho <- fit$bandwidth$rho
+  fit$rho_x <- if (ncol(fit$data$x)) stats::setNames(fit$bandwidth$rho_x, colnames(fit$data$x))
+  found <- native(C_predictive_fit, fit$data, fit$bandwidth, fit$order, run)
+  fit$normal_score <- found$score
+  fit$score <- mean(found$log_score) + start_score(fit)
+  by_order <- state_at(fit, fit$at, run)
+  fit$orders <- list(score = drop(found$log_score) + start_score(fit))
+  start <- .Call(C_predictive_average, by_order)
+  several <- function(x) array(x, c(dim(x), fit$count))
+  fit$state <- list(conditional = several(start$conditional), gain = several(start$gain), rows = NULL)
+  if (fit$data$binary) {
+    rows <- .Call(C_predictive_average, state_at(fit, list(y = fit$data$y, x = fit$data$x), run))
+    fit$state$rows <- matrix(rows$conditional, fit$n, fit$count)
+    fit$probability0 <- drop(start$conditional)
+    fit$orders$probability <- t(by_order$conditional[, 1L, ])
+  } else {
+    last <- dim(by_order$conditional)[[2L]]
+    fit$cdf0 <- start$conditional[, last]
+    fit$density0 <- start$gain[, last] * fit$at$density
+    fit$orders$cdf <- orders_by_points(by_order$conditional, last)
+    fit$orders$density <- sweep(orders_by_points(by_order$gain, last), 2L, fit$at$density, "*")
+  }
+  fit
+}
+
+# Orders (or draws) x points.
+orders_by_points <- function(array, last) {
+  t(matrix(array[, last, ], dim(array)[[1L]], dim(array)[[3L]]))
+}
+
+state_at <- function(fit, at, run) {
+  native(C_predictive_state, fit$data, fit$bandwidth, fit$order, fit$normal_score, at[c("y", "x")], run)
+}
+
+# Mean log density of the standardised data, or log probability, before the first
+# observation: what the compiled fit leaves out.
+start_score <- function(fit) {
+  if (fit$data$binary) 0 else mean(rowSums(stats::dnorm(fit$data$y, log = TRUE)))
+}
+
+# Data ---------------------------------------------------------------------------
+
+as_columns <- function(y, argument, call) {
+  if (is.data.frame(y)) {
+    odd <- which(!vapply(y, is.numeric, NA))
+    if (length(odd)) {
+      stop_input(argument, "must have numeric columns; column ", dQuote(names(y)[[odd[[1L]]]], FALSE), " is ", show_value(y[[odd[[1L]]]]), call = call)
+    }
+    y <- as.matrix(y)
+  }
+  if (is.matrix(y)) {
+    if (ncol(y) == 0L || nrow(y) == 0L) {
+      stop_input(argument, "is empty: ", show_value(y), call = call)
+    }
+    return(check_matrix(y, call, argument))
+  }
+  matrix(check_numeric_vector(y, argument, call = call))
+}
+
+# Centre and scale of each column; a constant one has none.
+standard_of <- function(y, wanted, argument, call) {
+  if (!wanted) {
+    return(list(center = rep(0, ncol(y)), scale = rep(1, ncol(y))))
+  }
+  center <- colMeans(y)
+  scale <- sqrt(colMeans(sweep(y, 2L, center)^2))
+  constant <- which(scale <= 1e-13 * abs(center) | scale == 0)
+  if (length(constant)) {
+    name <- colnames(y)[constant[[1L]]]
+    stop_input(argument, if (nrow(y) == 1L) "has one observation" else {
+      paste0("is constant", if (ncol(y) > 1L) paste(" in column", if (is.null(name)) constant[[1L]] else dQuote(name, FALSE)))
+    }, ": it cannot be standardised", call = call)
+  }
+  list(center = center, scale = scale)
+}
+
+apply_standard <- function(y, standard) {
+  sweep(sweep(y, 2L, standard$center), 2L, standard$scale, "/")
+}
+
+density_data <- function(fit, y, call) {
+  y <- as_columns(y, "y", call)
+  model <- fit$model
+  if (!is.null(model$rho) && !length(model$rho) %in% c(1L, ncol(y))) {
+    stop_input("rho", sprintf("has %d values; the data have %d column%s", length(model$rho), ncol(y), if (ncol(y) > 1L) "s" else ""), call = call)
+  }
+  fit$n <- nrow(y)
+  fit$standard <- standard_of(y, model$standardize, "y", call)
+  fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
+  points <- model$points
+  if (is.null(points)) {
+    points <- if (ncol(y) > 1L) unique(y) else {
+      margin <- fit$standard$scale
+      seq(min(y) - margin, max(y) + margin, length.out = 200L)
+    }
+  }
+  points <- as_columns(points, "points", call)
+  if (ncol(points) != ncol(y)) {
+    stop_input("points", sprintf("has %d column%s; the data have %d", ncol(points), if (ncol(points) > 1L) "s" else "", ncol(y)), call = call)
+  }
+  fit$at <- density_points(fit, points)
+  fit$points <- if (ncol(points) == 1L) drop(unname(points)) else points
+  fit
+}
+
+# Points as the loops read them; `density` is what gains are multiplied by.
+density_points <- function(fit, points) {
+  y <- apply_standard(points, fit$standard)
+  list(y = unname(y), x = matrix(0, nrow(y), 0L), density = exp(rowSums(stats::dnorm(y, log = TRUE))) / prod(fit$standard$scale))
+}
+
+# Regression and classification: the model frame, factors as indicator columns.
+formula_data <- function(fit, y, call) {
+  if (!is.data.frame(y)) {
+    stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y), call = call)
+  }
+  model <- fit$model
+  frame <- tryCatch(
+    stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
+    error = function(error) stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+  )
+  check_frame(frame, "y", call)
+  if (nrow(frame) == 0L) {
+    stop_input("y", "has no rows", call = call)
+  }
+  terms <- stats::delete.response(stats::terms(frame))
+  fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
+  x <- covariate_columns(frame, terms)
+  if (ncol(x) == 0L) {
+    stop_input("formula", "has no covariates: use copula_density()", call = call)
+  }
+  if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, ncol(x))) {
+    stop_input("rho_x", sprintf("has %d values; there are %d covariate columns", length(model$rho_x), ncol(x)), call = call)
+  }
+  fit$n <- nrow(x)
+  fit$standard_x <- standard_of(x, model$standardize, "y", call)
+  response <- stats::model.response(frame)
+  points <- if (is.null(model$points)) y else model$points
+  if (model$kind == "copula_classification") {
+    classes <- two_classes(response, "y", call)
+    fit$classes <- classes$labels
+    fit$data <- list(binary = TRUE, y = matrix(classes$y), x = apply_standard(x, fit$standard_x))
+  } else {
+    if (!is.numeric(response) || !is.null(dim(response))) {
+      stop_input("y", "must have a numeric response, not ", show_value(response), call = call)
+    }
+    response <- matrix(as.double(response))
+    fit$standard <- standard_of(response, model$standardize, "y", call)
+    fit$data <- list(binary = FALSE, y = apply_standard(response, fit$standard), x = apply_standard(x, fit$standard_x))
+    if (is.null(model$at)) {
+      margin <- fit$standard$scale
+      fit$response_at <- seq(min(response) - margin, max(response) + margin, length.out = 50L)
+    } else {
+      fit$response_at <- sort(unique(check_numeric_vector(model$at, "at", call = call)))
+    }
+  }
+  covariates <- point_covariates(fit, points, "points", call)
+  fit$at <- formula_points(fit, covariates)
+  fit$points <- points[all.vars(terms)]
+  fit
+}
+
+check_frame <- function(frame, argument, call) {
+  for (name in names(frame)) {
+    column <- frame[[name]]
+    bad <- if (is.numeric(column)) !is.finite(column) else is.na(column)
+    if (any(bad)) {
+      stop_input(argument, sprintf("has a missing or infinite value in row %d of %s",
+        as.integer((which(bad)[[1L]] - 1L) %% nrow(frame) + 1L), dQuote(name, FALSE)), call = call)
+    }
+  }
+}
+
+covariate_columns <- function(frame, terms) {
+  x <- stats::model.matrix(terms, frame)
+  x[, colnames(x) != "(Intercept)", drop = FALSE]
+}
+
+point_covariates <- function(fit, points, argument, call) {
+  absent <- setdiff(all.vars(fit$frame$terms), names(points))
+  if (length(absent)) {
+    stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE), call = call)
+  }
+  frame <- tryCatch(
+    stats::model.frame(fit$frame$terms, points, na.action = stats::na.pass, xlev = fit$frame$levels),
+    error = function(error) stop_input(argument, "cannot be used: ", conditionMessage(error), call = call)
+  )
+  check_frame(frame, argument, call)
+  unname(apply_standard(covariate_columns(frame, fit$frame$terms), fit$standard_x))
+}
+
+# Each row of covariates with each value of the response, which changes fastest.
+formula_points <- function(fit, x, at = fit$response_at) {
+  if (fit$data$binary) {
+    return(list(y = matrix(0, nrow(x), 1L), x = x))
+  }
+  rows <- rep(seq_len(nrow(x)), each = length(at))
+  y <- (rep(at, nrow(x)) - fit$standard$center) / fit$standard$scale
+  list(y = matrix(y), x = x[rows, , drop = FALSE], density = stats::dnorm(y) / fit$standard$scale)
+}
+
+# 0 and 1, and the labels of both.
+two_classes <- function(response, argument, call) {
+  if (is.logical(response)) {
+    response <- factor(response, c(FALSE, TRUE))
+  }
+  values <- if (is.factor(response)) levels(droplevels(response)) else sort(unique(response))
+  if (!is.null(dim(response)) || length(values) != 2L) {
+    stop_input(argument, sprintf("must have a response with two classes; it has %d", length(values)), call = call)
+  }
+  list(y = as.double(as.character(response) == as.character(values[[2L]])), labels = as.character(values))
+}
+
+# Bandwidth ------------------------------------------------------------------------
+
+rho_ends <- c(0.001, 0.999)
+
+# Where rho is not given: the prequential score is maximised over logits by a
+# quasi-Newton method with bounds (L-BFGS-B), from the best of a coarse grid of common
+# values. Its gradient is by central differences, all of them one batch of fits.
+choose_bandwidth <- function(fit, run, call) {
+  model <- fit$model
+  d <- ncol(fit$data$y)
+  q <- ncol(fit$data$x)
+  one <- model$bandwidths == "one"
+  # Which free parameter each correlation is; 0: given.
+  free <- if (is.null(model$rho)) if (one || model$kind != "copula_density") rep(1L, d) else seq_len(d) else rep(0L, d)
+  free_x <- if (q > 0L && is.null(model$rho_x)) max(free) + if (one) rep(1L, q) else seq_len(q) else rep(0L, q)
+  given <- rep_len(if (is.null(model$rho)) 0.5 else model$rho, d)
+  given_x <- rep_len(if (is.null(model$rho_x)) 0.5 else model$rho_x, q)
+  spread <- function(parameter) {
+    parameter <- rbind(parameter)
+    take <- function(index, fixed) {
+      value <- matrix(fixed, length(fixed), nrow(parameter))
+      value[index > 0L, ] <- t(parameter[, index[index > 0L], drop = FALSE])
+      value
+    }
+    list(rho = take(free, given), rho_x = take(free_x, given_x))
+  }
+  count <- max(0L, free, free_x)
+  if (count == 0L) {
+    return(list(rho = given, rho_x = given_x))
+  }
+  if (fit$n < 2) {
+    stop_input("rho", "must be given: one observation does not say what it should be", call = call)
+  }
+  # parameter: sets x count, correlations. Fits go in batches of 64 MB.
+  scores <- function(parameter) {
+    each <- 8 * ncol(fit$order) * fit$n * (3 * d + 3 + 2 * q)
+    batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
+    unlist(lapply(batches, function(sets) {
+      colMeans(native(C_predictive_fit, fit$data, spread(parameter[sets, , drop = FALSE]), fit$order, run)$log_score)
+    }), use.names = FALSE)
+  }
+  coarse <- c(0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
+  grid <- if (any(free > 0L) && any(free_x > 0L)) as.matrix(expand.grid(coarse, coarse)) else cbind(coarse, coarse)
+  is_x <- seq_len(count) > max(free)
+  trial <- matrix(0, nrow(grid), count)
+  trial[, !is_x] <- grid[, 1L]
+  trial[, is_x] <- grid[, 2L]
+  best <- which.max(scores(trial))
+  last <- list(parameter = NULL)
+  step <- 1e-4
+  evaluate <- function(logit) {
+    if (!identical(logit, last$parameter)) {
+      at <- rbind(logit, outer(rep(1, count), logit) + diag(step, count), outer(rep(1, count), logit) - diag(step, count))
+      value <- scores(stats::plogis(at))
+      last <<- list(parameter = logit, value = -value[[1L]],
+        gradient = -(value[1L + seq_len(count)] - value[1L + count + seq_len(count)]) / (2 * step))
+    }
+    last
+  }
+  found <- stats::optim(stats::qlogis(trial[best, ]), function(logit) evaluate(logit)$value, function(logit) evaluate(logit)$gradient,
+    method = "L-BFGS-B", lower = stats::qlogis(rho_ends[[1L]]), upper = stats::qlogis(rho_ends[[2L]]),
+    control = list(maxit = 100L, factr = 1e6)
+  )
+  chosen <- spread(stats::plogis(found$par))
+  list(rho = drop(chosen$rho), rho_x = drop(chosen$rho_x))
+}
+
+# Steps --------------------------------------------------------------------------
+
+advance_copula <- function(fit, steps, run, progress) {
+  values <- length(fit$state$conditional) + length(fit$state$rows)
+  outcome <- in_slices(steps, max(1, 4e6 / values), progress, function(done, steps) {
+    fit$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, fit$seed,
+      list(resample = 0, step = fit$horizon), steps, run)
+    fit$horizon <<- fit$horizon + steps
+  })
+  fit$interrupted <- outcome$interrupted
+  if (fit$data$binary) {
+    fit$probability <- orders_by_points(fit$state$conditional, 1L)
+    return(fit)
+  }
+  last <- dim(fit$state$conditional)[[2L]]
+  fit$cdf <- orders_by_points(fit$state$conditional, last)
+  fit$density <- sweep(orders_by_points(fit$state$gain, last), 2L, fit$at$density, "*")
+  fit
+}
+
+copula_quantities <- function(fit, call) {
+  functional <- fit$functional
+  if (is.function(functional)) {
+    points <- if (fit$model$kind == "copula_regression") regression_points(fit) else fit$points
+    return(each_resample(seq_len(fit$count), call, function(r) {
+      if (fit$data$binary) functional(points, fit$probability[r, ]) else functional(points, fit$cdf[r, ], fit$density[r, ])
+    }))
+  }
+  if (fit$data$binary) {
+    if (!is.null(functional)) {
+      stop_input("functional", "must be NULL or a function for classification", call = call)
+    }
+    return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, indexed("probability", ncol(fit$probability)))))
+  }
+  if (inherits(functional, "resample_functional") && functional$kind == "coefficients" || "correlation" %in% functional) {
+    stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function", call = call)
+  }
+  if (fit$model$kind == "copula_regression") {
+    return(regression_quantities(fit, functional))
+  }
+  if (NCOL(fit$points) > 1L) {
+    if (!is.null(functional)) {
+      stop_input("functional", "must be NULL or a function for several coordinates", call = call)
+    }
+    return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
+  }
+  if (length(fit$points) < 2L) {
+    return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
+  }
+  order <- order(fit$points)
+  grid_functional(fit$points[order], fit$cdf[, order, drop = FALSE], if (is.null(functional)) c("mean", "sd", "median") else functional)
+}
+
+indexed <- function(what, count) {
+  sprintf("%s[%d]", what, seq_len(count))
+}
+
+# The points of a regression with their responses, a data frame.
+regression_points <- function(fit) {
+  rows <- rep(seq_len(nrow(fit$points)), each = length(fit$response_at))
+  response <- deparse1(fit$model$formula[[2L]])
+  points <- fit$points[rows, , drop = FALSE]
+  points[[response]] <- rep(fit$response_at, nrow(fit$points))
+  rownames(points) <- NULL
+  points
+}
+
+regression_quantities <- function(fit, functional) {
+  functional <- if (is.null(functional)) "mean" else functional
+  m <- length(fit$response_at)
+  if (m < 2L) {
+    return(matrix(fit$cdf, nrow(fit$cdf), dimnames = list(NULL, indexed("cdf", ncol(fit$cdf)))))
+  }
+  parts <- lapply(seq_len(nrow(fit$points)), function(i) {
+    value <- grid_functional(fit$response_at, fit$cdf[, (i - 1L) * m + seq_len(m), drop = FALSE], functional)
+    colnames(value) <- sprintf("%s[%d]", colnames(value), i)
+    value
+  })
+  do.call(cbind, parts)
+}

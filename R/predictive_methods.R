@@ -1,0 +1,339 @@
+# What one asks of a martingale posterior.
+
+#' @rdname continue
+#' @export
+continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+  check_dots_empty(...)
+  iter <- check_count(iter, "iter")
+  if (is.infinite(fit$horizon)) {
+    stop_input("fit", "has an infinite horizon already")
+  }
+  progress <- check_progress(progress)
+  run <- resolve_run(backend, threads)
+  fit$backend <- run$backend
+  fit$threads <- run$threads
+  start <- proc.time()[[3L]]
+  fit <- advance_resamples(fit, iter, run, progress, sys.call())
+  fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
+  fit
+}
+
+#' Summary of a martingale posterior
+#'
+#' `print()` tells the model, the horizon and what it leaves out; `summary()` adds a table of the quantities;
+#' `quantile()` gives quantiles of the draws.
+#'
+#' @param object,x from [predictive_resample()].
+#' @param probs probabilities.
+#' @param ... not used.
+#' @return `summary()`: a list of class `summary.martingale_posterior` with `table`, a data frame of `quantity`, `mean`, `sd` and the
+#'   quantiles, `remaining` and `verdict`, the sentence that is printed. `quantile()`: a matrix, quantities x probabilities.
+#' @examples
+#' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2)
+#' summary(fit)
+#' quantile(fit, c(0.025, 0.975))
+#' @export
+summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
+  check_dots_empty(...)
+  quantiles <- quantile(object, probs)
+  table <- data.frame(
+    quantity = colnames(object$draws), mean = colMeans(object$draws), sd = apply(object$draws, 2L, stats::sd),
+    quantiles, row.names = NULL, check.names = FALSE
+  )
+  structure(
+    list(words = fit_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object)),
+    class = "summary.martingale_posterior"
+  )
+}
+
+#' @rdname summary.martingale_posterior
+#' @export
+quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.95), ...) {
+  check_dots_empty(...)
+  value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE)
+  matrix(t(matrix(value, length(probs))), ncol(x$draws), length(probs),
+    dimnames = list(colnames(x$draws), paste0(format(100 * probs, trim = TRUE, digits = 4), "%"))
+  )
+}
+
+#' @rdname summary.martingale_posterior
+#' @export
+print.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  cat(fit_words(x), sep = "\n")
+  shown <- utils::head(seq_len(ncol(x$draws)), 6L)
+  cat("\n")
+  for (j in shown) {
+    cat(sprintf("%s: mean %s, sd %s\n", colnames(x$draws)[[j]], format(mean(x$draws[, j]), digits = 5),
+      format(stats::sd(x$draws[, j]), digits = 3)))
+  }
+  if (ncol(x$draws) > length(shown)) {
+    cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
+  }
+  cat("\n", horizon_verdict(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname summary.martingale_posterior
+#' @export
+print.summary.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  cat(x$words, sep = "\n")
+  cat("\n")
+  print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
+  if (nrow(x$table) > 20L) {
+    cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
+  }
+  cat("\n", x$verdict, "\n", sep = "")
+  invisible(x)
+}
+
+fit_words <- function(fit) {
+  count <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
+  lines <- c(
+    "Martingale posterior by predictive resampling",
+    model_words(fit$model),
+    sprintf("%s observations, %s resamples, %s, seed %s", count(fit$n), count(fit$count),
+      if (is.infinite(fit$horizon)) "infinite horizon" else paste("horizon", count(fit$horizon)), format(fit$seed, digits = 16))
+  )
+  if (!is.null(fit$score)) {
+    rho <- function(value) paste(format(signif(utils::head(value, 6L), 3)), collapse = ", ")
+    lines <- c(lines, sprintf("rho %s%s%s; prequential log score %s per observation%s", rho(unique(fit$rho)),
+      if (length(fit$rho_x)) paste0(", covariates ", rho(unique(unname(fit$rho_x)))) else "",
+      if (length(unique(fit$rho_x)) > 6L) ", ..." else "", format(fit$score, digits = 4),
+      if (fit$data$binary) "" else " (standardised)"))
+  }
+  lines
+}
+
+# How much is missing, in a sentence.
+horizon_verdict <- function(fit) {
+  if (fit$interrupted) {
+    return(sprintf("Interrupted after %s steps: continue(fit, iter) runs on.", format(fit$horizon, big.mark = ",")))
+  }
+  if (fit$remaining == 0) {
+    return("The draws are from the limit: nothing is missing.")
+  }
+  share <- format(100 * signif(fit$remaining, 2), trim = TRUE)
+  if (fit$horizon == 0) {
+    return("Horizon 0: all resamples are the prediction after the data.")
+  }
+  if (fit$remaining <= 0.05) {
+    return(sprintf("The horizon leaves out about %s%% of the posterior variance: long enough for most purposes.", share))
+  }
+  sprintf("The horizon leaves out about %s%% of the posterior variance: intervals are too narrow. continue(fit, iter) runs on.", share)
+}
+
+#' Predictions at new points
+#'
+#' What the data predict at new points, with bands from the resamples. The resamples are those of the fit: what they draw
+#' does not depend on where it is evaluated, so they are repeated at the new points with the fit's seed and horizon.
+#'
+#' @param object from [predictive_resample()] with a copula model or [normal_mean()].
+#' @param newdata points: as `points` of [copula_density()], or a data frame with the covariates; and with the response for
+#'   densities of a regression. `NULL` for the points of the fit. Not used for a normal mean, whose next observation is
+#'   predicted.
+#' @param type `"density"` or `"cdf"` at the points; `"mean"` of the response given covariates; `"probability"` of the second
+#'   class; `"class"`; or `"log_density"`, the log density (log probability of the class) of each row of `newdata` as predicted from
+#'   the data, in the units of the data: its mean is the test log score. `NULL` for density, mean or probability.
+#' @param probs ends of the band; `NULL` for none, which saves the resampling.
+#' @param backend,threads where to compute.
+#' @param ... not used.
+#' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`; for `"class"` a factor; for
+#'   `"log_density"` a numeric vector.
+#' @section Errors:
+#' `warpbayes_error_input` for points that lack columns or have missing values, and for a `type` that the model does not have.
+#' @examples
+#' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6), draws = 50, horizon = 200, seed = 1,
+#'   threads = 2)
+#' predict(fit, data.frame(speed = c(10, 20)), threads = 2)
+#' mean(predict(fit, cars, type = "log_density", threads = 2))
+#' @export
+predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, probs = c(0.05, 0.95), backend = NULL,
+                                         threads = NULL, ...) {
+  check_dots_empty(...)
+  kinds <- list(
+    copula_density = c("density", "cdf", "log_density"), copula_regression = c("mean", "density", "cdf", "log_density"),
+    copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"
+  )[[object$model$kind]]
+  if (is.null(kinds)) {
+    stop_input("object", "is of the Bayesian bootstrap, which predicts nothing but the data again")
+  }
+  type <- if (is.null(type)) kinds[[1L]] else check_choice(type, "type", kinds)
+  bands <- !is.null(probs)
+  if (bands && (!is.numeric(probs) || length(probs) != 2L || anyNA(probs) || any(probs < 0 | probs > 1))) {
+    stop_input("probs", "must be two probabilities or NULL, not ", show_value(probs))
+  }
+  if (object$model$kind == "normal_mean") {
+    return(predict_normal(object, if (bands) probs else c(0.05, 0.95)))
+  }
+  call <- sys.call()
+  run <- resolve_run(backend, threads)
+  new <- prediction_points(object, newdata, type, call)
+  found <- .Call(C_predictive_average, state_at(object, new$at, run))
+  last <- ncol(found$conditional)
+  value <- function(conditional, gain) {
+    if (type == "mean") {
+      m <- length(object$response_at)
+      cut <- matrix(conditional, m)
+      return(drop(grid_functional(object$response_at, t(cut), "mean")))
+    }
+    if (type %in% c("density", "log_density") && !object$data$binary) gain * new$at$density else conditional
+  }
+  estimate <- value(found$conditional[, last], found$gain[, last])
+  if (type == "class") {
+    return(factor(object$classes[1L + (estimate > 0.5)], object$classes))
+  }
+  if (type == "log_density") {
+    return(if (object$data$binary) log(ifelse(new$outcome > 0.5, estimate, 1 - estimate)) else {
+      log(found$gain[, last]) + new$at$log_density
+    })
+  }
+  table <- data.frame(estimate = estimate)
+  if (bands) {
+    state <- resamples_at(object, new$at, found, run)
+    draws <- vapply(seq_len(object$count), function(r) {
+      value(state$conditional[, last, r], state$gain[, last, r])
+    }, numeric(length(estimate)))
+    ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = sort(probs), names = FALSE)
+    table$lower <- ends[1L, ]
+    table$upper <- ends[2L, ]
+  }
+  table
+}
+
+prediction_points <- function(fit, newdata, type, call) {
+  if (fit$model$kind == "copula_density") {
+    points <- if (is.null(newdata)) fit$points else newdata
+    points <- as_columns(points, "newdata", call)
+    if (ncol(points) != ncol(fit$data$y)) {
+      stop_input("newdata", sprintf("has %d columns; the data have %d", ncol(points), ncol(fit$data$y)), call = call)
+    }
+    at <- density_points(fit, points)
+    at$log_density <- rowSums(stats::dnorm(at$y, log = TRUE)) - sum(log(fit$standard$scale))
+    return(list(at = at))
+  }
+  if (!is.null(newdata) && !is.data.frame(newdata)) {
+    stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
+  }
+  points <- if (is.null(newdata)) if (type %in% c("density", "cdf")) regression_points(fit) else fit$points else newdata
+  covariates <- point_covariates(fit, points, "newdata", call)
+  if (type %in% c("mean", "probability", "class")) {
+    return(list(at = formula_points(fit, covariates)))
+  }
+  response <- tryCatch(
+    eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
+    error = function(error) stop_input("newdata", "lacks the response: ", conditionMessage(error), call = call)
+  )
+  if (fit$data$binary) {
+    label <- as.character(response)
+    known <- label %in% fit$classes
+    if (length(label) != nrow(points) || !all(known)) {
+      stop_input("newdata", "has a response in row ", which(!known)[[1L]], " that is none of the classes", call = call)
+    }
+    return(list(at = formula_points(fit, covariates), outcome = as.double(label == fit$classes[[2L]])))
+  }
+  response <- check_numeric_vector(response, "newdata", call = call)
+  y <- (response - fit$standard$center) / fit$standard$scale
+  list(at = list(y = matrix(y), x = covariates, density = stats::dnorm(y) / fit$standard$scale,
+    log_density = stats::dnorm(y, log = TRUE) - log(fit$standard$scale)))
+}
+
+# The fit's resamples at other points.
+resamples_at <- function(fit, at, start, run) {
+  several <- function(x) array(x, c(dim(x), fit$count))
+  check_result_size(fit$count * as.double(length(start$conditional)), NULL, "values", copies = 4)
+  again <- fit
+  again$at <- at
+  again$state <- list(conditional = several(start$conditional), gain = several(start$gain), rows = NULL)
+  if (fit$data$binary) {
+    rows <- .Call(C_predictive_average, state_at(fit, list(y = fit$data$y, x = fit$data$x), run))
+    again$state$rows <- matrix(rows$conditional, fit$n, fit$count)
+  }
+  in_slices(fit$horizon, max(1, 4e6 / length(again$state$conditional)), FALSE, function(done, steps) {
+    again$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, at[c("y", "x")], again$state, fit$seed,
+      list(resample = 0, step = done), steps, run)
+  })
+  again$state
+}
+
+predict_normal <- function(fit, probs) {
+  start <- fit$start
+  if (is.null(start$scale)) {
+    spread <- start$sd * sqrt(1 + 1 / start$weight)
+    ends <- stats::qnorm(sort(probs)) * spread
+  } else {
+    spread <- sqrt(start$scale * (1 + 1 / start$weight) / start$shape)
+    ends <- stats::qt(sort(probs), 2 * start$shape) * spread
+  }
+  data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
+}
+
+#' Draws of a martingale posterior for posterior and generics
+#'
+#' Resamples are independent: they are given as one chain. `tidy()` has one row for each quantity.
+#'
+#' @param x from [predictive_resample()].
+#' @param conf.level probability of the interval of `tidy()`.
+#' @param ... not used.
+#' @return An object of the class that the generic's name says; `tidy()`: a data frame with `term`, `estimate`, `std.error`, `conf.low`
+#'   and `conf.high`.
+#' @examples
+#' fit <- predictive_resample(precip, bayesian_bootstrap(), draws = 200, seed = 1, threads = 2)
+#' if (requireNamespace("posterior", quietly = TRUE)) {
+#'   posterior::summarise_draws(fit)
+#' }
+#' @name as_draws.martingale_posterior
+NULL
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method posterior::as_draws
+as_draws.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_matrix(x$draws)
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method posterior::as_draws_matrix
+as_draws_matrix.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_matrix(x$draws)
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method posterior::as_draws_array
+as_draws_array.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_array(posterior::as_draws_matrix(x$draws))
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method posterior::as_draws_df
+as_draws_df.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_df(posterior::as_draws_matrix(x$draws))
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method posterior::as_draws_list
+as_draws_list.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_list(posterior::as_draws_matrix(x$draws))
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method posterior::as_draws_rvars
+as_draws_rvars.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_rvars(posterior::as_draws_matrix(x$draws))
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @exportS3Method generics::tidy
+tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
+  check_dots_empty(...)
+  conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
+  ends <- quantile(x, c((1 - conf.level) / 2, (1 + conf.level) / 2))
+  data.frame(term = colnames(x$draws), estimate = colMeans(x$draws), std.error = apply(x$draws, 2L, stats::sd),
+    conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL)
+}

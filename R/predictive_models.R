@@ -1,0 +1,203 @@
+# Models whose predictions are resampled: lists of class "predictive_model".
+
+new_predictive_model <- function(kind, fields = list()) {
+  structure(c(list(kind = kind), fields), class = c(kind, "predictive_model"))
+}
+
+#' Models for predictive resampling
+#'
+#' What [predictive_resample()] resamples from: rules that predict the next observation from those before.
+#'
+#' @section Normal mean:
+#' `normal_mean()` is the conjugate model of independent normal observations. With a known `variance` the mean has a normal
+#' prior, `prior = c(mean = 0, variance = 1)`; the next observation is normal about the mean so far. With `variance = NULL`
+#' both are unknown, with a normal-inverse-gamma prior `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`: given the
+#' variance s2, which is inverse gamma with that shape and rate, the mean is normal with variance s2/weight. The default is
+#' the reference prior 1/s2, and the next observation is Student's t with n - 1 degrees of freedom.
+#'
+#' @section Copulas:
+#' A nonparametric prediction starts from a standard normal law (of the standardised data) and mixes in, with weight
+#' \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, what a Gaussian copula of correlation `rho` makes of observation i: a larger `rho` is a
+#' smaller bandwidth. Several coordinates are updated one after the other, each given those before it. `copula_regression()`
+#' predicts the response given covariates, and observations with close covariates weigh more, by copulas of correlation
+#' `rho_x`. `copula_classification()` does so for a response with two classes. The result depends on the order of the data;
+#' it is averaged over `permutations` random orders (0: the order as given).
+#'
+#' @section Bayesian bootstrap:
+#' `bayesian_bootstrap()` predicts that the next observation is one of those before, each equally likely (Polya's urn). Its
+#' limit is known: weights from a uniform Dirichlet law, drawn at once where the horizon is `Inf`.
+#'
+#' @param variance of an observation; `NULL` for unknown.
+#' @param prior named numeric vector, see below.
+#' @param rho correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate of the response; `NULL`
+#'   chooses what gives the largest prequential log score, by a quasi-Newton method. The largest within \[0.001, 0.999\] is sought.
+#' @param rho_x likewise for the covariates.
+#' @param bandwidths where they are chosen, `"one"` correlation for all coordinates, or one for `"each"`. For `rho_x`
+#'   in regressions.
+#' @param points where distributions are evaluated, in the data's units. `copula_density()`: a vector, or a matrix
+#'   with a row for each point and the data's columns; `NULL` for 200 values that cover the data with a margin of one
+#'   standard deviation, or for the rows of the data where they have several columns. Regression, classification: a
+#'   data frame with the covariates; `NULL` for those of the data.
+#' @param at values of the response, in its units, at which the distribution given each row of `points` is evaluated;
+#'   `NULL` for 50 that cover the data with a margin of one standard deviation.
+#' @param standardize whether means are subtracted and columns divided by their standard deviations (with divisor n)
+#'   first; without, the data should look like draws of a standard normal law.
+#' @param permutations number of random orders; 0 for the order as given.
+#' @param formula response and covariates, as for [stats::lm()]. Factors become indicator columns.
+#' @return A list of class `predictive_model`.
+#' @references
+#' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
+#' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
+#'
+#' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
+#' @seealso [predictive_resample()]
+#' @examples
+#' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
+#' copula_density(rho = 0.9)
+#' copula_regression(dist ~ speed)
+#' @name predictive_models
+NULL
+
+#' @rdname predictive_models
+#' @export
+normal_mean <- function(variance = 1, prior = NULL) {
+  if (is.null(variance)) {
+    prior <- check_prior(prior, c(mean = 0, weight = 0, shape = -0.5, rate = 0))
+    if (prior[["weight"]] < 0 || prior[["rate"]] < 0 || prior[["shape"]] < -0.5) {
+      stop_input("prior", "must have a weight and a rate of at least 0 and a shape of at least -0.5")
+    }
+  } else {
+    variance <- check_number(variance, "variance", min = 0)
+    prior <- check_prior(prior, c(mean = 0, variance = 1))
+    if (prior[["variance"]] <= 0) {
+      stop_input("prior", "must have a positive variance, not ", show_value(prior[["variance"]]))
+    }
+  }
+  new_predictive_model("normal_mean", list(variance = variance, prior = prior))
+}
+
+# A named vector; what is not named keeps its default.
+check_prior <- function(prior, default, call = sys.call(-1L)) {
+  if (is.null(prior)) {
+    return(default)
+  }
+  named <- is.numeric(prior) && length(prior) > 0L && !is.null(names(prior)) && !anyDuplicated(names(prior)) &&
+    all(names(prior) %in% names(default))
+  if (!named) {
+    stop_input("prior", "must be a numeric vector with names among ", paste(dQuote(names(default), FALSE), collapse = ", "),
+      ", not ", show_value(prior), call = call
+    )
+  }
+  # A weight of infinity, or a variance, would leave nothing to learn.
+  if (!all(is.finite(prior))) {
+    stop_input("prior", "must be finite; `", names(prior)[!is.finite(prior)][[1L]], "` is not", call = call)
+  }
+  default[names(prior)] <- as.double(prior)
+  default
+}
+
+#' @rdname predictive_models
+#' @export
+copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10, bandwidths = c("one", "each")) {
+  # In a variable first: errors then name the call of this function.
+  fields <- list(
+    rho = check_rho(rho, "rho"), points = points, standardize = check_flag(standardize, "standardize"),
+    permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
+    bandwidths = check_choice(bandwidths, "bandwidths", c("one", "each"))
+  )
+  new_predictive_model("copula_density", fields)
+}
+
+#' @rdname predictive_models
+#' @export
+copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE, permutations = 10,
+                              bandwidths = c("each", "one")) {
+  # In a variable first: errors then name the call of this function.
+  fields <- list(
+    formula = check_formula(formula), points = check_points_frame(points), at = at, rho = check_rho(rho, "rho", 1L),
+    rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
+    permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
+    bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one"))
+  )
+  new_predictive_model("copula_regression", fields)
+}
+
+#' @rdname predictive_models
+#' @export
+copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NULL, standardize = TRUE, permutations = 10,
+                                  bandwidths = c("each", "one")) {
+  # In a variable first: errors then name the call of this function.
+  fields <- list(
+    formula = check_formula(formula), points = check_points_frame(points), rho = check_rho(rho, "rho", 1L),
+    rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
+    permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
+    bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one"))
+  )
+  new_predictive_model("copula_classification", fields)
+}
+
+#' @rdname predictive_models
+#' @export
+bayesian_bootstrap <- function() {
+  new_predictive_model("bayesian_bootstrap")
+}
+
+check_rho <- function(rho, argument, length = NULL, call = sys.call(-1L)) {
+  if (is.null(rho)) {
+    return(NULL)
+  }
+  if (!is.numeric(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
+    stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number", " strictly between 0 and 1, or NULL, not ",
+      show_value(rho), call = call
+    )
+  }
+  bad <- which(is.na(rho) | rho <= 0 | rho >= 1)
+  if (length(bad)) {
+    stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad[[1L]]]]),
+      if (length(rho) > 1L) paste(" at position", bad[[1L]]), call = call
+    )
+  }
+  as.double(rho)
+}
+
+check_formula <- function(formula, call = sys.call(-1L)) {
+  if (!inherits(formula, "formula") || length(formula) != 3L) {
+    stop_input("formula", "must be a formula with a response, such as y ~ x, not ", show_value(formula), call = call)
+  }
+  formula
+}
+
+check_points_frame <- function(points, call = sys.call(-1L)) {
+  if (!is.null(points) && !is.data.frame(points)) {
+    stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points), call = call)
+  }
+  points
+}
+
+model_words <- function(model) {
+  number <- function(value) paste(format(signif(value, 4)), collapse = ", ")
+  orders <- function() if (model$permutations == 0) "data in the order given" else sprintf("averaged over %.0f orders of the data", model$permutations)
+  rho <- function() if (is.null(model$rho)) "rho chosen by prequential log score" else paste("rho =", number(model$rho))
+  switch(model$kind,
+    normal_mean = if (is.null(model$variance)) {
+      sprintf("normal mean, unknown variance; prior: mean %s with weight %s, inverse gamma shape %s, rate %s",
+        number(model$prior[["mean"]]), number(model$prior[["weight"]]), number(model$prior[["shape"]]), number(model$prior[["rate"]]))
+    } else {
+      sprintf("normal mean, variance %s; prior N(%s, %s)", number(model$variance), number(model$prior[["mean"]]),
+        number(model$prior[["variance"]]))
+    },
+    copula_density = paste0("density by copula updates, ", rho(), "; ", orders()),
+    copula_regression = paste0("regression by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()),
+    copula_classification = paste0("classification by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()),
+    bayesian_bootstrap = "Bayesian bootstrap (Polya's urn)"
+  )
+}
+
+#' @param x a `predictive_model`.
+#' @param ... not used.
+#' @rdname predictive_models
+#' @export
+print.predictive_model <- function(x, ...) {
+  cat("<predictive model> ", model_words(x), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,214 @@
+# Normal means and the Bayesian bootstrap: what goes to the compiled loops, and what
+# is computed from a resample.
+
+check_numeric_vector <- function(y, argument = "y", least = 1L, call = sys.call(-1L)) {
+  if (!is.numeric(y) || !is.null(dim(y))) {
+    stop_input(argument, "must be a numeric vector, not ", show_value(y), call = call)
+  }
+  if (length(y) < least) {
+    stop_input(argument, sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)), call = call)
+  }
+  bad <- which(!is.finite(y))
+  if (length(bad)) {
+    stop_input(argument, "has the value ", format(y[[bad[[1L]]]]), " at position ", bad[[1L]], "; values must be finite", call = call)
+  }
+  as.double(y)
+}
+
+start_normal_mean <- function(fit, y, call) {
+  y <- check_numeric_vector(y, call = call)
+  n <- length(y)
+  model <- fit$model
+  prior <- as.list(model$prior)
+  if (is.null(model$variance)) {
+    weight <- prior$weight + n
+    shape <- prior$shape + n / 2
+    mean <- (prior$weight * prior$mean + sum(y)) / weight
+    scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
+    if (shape <= 0 || scale <= 0) {
+      stop_input("y", if (n < 2L) "has one value" else "is constant", ": its variance is unknown, and the prior says nothing of it",
+        call = call
+      )
+    }
+    fit$start <- list(mean = mean, weight = weight, shape = shape, scale = scale, sd = 0)
+  } else {
+    # The prior counts as variance/prior variance observations.
+    worth <- model$variance / prior$variance
+    fit$start <- list(
+      mean = (worth * prior$mean + sum(y)) / (worth + n), weight = worth + n, shape = 0, scale = NULL, sd = sqrt(model$variance)
+    )
+  }
+  fit$n <- n
+  fit$y <- y
+  fit$state <- list(mean = rep(fit$start$mean, fit$count), scale = if (is.null(model$variance)) rep(fit$start$scale, fit$count))
+  fit
+}
+
+advance_normal_mean <- function(fit, steps, run, progress) {
+  if (fit$every > 0) {
+    check_result_size(fit$count * steps / fit$every, NULL, "points of trajectories")
+  }
+  kept <- list()
+  outcome <- in_slices(steps, 4e6 / fit$count, progress, function(done, steps) {
+    slice <- native(C_predictive_normal, fit$start, fit$state, fit$seed, 0, fit$horizon, steps, fit$every, run)
+    fit$state <<- slice[c("mean", "scale")]
+    fit$horizon <<- fit$horizon + steps
+    if (ncol(slice$trajectory)) {
+      kept[[length(kept) + 1L]] <<- slice$trajectory
+    }
+  })
+  fit$interrupted <- outcome$interrupted
+  if (fit$every > 0) {
+    if (is.null(fit$trajectories)) {
+      kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
+    }
+    fit$trajectories <- do.call(cbind, c(list(fit$trajectories), kept))
+    fit$times <- (seq_len(ncol(fit$trajectories)) - 1) * fit$every
+  }
+  fit
+}
+
+# After `horizon` steps the variance is inverse gamma: its mean is a martingale.
+normal_variance <- function(fit) {
+  shape <- fit$start$shape + fit$horizon / 2
+  if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
+}
+
+normal_mean_quantities <- function(fit, run, call) {
+  if (is.function(fit$functional)) {
+    return(population_quantities(fit, run, call))
+  }
+  quantities <- cbind(mean = fit$state$mean)
+  if (!is.null(fit$state$scale)) {
+    quantities <- cbind(quantities, variance = normal_variance(fit))
+  }
+  if (!is.null(fit$functional)) {
+    absent <- setdiff(fit$functional, colnames(quantities))
+    if (length(absent)) {
+      stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ", paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
+        "; a function of the population can compute others", call = call)
+    }
+    quantities <- quantities[, fit$functional, drop = FALSE]
+  }
+  quantities
+}
+
+# A few resamples at a time: what each of them drew follows from its means.
+population_quantities <- function(fit, run, call) {
+  at_once <- max(1, floor(4e6 / (fit$horizon + 1)))
+  all <- vector("list", ceiling(fit$count / at_once))
+  for (i in seq_along(all)) {
+    first <- (i - 1) * at_once
+    members <- seq_len(min(at_once, fit$count - first)) + first
+    state <- list(mean = rep(fit$start$mean, length(members)), scale = if (!is.null(fit$start$scale)) rep(fit$start$scale, length(members)))
+    slice <- native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
+    path <- cbind(rep(fit$start$mean, length(members)), slice$trajectory)
+    weight <- fit$start$weight + seq_len(fit$horizon)
+    all[[i]] <- each_resample(members, call, function(r) {
+      mean <- path[r - first, ]
+      fit$functional(c(fit$y, mean[-length(mean)] + diff(mean) * weight))
+    })
+  }
+  bind_quantities(all, call)
+}
+
+# Bayesian bootstrap -------------------------------------------------------------
+
+start_bootstrap <- function(fit, y, call) {
+  if (is.data.frame(y)) {
+    bad <- which(vapply(y, function(column) anyNA(column) || (is.numeric(column) && any(is.infinite(column))), NA))
+    if (length(bad)) {
+      row <- which(is.na(y[[bad[[1L]]]]) | (if (is.numeric(y[[bad[[1L]]]])) is.infinite(y[[bad[[1L]]]]) else FALSE))[[1L]]
+      stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", row, names(y)[[bad[[1L]]]]), call = call)
+    }
+    fit$n <- nrow(y)
+  } else if (is.matrix(y)) {
+    y <- check_matrix(y, call)
+    fit$n <- nrow(y)
+  } else {
+    y <- check_numeric_vector(y, call = call)
+    fit$n <- length(y)
+  }
+  if (fit$n < 1) {
+    stop_input("y", "has no rows", call = call)
+  }
+  fit$y <- y
+  check_bootstrap_functional(fit, call)
+  fit
+}
+
+check_matrix <- function(y, call, argument = "y") {
+  if (!is.numeric(y)) {
+    stop_input(argument, "must be numeric, not ", show_value(y), call = call)
+  }
+  bad <- which(!is.finite(y))
+  if (length(bad)) {
+    stop_input(argument, sprintf("has the value %s in row %d, column %d; values must be finite", format(y[[bad[[1L]]]]),
+      (bad[[1L]] - 1L) %% nrow(y) + 1L, (bad[[1L]] - 1L) %/% nrow(y) + 1L), call = call)
+  }
+  storage.mode(y) <- "double"
+  y
+}
+
+advance_bootstrap <- function(fit, steps) {
+  fit$horizon <- fit$horizon + steps
+  fit
+}
+
+bootstrap_quantities <- function(fit, run, progress, call) {
+  compute <- weighted_functional(fit, call)
+  all <- list()
+  steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
+  if (is.finite(fit$horizon) && fit$horizon == 0) {
+    # Nothing is drawn: every resample is the data themselves.
+    value <- each_resample(1L, call, function(r) compute(rep(1 / fit$n, fit$n)))
+    return(value[rep(1L, fit$count), , drop = FALSE])
+  }
+  outcome <- in_slices(fit$count, 1e6 / (fit$n + steps), progress, function(done, count) {
+    weight <- native(C_predictive_bootstrap, fit$n, done, count, steps, fit$seed, run)
+    all[[length(all) + 1L]] <<- each_resample(done + seq_len(count), call, function(r) compute(weight[, r - done]))
+  })
+  if (outcome$interrupted) {
+    stop_warpbayes("input", "interrupted: the Bayesian bootstrap has no partial results", call = call)
+  }
+  bind_quantities(all, call)
+}
+
+# Rows of the values of `compute(r)` for each resample r, all of one length.
+each_resample <- function(members, call, compute) {
+  values <- lapply(members, function(r) {
+    value <- tryCatch(compute(r), error = function(error) {
+      if (inherits(error, "warpbayes_error")) stop(error)
+      stop_input("functional", sprintf("failed on resample %d: ", as.integer(r)), conditionMessage(error), call = call)
+    })
+    if (!is.numeric(value) || length(value) == 0L) {
+      stop_input("functional", sprintf("must return numbers; on resample %d it returned ", as.integer(r)), show_value(value), call = call)
+    }
+    value
+  })
+  lengths <- lengths(values)
+  odd <- which(lengths != lengths[[1L]])
+  if (length(odd)) {
+    stop_input("functional", sprintf("returned %d values on resample %d and %d on resample %d: there must be as many each time",
+      lengths[[odd[[1L]]]], as.integer(members[[odd[[1L]]]]), lengths[[1L]], as.integer(members[[1L]])), call = call)
+  }
+  matrix(unlist(values, use.names = FALSE), length(values), byrow = TRUE,
+    dimnames = list(NULL, quantity_names(values[[1L]])))
+}
+
+quantity_names <- function(value) {
+  if (!is.null(names(value)) && all(nzchar(names(value)))) {
+    return(names(value))
+  }
+  if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
+}
+
+bind_quantities <- function(parts, call) {
+  widths <- vapply(parts, ncol, 0L)
+  if (any(widths != widths[[1L]])) {
+    odd <- which(widths != widths[[1L]])[[1L]]
+    stop_input("functional", sprintf("returned %d values on resample %d and %d on resample 1: there must be as many each time",
+      widths[[odd]], as.integer(sum(vapply(parts[seq_len(odd - 1L)], nrow, 0L)) + 1L), widths[[1L]]), call = call)
+  }
+  do.call(rbind, parts)
+}

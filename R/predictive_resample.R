@@ -1,0 +1,252 @@
+# Predictive resampling: draw the rest of the population from what is predicted,
+# many times, and compute the quantity of interest from each.
+
+#' Posteriors by predictive resampling
+#'
+#' Draws the rest of the population from a sequence of predictions, updated after each draw, and computes quantities of the
+#' whole population; over many such resamples they have the law of a (martingale) posterior. No likelihood is needed, and
+#' no Markov chain: resamples are independent.
+#'
+#' With a conjugate model ([normal_mean()]) the law is that of the ordinary posterior, as the horizon grows. With
+#' [copula_density()], [copula_regression()] and [copula_classification()] it is a nonparametric posterior on
+#' distributions; with [bayesian_bootstrap()] that of Rubin's weights.
+#'
+#' What resample r draws in step t depends on the seed, r and t alone. So results are the same for any number of threads, any
+#' instruction set, and on graphics cards; the first draws of a run with more `draws` are those of a run with fewer, and
+#' [continue()] gives what a longer horizon would have given at once. Memory does not grow with the horizon.
+#'
+#' @section How long a horizon:
+#' The predictions are a martingale, and what a finite horizon lacks is the variance of the steps that it leaves out. For the
+#' models here the share of that variance in the whole is known: \eqn{n'/(n' + N)} after N steps for a normal mean worth
+#' \eqn{n'} observations and for the bootstrap, and \eqn{\sum_{i > n + N} \alpha_i^2 / \sum_{i > n} \alpha_i^2}, about
+#' \eqn{n/(n + N)}, for copulas as long as the variance of a step keeps its scale. `horizon = "auto"` takes the N for which
+#' it is `tolerance`. For a univariate density it then compares, at each point, the variance between the resamples with that of the
+#' steps still to come, which is known given the predictions, and goes on until their share is at most `tolerance` on
+#' average. `summary()` tells it in words.
+#'
+#' @param y the data: a numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or data frame,
+#'   for models with a formula a data frame.
+#' @param model one of [predictive_models].
+#' @param horizon number of observations to draw in each resample, or `"auto"`. 0 gives the prediction after the data.
+#'   [bayesian_bootstrap()] takes `Inf` too, and `"auto"` means that.
+#' @param draws number of resamples.
+#' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
+#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or a function
+#'   that returns a numeric vector, of the same length for each resample, see the section on functions.
+#' @param trajectories number of points in time at which the paths of a normal mean are kept; 0 for none.
+#' @param tolerance for `horizon = "auto"`: share of the variance that may be missing.
+#' @param seed a whole number from 0 to 2^53 - 1, or `NULL` to take one from R's generator.
+#' @param backend,threads where to compute, see [warp_info()]; no result depends on them.
+#' @param progress whether to show a progress bar; `NULL` for interactive sessions only.
+#' @param ... not used.
+#'
+#' @section Functions:
+#' A function is called once for each resample, with
+#' \describe{
+#'   \item{[normal_mean()]}{the whole population: the data and the `horizon` values drawn after them.}
+#'   \item{[bayesian_bootstrap()]}{the data (rows, for a matrix or data frame) and their weights, which sum to 1.}
+#'   \item{[copula_density()], [copula_regression()]}{`points`, and vectors `cdf` and `density` at these points.}
+#'   \item{[copula_classification()]}{`points` and a vector of probabilities.}
+#' }
+#'
+#' @return An object of class `martingale_posterior`, a list with
+#' \describe{
+#'   \item{`draws`}{draws x quantities, a matrix with column names.}
+#'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
+#'   \item{`cdf`, `density`}{draws x points, in the data's units; of several coordinates `cdf` is that of the last given the
+#'     others. For classification `probability` instead, of the second class.}
+#'   \item{`cdf0`, `density0`, `probability0`}{before resampling: what the data predict.}
+#'   \item{`score`}{mean log density (probability) at which each observation was predicted from those before it, averaged over
+#'     the orders; of the standardised response.}
+#'   \item{`rho`, `rho_x`}{in use.}
+#'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` at the points.}
+#'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is missing.}
+#'   \item{`trajectories`, `times`}{draws x times, where asked for.}
+#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`}{of the run. An interrupted run keeps the steps done.}
+#' }
+#' @section Errors:
+#' `warpbayes_error_input` for missing or infinite values (the position is named), constant columns that are to be
+#' standardised, fewer observations than the model needs, points without the data's columns, and a `functional` that fails or returns
+#' a vector of another length, with the number of the resample; `warpbayes_error_memory` for results larger than memory.
+#' @references
+#' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
+#' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
+#' @seealso [predictive_models], [plot.martingale_posterior()], [predict.martingale_posterior()], [continue()]
+#' @examples
+#' # The posterior of a normal mean.
+#' y <- c(2.1, 1.2, 3.3, 2.6, 1.9)
+#' fit <- predictive_resample(y, normal_mean(), horizon = 500, draws = 200, seed = 1, threads = 2)
+#' fit
+#'
+#' # A density, without a likelihood.
+#' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1, threads = 2)
+#' plot(fit)
+#'
+#' # A median by the Bayesian bootstrap.
+#' quantile(predictive_resample(precip, bayesian_bootstrap(), functional = "median", draws = 500, seed = 1, threads = 2))
+#' @export
+predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functional = NULL, trajectories = 0,
+                                tolerance = 0.02, seed = NULL, backend = NULL, threads = NULL, progress = NULL, ...) {
+  check_dots_empty(...)
+  if (!inherits(model, "predictive_model")) {
+    stop_input("model", "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
+      "bayesian_bootstrap(), not ", show_value(model)
+    )
+  }
+  draws <- check_count(draws, "draws")
+  tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
+  trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
+  if (trajectories > 0 && model$kind != "normal_mean") {
+    stop_input("trajectories", "are kept of normal means only")
+  }
+  seed <- check_seed(seed)
+  progress <- check_progress(progress)
+  run <- resolve_run(backend, threads)
+  fit <- list(
+    model = model, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
+    functional = check_functional(functional, model), seed = seed, backend = run$backend, threads = run$threads,
+    elapsed = 0, interrupted = FALSE
+  )
+  class(fit) <- "martingale_posterior"
+  start <- proc.time()[[3L]]
+  call <- sys.call()
+  fit <- start_resamples(fit, y, run, call)
+  auto <- identical(horizon, "auto")
+  steps <- if (auto) horizon_for(fit, tolerance) else check_horizon(horizon, model, call)
+  fit$every <- if (trajectories > 0) max(1, floor(steps / trajectories)) else 0
+  fit <- advance_resamples(fit, steps, run, progress, call)
+  while (auto && !fit$interrupted && fit$remaining > tolerance && fit$horizon < longest_horizon) {
+    fit <- advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress, call)
+  }
+  fit$elapsed <- proc.time()[[3L]] - start
+  fit
+}
+
+# Where "auto" gives up.
+longest_horizon <- 1e6
+
+check_horizon <- function(horizon, model, call) {
+  if (model$kind == "bayesian_bootstrap" && identical(horizon, Inf)) {
+    return(Inf)
+  }
+  if (is.character(horizon) || !is.numeric(horizon)) {
+    stop_input("horizon", "must be a whole number of observations or \"auto\", not ", show_value(horizon), call = call)
+  }
+  check_count(horizon, "horizon", min = 0, call = call)
+}
+
+start_resamples <- function(fit, y, run, call) {
+  switch(fit$model$kind,
+    normal_mean = start_normal_mean(fit, y, call),
+    bayesian_bootstrap = start_bootstrap(fit, y, call),
+    start_copula(fit, y, run, call)
+  )
+}
+
+# More steps of all resamples, then what is computed from them.
+advance_resamples <- function(fit, steps, run, progress, call) {
+  fit <- switch(fit$model$kind,
+    normal_mean = advance_normal_mean(fit, steps, run, progress),
+    bayesian_bootstrap = advance_bootstrap(fit, steps),
+    advance_copula(fit, steps, run, progress)
+  )
+  fit$remaining <- remaining_share(fit)
+  fit$draws <- switch(fit$model$kind,
+    normal_mean = normal_mean_quantities(fit, run, call),
+    bayesian_bootstrap = bootstrap_quantities(fit, run, progress, call),
+    copula_quantities(fit, call)
+  )
+  fit
+}
+
+# Calls `work(done, steps)` for slices of `total` steps, each of about a fifth of a
+# second, so that interrupts and progress are seen between them. `unit` is a first
+# guess at the steps of a slice, `even` keeps slices even. Returns the steps done;
+# an interrupt ends the loop and keeps them.
+in_slices <- function(total, unit, progress, work) {
+  tick <- progress_signal(total, progress)
+  on.exit(tick(NULL))
+  done <- 0
+  interrupted <- FALSE
+  tryCatch(
+    while (done < total) {
+      steps <- min(max(1, floor(unit)), total - done)
+      started <- proc.time()[[3L]]
+      work(done, steps)
+      took <- proc.time()[[3L]] - started
+      done <- done + steps
+      unit <- steps * min(8, 0.2 / max(took, 0.01))
+      tick(steps)
+    },
+    interrupt = function(condition) interrupted <<- TRUE
+  )
+  list(done = done, interrupted = interrupted)
+}
+
+# How much of the variance a horizon of N leaves out -----------------------------
+
+# sum over i > m of alpha_i^2, alpha_i = (2 - 1/i)/(i + 1) = 3/(i + 1) - 1/i.
+copula_tail <- function(m) {
+  9 * trigamma(m + 2) + trigamma(m + 1) - 6 / (m + 1)
+}
+
+share_left <- function(fit, horizon) {
+  switch(fit$model$kind,
+    normal_mean = fit$start$weight / (fit$start$weight + horizon),
+    bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
+    copula_tail(fit$n + horizon) / copula_tail(fit$n)
+  )
+}
+
+# The least horizon that leaves out no more than `tolerance`.
+horizon_for <- function(fit, tolerance) {
+  if (fit$model$kind == "bayesian_bootstrap") {
+    return(Inf)
+  }
+  high <- 1
+  while (share_left(fit, high) > tolerance && high < longest_horizon) {
+    high <- 2 * high
+  }
+  low <- 0
+  while (high - low > 1) {
+    middle <- floor((low + high) / 2)
+    if (share_left(fit, middle) > tolerance) low <- middle else high <- middle
+  }
+  min(high, longest_horizon)
+}
+
+remaining_share <- function(fit) {
+  known <- share_left(fit, fit$horizon)
+  if (fit$model$kind != "copula_density" || NCOL(fit$points) > 1L || fit$count < 2 || fit$horizon == 0) {
+    return(known)
+  }
+  # E H(u|v)^2 is the probability that two normals of correlation rho^2 are both
+  # below the score of u.
+  inside <- fit$cdf0 > 0.01 & fit$cdf0 < 0.99
+  if (!any(inside)) {
+    return(known)
+  }
+  u <- fit$cdf[, inside, drop = FALSE]
+  spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
+  left <- colMeans(spread) * copula_tail(fit$n + fit$horizon)
+  mean(left / (left + apply(u, 2L, stats::var)))
+}
+
+# P(X < h, Y < h) for standard normals of correlation r: Phi(h)^2 plus the integral of
+# the density at (h, h) over correlations up to r, 16-point Gauss-Legendre.
+both_below <- function(h, r) {
+  node <- c(0.0950125098376374, 0.2816035507792589, 0.4580167776572274, 0.6178762444026438,
+    0.7554044083550030, 0.8656312023878318, 0.9445750230732326, 0.9894009349916499)
+  weight <- c(0.1894506104550685, 0.1826034150449236, 0.1691565193950025, 0.1495959888165767,
+    0.1246289712555339, 0.0951585116824928, 0.0622535239386479, 0.0271524594117541)
+  sum <- 0
+  # In the angle asin(r) the integrand is smooth up to r = 1.
+  top <- asin(r)
+  for (sign in c(-1, 1)) {
+    for (k in seq_along(node)) {
+      angle <- top / 2 * (1 + sign * node[[k]])
+      sum <- sum + weight[[k]] * exp(-h^2 / (1 + sin(angle)))
+    }
+  }
+  stats::pnorm(h)^2 + sum * top / 2 / (2 * pi)
+}

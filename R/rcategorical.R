@@ -1,0 +1,178 @@
+# Draws from many discrete distributions at once.
+
+#' Draws from many discrete distributions
+#'
+#' Draws an item from each row of a matrix of weights, or many items from one vector of weights.
+#'
+#' Weights need not sum to 1. An item of weight zero is never drawn.
+#'
+#' Draw `d` of row `i` is a function of the seed, `i`, `d` and the row's weights alone: neither the number of
+#' threads, nor the processor, nor the other rows, nor whether zeros are stored (a sparse matrix) changes it, and more draws are the same
+#' draws and more. With `precision = "double"` a graphics card gives the same items as a processor.
+#'
+#' The first draw of each row is made in one pass over the matrix, which takes about as long as reading it: items are looked at in blocks of 16,
+#' and each block takes over the draw with probability its sum over the sum so far. Further draws search the row's prefix sums, with a guide table
+#' (Chen and Asau 1974) where there are many.
+#'
+#' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one distribution; or a
+#'   matrix of package Matrix, of which sparse ones stay sparse. Weights are finite and not negative, and at least one in each row is
+#'   positive.
+#' @param draws number of draws from each distribution.
+#' @param log whether `weights` are logarithms of weights; `-Inf` then stands for a weight of zero. Not for sparse
+#'   matrices.
+#' @param seed one whole number that, given back, repeats the draws; `NULL` takes one from R's own generator, so that
+#'   `set.seed()` governs.
+#' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for `getOption("warpbayes.backend", "auto")`. See [warp_info()].
+#' @param threads CPU threads; `NULL` for all that this process may use.
+#' @param precision `"double"` or `"single"`, of sums and uniform numbers. In single precision probabilities are rounded to
+#'   multiples of about 1e-7, and items less probable than that may never come up.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return Items as integers from 1. For a matrix and one draw a vector with an item for each row, for more draws a matrix with rows as in
+#'   `weights` and a column for each draw; for a vector a vector of length `draws`. Row names are kept.
+#' @section Errors:
+#' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, with the first such row (found
+#' while drawing, without another look at the matrix), for arguments of the wrong type or length; `warpbayes_error_memory` for more draws than memory
+#' holds.
+#' @references
+#' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete distributions. *PPoPP '17*, 341-355.
+#' \doi{10.1145/3018743.3018757}
+#'
+#' Chen, H.-C. and Asau, Y. (1974). On generating random variates from an empirical distribution. *AIIE Transactions* 6(2), 163-166.
+#' \doi{10.1080/05695557408974949}
+#' @seealso [rpmf()] for draws of one distribution on whole numbers.
+#' @examples
+#' # One draw from each row.
+#' weights <- rbind(c(1, 0, 0), c(0, 1, 1), c(5, 3, 2))
+#' rcategorical(weights, seed = 1, threads = 2)
+#'
+#' # Many draws from one distribution.
+#' table(rcategorical(c(a = 5, b = 3, c = 2), draws = 1000, seed = 1, threads = 2))
+#'
+#' # Classes of a latent-class model from log likelihoods.
+#' x <- c(-2, 0, 2, 4)
+#' joint <- cbind(log(0.3) + dnorm(x, -1, log = TRUE), log(0.7) + dnorm(x, 3, log = TRUE))
+#' rcategorical(joint, draws = 5, log = TRUE, seed = 1, threads = 2)
+#' @export
+rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend = NULL, threads = NULL,
+                         precision = c("double", "single"), ...) {
+  check_dots_empty(...)
+  draws <- check_count(draws, "draws", min = 0, max = 2^52)
+  log <- check_flag(log, "log")
+  precision <- check_precision(precision)
+  weights <- as_categorical_weights(weights, log)
+  shape <- dim(weights)
+  rows <- if (is.null(shape)) 1 else shape[[1L]]
+  check_draws_fit(rows, draws, is.null(shape))
+  seed <- check_seed(seed)
+  run <- known_run(backend, threads)
+  items <- if (rows * draws == 0) {
+    integer()
+  } else {
+    draw_categorical(weights, draws, log, seed, as.integer(precision == "single"), run)
+  }
+  labels <- if (rows > 0 && !is.null(shape)) rownames(weights)
+  if (!is.null(shape) && draws != 1) {
+    dim(items) <- c(rows, draws)
+    if (!is.null(labels)) {
+      rownames(items) <- labels
+    }
+  } else {
+    names(items) <- labels
+  }
+  items
+}
+
+draw_categorical <- function(weights, draws, log, seed, single, run) {
+  if (isS4(weights)) {
+    return(native(
+      C_categorical_draw_sparse, weights@Dim, weights@p, weights@i, weights@x, draws, seed, single, run
+    ))
+  }
+  native(C_categorical_draw, weights, draws, log, seed, single, run)
+}
+
+# A double matrix, a double vector, or a "dgCMatrix"; the values are checked where they
+# are drawn from.
+as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
+  if (isS4(weights) && methods::is(weights, "Matrix")) {
+    weights <- as_plain_matrix(weights, log, call)
+  }
+  if (!isS4(weights)) {
+    if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
+      stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ", show_value(weights),
+        call = call
+      )
+    }
+    if (length(dim(weights)) == 1L) {
+      weights <- as.vector(weights)
+    }
+    if (!is.double(weights)) {
+      storage.mode(weights) <- "double"
+    }
+  }
+  columns <- if (is.null(dim(weights))) length(weights) else ncol(weights)
+  if (columns == 0 && !identical(nrow(weights), 0L)) {
+    stop_input("weights", "is empty: there is nothing to draw", if (!is.null(dim(weights))) " from in its rows", call = call)
+  }
+  if (columns > .Machine$integer.max) {
+    stop_input("weights", sprintf("has %.0f weights in a row, more than R's integers can tell apart", columns), call = call)
+  }
+  weights
+}
+
+# A matrix of package Matrix as a base matrix, or as a "dgCMatrix" if it is sparse.
+as_plain_matrix <- function(weights, log, call) {
+  if (!requireNamespace("Matrix", quietly = TRUE)) {
+    stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed", call = call)
+  }
+  valid <- methods::validObject(weights, test = TRUE)
+  if (!isTRUE(valid)) {
+    stop_input("weights", "is not a valid ", class(weights)[[1L]], ": ", valid[[1L]], call = call)
+  }
+  if (!methods::is(weights, "sparseMatrix")) {
+    return(as.matrix(weights))
+  }
+  if (log) {
+    stop_input("weights", "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0",
+      call = call
+    )
+  }
+  for (class in c("CsparseMatrix", "generalMatrix", "dMatrix")) {
+    weights <- methods::as(weights, class)
+  }
+  weights
+}
+
+# Whether R can hold the result, and the machine.
+check_draws_fit <- function(rows, draws, is_vector, call = sys.call(-1L)) {
+  if (!is_vector && draws > .Machine$integer.max) {
+    stop_input("draws", sprintf("is %.0f: a matrix can have 2147483647 columns", draws), call = call)
+  }
+  bytes <- 4 * rows * draws
+  if (bytes > 1e8 && bytes > memory_available()) {
+    stop_warpbayes("memory", sprintf(
+      "%.0f draws from %.0f distributions take %s, but only %s of memory are available", draws, rows, show_bytes(bytes),
+      show_bytes(memory_available())
+    ), argument = "draws", call = call)
+  }
+}
+
+# For benchmarks and tests: the shortest of `repeats` times, in seconds, of one draw for each
+# distribution with the weights where the backend reads them, and the items. `way`
+# NULL: rows in one pass, by `lanes` of a warp each (0: as chosen); else columns are the distributions.
+measure_categorical <- function(weights, precision = "double", way = NULL, lanes = 0, repeats = 1, seed = 1, backend = NULL,
+                                threads = NULL) {
+  way <- if (is.null(way)) -1L else match(check_choice(way, "way", categorical_ways), categorical_ways) - 1L
+  run <- known_run(backend, threads)
+  native(
+    C_categorical_measure, weights, seed, as.integer(check_precision(precision) == "single"), way, as.integer(lanes),
+    as.integer(repeats), run
+  )
+}
+
+categorical_ways <- c("butterfly", "transposition", "naive")
+
+# Bytes per second that the run's threads, or its graphics card, read from memory.
+measure_read_rate <- function(threads = NULL, backend = NULL) {
+  native(C_backend_read_rate, resolve_run(backend, threads))
+}

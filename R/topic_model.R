@@ -1,0 +1,319 @@
+# The fit of a topic model: arguments, chains, what is averaged and kept.
+
+#' Topic model (latent Dirichlet allocation)
+#'
+#' Fits latent Dirichlet allocation to counts of terms in documents, by uncollapsed
+#' Gibbs sampling or by mean-for-mode estimation. All tokens are drawn at once, on as
+#' many threads as there are or on a graphics card, and the same seed gives the same
+#' topics on any number of threads.
+#'
+#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}} and is
+#' then term \eqn{w} with probability \eqn{\phi_{kw}};
+#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)} and
+#' \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}. A sweep draws \eqn{\theta} and \eqn{\phi}
+#' given the topics of all tokens, and then these given \eqn{\theta} and \eqn{\phi}. A term that
+#' occurs five times in a document is five tokens, each drawn.
+#'
+#' `method = "gibbs"` draws from the posterior. `method = "mean_for_mode"` takes the means of
+#' \eqn{\theta} and \eqn{\phi} given the topics instead of draws: a stochastic form of EM,
+#' which comes to a good model in fewer and cheaper sweeps, but whose draws do not show
+#' how uncertain it is.
+#'
+#' @section What is averaged:
+#' Topics have no fixed numbers, but within one long chain they seldom change places. So `phi` and
+#' `theta` are averages over the kept sweeps of one chain, the one with the highest mean
+#' log likelihood after the warm-up (`reference`), of the means of \eqn{\phi} and \eqn{\theta} given
+#' the topics of that sweep. The other chains show how far the topics depend on the start: [relabel()]
+#' matches their topics to those of the reference.
+#'
+#' @section Learning alpha and beta:
+#' With `alpha = "symmetric"` all \eqn{\alpha_k} are one number with a gamma prior, with
+#' `"asymmetric"` each has its own; `beta = "learn"` does the same for \eqn{\beta}. They are drawn with \eqn{\theta} and
+#' \eqn{\phi} integrated out, by the auxiliary variables of Escobar and West (1995) and Teh and others
+#' (2006), so the chain as a whole still has the posterior as its law. With mean-for-mode
+#' estimation they are set to the mean of the same gamma distribution. Topics that differ in size
+#' are better described by an asymmetric \eqn{\alpha}; \eqn{\beta} is best common to all terms (Wallach,
+#' Mimno and McCallum 2009).
+#'
+#' @section Memory:
+#' \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic, tokens 2 bytes each. The
+#' sums of the averages take 8 bytes for each topic and term and each topic and document, per
+#' chain, and so do `phi` and `theta` themselves.
+#'
+#' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix,
+#'   a quanteda `dfm`, a tm `DocumentTermMatrix` (or `TermDocumentMatrix`), a
+#'   `simple_triplet_matrix`, a numeric matrix, or a data frame with columns
+#'   `document`, `term` and `count`. Documents without tokens keep their row.
+#' @param topics number of topics \eqn{K}, 1 to 16384.
+#' @param alpha one positive number, one for each topic, or `"asymmetric"` or
+#'   `"symmetric"` to learn it.
+#' @param beta one positive number, or `"learn"`.
+#' @param method `"gibbs"` or `"mean_for_mode"`.
+#' @param iter sweeps per chain, those of the warm-up included.
+#' @param warmup sweeps at the start of each chain that do not count.
+#' @param thin after the warm-up, every `thin`-th sweep is kept.
+#' @param chains number of chains, each from its own random start.
+#' @param keep which draws are kept besides the averages: any of `"phi"` (topics x terms x draws x chains) and
+#'   `"theta"` (topics x documents x draws x chains). They take much memory.
+#' @param alpha_prior,beta_prior `shape` and `rate` of the gamma priors of what is learned.
+#' @inheritParams dp_mixture
+#' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
+#'   \item{phi}{K x V: the terms of each topic; rows sum to one.}
+#'   \item{theta}{D x K: the topics of each document; rows sum to one. A document without tokens has
+#'     the mean of its prior.}
+#'   \item{alpha, beta}{mean over the kept sweeps of the reference chain, or as given.}
+#'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of
+#'     each sweep.}
+#'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
+#'   \item{draws}{`alpha` (K x N x C) and `beta` (N x C) where learned, `phi` (K x V x N x C) and `theta` (K x D x N x C) where kept.}
+#'   \item{chain_phi}{a list with the average of each chain, K x V; only if there are several.}
+#'   \item{tokens}{of each topic, the last sweep of each chain: K x C.}
+#'   \item{topics, documents, terms, document_tokens, reference, chains, iter, warmup, thin, method, seed, backend, precision, threads, elapsed, interrupted, x, call}{how
+#'     the fit was made; `x` holds the counts.}
+#'   \item{state}{from which [continue()] runs on.}
+#' @section Interruption:
+#' An interruption from the keyboard returns the sweeps done so far as a fit, with a
+#' warning; [continue()] takes it up where it stopped.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used, naming the argument and, for counts, the
+#' document and term; `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
+#' `warpbayes_error_device` when a graphics card was asked for and fails. A warning where there are more topics than tokens.
+#' @references
+#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *Journal of Machine Learning
+#' Research* **3**, 993-1022.
+#'
+#' Tristan, J.-B., Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode
+#' estimation. *Proceedings of the 32nd International Conference on Machine Learning*, 59-68.
+#'
+#' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
+#' Information Processing Systems* **22**, 1973-1981.
+#' @seealso [predict.topic_model()], [perplexity()], [top_terms()], [coherence()], [relabel()],
+#'   [plot.topic_model()], [continue()]
+#' @examples
+#' # Two subjects that share one word.
+#' set.seed(1)
+#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
+#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' colnames(x) <- words
+#' fit <- topic_model(x, topics = 2, iter = 100, seed = 1, threads = 2)
+#' fit
+#' top_terms(fit, 3)
+#' @export
+topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method = c("gibbs", "mean_for_mode"),
+                        iter = 500, warmup = floor(iter / 2), thin = 1, chains = 1, keep = character(),
+                        alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
+                        seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
+                        progress = NULL, ...) {
+  check_dots_empty(...)
+  counts <- count_matrix(x)
+  topics <- check_count(topics, "topics", max = 16384)
+  if (topics > counts$tokens) {
+    warning(sprintf("there are more topics (%d) than tokens (%d): most topics are draws from their prior", topics, counts$tokens), call. = FALSE)
+  }
+  method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
+  alpha <- check_alpha(alpha, topics)
+  beta <- check_beta(beta)
+  prior <- c(check_gamma(alpha_prior, "alpha_prior"), check_gamma(beta_prior, "beta_prior"))
+  iter <- check_count(iter, "iter")
+  warmup <- check_warmup(warmup, iter)
+  thin <- check_thin(thin, iter, warmup)
+  chains <- check_count(chains, "chains", max = 1e4)
+  keep <- check_topic_keep(keep)
+  precision <- check_precision(precision)
+  progress <- check_progress(progress)
+  run <- resolve_run(backend, threads)
+  seed <- check_seed(seed)
+
+  fit <- structure(list(
+    draws = NULL, topics = topics, chains = chains, iter = 0, warmup = warmup, thin = thin, keep = keep, seed = seed,
+    method = method, learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend,
+    precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
+    document_tokens = document_sizes(counts), x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE,
+    call = match.call()
+  ), class = "topic_model")
+  fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
+  advance_chains(fit, iter, topic_sampler, run, progress, threads)
+}
+
+#' @rdname continue
+#' @export
+continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+  check_dots_empty(...)
+  if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
+    stop_input("fit", "has lost its counts, `fit$x`, or has others than those that were fitted: more sweeps need them")
+  }
+  continue_chains(fit, iter, topic_sampler, backend, threads, progress)
+}
+
+check_alpha <- function(alpha, topics, call = sys.call(-1L)) {
+  learned <- c("symmetric", "asymmetric")
+  if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
+    return(list(learn = alpha, start = rep(min(1, 5 / topics), topics)))
+  }
+  usable <- is.numeric(alpha) && length(alpha) %in% c(1, topics) && all(is.finite(alpha)) && all(alpha > 0)
+  if (!usable) {
+    shown <- if (is.numeric(alpha) && length(alpha) %in% c(1, topics)) {
+      at <- which(!is.finite(alpha) | alpha <= 0)[[1L]]
+      paste(format(alpha[[at]]), if (length(alpha) > 1L) sprintf("for topic %d", at))
+    } else {
+      show_value(alpha)
+    }
+    stop_input("alpha", sprintf("must be one positive number, %d of them, \"symmetric\" or \"asymmetric\", not ", topics), trimws(shown), call = call)
+  }
+  list(learn = "none", start = rep(as.double(alpha), length.out = topics))
+}
+
+check_beta <- function(beta, call = sys.call(-1L)) {
+  if (identical(beta, "learn")) {
+    return(list(learn = TRUE, start = 0.1))
+  }
+  if (!is.numeric(beta) || length(beta) != 1L || !is.finite(beta) || beta <= 0) {
+    stop_input("beta", "must be one positive number or \"learn\", not ", show_value(beta), call = call)
+  }
+  list(learn = FALSE, start = as.double(beta))
+}
+
+check_gamma <- function(prior, argument, call = sys.call(-1L)) {
+  if (!is.numeric(prior) || length(prior) != 2L || !all(is.finite(prior)) || any(prior <= 0)) {
+    stop_input(argument, "must be two positive numbers, shape and rate, not ", show_value(prior), call = call)
+  }
+  if (all(c("shape", "rate") %in% names(prior))) prior <- prior[c("shape", "rate")]
+  as.double(prior)
+}
+
+check_topic_keep <- function(keep, call = sys.call(-1L)) {
+  choices <- c("phi", "theta")
+  if (is.null(keep)) {
+    return(character())
+  }
+  if (!is.character(keep) || !all(keep %in% choices)) {
+    wrong <- if (is.character(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
+    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+  }
+  choices[choices %in% keep]
+}
+
+# The sampler ---------------------------------------------------------------------
+
+open_topics <- function(counts, topics, precision, run) {
+  native(C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics), as.integer(precision == "single"), run)
+}
+
+topic_start <- function(fit, alpha, beta, run) {
+  function(key) {
+    session <- open_topics(fit$x, fit$topics, fit$precision, run)
+    on.exit(.Call(C_topic_close, session))
+    list(topics = native(C_topic_start, session, key), alpha = alpha, beta = beta, sums = NULL, kept = 0, added = 0)
+  }
+}
+
+topic_sampler <- function(fit) {
+  k <- fit$topics
+  parts <- list(
+    alpha = if (fit$learn$alpha != "none") stored(k),
+    beta = if (fit$learn$beta) stored(),
+    phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
+    theta = if ("theta" %in% fit$keep) stored(c(k, length(fit$documents)), names = list(NULL, fit$documents))
+  )
+  list(
+    traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
+    draws = parts[!vapply(parts, is.null, NA)],
+    open = function(run) open_topics(fit$x, k, fit$precision, run),
+    close = function(session) .Call(C_topic_close, session),
+    step = topic_step(fit),
+    finish = topic_finish
+  )
+}
+
+# The sums of a chain are vectors that native code adds to in place. A run works on a copy
+# of its own, held in an environment of the state; the fit that it started from keeps its.
+# A kept sweep is added when the chain goes on, or in the end: if an interruption takes the chain back by
+# a slice, `added` tells what the sums have already.
+topic_step <- function(fit) {
+  method <- as.integer(c(
+    fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
+  ))
+  want <- c("theta", "phi") %in% fit$keep
+  function(session, state, sweeps, keep) {
+    state <- add_pending(session, fit, state)
+    slice <- native(
+      C_topic_sweep, session, state$topics, state$alpha, state$beta, state$key, state$sweep + 1, as.integer(sweeps),
+      method, fit$prior, want & keep
+    )
+    # The conditional means of a sweep are those given its topics under the alpha and beta it
+    # was drawn with, or as learned from them: both have the same law; the latter are at hand.
+    state$topics <- slice$topics
+    state$alpha <- slice$alpha
+    state$beta <- slice$beta
+    state$kept <- state$kept + keep
+    list(
+      state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")],
+      draw = if (keep) slice[c("alpha", "beta", "phi", "theta")]
+    )
+  }
+}
+
+add_pending <- function(session, fit, state) {
+  if (!is.environment(state$sums)) {
+    old <- state$sums
+    state$sums <- new.env(parent = emptyenv())
+    size <- fit$topics * c(length(fit$documents), length(fit$terms))
+    # Adding 0 makes vectors of their own.
+    state$sums$theta <- if (is.null(old)) numeric(size[[1L]]) else old$theta + 0
+    state$sums$phi <- if (is.null(old)) numeric(size[[2L]]) else old$phi + 0
+    state$sums$added <- if (is.null(old)) 0 else old$added
+  }
+  if (state$sums$added < state$kept) {
+    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, state$sums$theta, state$sums$phi)
+    state$sums$added <- state$kept
+  }
+  state
+}
+
+# Averages from the sums, the reference chain, and sizes of the topics.
+topic_finish <- function(fit) {
+  session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1))
+  on.exit(.Call(C_topic_close, session))
+  fit$state <- lapply(fit$state, function(state) {
+    state <- add_pending(session, fit, state)
+    state$sums <- list(theta = state$sums$theta, phi = state$sums$phi, added = state$sums$added)
+    state
+  })
+  after <- seq_len(fit$iter) > fit$warmup
+  mean_likelihood <- colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
+  fit$reference <- if (fit$chains == 1) 1L else which.max(mean_likelihood)
+  averages <- lapply(fit$state, function(state) topic_averages(session, fit, state))
+  reference <- averages[[fit$reference]]
+  fit$phi <- reference$phi
+  fit$theta <- reference$theta
+  fit$alpha <- if (fit$learn$alpha != "none" && length(fit$draws$alpha)) {
+    rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
+  } else {
+    fit$state[[fit$reference]]$alpha
+  }
+  fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) mean(fit$draws$beta[, fit$reference]) else fit$state[[fit$reference]]$beta
+  fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
+  fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
+  fit
+}
+
+# Before the first kept sweep: the means given the topics as they are.
+topic_averages <- function(session, fit, state) {
+  sums <- state$sums
+  count <- sums$added
+  if (count == 0) {
+    sums <- list(theta = numeric(length(sums$theta)), phi = numeric(length(sums$phi)))
+    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, sums$theta, sums$phi)
+    count <- 1
+  }
+  list(
+    phi = matrix(sums$phi / count, fit$topics, dimnames = list(NULL, fit$terms)),
+    theta = t(matrix(sums$theta / count, fit$topics, dimnames = list(NULL, fit$documents)))
+  )
+}
+
+# Tokens of each topic; two bytes a token.
+topic_sizes <- function(topics, count) {
+  tabulate(readBin(topics, "integer", length(topics) / 2, size = 2L, signed = FALSE) + 1L, count)
+}

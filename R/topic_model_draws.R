@@ -1,0 +1,150 @@
+# A fitted topic model for other packages: posterior's draws, and the tables of tidy(),
+# glance() and augment(). Registered when those packages are there.
+
+#' Draws of a fitted topic model for posterior
+#'
+#' The quantities that do not depend on how topics are numbered, which can be compared over draws
+#' and chains: `log_likelihood`, and `alpha_sum` and `beta` where they were learned. With `topics = TRUE` also what was
+#' kept of single topics: `alpha[k]`, `phi[k,term]`; topic `k` is the same topic in all
+#' draws only after [relabel()].
+#'
+#' @param x a fit from [topic_model()].
+#' @param topics whether to add the parameters of single topics.
+#' @param ... not used.
+#' @return An object of the class that the generic's name says.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)
+#' if (requireNamespace("posterior", quietly = TRUE)) {
+#'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
+#' }
+#' @name as_draws.topic_model
+NULL
+
+# iterations x chains x variables.
+topic_draws_array <- function(fit, topics = FALSE) {
+  topics <- check_flag(topics, "topics")
+  count <- kept_draws(fit$iter, fit)
+  sweeps <- fit$warmup + fit$thin * seq_len(count)
+  parts <- lapply(topic_traces(fit), function(trace) trace[sweeps, , drop = FALSE])
+  if (topics) {
+    for (k in seq_len(NROW(fit$draws$alpha))) {
+      parts[[sprintf("alpha[%d]", k)]] <- fit$draws$alpha[k, , ]
+    }
+    if (!is.null(fit$draws$phi)) {
+      for (w in seq_along(fit$terms)) {
+        for (k in seq_len(fit$topics)) {
+          parts[[sprintf("phi[%d,%s]", k, fit$terms[[w]])]] <- fit$draws$phi[k, w, , ]
+        }
+      }
+    }
+  }
+  array(unlist(parts, use.names = FALSE), c(count, fit$chains, length(parts)), dimnames = list(NULL, NULL, names(parts)))
+}
+
+# What is compared over chains: sweeps x chains each.
+topic_traces <- function(fit) {
+  c(
+    list(log_likelihood = fit$log_likelihood),
+    if (fit$learn$alpha != "none") list(alpha_sum = fit$alpha_sum),
+    if (fit$learn$beta) list(beta = fit$beta_trace)
+  )
+}
+
+#' @rdname as_draws.topic_model
+#' @exportS3Method posterior::as_draws
+as_draws.topic_model <- function(x, topics = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_array(topic_draws_array(x, topics))
+}
+
+#' @rdname as_draws.topic_model
+#' @exportS3Method posterior::as_draws_array
+as_draws_array.topic_model <- as_draws.topic_model
+
+#' @rdname as_draws.topic_model
+#' @exportS3Method posterior::as_draws_matrix
+as_draws_matrix.topic_model <- function(x, topics = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_matrix(posterior::as_draws_array(topic_draws_array(x, topics)))
+}
+
+#' @rdname as_draws.topic_model
+#' @exportS3Method posterior::as_draws_df
+as_draws_df.topic_model <- function(x, topics = FALSE, ...) {
+  check_dots_empty(...)
+  posterior::as_draws_df(posterior::as_draws_array(topic_draws_array(x, topics)))
+}
+
+#' Tables of a fitted topic model
+#'
+#' Methods for the generics of package generics, there when that package is, with
+#' the columns that package tidytext gives for topic models.
+#'
+#' @param x a fit from [topic_model()].
+#' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents.
+#' @param data counts as `newdata` of [predict.topic_model()]; `NULL` for those that were fitted.
+#' @param ... not used.
+#' @return `tidy()`: a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or `document`, `topic` and `gamma`
+#'   (\eqn{\theta_{dk}}). `augment()`: a data frame with one row for each document and term that occurs in it:
+#'   `document`, `term`, `count` and `.topic`, the most probable topic of these tokens. `glance()`: a data frame with `topics`,
+#'   `documents`, `terms`, `tokens`, `chains`, `iter`, `alpha_sum`, `beta`, `log_likelihood` and `perplexity`
+#'   (of the fitted words, mean over the kept sweeps of the reference chain) and `seconds`.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
+#' if (requireNamespace("generics", quietly = TRUE)) {
+#'   generics::glance(fit)
+#'   generics::tidy(fit)
+#'   head(generics::augment(fit))
+#' }
+#' @name tidy.topic_model
+NULL
+
+#' @rdname tidy.topic_model
+#' @exportS3Method generics::tidy
+tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
+  check_dots_empty(...)
+  matrix <- check_choice(matrix, "matrix", c("beta", "gamma"))
+  k <- x$topics
+  if (matrix == "beta") {
+    return(data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi)))
+  }
+  data.frame(document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta))
+}
+
+#' @rdname tidy.topic_model
+#' @exportS3Method generics::augment
+augment.topic_model <- function(x, data = NULL, ...) {
+  check_dots_empty(...)
+  counts <- if (is.null(data)) x$x else known_terms(x, data)
+  theta <- if (is.null(data)) x$theta else predict(x, data)
+  document <- counts$i + 1L
+  term <- term_columns(counts)
+  topic <- integer(length(document))
+  best <- rep(-1, length(document))
+  for (k in seq_len(x$topics)) {
+    weight <- theta[document, k] * x$phi[k, term]
+    topic[weight > best] <- k
+    best <- pmax(best, weight)
+  }
+  data.frame(document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic)
+}
+
+#' @rdname tidy.topic_model
+#' @exportS3Method generics::glance
+glance.topic_model <- function(x, ...) {
+  check_dots_empty(...)
+  log_likelihood <- mean_log_likelihood(x)
+  data.frame(
+    topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
+    iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
+    perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed)
+  )
+}
+
+# Of the reference chain, over the sweeps after the warm-up, or all of a fit that ended before.
+mean_log_likelihood <- function(fit) {
+  after <- seq_len(fit$iter) > fit$warmup
+  mean(fit$log_likelihood[if (any(after)) after else TRUE, fit$reference])
+}

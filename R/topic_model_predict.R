@@ -1,0 +1,195 @@
+# Topics of new documents, and how well the words of new documents are predicted.
+
+#' Topics of new documents
+#'
+#' Estimates the topics of documents under the terms of the fitted topics: \eqn{\phi} is held
+#' at its average, and \eqn{\theta} and the topics of the tokens are drawn in turn.
+#'
+#' Terms are matched by name; without names in the fit or in `newdata`, by position. Terms that
+#' the fit does not know say nothing about the topics: they are left out, counted, and reported.
+#' The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of the fit. A
+#' document without known terms has the mean of the prior.
+#'
+#' @param object a fit from [topic_model()].
+#' @param newdata counts in any of the forms that [topic_model()] takes; `NULL` for the
+#'   documents that were fitted, whose `theta` is then returned.
+#' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
+#' @param iter sweeps, of which the first half does not count.
+#' @inheritParams topic_model
+#' @return `"topics"`: a matrix, documents x topics, rows summing to one, with the names of
+#'   the documents; `"class"`: an integer vector. Attribute `unknown`: tokens of each document
+#'   that are not terms of the fit; a message tells their share if there are any.
+#' @section Errors:
+#' `warpbayes_error_input` where `newdata` cannot be read or shares no term with the fit.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' colnames(x) <- c("goal", "team", "price", "trade")
+#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
+#' predict(fit, rbind(c(goal = 4, team = 2), c(0, 0)), seed = 1, threads = 2)
+#' @export
+predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100, seed = NULL,
+                                backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("topics", "class"))
+  iter <- check_count(iter, "iter", min = 2)
+  if (is.null(newdata)) {
+    theta <- object$theta
+  } else {
+    counts <- known_terms(object, newdata)
+    run <- resolve_run(backend, threads)
+    theta <- infer_topics(object, counts, iter, check_seed(seed), run)
+    attr(theta, "unknown") <- counts$unknown
+    report_unknown(counts)
+  }
+  if (type == "topics") {
+    return(theta)
+  }
+  structure(max.col(theta, ties.method = "first"), names = rownames(theta), unknown = attr(theta, "unknown"))
+}
+
+known_terms <- function(fit, newdata, call = sys.call(-1L)) {
+  counts <- count_matrix(newdata, "newdata", call)
+  if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
+    counts <- match_terms(counts, fit$terms)
+    if (counts$tokens == 0) {
+      stop_input("newdata", sprintf("shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
+        sum(counts$unknown), length(fit$terms)), call = call)
+    }
+    return(counts)
+  }
+  if (counts$size[[2L]] != length(fit$terms)) {
+    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)), call = call)
+  }
+  counts$terms <- fit$terms
+  counts$unknown <- numeric(counts$size[[1L]])
+  counts
+}
+
+report_unknown <- function(counts) {
+  lost <- sum(counts$unknown)
+  if (lost > 0) {
+    message(sprintf("%s of %s tokens (%s%%) are of terms that the fit does not know", format(lost, big.mark = ","),
+      format(lost + counts$tokens, big.mark = ","), format(100 * lost / (lost + counts$tokens), digits = 2)))
+  }
+}
+
+# Mean over the second half of the sweeps of theta given the topics: documents x topics.
+infer_topics <- function(fit, counts, iter, seed, run) {
+  session <- open_topics(counts, fit$topics, fit$precision, run)
+  on.exit(.Call(C_topic_close, session))
+  native(C_topic_set_phi, session, fit$phi)
+  # Chain 0: no chain of a fit with the same seed.
+  key <- chain_key(seed, 0)
+  topics <- native(C_topic_start, session, key)
+  mean <- fit$method == "mean_for_mode"
+  sums <- numeric(fit$topics * counts$size[[1L]])
+  alpha <- as.double(fit$alpha)
+  warmup <- iter %/% 2
+  topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
+  for (sweep in seq(warmup + 1, iter)) {
+    topics <- native(C_topic_infer, session, topics, alpha, key, sweep, 1L, mean)
+    native(C_topic_add_means, session, topics, alpha, 1, sums, NULL)
+  }
+  t(matrix(sums / (iter - warmup), fit$topics, dimnames = list(NULL, counts$documents)))
+}
+
+#' Perplexity of held-out words
+#'
+#' How well a fit predicts words that it has not seen: of each new document, \eqn{\theta} is estimated from one part
+#' of its words, and the other part is predicted (document completion).
+#'
+#' The tokens of each document are split at random: each goes to the part that is predicted with probability
+#' `share`, independently. The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the \eqn{n} predicted tokens, \eqn{p(w) =
+#' \sum_k \theta_{dk} \phi_{kw}}: lower is better, and a fit that knows nothing has the number of terms.
+#' Words on which \eqn{\theta} was estimated never count, so more topics do not win by themselves.
+#' Without `newdata` the words that were fitted are scored as they are, which is no measure of prediction.
+#'
+#' @param fit a fit from [topic_model()].
+#' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
+#' @param share of the tokens that are predicted.
+#' @param iter sweeps in which \eqn{\theta} is estimated.
+#' @inheritParams predict.topic_model
+#' @return A number of class `perplexity`, with attributes `log_likelihood` (of each document), `tokens` (predicted, of each
+#'   document) and `unknown` (tokens of each document that are not terms of the fit).
+#' @section Errors:
+#' `warpbayes_error_input` where `newdata` cannot be read or shares no term with the fit.
+#' @references
+#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
+#' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
+#' @examples
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)
+#' perplexity(fit, x[41:60, ], seed = 1, threads = 2)
+#' @export
+perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  check_topic_fit(fit)
+  share <- check_number(share, "share", 0, 1)
+  iter <- check_count(iter, "iter", min = 2)
+  run <- resolve_run(backend, threads)
+  if (is.null(newdata)) {
+    return(score_words(fit, fit$x, fit$theta, run))
+  }
+  counts <- known_terms(fit, newdata)
+  seed <- check_seed(seed)
+  halves <- split_tokens(counts, share, seed)
+  if (halves$predicted$tokens == 0) {
+    stop_input("share", sprintf("is %s, and none of the %d tokens of `newdata` fell into the part to predict", format(share), counts$tokens))
+  }
+  theta <- infer_topics(fit, halves$seen, iter, seed, run)
+  score_words(fit, halves$predicted, theta, run)
+}
+
+check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
+  if (!inherits(fit, "topic_model")) {
+    stop_input(argument, "must come from topic_model(), not ", show_value(fit), call = call)
+  }
+}
+
+# Each token to one of two parts, by R's generator started from the seed, and put back.
+split_tokens <- function(counts, share, seed) {
+  predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
+  part <- function(values) {
+    some <- counts
+    used <- values > 0
+    some$count <- as.integer(values[used])
+    some$i <- counts$i[used]
+    some$p <- c(0L, cumsum(tabulate(term_columns(counts)[used], counts$size[[2L]])))
+    some$tokens <- sum(some$count)
+    some
+  }
+  list(seen = part(counts$count - predicted), predicted = part(predicted))
+}
+
+# The value of an expression with R's generator started anew; its state is put back.
+with_seed <- function(seed, expression) {
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  kind <- RNGkind()
+  on.exit({
+    RNGkind(kind[[1L]], kind[[2L]], kind[[3L]])
+    if (is.null(old)) rm(list = ".Random.seed", envir = globalenv()) else assign(".Random.seed", old, envir = globalenv())
+  })
+  set.seed(as.integer(seed %% 2147483647), "Mersenne-Twister", "Inversion", "Rejection")
+  expression
+}
+
+score_words <- function(fit, counts, theta, run) {
+  session <- open_topics(counts, fit$topics, fit$precision, run)
+  on.exit(.Call(C_topic_close, session))
+  native(C_topic_set_phi, session, fit$phi)
+  log_likelihood <- native(C_topic_score, session, t(theta))
+  names(log_likelihood) <- counts$documents
+  structure(exp(-sum(log_likelihood) / counts$tokens), log_likelihood = log_likelihood, tokens = document_sizes(counts),
+    unknown = counts$unknown, class = "perplexity")
+}
+
+#' @rdname perplexity
+#' @param x a perplexity.
+#' @export
+print.perplexity <- function(x, ...) {
+  check_dots_empty(...)
+  cat(sprintf("perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
+    count_words(length(attr(x, "tokens")), "document"),
+    if (sum(attr(x, "unknown")) > 0) sprintf(" (%s of unknown terms left out)", count_words(sum(attr(x, "unknown")), "token")) else ""))
+  invisible(x)
+}

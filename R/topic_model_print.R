@@ -1,0 +1,144 @@
+# What a fitted topic model says about itself: print() and summary().
+
+topic_words <- function(fit) {
+  learned <- c(
+    if (fit$learn$alpha != "none") sprintf("%s alpha", fit$learn$alpha),
+    if (fit$learn$beta) "beta"
+  )
+  c(
+    sprintf("Topic model: %s of %s terms, %s in %s", count_words(fit$topics, "topic"), format(length(fit$terms), big.mark = ","),
+      count_words(fit$x$tokens, "token"), count_words(length(fit$documents), "document")),
+    sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
+      if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
+      count_words(fit$iter, "sweep"), format(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
+      elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16)),
+    sprintf("alpha sums to %s, beta is %s%s", format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
+      if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
+    sprintf("log likelihood %s, perplexity of the fitted words %s", format(round(mean_log_likelihood(fit)), big.mark = ","),
+      format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4)))
+  )
+}
+
+# Share of the tokens that is each topic's: documents weighted by their length.
+topic_prevalence <- function(fit) {
+  colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
+}
+
+term_lines <- function(fit, topics, n) {
+  terms <- top_terms(fit, n)
+  vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
+}
+
+#' Print or summarise a fitted topic model
+#'
+#' `print()` says in a few lines what was fitted and shows the largest topics;
+#' `summary()` has all topics with their prevalence and coherence, and the convergence of the chains
+#' and a verdict in words.
+#'
+#' @section Convergence:
+#' Chains are compared on quantities that do not depend on how topics are numbered: the log
+#' likelihood, and the sum of the \eqn{\alpha_k} and \eqn{\beta} where learned. `rhat` and `ess_bulk` are those
+#' of [summary.dp_mixture()]. Topic models have many modes: chains that find different
+#' topics of the same quality agree on these quantities. Look at `relabel(fit)$distance` for the topics themselves.
+#'
+#' @param object,x a fit from [topic_model()], or its summary.
+#' @param topics how many of the largest topics to show.
+#' @param terms how many terms of each.
+#' @param ... not used.
+#' @return `summary()` gives a list of class `summary.topic_model`:
+#' \describe{
+#'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `prevalence` (share of all tokens), `alpha`, `coherence`
+#'     (UMass), `terms`.}
+#'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; `NA` where it does not vary or
+#'     there are fewer than twelve sweeps after the warm-up.}
+#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` where it cannot be judged.}
+#'   \item{`verdict`}{a sentence.}
+#' }
+#' `print()` returns its argument invisibly.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)
+#' summary(fit)
+#' @export
+print.topic_model <- function(x, topics = 10, terms = 6, ...) {
+  check_dots_empty(...)
+  cat(topic_words(x), sep = "\n")
+  prevalence <- topic_prevalence(x)
+  shown <- utils::head(order(-prevalence), topics)
+  cat(sprintf("  %s  %s  %s", format(shown), format(paste0(format(100 * prevalence[shown], digits = 2), "%")),
+    term_lines(x, shown, terms)), sep = "\n")
+  if (length(shown) < x$topics) {
+    cat(sprintf("  and %s\n", count_words(x$topics - length(shown), "topic")))
+  }
+  invisible(x)
+}
+
+#' @rdname print.topic_model
+#' @export
+summary.topic_model <- function(object, terms = 8, ...) {
+  check_dots_empty(...)
+  prevalence <- topic_prevalence(object)
+  order <- order(-prevalence)
+  diagnostics <- topic_diagnostics(object)
+  judged <- diagnostics$rhat[!is.na(diagnostics$rhat)]
+  converged <- if (!length(judged)) NA else all(judged <= rhat_limit)
+  structure(list(
+    words = topic_words(object),
+    topics = data.frame(
+      topic = order, prevalence = prevalence[order], alpha = object$alpha[order],
+      coherence = coherence(object)[order], terms = term_lines(object, order, terms)
+    ),
+    diagnostics = diagnostics, converged = converged, verdict = topic_verdict(object, diagnostics, converged)
+  ), class = "summary.topic_model")
+}
+
+topic_diagnostics <- function(fit) {
+  after <- seq_len(fit$iter) > fit$warmup
+  traces <- lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
+  usable <- function(draws) nrow(draws) >= 12L && stats::var(as.vector(draws)) > 0
+  data.frame(
+    quantity = names(traces),
+    mean = vapply(traces, function(draws) if (length(draws)) mean(draws) else NA_real_, 0),
+    sd = vapply(traces, function(draws) if (length(draws) > 1L) stats::sd(draws) else NA_real_, 0),
+    rhat = vapply(traces, function(draws) if (usable(draws)) split_rhat(draws) else NA_real_, 0),
+    ess_bulk = vapply(traces, function(draws) if (usable(draws)) bulk_size(draws) else NA_real_, 0),
+    row.names = NULL
+  )
+}
+
+topic_verdict <- function(fit, diagnostics, converged) {
+  if (fit$method == "mean_for_mode") {
+    return("Mean-for-mode estimation gives an estimate, not draws from the posterior.")
+  }
+  if (is.na(converged)) {
+    return("Too few sweeps after the warm-up to judge convergence.")
+  }
+  if (converged) {
+    return(if (fit$chains > 1) {
+      "The chains agree on how well they fit; relabel() tells whether they found the same topics."
+    } else {
+      "The chain has settled; fit several chains to see whether they find the same topics."
+    })
+  }
+  worst <- which.max(diagnostics$rhat)
+  sprintf("Not converged: Rhat of %s is %s, above %s; run longer with continue().", diagnostics$quantity[[worst]],
+    format(signif(diagnostics$rhat[[worst]], 3)), format(rhat_limit))
+}
+
+#' @rdname print.topic_model
+#' @export
+print.summary.topic_model <- function(x, topics = 20, ...) {
+  check_dots_empty(...)
+  cat(x$words, sep = "\n")
+  shown <- utils::head(x$topics, topics)
+  cat("\nTopics by prevalence (coherence: UMass)\n")
+  cat(sprintf("  %s  %s  %s  %s", format(shown$topic), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
+    format(shown$coherence, digits = 2), shown$terms), sep = "\n")
+  if (nrow(shown) < nrow(x$topics)) {
+    cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
+  }
+  cat("\n")
+  print(x$diagnostics, digits = 4, row.names = FALSE)
+  cat("\n", x$verdict, "\n", sep = "")
+  invisible(x)
+}

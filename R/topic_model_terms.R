@@ -1,0 +1,118 @@
+# What topics are about, and how well their terms go together.
+
+#' Top terms of topics
+#'
+#' @param fit a fit from [topic_model()].
+#' @param n terms of each topic.
+#' @param by `"probability"`: \eqn{\phi_{kw}}, which favours words that are common everywhere; `"lift"`:
+#'   \eqn{\phi_{kw}} over the term's share of all tokens, which favours rare ones; `"frex"`: the harmonic
+#'   mean of the ranks, from 0 to 1, of \eqn{\phi_{kw}} within the topic and of the share of the term's probability that is the topic's
+#'   own (frequency and exclusivity, Bischof and Airoldi 2012).
+#' @param weight of exclusivity in `"frex"`.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score` (by which the terms are ranked).
+#' @references
+#' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity.
+#' *Proceedings of the 29th International Conference on Machine Learning*, 201-208.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' colnames(x) <- c("goal", "team", "price", "trade")
+#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
+#' top_terms(fit, 2, by = "frex")
+#' @export
+top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex"), weight = 0.5, ...) {
+  check_dots_empty(...)
+  check_topic_fit(fit)
+  n <- min(check_count(n, "n"), length(fit$terms))
+  by <- check_choice(by, "by", c("probability", "lift", "frex"))
+  weight <- check_number(weight, "weight", 0, 1, open = FALSE)
+  score <- term_scores(fit, by, weight)
+  order <- apply(score, 1L, function(values) order(-values)[seq_len(n)])
+  order <- matrix(order, n)
+  topic <- rep(seq_len(fit$topics), each = n)
+  at <- cbind(topic, as.vector(order))
+  data.frame(
+    topic = topic, rank = rep(seq_len(n), fit$topics), term = fit$terms[at[, 2L]], probability = fit$phi[at],
+    score = score[at]
+  )
+}
+
+term_scores <- function(fit, by, weight = 0.5) {
+  phi <- unname(fit$phi)
+  if (by == "probability") {
+    return(phi)
+  }
+  if (by == "lift") {
+    # Terms that never occur share half a token.
+    share <- pmax(term_sizes(fit$x), 0.5) / fit$x$tokens
+    return(phi / rep(share, each = nrow(phi)))
+  }
+  ranks <- function(values) rank(values) / length(values)
+  frequency <- t(apply(phi, 1L, ranks))
+  exclusivity <- t(apply(phi / rep(colSums(phi), each = nrow(phi)), 1L, ranks))
+  1 / (weight / exclusivity + (1 - weight) / frequency)
+}
+
+#' Coherence of topics
+#'
+#' How often the top terms of a topic occur in the same documents.
+#'
+#' With \eqn{D(w)} the number of documents with term \eqn{w} and \eqn{D(v, w)} with both, and the top terms in
+#' order of probability: `"umass"` is the mean over pairs \eqn{i > j} of
+#' \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]} (Mimno and others 2011), 0 at best; `"npmi"` the mean of
+#' the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log p(v, w))}, from -1 (never together) to
+#' 1 (always together), over documents (Bouma 2009).
+#'
+#' @param fit a fit from [topic_model()].
+#' @param newdata counts in which co-occurrence is looked up, in any of the forms that [topic_model()] takes; `NULL` for those that were
+#'   fitted.
+#' @param n top terms of each topic, at least 2.
+#' @param measure `"umass"` or `"npmi"`.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return A numeric vector, one value for each topic; `NA` for topics with fewer than two top terms in the documents.
+#' @references
+#' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
+#' models. *Proceedings of EMNLP*, 262-272.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
+#' coherence(fit, n = 3)
+#' coherence(fit, n = 3, measure = "npmi")
+#' @export
+coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi"), ...) {
+  check_dots_empty(...)
+  check_topic_fit(fit)
+  n <- min(check_count(n, "n", min = 2), length(fit$terms))
+  measure <- check_choice(measure, "measure", c("umass", "npmi"))
+  counts <- if (is.null(newdata)) fit$x else known_terms(fit, newdata)
+  documents <- counts$size[[1L]]
+  score <- fit$phi
+  vapply(seq_len(fit$topics), function(topic) {
+    top <- order(-score[topic, ])[seq_len(n)]
+    with <- vapply(top, function(term) {
+      present <- logical(documents)
+      present[counts$i[seq_len(counts$p[[term + 1L]] - counts$p[[term]]) + counts$p[[term]]] + 1L] <- TRUE
+      present
+    }, logical(documents))
+    together <- crossprod(matrix(as.double(with), documents))
+    pair_coherence(together, documents, measure)
+  }, 0)
+}
+
+# `together`: documents with both of two terms, in order of probability.
+pair_coherence <- function(together, documents, measure) {
+  alone <- diag(together)
+  use <- which(alone > 0)
+  if (length(use) < 2L) {
+    return(NA_real_)
+  }
+  together <- together[use, use]
+  alone <- alone[use]
+  below <- lower.tri(together)
+  if (measure == "umass") {
+    return(mean((log(together + 1) - rep(log(alone), each = length(alone)))[below]))
+  }
+  p <- together[below] / documents
+  product <- outer(alone, alone)[below] / documents^2
+  mean(ifelse(p == 0, -1, ifelse(p == 1, 1, log(p / product) / -log(p))))
+}

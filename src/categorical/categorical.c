@@ -1,0 +1,207 @@
+/* Draws from many discrete distributions: rows in slices, so that a user can interrupt,
+ * and what a backend's pass could not draw from, which is either wrong or out of
+ * the ordinary. */
+#include "core/rounding.h"
+
+#include "categorical/categorical.h"
+
+#include "core/elementary.h"
+#include "numeric/memory.h"
+
+/* Weights and draws of a slice: some tenths of a second. */
+#define SLICE_WEIGHTS ((int64_t)1 << 28)
+#define SLICE_DRAWS ((int64_t)1 << 26)
+
+/* A factor that makes sums of 2^31 finite weights finite. */
+#define SCALE_DOWN 0x1p-64
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Entries of a row, in the forms of both kinds of matrices; column NULL: all. */
+typedef struct row_view {
+  const double *weights;
+  int64_t stride, count, columns;
+  const int32_t *column;
+  int is_log;
+} row_view;
+
+static row_view dense_row(const wb_categorical_rows *rows, int64_t i) {
+  const row_view view = {rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, rows->columns, NULL,
+                         rows->is_log};
+  return view;
+}
+
+static row_view sparse_row(const wb_categorical_sparse *rows, int64_t i) {
+  const int64_t at = rows->offset[i];
+  const row_view view = {rows->weights + at, 1, rows->offset[i + 1] - at, rows->columns, rows->column + at, 0};
+  return view;
+}
+
+/* "row 7, column 2", or "position 2" of a vector. */
+static void place(const wb_categorical_context *context, int64_t row, int64_t column, wb_message *text) {
+  if (context->is_vector)
+    wb_message_write(text, "position %.0f", (double)column);
+  else
+    wb_message_write(text, "row %.0f, column %.0f", (double)row, (double)column);
+}
+
+/* What is wrong with a row, or WB_OK. `row` is its number from 1. */
+static int judge(const wb_categorical_context *context, const row_view *view, int64_t row, wb_message *message) {
+  int possible = 0;
+  wb_message where;
+  for (int64_t i = 0; i < view->count; i++) {
+    const double x = view->weights[i * view->stride];
+    const int allowed = view->is_log ? x < wb_infinity() : x >= 0 && x < wb_infinity();
+    possible |= view->is_log ? x > -wb_infinity() : x > 0;
+    if (allowed) continue;
+    place(context, row, (view->column ? view->column[i] : i) + 1, &where);
+    const char *const rule = view->is_log ? "log weights must be finite, or -Inf for an impossible item"
+                                          : "weights must be finite and not negative";
+    if (x != x)
+      wb_message_write(message, "`weights` has a missing value (NA or NaN) in %s", where.text);
+    else if (x - x != 0)
+      wb_message_write(message, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf", where.text, rule);
+    else
+      wb_message_write(message, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
+    return WB_ERROR_INPUT;
+  }
+  if (possible) return WB_OK;
+  if (context->is_vector)
+    wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
+  else
+    wb_message_write(message, "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
+  return WB_ERROR_INPUT;
+}
+
+/* Makes draws of one sound row in double, from a copy of its weights that sums can hold;
+ * `copy` has room for a row. */
+static int draw_apart(const wb_categorical_context *context, const row_view *view, const wb_categorical_draws *draws,
+                      int64_t row, int64_t draw, int32_t *index, double *copy, wb_message *message) {
+  double largest = -wb_infinity(), sum = 0;
+  for (int64_t i = 0; i < view->count; i++) {
+    const double x = view->weights[i * view->stride];
+    largest = x > largest ? x : largest;
+    sum += x;
+  }
+  const double factor = sum < wb_infinity() ? 1.0 : SCALE_DOWN;
+  for (int64_t i = 0; i < view->count; i++) {
+    const double x = view->weights[i * view->stride];
+    /* Adding 0 makes -0 a 0. */
+    copy[i] = view->is_log ? wb_exp_weight(x - largest) : x * factor + 0.0;
+  }
+  wb_categorical_draws one = *draws;
+  one.precision = WB_DOUBLE;
+  one.first_row = draws->first_row + row;
+  one.first_draw = draw;
+  one.draws = 1;
+  one.index = index;
+  one.index_stride = 1;
+  one.repeats = 0;
+  wb_run alone = context->run;
+  alone.threads = 1;
+  if (!view->column) {
+    const wb_categorical_rows copied = {1, view->count, copy, view->count, 1, 0};
+    return context->processor->draw(&copied, &one, 0, &alone, message);
+  }
+  const int64_t offset[2] = {0, view->count};
+  const wb_categorical_sparse copied = {1, view->columns, offset, view->column, copy};
+  return context->processor->draw_sparse(&copied, &one, &alone, message);
+}
+
+/* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the
+ * number of the slice's first row in its matrix, from 0. */
+static int complete(const wb_categorical_context *context, const wb_categorical_rows *dense,
+                    const wb_categorical_sparse *sparse, int64_t rows, int64_t first, const wb_categorical_draws *draws,
+                    wb_message *message) {
+  double *copy = NULL;
+  int64_t room = 0;
+  int status = WB_OK;
+  for (int64_t d = 0; d < draws->draws && status == WB_OK; d++) {
+    int32_t *const index = draws->index + d * draws->index_stride;
+    for (int64_t i = 0; i < rows && status == WB_OK; i++) {
+      if (index[i] < 0) {
+        const row_view view = dense ? dense_row(dense, i) : sparse_row(sparse, i);
+        status = judge(context, &view, first + i + 1, message);
+        if (status != WB_OK) break;
+        if (view.count > room) {
+          wb_aligned_free(copy);
+          room = view.count;
+          copy = wb_aligned_malloc((size_t)room * sizeof(double));
+          if (!copy) return wb_out_of_memory(message, "a row of weights", (size_t)room * sizeof(double));
+        }
+        status = draw_apart(context, &view, draws, i, draws->first_draw + d, index + i, copy, message);
+      }
+      index[i]++;
+    }
+  }
+  wb_aligned_free(copy);
+  return status;
+}
+
+/* The rows of `dense`, or of `sparse` if that is NULL, in slices. */
+static int draw_slices(const wb_categorical_context *context, const wb_categorical_rows *dense,
+                       const wb_categorical_sparse *sparse, int64_t per_row, const wb_categorical_draws *draws,
+                       wb_message *message) {
+  const wb_categorical_functions *const functions = context->functions;
+  int status = WB_OK;
+  const int64_t rows = dense ? dense->rows : sparse->rows;
+  int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
+  if (row_step < 512) row_step = 512;
+  for (int64_t row = 0; row < rows; row += row_step) {
+    const int64_t count = smaller(row_step, rows - row);
+    const int64_t draw_step = SLICE_DRAWS / count > 1024 ? SLICE_DRAWS / count : 1024;
+    for (int64_t draw = 0; draw < draws->draws; draw += draw_step) {
+      if (context->interrupted && context->interrupted()) return WB_INTERRUPTED;
+      wb_categorical_draws slice = *draws;
+      slice.first_row += row;
+      slice.first_draw += draw;
+      slice.draws = smaller(draw_step, draws->draws - draw);
+      slice.index += row + draw * draws->index_stride;
+      if (dense) {
+        wb_categorical_rows part = *dense;
+        part.rows = count;
+        part.weights += row * dense->row_stride;
+        status = functions->draw(&part, &slice, 0, &context->run, message);
+        if (status == WB_OK) status = complete(context, &part, NULL, count, row, &slice, message);
+      } else {
+        wb_categorical_sparse part = *sparse;
+        part.rows = count;
+        part.offset += row;
+        status = functions->draw_sparse(&part, &slice, &context->run, message);
+        if (status == WB_OK) status = complete(context, NULL, &part, count, row, &slice, message);
+      }
+      if (status != WB_OK) return status;
+    }
+  }
+  return WB_OK;
+}
+
+int wb_categorical_draw(const wb_categorical_context *context, const wb_categorical_rows *rows,
+                        const wb_categorical_draws *draws, wb_message *message) {
+  return draw_slices(context, rows, NULL, rows->columns, draws, message);
+}
+
+int wb_categorical_draw_sparse(const wb_categorical_context *context, const wb_categorical_sparse *rows,
+                               const wb_categorical_draws *draws, wb_message *message) {
+  const int64_t entries = rows->rows > 0 ? rows->offset[rows->rows] / rows->rows : 0;
+  return draw_slices(context, NULL, rows, entries + 1, draws, message);
+}
+
+void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row, const double *weights,
+                            int64_t *offset, int32_t *column, double *by_row) {
+  const int64_t entries = start[columns];
+  for (int64_t i = 0; i <= rows; i++) offset[i] = 0;
+  /* Counts two places on, then their sums one place on: while entries are put in their
+   * places, offset[i + 1] moves from the begin of row i to its end. */
+  for (int64_t e = 0; e < entries; e++)
+    if (row[e] + 2 <= rows) offset[row[e] + 2]++;
+  for (int64_t i = 2; i <= rows; i++) offset[i] += offset[i - 1];
+  for (int64_t j = 0; j < columns; j++)
+    for (int64_t e = start[j]; e < start[j + 1]; e++) {
+      const int64_t at = offset[row[e] + 1]++;
+      column[at] = (int32_t)j;
+      by_row[at] = weights[e];
+    }
+}

@@ -1,0 +1,57 @@
+/* The distribution function of the standard normal law, from +, -, *, / and fma
+ * alone and without branches: in a loop over lanes it becomes vector code.
+ *
+ * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp
+ * above 0 (bound 2.5), 7.6 ulp in the far lower tail (bound 8; a relative error of
+ * 1e-15). Its inverse is wb_normal_quantile of elementary.h.
+ */
+#ifndef WB_NORMAL_DISTRIBUTION_H
+#define WB_NORMAL_DISTRIBUTION_H
+
+#include "core/elementary.h"
+
+/* exp(t^2/2) (1 - Phi(t)) = top/bottom for 0 <= t <= 38.7: the rational function
+ * that agrees with it at 22 Chebyshev points of (t - 4.1)/(t + 4.1), computed in
+ * 40 digits for this file; relative error 1.7e-18. All coefficients are positive,
+ * so that neither polynomial cancels. */
+WB_HD double wb_mills_top(double t) {
+  double top = 2.221706106268125e-07;
+  top = wb_fma(top, t, 6.927829674615951e-06);
+  top = wb_fma(top, t, 0.0001059975544148213);
+  top = wb_fma(top, t, 0.0010353131188264493);
+  top = wb_fma(top, t, 0.007099352061675747);
+  top = wb_fma(top, t, 0.03557732514302591);
+  top = wb_fma(top, t, 0.13179616682525233);
+  top = wb_fma(top, t, 0.35686540207197454);
+  top = wb_fma(top, t, 0.6790260913121311);
+  top = wb_fma(top, t, 0.8275777530139079);
+  return wb_fma(top, t, 0.5);
+}
+WB_HD double wb_mills_bottom(double t) {
+  double bottom = 5.56899134389083e-07;
+  bottom = wb_fma(bottom, t, 1.7365493744248165e-05);
+  bottom = wb_fma(bottom, t, 0.0002662533660693045);
+  bottom = wb_fma(bottom, t, 0.002612510630687347);
+  bottom = wb_fma(bottom, t, 0.018060019269267275);
+  bottom = wb_fma(bottom, t, 0.09173954357420515);
+  bottom = wb_fma(bottom, t, 0.3476336038070156);
+  bottom = wb_fma(bottom, t, 0.9786915400849691);
+  bottom = wb_fma(bottom, t, 1.999452688829699);
+  bottom = wb_fma(bottom, t, 2.8152949789792876);
+  bottom = wb_fma(bottom, t, 2.453040066830681);
+  return wb_fma(bottom, t, 1.0);
+}
+
+/* Phi(x); 0 below -37.6, where Phi is not a normal number, NaN for NaN. */
+WB_HD double wb_normal_cdf(double x) {
+  double t = wb_bits_double(wb_double_bits(x) & 0x7FFFFFFFFFFFFFFFu);
+  t = wb_select(t > 38.7, 38.7, t);
+  double square = t * t;
+  double lost = wb_fma(t, t, -square); /* by the rounding of the square */
+  double weight = wb_exp_weight(-0.5 * square);
+  weight = wb_fma(weight, -0.5 * lost, weight);
+  double tail = weight * wb_mills_top(t) / wb_mills_bottom(t);
+  return wb_select(x > 0.0, 1.0 - tail, tail);
+}
+
+#endif

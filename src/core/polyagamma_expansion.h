@@ -1,0 +1,331 @@
+/* The law of a Polya-Gamma variable of large shape as a polynomial of a normal one: the
+ * expansion of Cornish & Fisher (1938, Revue de l'Institut international de statistique 5,
+ * 307-320; Hill & Davis 1968, Annals of Mathematical Statistics 39, 1264-1273), with
+ * the cumulants it needs. Branch-free throughout, for loops over lanes.
+ *
+ * Coefficients of the expansion: computed for this file in rational arithmetic, by
+ * inverting Edgeworth's series order by order.
+ */
+#ifndef WB_POLYAGAMMA_EXPANSION_H
+#define WB_POLYAGAMMA_EXPANSION_H
+
+#include "core/elementary.h"
+#include "core/unroll.h"
+
+/* The first 6 or 8 cumulants (count) of PG(1, c), c >= 0, the mean to 3e-16 and the
+ * variance to 5e-14 in relative size, the others to 2e-10 or, from the fourth on, better than
+ * an expansion notices (4e-7 for the last). Below c = 2 polynomials in q = c^2/4; above,
+ * with y = c/2, the Taylor coefficients of g = tanh(y)/y and h = sech(y)^2 about q from
+ *   (n+1) g_{n+1} = (h_n - (2n+1) g_n)/(2q),   (n+1) h_{n+1} = -sum_{i<=n} h_i g_{n-i},
+ * and kappa_r = (-1)^{r+1} (r-1)! g_{r-1}/2^{r+1}. */
+WB_HD void wb_polyagamma_unit_cumulants(double c, int count, double *kappa) {
+  double near[8], g[8], h[8];
+  double half = 0.5 * c, q = half * half;
+  double s;
+  s = 4.5715643499473676e-08;
+  s = wb_fma(s, q, -4.556661553163569e-07);
+  s = wb_fma(s, q, 2.281488399066209e-06);
+  s = wb_fma(s, q, -7.950844507602987e-06);
+  s = wb_fma(s, q, 2.269837112108194e-05);
+  s = wb_fma(s, q, -5.885232043182779e-05);
+  s = wb_fma(s, q, 0.00014709007067216902);
+  s = wb_fma(s, q, -0.00036382245163543963);
+  s = wb_fma(s, q, 0.0008980002578816721);
+  s = wb_fma(s, q, -0.0022158037663018897);
+  s = wb_fma(s, q, 0.005467371592828706);
+  s = wb_fma(s, q, -0.013492063457422519);
+  s = wb_fma(s, q, 0.03333333333216747);
+  s = wb_fma(s, q, -0.08333333333331779);
+  s = wb_fma(s, q, 0.24999999999999997);
+  near[0] = s;
+  s = -3.2233042695934926e-07;
+  s = wb_fma(s, q, 2.9842880160384787e-06);
+  s = wb_fma(s, q, -1.377684642885797e-05);
+  s = wb_fma(s, q, 4.392053434929737e-05);
+  s = wb_fma(s, q, -0.00011375173142247208);
+  s = wb_fma(s, q, 0.0002650704875853149);
+  s = wb_fma(s, q, -0.0005885052193826968);
+  s = wb_fma(s, q, 0.0012734398246673768);
+  s = wb_fma(s, q, -0.0026940182896885074);
+  s = wb_fma(s, q, 0.005539512701936845);
+  s = wb_fma(s, q, -0.010934743567608343);
+  s = wb_fma(s, q, 0.02023809521101432);
+  s = wb_fma(s, q, -0.033333333332919025);
+  s = wb_fma(s, q, 0.04166666666666561);
+  near[1] = s;
+  s = -5.335203072169559e-06;
+  s = wb_fma(s, q, 4.2777160665126725e-05);
+  s = wb_fma(s, q, -0.00016985635929608114);
+  s = wb_fma(s, q, 0.0004643327741940688);
+  s = wb_fma(s, q, -0.0010302768811979734);
+  s = wb_fma(s, q, 0.0020471493489827484);
+  s = wb_fma(s, q, -0.0038168319099349786);
+  s = wb_fma(s, q, 0.006734436687491878);
+  s = wb_fma(s, q, -0.011078963082779114);
+  s = wb_fma(s, q, 0.016402112112481625);
+  s = wb_fma(s, q, -0.020238095148851436);
+  s = wb_fma(s, q, 0.016666666666357306);
+  near[2] = s;
+  s = 2.9630675720451804e-05;
+  s = wb_fma(s, q, -0.00021612721234439954);
+  s = wb_fma(s, q, 0.0007710704151213908);
+  s = wb_fma(s, q, -0.0018679289900560513);
+  s = wb_fma(s, q, 0.003615833345386302);
+  s = wb_fma(s, q, -0.006147094889375865);
+  s = wb_fma(s, q, 0.009544068121296915);
+  s = wb_fma(s, q, -0.013469288474118636);
+  s = wb_fma(s, q, 0.01661849178022522);
+  s = wb_fma(s, q, -0.016402114551491872);
+  s = wb_fma(s, q, 0.010119047611417006);
+  near[3] = s;
+  s = 7.11690283212547e-05;
+  s = wb_fma(s, q, -0.000507770843111242);
+  s = wb_fma(s, q, 0.001750265344737916);
+  s = wb_fma(s, q, -0.004024147834911965);
+  s = wb_fma(s, q, 0.007233063838878722);
+  s = wb_fma(s, q, -0.011171767030211256);
+  s = wb_fma(s, q, 0.015462359436915816);
+  s = wb_fma(s, q, -0.0191047041390947);
+  s = wb_fma(s, q, 0.020205524447489784);
+  s = wb_fma(s, q, -0.016618561782016546);
+  s = wb_fma(s, q, 0.008201058181119303);
+  near[4] = s;
+  s = 0.00018336967293367803;
+  s = wb_fma(s, q, -0.001283057163085251);
+  s = wb_fma(s, q, 0.0042916559008273686);
+  s = wb_fma(s, q, -0.009428272708472171);
+  s = wb_fma(s, q, 0.015881877182879214);
+  s = wb_fma(s, q, -0.0225383097847827);
+  s = wb_fma(s, q, 0.028174573100095156);
+  s = wb_fma(s, q, -0.030967704298796566);
+  s = wb_fma(s, q, 0.02866119264880083);
+  s = wb_fma(s, q, -0.02020570670694888);
+  s = wb_fma(s, q, 0.008309283253643907);
+  near[5] = s;
+  if (count > 6) {
+    s = 0.000504563573154319;
+    s = wb_fma(s, q, -0.0034699513491060385);
+    s = wb_fma(s, q, 0.01130345196174842);
+    s = wb_fma(s, q, -0.02386081224667524);
+    s = wb_fma(s, q, 0.037960734716999935);
+    s = wb_fma(s, q, -0.04996457187773904);
+    s = wb_fma(s, q, 0.05702409443123922);
+    s = wb_fma(s, q, -0.0564682478251627);
+    s = wb_fma(s, q, 0.04646303595619648);
+    s = wb_fma(s, q, -0.028661699418337627);
+    s = wb_fma(s, q, 0.010102859937701358);
+    near[6] = s;
+    s = 0.0014769155827692438;
+    s = wb_fma(s, q, -0.010001206333124922);
+    s = wb_fma(s, q, 0.03182436758845529);
+    s = wb_fma(s, q, -0.06485357404753052);
+    s = wb_fma(s, q, 0.098083750690135);
+    s = wb_fma(s, q, -0.1206993242556463);
+    s = wb_fma(s, q, 0.12690793625335944);
+    s = wb_fma(s, q, -0.11439922797740558);
+    s = wb_fma(s, q, 0.08473626078232506);
+    s = wb_fma(s, q, -0.04646453484323197);
+    s = wb_fma(s, q, 0.014330869227838246);
+    near[7] = s;
+  }
+  int far = c >= 2.0;
+  double away = wb_select(far, c, 2.0);
+  double e = wb_exp_weight(-away);
+  double inverse = 1.0 / ((1.0 + e) * away);
+  double to_one = away * inverse; /* 1/(1 + e^-c) */
+  double over_c = (1.0 + e) * inverse;
+  double over_2q = 2.0 * over_c * over_c;
+  g[0] = 2.0 * (1.0 - e) * inverse;
+  h[0] = 4.0 * e * to_one * to_one;
+  WB_UNROLL
+  for (int n = 0; n < count - 1; n++) {
+    double sum = h[0] * g[n];
+    WB_UNROLL
+    for (int i = 1; i <= n; i++) sum = wb_fma(h[i], g[n - i], sum);
+    h[n + 1] = sum * (-1.0 / (n + 1));
+    g[n + 1] = (h[n] - (2.0 * n + 1.0) * g[n]) * (over_2q * (1.0 / (n + 1)));
+  }
+  double scale = 0.25;
+  WB_UNROLL
+  for (int n = 0; n < count; n++) {
+    kappa[n] = wb_select(far, scale * g[n], near[n]);
+    scale *= -0.5 * (n + 1);
+  }
+}
+
+/* Adds to p, the coefficients of powers of z, what skewness and the other standardised
+ * cumulants l3..l6 contribute up to the order n^-2. */
+WB_HD void wb_cornish_fisher_6(double l3, double l4, double l5, double l6, double *p) {
+  const double l33 = l3 * l3;
+  const double l34 = l3 * l4;
+  const double l35 = l3 * l5;
+  const double l44 = l4 * l4;
+  const double l333 = l3 * l33;
+  const double l334 = l3 * l34;
+  const double l3333 = l3 * l333;
+  p[0] = wb_fma(l3, -1.0 / 6, p[0]);
+  p[0] = wb_fma(l5, 1.0 / 40, p[0]);
+  p[0] = wb_fma(l34, -1.0 / 12, p[0]);
+  p[0] = wb_fma(l333, 17.0 / 324, p[0]);
+  p[1] = wb_fma(l4, -1.0 / 8, p[1]);
+  p[1] = wb_fma(l33, 5.0 / 36, p[1]);
+  p[1] = wb_fma(l6, 1.0 / 48, p[1]);
+  p[1] = wb_fma(l44, -29.0 / 384, p[1]);
+  p[1] = wb_fma(l35, -7.0 / 60, p[1]);
+  p[1] = wb_fma(l334, 107.0 / 288, p[1]);
+  p[1] = wb_fma(l3333, -1511.0 / 7776, p[1]);
+  p[2] = wb_fma(l3, 1.0 / 6, p[2]);
+  p[2] = wb_fma(l5, -1.0 / 20, p[2]);
+  p[2] = wb_fma(l34, 5.0 / 24, p[2]);
+  p[2] = wb_fma(l333, -53.0 / 324, p[2]);
+  p[3] = wb_fma(l4, 1.0 / 24, p[3]);
+  p[3] = wb_fma(l33, -1.0 / 18, p[3]);
+  p[3] = wb_fma(l6, -1.0 / 72, p[3]);
+  p[3] = wb_fma(l44, 1.0 / 16, p[3]);
+  p[3] = wb_fma(l35, 17.0 / 180, p[3]);
+  p[3] = wb_fma(l334, -103.0 / 288, p[3]);
+  p[3] = wb_fma(l3333, 211.0 / 972, p[3]);
+  p[4] = wb_fma(l5, 1.0 / 120, p[4]);
+  p[4] = wb_fma(l34, -1.0 / 24, p[4]);
+  p[4] = wb_fma(l333, 1.0 / 27, p[4]);
+  p[5] = wb_fma(l6, 1.0 / 720, p[5]);
+  p[5] = wb_fma(l44, -1.0 / 128, p[5]);
+  p[5] = wb_fma(l35, -1.0 / 90, p[5]);
+  p[5] = wb_fma(l334, 7.0 / 144, p[5]);
+  p[5] = wb_fma(l3333, -7.0 / 216, p[5]);
+}
+
+/* And l3..l8 from there up to the order n^-3. */
+WB_HD void wb_cornish_fisher_8(double l3, double l4, double l5, double l6, double l7, double l8, double *p) {
+  const double l33 = l3 * l3;
+  const double l34 = l3 * l4;
+  const double l35 = l3 * l5;
+  const double l44 = l4 * l4;
+  const double l333 = l3 * l33;
+  const double l334 = l3 * l34;
+  const double l3333 = l3 * l333;
+  const double l36 = l3 * l6;
+  const double l37 = l3 * l7;
+  const double l45 = l4 * l5;
+  const double l46 = l4 * l6;
+  const double l55 = l5 * l5;
+  const double l335 = l3 * l35;
+  const double l336 = l3 * l36;
+  const double l344 = l3 * l44;
+  const double l345 = l3 * l45;
+  const double l444 = l4 * l44;
+  const double l3334 = l3 * l334;
+  const double l3335 = l3 * l335;
+  const double l3344 = l3 * l344;
+  const double l33333 = l3 * l3333;
+  const double l33334 = l3 * l3334;
+  const double l333333 = l3 * l33333;
+  p[0] = wb_fma(l7, -1.0 / 336, p[0]);
+  p[0] = wb_fma(l45, 1.0 / 30, p[0]);
+  p[0] = wb_fma(l36, 1.0 / 48, p[0]);
+  p[0] = wb_fma(l344, -1.0 / 9, p[0]);
+  p[0] = wb_fma(l335, -1.0 / 12, p[0]);
+  p[0] = wb_fma(l3334, 19.0 / 81, p[0]);
+  p[0] = wb_fma(l33333, -2651.0 / 29160, p[0]);
+  p[1] = wb_fma(l8, -1.0 / 384, p[1]);
+  p[1] = wb_fma(l55, 3.0 / 100, p[1]);
+  p[1] = wb_fma(l46, 19.0 / 384, p[1]);
+  p[1] = wb_fma(l444, -107.0 / 1024, p[1]);
+  p[1] = wb_fma(l37, 3.0 / 112, p[1]);
+  p[1] = wb_fma(l345, -139.0 / 288, p[1]);
+  p[1] = wb_fma(l336, -265.0 / 1728, p[1]);
+  p[1] = wb_fma(l3344, 16367.0 / 13824, p[1]);
+  p[1] = wb_fma(l3335, 3937.0 / 6480, p[1]);
+  p[1] = wb_fma(l33334, -109553.0 / 62208, p[1]);
+  p[1] = wb_fma(l333333, 2542637.0 / 4199040, p[1]);
+  p[2] = wb_fma(l7, 1.0 / 112, p[2]);
+  p[2] = wb_fma(l45, -29.0 / 240, p[2]);
+  p[2] = wb_fma(l36, -11.0 / 144, p[2]);
+  p[2] = wb_fma(l344, 271.0 / 576, p[2]);
+  p[2] = wb_fma(l335, 131.0 / 360, p[2]);
+  p[2] = wb_fma(l3334, -1513.0 / 1296, p[2]);
+  p[2] = wb_fma(l33333, 7531.0 / 14580, p[2]);
+  p[3] = wb_fma(l8, 1.0 / 384, p[3]);
+  p[3] = wb_fma(l55, -11.0 / 300, p[3]);
+  p[3] = wb_fma(l46, -23.0 / 384, p[3]);
+  p[3] = wb_fma(l444, 451.0 / 3072, p[3]);
+  p[3] = wb_fma(l37, -2.0 / 63, p[3]);
+  p[3] = wb_fma(l345, 487.0 / 720, p[3]);
+  p[3] = wb_fma(l336, 275.0 / 1296, p[3]);
+  p[3] = wb_fma(l3344, -13003.0 / 6912, p[3]);
+  p[3] = wb_fma(l3335, -3751.0 / 3888, p[3]);
+  p[3] = wb_fma(l33334, 195259.0 / 62208, p[3]);
+  p[3] = wb_fma(l333333, -2516857.0 / 2099520, p[3]);
+  p[4] = wb_fma(l7, -1.0 / 336, p[4]);
+  p[4] = wb_fma(l45, 1.0 / 20, p[4]);
+  p[4] = wb_fma(l36, 13.0 / 432, p[4]);
+  p[4] = wb_fma(l344, -43.0 / 192, p[4]);
+  p[4] = wb_fma(l335, -181.0 / 1080, p[4]);
+  p[4] = wb_fma(l3334, 803.0 / 1296, p[4]);
+  p[4] = wb_fma(l33333, -331.0 / 1080, p[4]);
+  p[5] = wb_fma(l8, -1.0 / 1920, p[5]);
+  p[5] = wb_fma(l55, 11.0 / 1200, p[5]);
+  p[5] = wb_fma(l46, 17.0 / 1152, p[5]);
+  p[5] = wb_fma(l444, -131.0 / 3072, p[5]);
+  p[5] = wb_fma(l37, 37.0 / 5040, p[5]);
+  p[5] = wb_fma(l345, -91.0 / 480, p[5]);
+  p[5] = wb_fma(l336, -293.0 / 5184, p[5]);
+  p[5] = wb_fma(l3344, 2731.0 / 4608, p[5]);
+  p[5] = wb_fma(l3335, 1427.0 / 4860, p[5]);
+  p[5] = wb_fma(l33334, -16751.0 / 15552, p[5]);
+  p[5] = wb_fma(l333333, 157307.0 / 349920, p[5]);
+  p[6] = wb_fma(l7, 1.0 / 5040, p[6]);
+  p[6] = wb_fma(l45, -1.0 / 240, p[6]);
+  p[6] = wb_fma(l36, -1.0 / 432, p[6]);
+  p[6] = wb_fma(l344, 1.0 / 48, p[6]);
+  p[6] = wb_fma(l335, 2.0 / 135, p[6]);
+  p[6] = wb_fma(l3334, -5.0 / 81, p[6]);
+  p[6] = wb_fma(l33333, 8.0 / 243, p[6]);
+  p[7] = wb_fma(l8, 1.0 / 40320, p[7]);
+  p[7] = wb_fma(l55, -1.0 / 1800, p[7]);
+  p[7] = wb_fma(l46, -1.0 / 1152, p[7]);
+  p[7] = wb_fma(l444, 3.0 / 1024, p[7]);
+  p[7] = wb_fma(l37, -1.0 / 2520, p[7]);
+  p[7] = wb_fma(l345, 1.0 / 80, p[7]);
+  p[7] = wb_fma(l336, 1.0 / 288, p[7]);
+  p[7] = wb_fma(l3344, -11.0 / 256, p[7]);
+  p[7] = wb_fma(l3335, -11.0 / 540, p[7]);
+  p[7] = wb_fma(l33334, 143.0 / 1728, p[7]);
+  p[7] = wb_fma(l333333, -143.0 / 3888, p[7]);
+}
+
+/* A variable of PG(b, c) is mean + sd times a polynomial of degree 5 or 7 of a normal, by 6
+ * cumulants for b >= 30, by 8 for b >= 12; what it is worth is measured by
+ * bench/polyagamma-law.R. By 2 cumulants it is the normal approximation. */
+typedef struct wb_polyagamma_expansion {
+  double mean, sd, p[8];
+} wb_polyagamma_expansion;
+
+WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_prepare(double b, double c, int cumulants) {
+  wb_polyagamma_expansion series = {0.0, 0.0, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
+  double kappa[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, l[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+  wb_polyagamma_unit_cumulants(c, cumulants > 6 ? 8 : 6, kappa);
+  series.mean = b * kappa[0];
+  series.sd = wb_sqrt(b * kappa[1]);
+  if (cumulants == 2) return series;
+  double inverse = 1.0 / series.sd, power = b * inverse * inverse;
+  WB_UNROLL
+  for (int r = 3; r <= cumulants; r++) {
+    power *= inverse;
+    l[r - 1] = kappa[r - 1] * power;
+  }
+  wb_cornish_fisher_6(l[2], l[3], l[4], l[5], series.p);
+  if (cumulants > 6) wb_cornish_fisher_8(l[2], l[3], l[4], l[5], l[6], l[7], series.p);
+  return series;
+}
+
+/* |z| <= 8.3. */
+WB_HD double wb_polyagamma_expansion_at(wb_polyagamma_expansion series, double z, int cumulants) {
+  if (cumulants == 2) return wb_fma(series.sd, z, series.mean);
+  double w = cumulants > 6 ? series.p[7] : series.p[5];
+  WB_UNROLL
+  for (int i = cumulants > 6 ? 6 : 4; i >= 0; i--) w = wb_fma(w, z, series.p[i]);
+  return wb_fma(series.sd, w, series.mean);
+}
+
+#endif

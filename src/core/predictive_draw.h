@@ -1,0 +1,76 @@
+/* What the steps of predictive resampling draw; each draw is a function of the key,
+ * the resample and the step (or the observation) alone. */
+#ifndef WB_PREDICTIVE_DRAW_H
+#define WB_PREDICTIVE_DRAW_H
+
+#include "core/copula.h"
+#include "core/random_gamma.h"
+#include "core/random_t.h"
+
+/* Both normals of steps 2 `pair` and 2 `pair` + 1 of a chain. */
+WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, double *even, double *odd) {
+  uint64_t first, second;
+  wb_philox_wide(key, 0, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_CHAIN, resample), pair, &first,
+                 &second);
+  *even = wb_normal_quantile_within(wb_uniform(first));
+  *odd = wb_normal_quantile_within(wb_uniform(second));
+}
+
+/* What a step adds to the mean for each unit of its normal, if the mean was worth
+ * `weight` observations before it: sd sqrt(1 + 1/weight)/(weight + 1). */
+WB_HD double wb_chain_step(double sd, double weight) {
+  return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0);
+}
+
+/* A step with unknown variance (see backend/predictive.h). */
+WB_HD void wb_chain_t_step(uint64_t key, uint64_t resample, uint32_t step, double weight, double shape, double *mean,
+                           double *scale) {
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_RESAMPLE_T, step, resample);
+  const double spread = wb_sqrt(*scale * (1.0 + 1.0 / weight) / shape);
+  const double departure = spread * wb_draw_t(&stream, 2.0 * shape);
+  *mean += departure / (weight + 1.0);
+  *scale = wb_fma(0.5 * weight / (weight + 1.0) * departure, departure, *scale);
+}
+
+/* The uniform of coordinate j of a step. */
+WB_HD double wb_step_uniform(uint64_t key, uint64_t resample, uint32_t step, uint32_t j) {
+  uint64_t first, second;
+  wb_philox_wide(key, j >> 1, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE, resample), step, &first,
+                 &second);
+  uint64_t odd = (uint64_t)0 - (uint64_t)(j & 1);
+  return wb_uniform((first & ~odd) | (second & odd));
+}
+
+/* The exponential weight of an observation in a resample. */
+WB_HD double wb_bootstrap_weight(uint64_t key, uint64_t resample, uint64_t observation) {
+  uint64_t first, second;
+  /* Resamples run over the 32 bits of the iteration. */
+  wb_philox_wide(key, 0, observation & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_WEIGHT, observation),
+                 resample & 0xFFFFFFFFu, &first, &second);
+  return -wb_log(wb_uniform(first));
+}
+
+/* The uniform that chooses the row of a step. */
+WB_HD double wb_row_uniform(uint64_t key, uint64_t resample, uint32_t step) {
+  uint64_t first, second;
+  wb_philox_wide(key, 0, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_ROW, resample), step, &first,
+                 &second);
+  return wb_uniform(first);
+}
+
+/* The first of `rows` whose cumulative weight exceeds u times the last one. */
+WB_HD int32_t wb_row_at(const double *cumulative, int32_t rows, double u) {
+  const double target = u * cumulative[rows - 1];
+  int32_t low = 0, high = rows - 1;
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (cumulative[middle] > target) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* One row of a regression whose likelihood Polya-Gamma variables make normal (Polson, Scott &
+ * Windle 2013, JASA 108, 1339-1349). Given a row's logit psi, its likelihood is proportional to
+ *   exp(psi)^a / (1 + exp(psi))^b = exp(kappa psi) (2 cosh(psi/2))^-b,  kappa = a - b/2,
+ * and with omega ~ PG(b, psi) to exp(kappa psi - omega psi^2/2). The logit is a part that is linear in what
+ * is to be drawn and a fixed part, so that `omega` and
+ *   kappa - omega * fixed
+ * are the weight of the row in X'WX and in the linear term of the coefficients.
+ *   binomial           a = successes, b = trials
+ *   negative binomial  a = y, b = y + r, psi = log(mean) - log(r)
+ *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = -log of the
+ *                      sum of the other outcomes' exp(linear) (ibid., section 4.3 of its supplement)
+ */
+#ifndef WB_REGRESSION_ROW_H
+#define WB_REGRESSION_ROW_H
+
+#include "core/elementary.h"
+
+/* A value of the design in the units that the regression computes in. */
+WB_HD double wb_regression_scaled(double x, double center, double inverse_scale) {
+  return (x - center) * inverse_scale;
+}
+
+/* log(2 cosh(psi/2)) */
+WB_HD double wb_regression_log_cosh(double psi) {
+  double size = psi < 0.0 ? -psi : psi;
+  return wb_fma(0.5, size, wb_log_biased(1.0 + wb_exp_weight(-size), 1023.0, -0.0));
+}
+
+/* The log likelihood of a row up to what does not depend on psi. */
+WB_HD double wb_regression_log_likelihood(double kappa, double shape, double psi) {
+  return wb_fma(kappa, psi, -shape * wb_regression_log_cosh(psi));
+}
+
+/* b and kappa from their parts and the dispersion r: b = base + r weight, kappa = base - r weight/2. */
+WB_HD double wb_regression_shape(double base, double weight, double dispersion) {
+  return wb_fma(dispersion, weight, base);
+}
+WB_HD double wb_regression_kappa(double base, double weight, double dispersion) {
+  return wb_fma(-0.5 * dispersion, weight, base);
+}
+
+/* Of `outcomes` linear predictors, `stride` apart, and of the reference outcome's 0: log of the
+ * sum of their exponentials without outcome `left_out` (-1: with all). */
+WB_HD double wb_regression_log_sum(int outcomes, const double *linear, size_t stride, int left_out) {
+  double most = 0.0;
+  for (int k = 0; k < outcomes; k++) {
+    double value = linear[(size_t)k * stride];
+    most = k != left_out && value > most ? value : most;
+  }
+  double sum = wb_exp_weight(-most);
+  for (int k = 0; k < outcomes; k++)
+    if (k != left_out) sum += wb_exp_weight(linear[(size_t)k * stride] - most);
+  return most + wb_log(sum);
+}
+
+/* The log likelihood of a row of a multinomial, up to a constant. Counts are kappa + trials/2. */
+WB_HD double wb_regression_row_outcomes(int outcomes, double trials, const double *kappa, size_t kappa_stride,
+                                        const double *linear, size_t stride) {
+  double sum = -trials * wb_regression_log_sum(outcomes, linear, stride, -1);
+  for (int k = 0; k < outcomes; k++)
+    sum = wb_fma(wb_fma(0.5, trials, kappa[(size_t)k * kappa_stride]), linear[(size_t)k * stride], sum);
+  return sum;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* What learning alpha and beta draws for one row and topic, and for one row: the
+ * auxiliary variables that make their conditionals gamma (Escobar & West 1995, Journal
+ * of the American Statistical Association 90, 577-588; Teh, Jordan, Beal & Blei 2006,
+ * the same 101, 1566-1581, appendix A).
+ *
+ *   Gamma(a + n)/Gamma(a) = prod_{i<n} (a + i): one table for token i with probability
+ *   a/(a + i);   Gamma(A)/Gamma(A + N) = int h^(A-1) (1 - h)^(N-1) dh / Gamma(N).
+ */
+#ifndef WB_TOPIC_TABLES_H
+#define WB_TOPIC_TABLES_H
+
+#include "core/random_beta.h"
+
+/* How many of the tokens 0..count - 1, count >= 1, open a table; the first always. */
+WB_HD int64_t wb_topic_tables(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
+                              int32_t count) {
+  wb_stream stream = wb_stream_open(key, purpose, iteration, element);
+  int64_t tables = 1;
+  for (int32_t i = 1; i < count; i++) tables += wb_stream_uniform(&stream) * (shape + (double)i) < shape;
+  return tables;
+}
+
+/* log of a draw from Be(shape_sum, tokens); 0 without tokens, whose factor is 1. */
+WB_HD double wb_topic_log_stick(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
+                                double shape_sum, int64_t tokens) {
+  if (tokens == 0) return 0.0;
+  wb_stream stream = wb_stream_open(key, purpose, iteration, element);
+  double log_v, log_1mv;
+  wb_draw_log_beta(&stream, shape_sum, (double)tokens, &log_v, &log_1mv);
+  return log_v;
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* One copula update of a run of points, included once for each instruction set by
+ * isa.h. Vectors run across points; every array is aligned and as long as `count`,
+ * a multiple of 8.
+ *
+ * Floor of a Gaussian update with one coordinate: about 190 vector operations (81
+ * for the normal score, 55 for the distribution function, 24 for the density). */
+
+/* step->weight: what the observation weighs at each point, from its covariates. */
+static void WB_NAME(copula_local_weights)(const copula_step *step) {
+  double *restrict const sum = WB_ASSUME_ALIGNED(step->weight);
+  const double *restrict const term = WB_ASSUME_ALIGNED(step->point_term);
+  const double odds = (1.0 - step->alpha) / step->alpha, row_term = step->row_term;
+  for (int l = 0; l < step->count; l++) sum[l] = term[l] + row_term;
+  for (int c = 0; c < step->covariates; c++) {
+    const double *restrict const x = WB_ASSUME_ALIGNED(step->point_covariate + c * step->stride);
+    const double row = step->row_covariate[c];
+    for (int l = 0; l < step->count; l++) sum[l] = wb_fma(x[l], row, sum[l]);
+  }
+  for (int l = 0; l < step->count; l++) sum[l] = wb_copula_local_weight(odds, sum[l]);
+}
+
+/* One coordinate, the same weight at all points. */
+static void WB_NAME(copula_update_one)(const copula_step *step) {
+  double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
+  double *restrict const gain = WB_ASSUME_ALIGNED(step->gain);
+  const double alpha = step->alpha, scale = step->scale[0], shift = step->shift[0];
+  for (int l = 0; l < step->count; l++) {
+    const wb_copula_pair pair = wb_copula_gaussian(conditional[l], scale, shift);
+    conditional[l] = wb_fma(alpha, pair.conditional - conditional[l], conditional[l]);
+    gain[l] *= wb_fma(alpha, pair.density - 1.0, 1.0);
+  }
+}
+
+/* The first coordinate with weights of its own. */
+static void WB_NAME(copula_update_first)(const copula_step *step) {
+  double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
+  double *restrict const gain = WB_ASSUME_ALIGNED(step->gain);
+  double *restrict const product = WB_ASSUME_ALIGNED(step->product);
+  double *restrict const total = WB_ASSUME_ALIGNED(step->total);
+  const double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
+  const double scale = step->scale[0], shift = step->shift[0];
+  for (int l = 0; l < step->count; l++) {
+    const wb_copula_pair pair = wb_copula_gaussian(conditional[l], scale, shift);
+    conditional[l] = wb_fma(weight[l], pair.conditional - conditional[l], conditional[l]);
+    product[l] = pair.density;
+    total[l] = wb_fma(weight[l], pair.density - 1.0, 1.0);
+    gain[l] *= total[l];
+  }
+}
+
+/* Coordinate j > 0: `product` of the densities before it, `total` what the joint
+ * density of the coordinates before it was multiplied by. */
+static void WB_NAME(copula_update_next)(const copula_step *step, int j) {
+  double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional + j * step->stride);
+  double *restrict const gain = WB_ASSUME_ALIGNED(step->gain + j * step->stride);
+  double *restrict const product = WB_ASSUME_ALIGNED(step->product);
+  double *restrict const total = WB_ASSUME_ALIGNED(step->total);
+  const double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
+  const double scale = step->scale[j], shift = step->shift[j];
+  for (int l = 0; l < step->count; l++) {
+    const wb_copula_pair pair = wb_copula_gaussian(conditional[l], scale, shift);
+    const double here = weight[l] * product[l] / total[l];
+    conditional[l] = wb_fma(here, pair.conditional - conditional[l], conditional[l]);
+    product[l] *= pair.density;
+    total[l] = wb_fma(weight[l], product[l] - 1.0, 1.0);
+    gain[l] *= total[l];
+  }
+}
+
+static void WB_NAME(copula_update_points)(const copula_step *step) {
+  if (step->covariates == 0 && step->dimensions == 1) {
+    WB_NAME(copula_update_one)(step);
+    return;
+  }
+  if (step->covariates > 0) {
+    WB_NAME(copula_local_weights)(step);
+  } else {
+    for (int l = 0; l < step->count; l++) step->weight[l] = step->alpha;
+  }
+  WB_NAME(copula_update_first)(step);
+  for (int j = 1; j < step->dimensions; j++) WB_NAME(copula_update_next)(step, j);
+}
+
+/* A binary response; step->scale is rho, step->shift the probability of 1 at the
+ * observation, negative where the observation is 0. */
+static void WB_NAME(copula_update_binary)(const copula_step *step) {
+  double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
+  double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
+  const double rho = step->scale[0];
+  const int y = step->shift[0] > 0.0;
+  const double r = y ? step->shift[0] : -step->shift[0];
+  const double inverse = 1.0 / (y ? r : 1.0 - r);
+  if (step->covariates > 0) {
+    WB_NAME(copula_local_weights)(step);
+  } else {
+    for (int l = 0; l < step->count; l++) weight[l] = step->alpha;
+  }
+  for (int l = 0; l < step->count; l++)
+    conditional[l] = wb_copula_binary(conditional[l], r, inverse, y, rho * weight[l]);
+}
+
+/* Normal scores of `steps` steps, `dimensions` each. */
+static void WB_NAME(copula_scores)(uint64_t key, uint64_t resample, int64_t first_step, int steps, int dimensions,
+                                   double *score) {
+  for (int j = 0; j < dimensions; j++) {
+    double value[COPULA_CHUNK];
+    for (int t = 0; t < steps; t++)
+      value[t] = wb_normal_quantile_within(wb_step_uniform(key, resample, (uint32_t)(first_step + t), (uint32_t)j));
+    for (int t = 0; t < steps; t++) score[t * dimensions + j] = value[t];
+  }
+}
+static void WB_NAME(copula_uniforms)(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *u,
+                                     double *row) {
+  for (int t = 0; t < steps; t++) {
+    u[t] = wb_step_uniform(key, resample, (uint32_t)(first_step + t), 0);
+    row[t] = wb_row_uniform(key, resample, (uint32_t)(first_step + t));
+  }
+}
+
+/* Cumulative exponential weights of the rows in a resample. */
+static void WB_NAME(copula_row_weights)(uint64_t key, uint64_t resample, int64_t rows, double *cumulative) {
+  for (int64_t i = 0; i < rows; i++) cumulative[i] = wb_bootstrap_weight(key, resample, (uint64_t)i);
+  double sum = 0;
+  for (int64_t i = 0; i < rows; i++) cumulative[i] = sum += cumulative[i];
+}

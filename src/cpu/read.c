@@ -1,0 +1,53 @@
+/* The bytes per second that a processor's threads read from memory: what the
+ * benchmarks divide by where a computation reads much and computes little. */
+#include "core/rounding.h"
+
+#include "cpu/backend.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#include <time.h>
+#endif
+
+#include "numeric/memory.h"
+
+#define WB_LOOPS "cpu/read_loops.h"
+#include "numeric/isa.h"
+
+typedef double read_loop(const double *values, int64_t count);
+
+static read_loop *const read_sums[] = WB_ISA_TABLE(read_sum);
+
+/* More than any cache holds, and pieces that threads take one after the other. */
+#define READ_DOUBLES ((int64_t)1 << 26)
+#define READ_PIECE ((int64_t)1 << 17)
+#define READ_REPEATS 3
+
+static double seconds(void) {
+#ifdef _OPENMP
+  return omp_get_wtime();
+#else
+  return (double)clock() / (double)CLOCKS_PER_SEC;
+#endif
+}
+
+int wb_cpu_read_rate(const wb_run *run, double *rate, wb_message *message) {
+  const size_t bytes = (size_t)READ_DOUBLES * sizeof(double);
+  double *const values = wb_aligned_malloc(bytes);
+  if (!values) return wb_out_of_memory(message, "measuring how fast it is read", bytes);
+#pragma omp parallel for num_threads(run->threads)
+  for (int64_t i = 0; i < READ_DOUBLES; i++) values[i] = 1;
+  *rate = 0;
+  for (int repeat = 0; repeat < READ_REPEATS; repeat++) {
+    double sum = 0;
+    const double start = seconds();
+#pragma omp parallel for num_threads(run->threads) reduction(+ : sum)
+    for (int64_t at = 0; at < READ_DOUBLES; at += READ_PIECE) sum += read_sums[run->isa](values + at, READ_PIECE);
+    const double elapsed = seconds() - start;
+    /* The sum is known, but not to the compiler. */
+    if (sum > 0 && (double)bytes > *rate * elapsed) *rate = (double)bytes / elapsed;
+  }
+  wb_aligned_free(values);
+  return WB_OK;
+}

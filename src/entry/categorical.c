@@ -1,0 +1,108 @@
+/* R's way to categorical draws. R code has checked types and sizes; the weights
+ * themselves are looked at while they are drawn from. */
+#include "entry/entry.h"
+
+#include "categorical/categorical.h"
+#include "numeric/chain_key.h"
+
+static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
+  const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);
+  const int64_t rows = dim == R_NilValue ? 1 : INTEGER_RO(dim)[0];
+  const wb_categorical_rows read = {
+    .rows = rows, .columns = dim == R_NilValue ? (int64_t)Rf_xlength(weights) : INTEGER_RO(dim)[1],
+    .weights = REAL_RO(weights), .row_stride = 1, .column_stride = rows, .is_log = Rf_asLogical(log),
+  };
+  return read;
+}
+
+static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP precision, SEXP result) {
+  const wb_categorical_draws made = {
+    .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, .key = wb_chain_key_of(wb_whole_from_sexp(seed), 0),
+    .draws = wb_size_from_sexp(draws), .index = INTEGER(result), .index_stride = rows,
+  };
+  return made;
+}
+
+static int read_context(SEXP run, int is_vector, wb_categorical_context *context, wb_message *message) {
+  const wb_backend *backend;
+  wb_run_from_list(run, &context->run, &backend);
+  context->functions = backend->categorical;
+  context->processor = wb_cpu_backend()->categorical;
+  context->interrupted = wb_interrupted;
+  context->is_vector = is_vector;
+  return wb_backend_has(backend, backend->categorical, "categorical draws", message);
+}
+
+/* Gives up the one protection of `result`. */
+static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, message);
+}
+
+/* weights: a double matrix, or a vector for one row. Items from 1, draw after draw. */
+SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
+  const wb_categorical_rows rows = read_rows(weights, log);
+  wb_categorical_context context;
+  wb_message message;
+  int status = read_context(run, Rf_getAttrib(weights, R_DimSymbol) == R_NilValue, &context, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows.rows * wb_size_from_sexp(draws))));
+  const wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
+  status = wb_categorical_draw(&context, &rows, &asked, &message);
+  return result_or_failure(result, status, &message);
+}
+
+/* The slots of a matrix that is stored by columns: dim, p, i and x. */
+SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
+                                      SEXP run) {
+  const int64_t rows = INTEGER_RO(dim)[0], columns = INTEGER_RO(dim)[1];
+  const size_t entries = (size_t)Rf_xlength(weights);
+  wb_categorical_context context;
+  wb_message message;
+  int status = read_context(run, 0, &context, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows * wb_size_from_sexp(draws))));
+  int64_t *const offset = (int64_t *)R_alloc((size_t)rows + 1, sizeof(int64_t));
+  int32_t *const column = (int32_t *)R_alloc(entries + 1, sizeof(int32_t));
+  double *const by_row = (double *)R_alloc(entries + 1, sizeof(double));
+  wb_categorical_rows_of(rows, columns, INTEGER_RO(start), INTEGER_RO(row), REAL_RO(weights), offset, column, by_row);
+  const wb_categorical_sparse stored = {
+    .rows = rows, .columns = columns, .offset = offset, .column = column, .weights = by_row,
+  };
+  const wb_categorical_draws asked = new_draws(rows, draws, seed, precision, result);
+  status = wb_categorical_draw_sparse(&context, &stored, &asked, &message);
+  return result_or_failure(result, status, &message);
+}
+
+/* Draw 0 of every row of a matrix, `repeats` times over with the weights where the backend
+ * reads them: list of the shortest time in seconds and the items from 1, 0 for none. With
+ * `way` below 0 the rows are as in R and drawn in one pass by `lanes` of a warp each, else the
+ * columns are the distributions, drawn by trees in that way. */
+SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run) {
+  static const char *const names[] = {"seconds", "index"};
+  const int by_trees = Rf_asInteger(way) >= 0;
+  const int *const dim = INTEGER_RO(Rf_getAttrib(weights, R_DimSymbol));
+  const wb_categorical_rows rows = {
+    .rows = dim[by_trees], .columns = dim[!by_trees], .weights = REAL_RO(weights), .row_stride = by_trees ? dim[0] : 1,
+    .column_stride = by_trees ? 1 : dim[0],
+  };
+  const wb_backend *backend;
+  wb_run where;
+  wb_run_from_list(run, &where, &backend);
+  SEXP result = PROTECT(wb_list_new(2, names));
+  SET_VECTOR_ELT(result, 0, Rf_ScalarReal(0));
+  SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, (R_xlen_t)rows.rows));
+  SEXP one = PROTECT(Rf_ScalarReal(1));
+  wb_categorical_draws draws = new_draws(rows.rows, one, seed, precision, VECTOR_ELT(result, 1));
+  draws.repeats = Rf_asInteger(repeats);
+  draws.seconds = REAL(VECTOR_ELT(result, 0));
+  wb_message message;
+  int status = wb_backend_has(backend, backend->categorical, "categorical draws", &message);
+  if (status == WB_OK && by_trees)
+    status = backend->categorical->draw_by_trees(&rows, &draws, (wb_categorical_way)Rf_asInteger(way), &where, &message);
+  else if (status == WB_OK)
+    status = backend->categorical->draw(&rows, &draws, Rf_asInteger(lanes), &where, &message);
+  for (int64_t i = 0; i < rows.rows; i++) draws.index[i]++;
+  UNPROTECT(2);
+  return status == WB_OK ? result : wb_failure(status, &message);
+}

@@ -1,0 +1,53 @@
+/* R's way to Polya-Gamma variables. R code has checked the values: shapes and tilts are doubles,
+ * as vectors that are not empty, shapes positive or NaN and such as the method takes. */
+#include "entry/entry.h"
+
+#include "polyagamma/polyagamma.h"
+
+SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run) {
+  wb_polyagamma_context context = {.interrupted = wb_interrupted};
+  wb_message message;
+  wb_run_from_list(run, &context.run, &context.backend);
+  SEXP draws = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  const int status = wb_polyagamma_fill(&context, Rf_xlength(draws), REAL_RO(shape), Rf_xlength(shape), REAL_RO(tilt),
+                                        Rf_xlength(tilt), Rf_asInteger(method), wb_whole_from_sexp(seed), REAL(draws),
+                                        &message);
+  UNPROTECT(1);
+  return status == WB_OK ? draws : wb_failure(status, &message);
+}
+
+/* x, shape and tilt are of one length. */
+SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run) {
+  wb_polyagamma_context context = {.interrupted = wb_interrupted};
+  wb_message message;
+  wb_run_from_list(run, &context.run, &context.backend);
+  SEXP value = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
+  const wb_polyagamma_points points = {
+    .count = Rf_xlength(x), .x = REAL_RO(x), .shape = REAL_RO(shape), .tilt = REAL_RO(tilt),
+    .quantity = Rf_asInteger(quantity), .log = Rf_asLogical(log), .value = REAL(value),
+  };
+  const int status = wb_polyagamma_values(&context, &points, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? value : wb_failure(status, &message);
+}
+
+/* All of one length; orders are whole numbers from 1 to 20, or NaN. */
+SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order) {
+  SEXP value = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(shape)));
+  wb_polyagamma_cumulants(Rf_xlength(shape), REAL_RO(shape), REAL_RO(tilt), REAL_RO(order), REAL(value));
+  UNPROTECT(1);
+  return value;
+}
+
+/* For the benchmark on a graphics card. */
+SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run) {
+  wb_polyagamma_context context = {.interrupted = NULL};
+  wb_message message;
+  double seconds;
+  wb_run_from_list(run, &context.run, &context.backend);
+  SEXP draws = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  const int status = wb_polyagamma_kernel_seconds(&context, Rf_xlength(draws), Rf_asReal(shape), Rf_asReal(tilt),
+                                                  REAL(draws), &seconds, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? Rf_ScalarReal(seconds) : wb_failure(status, &message);
+}

@@ -1,0 +1,175 @@
+/* R's way to predictive resampling. R code has checked the values. */
+#include "entry/entry.h"
+
+#include <string.h>
+
+#include "numeric/chain_key.h"
+#include "predictive/predictive.h"
+
+static wb_predictive_context read_context(SEXP run) {
+  wb_predictive_context context;
+  wb_run_from_list(run, &context.run, &context.backend);
+  return context;
+}
+
+/* list(binary, y, x): y n x d, x n x q; matrices of doubles. */
+static wb_predictive_data read_data(SEXP data) {
+  const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
+  const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+  const wb_predictive_data read = {
+    .kind = Rf_asLogical(wb_list_element(data, "binary")) ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
+    .n = y_dim[0], .dimensions = y_dim[1], .covariates = x_dim[1], .y = REAL_RO(y), .x = REAL_RO(x),
+  };
+  return read;
+}
+
+/* list(rho, rho_x) of doubles. */
+static wb_predictive_bandwidth read_bandwidth(SEXP bandwidth) {
+  const wb_predictive_bandwidth read = {REAL_RO(wb_list_element(bandwidth, "rho")),
+                                        REAL_RO(wb_list_element(bandwidth, "rho_x"))};
+  return read;
+}
+
+static uint64_t read_key(SEXP seed) {
+  return wb_chain_key_of(wb_whole_from_sexp(seed), 0);
+}
+
+static SEXP array_new(int first, int second, int third) {
+  SEXP array = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)first * second * third));
+  SEXP dim = PROTECT(Rf_allocVector(INTSXP, 3));
+  INTEGER(dim)[0] = first;
+  INTEGER(dim)[1] = second;
+  INTEGER(dim)[2] = third;
+  Rf_setAttrib(array, R_DimSymbol, dim);
+  UNPROTECT(2);
+  return array;
+}
+
+/* n x count, each column an order of 0..n - 1. */
+SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
+  SEXP order = PROTECT(Rf_allocMatrix(INTSXP, Rf_asInteger(n), Rf_asInteger(count)));
+  wb_predictive_orders(read_key(seed), Rf_asInteger(n), Rf_asInteger(count), INTEGER(order));
+  UNPROTECT(1);
+  return order;
+}
+
+/* bandwidth: rho d x sets, rho_x q x sets. list(log_score = orders x sets, score =
+ * d x n x orders of the first set). */
+SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
+  static const char *const names[] = {"log_score", "score"};
+  const wb_predictive_context context = read_context(run);
+  const wb_predictive_data observed = read_data(data);
+  const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
+  const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
+  const int sets = (int)(Rf_xlength(wb_list_element(bandwidth, "rho")) / observed.dimensions);
+  SEXP result = PROTECT(wb_list_new(2, names));
+  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, count, sets));
+  SET_VECTOR_ELT(result, 1, array_new(observed.dimensions, (int)observed.n, count));
+  wb_message message;
+  const int status = wb_predictive_fit(&context, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
+                                       REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, &message);
+}
+
+/* points: list(y, x). list(conditional, gain), each points x d x orders. */
+SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
+  static const char *const names[] = {"conditional", "gain"};
+  const wb_predictive_context context = read_context(run);
+  const wb_predictive_data observed = read_data(data);
+  const SEXP y = wb_list_element(points, "y");
+  const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
+  SEXP result = PROTECT(wb_list_new(2, names));
+  SET_VECTOR_ELT(result, 0, array_new(rows, observed.dimensions, count));
+  SET_VECTOR_ELT(result, 1, array_new(rows, observed.dimensions, count));
+  wb_message message;
+  const int status = wb_predictive_state(&context, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
+                                         REAL_RO(score), rows, REAL_RO(y), REAL_RO(wb_list_element(points, "x")),
+                                         REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, &message);
+}
+
+SEXP wb_entry_predictive_average(SEXP state) {
+  static const char *const names[] = {"conditional", "gain"};
+  const SEXP conditional = wb_list_element(state, "conditional");
+  const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
+  SEXP result = PROTECT(wb_list_new(2, names));
+  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, dim[0], dim[1]));
+  SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, dim[0], dim[1]));
+  wb_predictive_average(dim[2], dim[1], dim[0], REAL_RO(conditional), REAL_RO(wb_list_element(state, "gain")),
+                        REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
+  UNPROTECT(1);
+  return result;
+}
+
+/* state: list(conditional, gain: points x d x resamples; rows: n x resamples, or
+ * NULL); the new one is returned. first: list(resample, step), from 0. */
+SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
+                                  SEXP run) {
+  static const char *const names[] = {"conditional", "gain", "rows"};
+  const wb_predictive_context context = read_context(run);
+  const wb_predictive_data observed = read_data(data);
+  const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
+  const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
+  SEXP result = PROTECT(wb_list_new(3, names));
+  SET_VECTOR_ELT(result, 0, Rf_duplicate(conditional));
+  SET_VECTOR_ELT(result, 1, Rf_duplicate(wb_list_element(state, "gain")));
+  SET_VECTOR_ELT(result, 2, Rf_duplicate(rows));
+  const wb_predictive_resamples resamples = {
+    .key = read_key(seed), .first_group = wb_size_from_sexp(wb_list_element(first, "resample")), .groups = dim[2],
+    .points = dim[0], .first_step = wb_size_from_sexp(wb_list_element(first, "step")), .steps = wb_size_from_sexp(steps),
+    .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
+    .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
+  };
+  wb_message message;
+  const int status = wb_predictive_resample(&context, &observed, read_bandwidth(bandwidth), &resamples, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, &message);
+}
+
+static int has_predictive(const wb_predictive_context *context, wb_message *message) {
+  return wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+}
+
+/* start: list(weight, shape, sd) before step 0, first: number of the first resample; state: list(mean, scale), scale NULL
+ * where the variance is known. list(mean, scale, trajectory: resamples x records). */
+SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
+                                SEXP every, SEXP run) {
+  static const char *const names[] = {"mean", "scale", "trajectory"};
+  const wb_predictive_context context = read_context(run);
+  const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
+  const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps), thin = wb_size_from_sexp(every);
+  const int64_t records = thin > 0 ? (first + count) / thin - first / thin : 0;
+  SEXP result = PROTECT(wb_list_new(3, names));
+  SET_VECTOR_ELT(result, 0, Rf_duplicate(mean));
+  SET_VECTOR_ELT(result, 1, Rf_duplicate(scale));
+  SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));
+  const wb_normal_chains work = {
+    .key = read_key(seed), .first = wb_size_from_sexp(first_resample), .resamples = Rf_xlength(mean), .first_step = first, .steps = count,
+    .weight = Rf_asReal(wb_list_element(start, "weight")), .shape = Rf_asReal(wb_list_element(start, "shape")),
+    .sd = Rf_asReal(wb_list_element(start, "sd")), .mean = REAL(VECTOR_ELT(result, 0)),
+    .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)), .every = thin > 0 ? thin : 1,
+    .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
+  };
+  wb_message message;
+  int status = has_predictive(&context, &message);
+  if (status == WB_OK) status = context.backend->predictive->normal_chains(&work, &context.run, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, &message);
+}
+
+/* observations x resamples, columns sum to 1. */
+SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run) {
+  const wb_predictive_context context = read_context(run);
+  SEXP weight = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(observations), Rf_asInteger(resamples)));
+  const wb_bootstrap work = {
+    .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = Rf_asInteger(resamples),
+    .observations = Rf_asInteger(observations), .steps = wb_size_from_sexp(steps), .weight = REAL(weight),
+  };
+  wb_message message;
+  int status = has_predictive(&context, &message);
+  if (status == WB_OK) status = context.backend->predictive->bootstrap(&work, &context.run, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? weight : wb_failure(status, &message);
+}

@@ -1,0 +1,231 @@
+/* Entries of regressions: R's values to the host algorithm of regression/regression.h and its
+ * results back. */
+#include "entry/entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "regression/regression.h"
+
+/* What the external pointer of an open regression holds. R's vectors, which the backend's
+ * session reads, are kept alive as the pointer's protected value. */
+typedef struct open_regression {
+  const wb_backend *backend;
+  wb_regression_session *session;
+  int32_t columns, outcomes, groups;
+  int64_t group_start[1]; /* groups + 1 */
+} open_regression;
+
+static void close_regression(SEXP pointer) {
+  open_regression *opened = R_ExternalPtrAddr(pointer);
+  if (!opened) return;
+  opened->backend->regression->close(opened->session);
+  R_ClearExternalPtr(pointer);
+  free(opened);
+}
+
+static int is_numbers(SEXP values, double length) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+static SEXP changed_fit(void) {
+  wb_message message;
+  wb_message_write(&message, "the parts of the fit do not agree in size or type: it has been changed since it was made");
+  return wb_failure(WB_ERROR_INPUT, &message);
+}
+
+static int is_optional(SEXP values, double length) {
+  return values == R_NilValue || is_numbers(values, length);
+}
+
+static int are_group_starts(SEXP starts, double rows) {
+  if (starts == R_NilValue) return 1;
+  if (TYPEOF(starts) != REALSXP || Rf_xlength(starts) < 2) return 0;
+  const double *start = REAL_RO(starts);
+  const R_xlen_t groups = Rf_xlength(starts) - 1;
+  for (R_xlen_t g = 0; g < groups; g++)
+    if (!(start[g] < start[g + 1])) return 0;
+  return start[0] == 0 && start[groups] == rows;
+}
+
+static int is_data(SEXP data) {
+  if (TYPEOF(data) != VECSXP) return 0;
+  SEXP x = wb_list_element(data, "x"), kappa = wb_list_element(data, "kappa");
+  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || TYPEOF(kappa) != REALSXP || !Rf_isMatrix(kappa)) return 0;
+  const double rows = Rf_nrows(x), columns = Rf_ncols(x);
+  return rows > 0 && columns > 0 && Rf_nrows(kappa) == Rf_nrows(x) && Rf_ncols(kappa) > 0 &&
+         Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES && is_numbers(wb_list_element(data, "center"), columns) &&
+         is_numbers(wb_list_element(data, "inverse_scale"), columns) && is_numbers(wb_list_element(data, "shape"), rows) &&
+         is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
+         are_group_starts(wb_list_element(data, "group_start"), rows);
+}
+
+static const double *numbers_or_null(SEXP list, const char *name) {
+  SEXP values = wb_list_element(list, name);
+  return values == R_NilValue ? NULL : REAL_RO(values);
+}
+
+/* `data`: what regression_data() of R/bayes_logit_sampler.R made. */
+SEXP wb_entry_regression_open(SEXP data, SEXP run) {
+  if (!is_data(data)) return changed_fit();
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  wb_run_from_list(run, &where, &backend);
+  SEXP x = wb_list_element(data, "x"), starts = wb_list_element(data, "group_start");
+  const R_xlen_t groups = starts == R_NilValue ? 0 : Rf_xlength(starts) - 1;
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, data));
+  R_RegisterCFinalizerEx(pointer, close_regression, TRUE);
+  open_regression *opened = malloc(sizeof *opened + (size_t)groups * sizeof(int64_t));
+  if (!opened) {
+    UNPROTECT(1);
+    wb_message_write(&message, "no memory for the regression session");
+    return wb_failure(WB_ERROR_MEMORY, &message);
+  }
+  opened->backend = backend;
+  opened->columns = Rf_ncols(x);
+  opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
+  opened->groups = (int32_t)groups;
+  for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
+  const wb_regression_data rows = {
+    .x = REAL_RO(x), .rows = Rf_nrows(x), .columns = opened->columns, .center = numbers_or_null(data, "center"),
+    .inverse_scale = numbers_or_null(data, "inverse_scale"), .outcomes = opened->outcomes,
+    .offset = numbers_or_null(data, "offset"), .shape = numbers_or_null(data, "shape"),
+    .kappa = numbers_or_null(data, "kappa"), .dispersed = numbers_or_null(data, "dispersed"),
+    .groups = opened->groups, .group_start = opened->group_start,
+  };
+  int status = wb_backend_has(backend, backend->regression, "regressions", &message);
+  if (status == WB_OK) status = backend->regression->open(&rows, &where, &opened->session, &message);
+  if (status != WB_OK) {
+    free(opened);
+    UNPROTECT(1);
+    return wb_failure(status, &message);
+  }
+  R_SetExternalPtrAddr(pointer, opened);
+  UNPROTECT(1);
+  return pointer;
+}
+
+SEXP wb_entry_regression_close(SEXP pointer) {
+  close_regression(pointer);
+  return R_NilValue;
+}
+
+/* The parts of a state that are vectors of doubles, and their sizes. */
+enum { STATE_PARTS = 6 };
+static const char *const state_names[STATE_PARTS] = {"coefficients", "statistics", "intercepts",
+                                                     "group_statistics", "shrinkage", "scalars"};
+
+static void state_sizes(const open_regression *opened, double *size) {
+  const size_t p = (size_t)opened->columns, groups = (size_t)opened->groups, outcomes = (size_t)opened->outcomes;
+  size[0] = (double)(p * outcomes);
+  size[1] = (double)WB_REGRESSION_STATISTICS(p);
+  size[2] = (double)groups;
+  size[3] = (double)(groups * WB_REGRESSION_GROUP_STATISTICS(p));
+  size[4] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
+  size[5] = WB_REGRESSION_SCALARS;
+}
+
+static int is_state(const open_regression *opened, SEXP state) {
+  double size[STATE_PARTS];
+  if (TYPEOF(state) != VECSXP) return 0;
+  state_sizes(opened, size);
+  for (int i = 0; i < STATE_PARTS; i++)
+    if (!is_numbers(wb_list_element(state, state_names[i]), size[i])) return 0;
+  SEXP key = wb_list_element(state, "key");
+  return TYPEOF(key) == RAWSXP && Rf_xlength(key) == 8 && is_numbers(wb_list_element(state, "sweep"), 1);
+}
+
+/* Copies a state's vectors into `out`, which is to become the new state, and points there. */
+static wb_regression_state copy_state(const open_regression *opened, SEXP state, SEXP out) {
+  double *part[STATE_PARTS];
+  for (int i = 0; i < STATE_PARTS; i++) {
+    SEXP values = wb_list_element(state, state_names[i]);
+    part[i] = REAL(wb_list_put(out, state_names[i], Rf_allocVector(REALSXP, Rf_xlength(values))));
+    memcpy(part[i], REAL_RO(values), (size_t)Rf_xlength(values) * sizeof(double));
+  }
+  const wb_regression_state copy = {opened->columns, opened->outcomes, opened->groups, part[0], part[1], part[2],
+                                    part[3], part[4], part[5]};
+  return copy;
+}
+
+static open_regression *regression_from_sexp(SEXP pointer, wb_message *message) {
+  open_regression *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  if (!opened) wb_message_write(message, "the regression session is closed");
+  return opened;
+}
+
+static uint32_t sweep_of(SEXP state) {
+  return (uint32_t)Rf_asReal(wb_list_element(state, "sweep"));
+}
+
+/* The state in which a chain starts: the given one with its coefficients moved at random. */
+SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
+  wb_message message;
+  open_regression *opened = regression_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  if (!is_state(opened, state)) return changed_fit();
+  SEXP out = PROTECT(wb_list_new(STATE_PARTS, state_names));
+  wb_regression_state current = copy_state(opened, state, out);
+  const int status = wb_regression_start(opened->backend, opened->session, &current,
+                                         wb_key_from_raw(wb_list_element(state, "key")), Rf_asReal(spread), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
+static int is_prior(const open_regression *opened, SEXP prior) {
+  const double p = opened->columns;
+  SEXP shrunk = wb_list_element(prior, "shrunk"), counts = wb_list_element(prior, "counts");
+  if (TYPEOF(prior) != VECSXP || !is_numbers(wb_list_element(prior, "mean"), p) ||
+      !is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
+      !(shrunk == R_NilValue || (TYPEOF(shrunk) == LGLSXP && Rf_xlength(shrunk) == (R_xlen_t)p)) ||
+      !is_numbers(wb_list_element(prior, "global_scale"), 1) || !is_numbers(wb_list_element(prior, "group_scale"), 1) ||
+      !is_numbers(wb_list_element(prior, "dispersion"), 2))
+    return 0;
+  if (counts == R_NilValue) return 1;
+  SEXP value = wb_list_element(counts, "value");
+  return TYPEOF(value) == REALSXP && is_numbers(wb_list_element(counts, "weight"), (double)Rf_xlength(value)) &&
+         is_numbers(wb_list_element(counts, "rows"), 1);
+}
+
+static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
+  SEXP shrunk = wb_list_element(prior, "shrunk");
+  const double *dispersion = REAL_RO(wb_list_element(prior, "dispersion"));
+  const wb_regression_prior out = {
+    columns, REAL_RO(wb_list_element(prior, "mean")), REAL_RO(wb_list_element(prior, "precision")),
+    shrunk == R_NilValue ? NULL : LOGICAL_RO(shrunk), Rf_asReal(wb_list_element(prior, "global_scale")),
+    Rf_asReal(wb_list_element(prior, "group_scale")), dispersion[0], dispersion[1],
+  };
+  return out;
+}
+
+/* `sweeps` sweeps from a state: the state after them, and what is noted after each. */
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
+  static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars",
+                                      "coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation"};
+  wb_message message;
+  open_regression *opened = regression_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  if (!is_prior(opened, prior) || !is_state(opened, state)) return changed_fit();
+  const int count = Rf_asInteger(sweeps);
+  SEXP out = PROTECT(wb_list_new(10, names));
+  wb_regression_state current = copy_state(opened, state, out);
+  const wb_regression_prior priors = prior_from_list(prior, opened->columns);
+  SEXP counts = wb_list_element(prior, "counts");
+  wb_regression_counts learned = {0, NULL, NULL, 0};
+  if (counts != R_NilValue) {
+    SEXP value = wb_list_element(counts, "value");
+    learned.distinct = Rf_xlength(value);
+    learned.value = REAL_RO(value);
+    learned.weight = REAL_RO(wb_list_element(counts, "weight"));
+    learned.rows = Rf_asReal(wb_list_element(counts, "rows"));
+  }
+  wb_regression_sweeps what = {.count = count, .key = wb_key_from_raw(wb_list_element(state, "key")), .iteration = sweep_of(state) + 1};
+  what.coefficients = REAL(wb_list_put(out, "coefficient_trace", Rf_allocMatrix(REALSXP, count, opened->columns * opened->outcomes)));
+  what.log_likelihood = REAL(wb_list_put(out, "log_likelihood", Rf_allocVector(REALSXP, count)));
+  if (learned.distinct > 0) what.dispersion = REAL(wb_list_put(out, "dispersion_trace", Rf_allocVector(REALSXP, count)));
+  if (opened->groups > 0) what.group_deviation = REAL(wb_list_put(out, "group_deviation", Rf_allocVector(REALSXP, count)));
+  const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}

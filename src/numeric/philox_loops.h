@@ -1,0 +1,89 @@
+/* Philox for many elements at a time, included by the loops of a topic once for each
+ * instruction set (isa.h): the two 64-bit words of one block of each element, the same
+ * as wb_philox_wide(). GCC makes a 64 x 64 bit multiplication of each product, which is
+ * three times as slow as the 32 x 32 bit one on Intel processors; so it is spelled.
+ */
+
+/* Elements that pass together. */
+#ifndef WB_PHILOX_TILE
+#define WB_PHILOX_TILE 16
+/* Before a loop over a tile: GCC would unroll it whole, and then find too few of the
+ * vectors in it. */
+#if defined(__clang__)
+#define WB_VECTOR_LOOP WB_PRAGMA_(clang loop unroll(disable))
+#else
+#define WB_VECTOR_LOOP WB_PRAGMA_(GCC unroll 1)
+#endif
+#endif
+
+#if WB_VECTOR_BYTES == 64
+#define WB_WORDS __m512i
+#define WB_WORDS_SET(x) _mm512_set1_epi64((long long)(x))
+#define WB_WORDS_MULTIPLY(a, b) _mm512_mul_epu32(a, b)
+#define WB_WORDS_HIGH(a) _mm512_srli_epi64(a, 32)
+#define WB_WORDS_UP(a) _mm512_slli_epi64(a, 32)
+#define WB_WORDS_XOR(a, b) _mm512_xor_si512(a, b)
+#define WB_WORDS_JOIN(low, high) _mm512_mask_blend_epi32(0xAAAA, low, high)
+#elif WB_VECTOR_BYTES == 32
+#define WB_WORDS __m256i
+#define WB_WORDS_SET(x) _mm256_set1_epi64x((long long)(x))
+#define WB_WORDS_MULTIPLY(a, b) _mm256_mul_epu32(a, b)
+#define WB_WORDS_HIGH(a) _mm256_srli_epi64(a, 32)
+#define WB_WORDS_UP(a) _mm256_slli_epi64(a, 32)
+#define WB_WORDS_XOR(a, b) _mm256_xor_si256(a, b)
+#define WB_WORDS_JOIN(low, high) _mm256_blend_epi32(low, high, 0xAA)
+#endif
+
+/* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of
+ * all where `block` is NULL. */
+static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose,
+                                                                       uint32_t iteration, const uint64_t *block,
+                                                                       const uint64_t *element, uint64_t *first,
+                                                                       uint64_t *second) {
+#ifdef WB_WORDS
+  /* Products take the low halves of the lanes, whatever is in the high ones. */
+  const int lanes = WB_VECTOR_BYTES / 8;
+  enum { VECTORS_OF_TILE = WB_PHILOX_TILE * 8 / WB_VECTOR_BYTES };
+  const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
+  WB_WORDS c0[VECTORS_OF_TILE], c1[VECTORS_OF_TILE], c2[VECTORS_OF_TILE], c3[VECTORS_OF_TILE];
+  WB_UNROLL
+  for (int v = 0; v < VECTORS_OF_TILE; v++) {
+    memcpy(&c1[v], element + v * lanes, sizeof c1[v]);
+    c0[v] = WB_WORDS_SET(0);
+    if (block) memcpy(&c0[v], block + v * lanes, sizeof c0[v]);
+    c2[v] = WB_WORDS_XOR(WB_WORDS_HIGH(c1[v]), WB_WORDS_SET((uint64_t)purpose << 16));
+    c3[v] = WB_WORDS_SET(iteration);
+  }
+  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+  for (int round = 0; round < 10; round++) {
+    WB_UNROLL
+    for (int v = 0; v < VECTORS_OF_TILE; v++) {
+      const WB_WORDS product0 = WB_WORDS_MULTIPLY(c0[v], m0), product1 = WB_WORDS_MULTIPLY(c2[v], m1);
+      c0[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(product1), c1[v]), WB_WORDS_SET(k0));
+      c1[v] = product1;
+      c2[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(product0), c3[v]), WB_WORDS_SET(k1));
+      c3[v] = product0;
+    }
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  WB_UNROLL
+  for (int v = 0; v < VECTORS_OF_TILE; v++) {
+    const WB_WORDS one = WB_WORDS_JOIN(c0[v], WB_WORDS_UP(c1[v])), two = WB_WORDS_JOIN(c2[v], WB_WORDS_UP(c3[v]));
+    memcpy(first + v * lanes, &one, sizeof one);
+    memcpy(second + v * lanes, &two, sizeof two);
+  }
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++)
+    wb_philox_wide(key, block ? block[i] : 0, element[i] & 0xFFFFFFFFu, wb_philox_c2(purpose, element[i]), iteration, first + i,
+                   second + i);
+#endif
+}
+
+#undef WB_WORDS
+#undef WB_WORDS_SET
+#undef WB_WORDS_MULTIPLY
+#undef WB_WORDS_HIGH
+#undef WB_WORDS_UP
+#undef WB_WORDS_XOR
+#undef WB_WORDS_JOIN

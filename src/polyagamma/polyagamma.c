@@ -1,0 +1,75 @@
+/* Vectors of Polya-Gamma variables, in slices between which a user can interrupt. */
+#include "core/rounding.h"
+
+#include "polyagamma/polyagamma.h"
+
+#include "core/philox.h"
+#include "core/polyagamma_draw.h"
+#include "core/polyagamma_moments.h"
+
+/* Elements of a slice: a second or two of one thread, and enough for a graphics card; points of a
+ * law: likewise. */
+#define POLYAGAMMA_SLICE ((int64_t)1 << 24)
+#define POLYAGAMMA_SLICE_POINTS ((int64_t)1 << 15)
+
+/* The sum method takes as many draws for an element as its shape says. */
+static int64_t slice_of(const double *shape, int64_t shapes, int method) {
+  double most = 12.0;
+  if (method != WB_POLYAGAMMA_SUM) return POLYAGAMMA_SLICE;
+  for (int64_t i = 0; i < shapes; i++) most = shape[i] > most ? shape[i] : most;
+  const double slice = 12.0 * (double)POLYAGAMMA_SLICE / most;
+  return slice > 64.0 ? (int64_t)slice : 64;
+}
+
+int wb_polyagamma_fill(const wb_polyagamma_context *context, int64_t count, const double *shape, int64_t shapes,
+                       const double *tilt, int64_t tilts, int method, uint64_t seed, double *draws, wb_message *message) {
+  const wb_polyagamma_functions *functions = context->backend->polyagamma;
+  int status = wb_backend_has(context->backend, functions, "Polya-Gamma variables", message);
+  wb_polyagamma_work work = {
+    .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .method = method, .key = wb_chain_key(seed, 0),
+  };
+  const int64_t slice = slice_of(shape, shapes, method);
+  for (int64_t done = 0; done < count && status == WB_OK; done += slice) {
+    if (done > 0 && context->interrupted && context->interrupted()) return WB_INTERRUPTED;
+    work.count = count - done < slice ? count - done : slice;
+    work.begin = done;
+    work.first = (uint64_t)done;
+    work.draws = draws + done;
+    status = functions->draw(&work, &context->run, message);
+  }
+  return status;
+}
+
+int wb_polyagamma_values(const wb_polyagamma_context *context, const wb_polyagamma_points *points, wb_message *message) {
+  const wb_polyagamma_functions *functions = context->backend->polyagamma;
+  int status = wb_backend_has(context->backend, functions, "Polya-Gamma variables", message);
+  for (int64_t done = 0; done < points->count && status == WB_OK; done += POLYAGAMMA_SLICE_POINTS) {
+    if (done > 0 && context->interrupted && context->interrupted()) return WB_INTERRUPTED;
+    const int64_t left = points->count - done;
+    wb_polyagamma_points slice = *points;
+    slice.count = left < POLYAGAMMA_SLICE_POINTS ? left : POLYAGAMMA_SLICE_POINTS;
+    slice.x += done;
+    slice.shape += done;
+    slice.tilt += done;
+    slice.value += done;
+    status = functions->evaluate(&slice, &context->run, message);
+  }
+  return status;
+}
+
+void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order, double *value) {
+  for (int64_t i = 0; i < count; i++)
+    value[i] = order[i] == order[i] ? wb_polyagamma_cumulant(shape[i], tilt[i], (int)order[i]) : wb_nan();
+}
+
+int wb_polyagamma_kernel_seconds(const wb_polyagamma_context *context, int64_t count, double shape, double tilt,
+                                 double *draws, double *seconds, wb_message *message) {
+  const wb_polyagamma_functions *functions = context->backend->polyagamma;
+  const int status = wb_backend_has(context->backend, functions, "Polya-Gamma variables", message);
+  const wb_polyagamma_work work = {
+    .count = count, .shape = &shape, .shapes = 1, .tilt = &tilt, .tilts = 1, .key = wb_chain_key(1, 0), .draws = draws,
+    .kernel_seconds = seconds,
+  };
+  *seconds = 0;
+  return status == WB_OK ? functions->draw(&work, &context->run, message) : status;
+}

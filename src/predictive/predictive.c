@@ -1,0 +1,214 @@
+/* Predictive resampling by copulas, above the backends (Fong, Holmes & Walker 2023,
+ * sections 4.2 to 4.5): what is computed in which order. */
+#include "core/rounding.h"
+
+#include "predictive/predictive.h"
+
+#include "core/copula.h"
+#include "core/philox.h"
+#include "numeric/memory.h"
+
+void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order) {
+  for (int32_t p = 0; p < count; p++) {
+    int32_t *const mine = order + (int64_t)p * n;
+    for (int64_t i = 0; i < n; i++) mine[i] = (int32_t)i;
+    for (int64_t i = n - 1; i > 0; i--) {
+      wb_stream stream = wb_stream_open(key, WB_PURPOSE_ORDER, (uint32_t)p, (uint64_t)i);
+      const int64_t other = (int64_t)(wb_stream_uniform(&stream) * (double)(i + 1));
+      const int32_t kept = mine[i];
+      mine[i] = mine[other];
+      mine[other] = kept;
+    }
+  }
+}
+
+/* log of prod_c c_rho(Phi(x_c), Phi(x'_c)) is a bilinear form: a term of the point, a
+ * term of the row, and the sum over c of rho/(1 - rho^2) x_c x'_c. */
+static double closeness_term(const wb_predictive_data *data, const double *rho_x, int64_t rows, const double *x,
+                             int64_t row, int with_constant) {
+  double term = 0;
+  for (int32_t c = 0; c < data->covariates; c++) {
+    const double rho = rho_x[c], scale = wb_copula_scale(rho), value = rho * scale * x[(int64_t)c * rows + row];
+    term = wb_fma(-0.5 * value, value, term);
+    if (with_constant) term += wb_log(scale);
+  }
+  return term;
+}
+
+static void point_closeness(const wb_predictive_data *data, const double *rho_x, int64_t points, const double *x,
+                            const int32_t *order, double *term, double *covariate) {
+  for (int64_t i = 0; i < points; i++) {
+    const int64_t at = order ? order[i] : i;
+    term[i] = closeness_term(data, rho_x, points, x, at, 1);
+    for (int32_t c = 0; c < data->covariates; c++) {
+      const double scale = wb_copula_scale(rho_x[c]);
+      covariate[(int64_t)c * points + i] = rho_x[c] * scale * scale * x[(int64_t)c * points + at];
+    }
+  }
+}
+
+static void row_closeness(const wb_predictive_data *data, const double *rho_x, const int32_t *order, double *term,
+                          double *covariate) {
+  for (int64_t i = 0; i < data->n; i++) {
+    const int64_t at = order ? order[i] : i;
+    term[i] = closeness_term(data, rho_x, data->n, data->x, at, 0);
+    for (int32_t c = 0; c < data->covariates; c++)
+      covariate[(int64_t)c * data->n + i] = data->x[(int64_t)c * data->n + at];
+  }
+}
+
+static wb_copula_model model_of(const wb_predictive_data *data) {
+  const int has_rows = data->covariates > 0 || data->kind == WB_COPULA_BINARY;
+  const wb_copula_model model = {data->kind, data->dimensions, data->covariates, has_rows ? data->n : 0};
+  return model;
+}
+
+/* The arrays of a call, in one piece of memory. */
+static double *take(double **memory, int64_t doubles) {
+  double *const mine = *memory;
+  *memory += doubles;
+  return mine;
+}
+
+/* Distribution functions before the first observation: standard normal in each
+ * coordinate, or 1/2. */
+static void start_conditional(const wb_predictive_data *data, int64_t points, const double *y, const int32_t *order,
+                              double *conditional) {
+  for (int32_t j = 0; j < data->dimensions; j++)
+    for (int64_t i = 0; i < points; i++)
+      conditional[(int64_t)j * points + i] =
+          data->kind == WB_COPULA_BINARY ? 0.5 : wb_normal_cdf(y[(int64_t)j * points + (order ? order[i] : i)]);
+}
+
+/* The mean log of what was predicted of the last coordinate, in order of time. */
+static double mean_log(const wb_predictive_data *data, const double *gain) {
+  const double *const last = gain + (int64_t)(data->dimensions - 1) * data->n;
+  double sum = 0;
+  for (int64_t i = 0; i < data->n; i++) {
+    /* A probability that was rounded to 0 counts as half the spacing at 1. */
+    const double floor = data->kind == WB_COPULA_BINARY ? 1.1102230246251565e-16 : 0.0;
+    sum += wb_log(last[i] > floor ? last[i] : floor);
+  }
+  return sum / (double)data->n;
+}
+
+int wb_predictive_fit(const wb_predictive_context *context, const wb_predictive_data *data, int32_t sets,
+                      const double *rho, const double *rho_x, int32_t count, const int32_t *order, double *log_score,
+                      double *score, wb_message *message) {
+  const int status = wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+  if (status != WB_OK) return status;
+  const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
+  const int64_t doubles = groups * (d + n * (3 * d + 3 + 2 * q));
+  double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
+  if (!memory) return wb_out_of_memory(message, "the orders of the data", (size_t)doubles * sizeof(double));
+  double *room = memory;
+  double *const group_rho = take(&room, groups * d), *const conditional = take(&room, groups * n * d);
+  double *const scores = take(&room, groups * n * d), *const gain = take(&room, groups * n * d);
+  double *const outcome = take(&room, groups * n), *const point_term = take(&room, groups * n);
+  double *const row_term = take(&room, groups * n), *const point_covariate = take(&room, groups * n * q);
+  double *const row_covariate = take(&room, groups * n * q);
+  for (int64_t g = 0; g < groups; g++) {
+    const int32_t *const mine = order + g % count * n;
+    const int64_t set = g / count;
+    for (int64_t j = 0; j < d; j++) group_rho[g * d + j] = rho[set * d + j];
+    start_conditional(data, n, data->y, mine, conditional + g * n * d);
+    if (data->kind == WB_COPULA_BINARY)
+      for (int64_t i = 0; i < n; i++) outcome[g * n + i] = data->y[mine[i]];
+    if (q > 0) {
+      point_closeness(data, rho_x + set * q, n, data->x, mine, point_term + g * n, point_covariate + g * n * q);
+      row_closeness(data, rho_x + set * q, mine, row_term + g * n, row_covariate + g * n * q);
+    }
+  }
+  const wb_copula_fit work = {
+    .model = model_of(data), .groups = groups, .points = n, .rho = group_rho, .outcome = outcome,
+    .closeness = {1, point_term, point_covariate, row_term, row_covariate},
+    .conditional = conditional, .score = scores, .gain = gain,
+  };
+  const int outcome_status = context->backend->predictive->copula_fit(&work, &context->run, message);
+  if (outcome_status == WB_OK) {
+    for (int64_t g = 0; g < groups; g++) log_score[g] = mean_log(data, gain + g * n * d);
+    if (score) memcpy(score, scores, (size_t)(count * n * d) * sizeof(double));
+  }
+  wb_aligned_free(memory);
+  return outcome_status;
+}
+
+int wb_predictive_state(const wb_predictive_context *context, const wb_predictive_data *data,
+                        wb_predictive_bandwidth bandwidth, int32_t count, const int32_t *order, const double *score,
+                        int64_t points, const double *y, const double *x, double *conditional, double *gain,
+                        wb_message *message) {
+  const int status = wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+  if (status != WB_OK) return status;
+  const int64_t n = data->n, d = data->dimensions, q = data->covariates;
+  const int64_t doubles = (n + points) * (q + 1);
+  double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
+  if (!memory) return wb_out_of_memory(message, "covariates of the points", (size_t)doubles * sizeof(double));
+  double *room = memory;
+  double *const point_term = take(&room, points), *const point_covariate = take(&room, points * q);
+  double *const row_term = take(&room, n), *const row_covariate = take(&room, n * q);
+  if (q > 0) {
+    point_closeness(data, bandwidth.rho_x, points, x, NULL, point_term, point_covariate);
+    row_closeness(data, bandwidth.rho_x, NULL, row_term, row_covariate);
+  }
+  for (int64_t p = 0; p < count; p++) {
+    start_conditional(data, points, y, NULL, conditional + p * d * points);
+    for (int64_t i = 0; i < d * points; i++) gain[p * d * points + i] = 1.0;
+  }
+  const wb_copula_update work = {
+    .model = model_of(data), .groups = count, .points = points, .steps = n, .rho = bandwidth.rho, .score = score,
+    .row = order, .closeness = {0, point_term, point_covariate, row_term, row_covariate},
+    .conditional = conditional, .gain = gain,
+  };
+  const int outcome = context->backend->predictive->copula_update(&work, &context->run, message);
+  wb_aligned_free(memory);
+  return outcome;
+}
+
+void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, const double *conditional,
+                           const double *gain, double *mean_conditional, double *mean_gain) {
+  const int64_t size = dimensions * points;
+  for (int64_t l = 0; l < points; l++)
+    for (int32_t j = 0; j < dimensions; j++) {
+      double weights = 0, sum = 0, gains = 0;
+      for (int32_t p = 0; p < count; p++) {
+        const int64_t at = p * size + j * points + l;
+        const double weight = j > 0 ? gain[at - points] : 1.0;
+        weights += weight;
+        sum = wb_fma(weight, conditional[at], sum);
+        gains += gain[at];
+      }
+      mean_conditional[j * points + l] = sum / weights;
+      mean_gain[j * points + l] = gains / count;
+    }
+}
+
+int wb_predictive_resample(const wb_predictive_context *context, const wb_predictive_data *data,
+                           wb_predictive_bandwidth bandwidth, const wb_predictive_resamples *resamples,
+                           wb_message *message) {
+  const int status = wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+  if (status != WB_OK) return status;
+  const int64_t n = data->n, q = data->covariates, points = resamples->points;
+  const int64_t doubles = points * (q + 1) + n * (2 * q + 2) + 1;
+  double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
+  if (!memory) return wb_out_of_memory(message, "covariates of the points", (size_t)doubles * sizeof(double));
+  double *room = memory;
+  double *const point_term = take(&room, points), *const point_covariate = take(&room, points * q);
+  double *const row_term = take(&room, n), *const row_covariate = take(&room, n * q);
+  double *const own_term = take(&room, n), *const own_covariate = take(&room, n * q);
+  if (q > 0) {
+    point_closeness(data, bandwidth.rho_x, points, resamples->x, NULL, point_term, point_covariate);
+    row_closeness(data, bandwidth.rho_x, NULL, row_term, row_covariate);
+    point_closeness(data, bandwidth.rho_x, n, data->x, NULL, own_term, own_covariate);
+  }
+  const wb_copula_update work = {
+    .model = model_of(data), .key = resamples->key, .first_group = resamples->first_group,
+    .groups = resamples->groups, .points = points, .first_step = resamples->first_step, .steps = resamples->steps,
+    .observations = (double)n, .rho = bandwidth.rho,
+    .closeness = {0, point_term, point_covariate, row_term, row_covariate},
+    .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
+    .row_conditional = resamples->row_state, .conditional = resamples->conditional, .gain = resamples->gain,
+  };
+  const int outcome = context->backend->predictive->copula_update(&work, &context->run, message);
+  wb_aligned_free(memory);
+  return outcome;
+}

@@ -1,0 +1,101 @@
+/* Draws of what stands above the coefficients of a regression: the scales of the horseshoe
+ * prior, the variance of the groups' intercepts and the dispersion of counts. */
+#include "core/rounding.h"
+
+#include "core/random_gamma.h"
+#include "regression/regression.h"
+
+/* A draw of the inverse gamma of shape 1. */
+static double draw_inverse_exponential(wb_stream *stream, double scale) {
+  return scale / wb_draw_exponential(stream);
+}
+
+void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
+                                  uint64_t key, uint32_t iteration, uint32_t outcome) {
+  const int p = prior->columns;
+  double *const local = shrinkage, *const local_auxiliary = shrinkage + p;
+  double *const global = shrinkage + 2 * p, *const global_auxiliary = global + 1;
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_SHRINKAGE, iteration, outcome);
+  double sum = 0.0, shrunk = 0.0;
+  for (int c = 0; c < p; c++) {
+    if (!prior->shrunk[c]) continue;
+    const double square = coefficients[c] * coefficients[c];
+    local[c] = draw_inverse_exponential(&stream, 1.0 / local_auxiliary[c] + 0.5 * square / *global);
+    local_auxiliary[c] = draw_inverse_exponential(&stream, 1.0 + 1.0 / local[c]);
+    sum += square / local[c];
+    shrunk += 1.0;
+  }
+  *global = wb_fma(0.5, sum, 1.0 / *global_auxiliary) / wb_draw_gamma(&stream, 0.5 * (shrunk + 1.0));
+  *global_auxiliary =
+      draw_inverse_exponential(&stream, 1.0 / (prior->global_scale * prior->global_scale) + 1.0 / *global);
+}
+
+void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
+                                    uint32_t iteration) {
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_GROUP_SCALE, iteration, 0);
+  double *const variance = &state->scalars[WB_REGRESSION_GROUP_VARIANCE];
+  double *const auxiliary = &state->scalars[WB_REGRESSION_GROUP_AUXILIARY];
+  double sum = 0.0;
+  for (int32_t g = 0; g < state->groups; g++) sum = wb_fma(state->intercepts[g], state->intercepts[g], sum);
+  *variance = wb_fma(0.5, sum, 1.0 / *auxiliary) / wb_draw_gamma(&stream, 0.5 * ((double)state->groups + 1.0));
+  *auxiliary = draw_inverse_exponential(&stream, 1.0 / (prior->group_scale * prior->group_scale) + 1.0 / *variance);
+}
+
+double wb_regression_count_constant(const wb_regression_counts *counts, double r) {
+  double sum = -counts->rows * wb_lgamma(r);
+  for (int64_t i = 0; i < counts->distinct; i++)
+    sum = wb_fma(counts->weight[i], wb_lgamma(counts->value[i] + r), sum);
+  return sum;
+}
+
+/* The log density of log(r), up to a constant, given the coefficients. */
+static int log_density(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
+                       const wb_regression_counts *counts, const wb_regression_state *state, double log_r,
+                       double *density, wb_message *message) {
+  const double r = wb_exp(log_r);
+  const wb_regression_parameters parameters = wb_regression_parameters_of(state, r);
+  const int status = backend->regression->sweep(session, &parameters, 0, 0, 0, NULL, NULL, density, message);
+  *density += wb_regression_count_constant(counts, r) + wb_fma(prior->dispersion_shape, log_r, -prior->dispersion_rate * r);
+  return status;
+}
+
+/* Steps out at most so often, on both sides together (Neal 2003, "Slice sampling", Annals of
+ * Statistics 31, 705-767, figure 3), and holds log(r) where counts with r are representable. */
+#define DISPERSION_STEPS 32
+#define DISPERSION_MOST 30.0
+
+int wb_regression_draw_dispersion(const wb_backend *backend, wb_regression_session *session,
+                                  const wb_regression_prior *prior, const wb_regression_counts *counts,
+                                  wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message) {
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_DISPERSION, iteration, 0);
+  const double current = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
+  /* A few standard deviations of log(r) where it is well determined. */
+  const double wide = 6.0 / wb_sqrt(counts->rows + 1.0), width = wide > 1.0 ? 1.0 : wide;
+  double level, density = 0.0, low, high;
+  int status = log_density(backend, session, prior, counts, state, current, &level, message);
+  level -= wb_draw_exponential(&stream);
+  low = current - width * wb_stream_uniform(&stream);
+  high = low + width;
+  int left = (int)(DISPERSION_STEPS * wb_stream_uniform(&stream)), right = DISPERSION_STEPS - 1 - left;
+  for (; left > 0 && low > -DISPERSION_MOST && status == WB_OK; left--, low -= width) {
+    status = log_density(backend, session, prior, counts, state, low, &density, message);
+    if (!(density > level)) break;
+  }
+  for (; right > 0 && high < DISPERSION_MOST && status == WB_OK; right--, high += width) {
+    status = log_density(backend, session, prior, counts, state, high, &density, message);
+    if (!(density > level)) break;
+  }
+  if (low < -DISPERSION_MOST) low = -DISPERSION_MOST;
+  if (high > DISPERSION_MOST) high = DISPERSION_MOST;
+  while (status == WB_OK) {
+    const double at = wb_fma(high - low, wb_stream_uniform(&stream), low);
+    status = log_density(backend, session, prior, counts, state, at, &density, message);
+    if (density > level || !(high - low > 1e-14)) {
+      if (density > level) state->scalars[WB_REGRESSION_DISPERSION] = wb_exp(at);
+      break;
+    }
+    if (at < current) low = at;
+    else high = at;
+  }
+  return status;
+}

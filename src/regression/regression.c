@@ -1,0 +1,148 @@
+/* Sweeps of the Gibbs sampler of regressions: the coefficients of every outcome and the groups'
+ * intercepts given the sums that a backend made, then what stands above them, then the
+ * backend's sums given all. */
+#include "core/rounding.h"
+
+#include "core/linear_algebra.h"
+#include "core/random_normal.h"
+#include "numeric/memory.h"
+#include "regression/regression.h"
+
+wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
+  const wb_regression_parameters parameters = {
+    state->coefficients, state->groups > 0 ? state->intercepts : NULL, dispersion,
+    dispersion > 0.0 ? -wb_log(dispersion) : 0.0,
+  };
+  return parameters;
+}
+
+static int pass(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state, int32_t outcome,
+                uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
+  const wb_regression_parameters parameters =
+      wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
+  return backend->regression->sweep(session, &parameters, outcome, key, iteration, state->statistics,
+                                    state->groups > 0 ? state->group_statistics : NULL, log_likelihood, message);
+}
+
+int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
+                        uint64_t key, double spread, wb_message *message) {
+  double log_likelihood;
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
+    double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
+    for (int32_t c = 0; c < state->columns; c++)
+      coefficients[c] = wb_fma(spread, wb_draw_normal(&stream), coefficients[c]);
+  }
+  return pass(backend, session, state, 0, key, 0, &log_likelihood, message);
+}
+
+/* Takes the groups' intercepts out of the precision and the linear term, so that the
+ * coefficients are drawn from their law without them: with D_g = sum of omega + 1/variance,
+ * M_g = sum of omega x and t_g = sum of z, precision - sum M_g M_g'/D_g, linear - sum M_g t_g/D_g. */
+static void eliminate_groups(const wb_regression_state *state, double *precision, double *linear) {
+  const int p = state->columns;
+  const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
+  for (int32_t g = 0; g < state->groups; g++) {
+    const double *const sums = state->group_statistics + (size_t)g * WB_REGRESSION_GROUP_STATISTICS(p);
+    const double inverse = 1.0 / (sums[p] + tie);
+    wb_symmetric_add_outer(p, -inverse, sums, precision);
+    for (int c = 0; c < p; c++) linear[c] = wb_fma(-inverse * sums[p + 1], sums[c], linear[c]);
+  }
+}
+
+static void draw_intercepts(wb_regression_state *state, uint64_t key, uint32_t iteration) {
+  const int p = state->columns;
+  const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
+  for (int32_t g = 0; g < state->groups; g++) {
+    const double *const sums = state->group_statistics + (size_t)g * WB_REGRESSION_GROUP_STATISTICS(p);
+    const double inverse = 1.0 / (sums[p] + tie);
+    double mean = sums[p + 1];
+    for (int c = 0; c < p; c++) mean = wb_fma(-sums[c], state->coefficients[c], mean);
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_GROUP_INTERCEPT, iteration, (uint64_t)g);
+    state->intercepts[g] = wb_fma(wb_sqrt(inverse), wb_draw_normal(&stream), mean * inverse);
+  }
+}
+
+/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1), Q = X'WX + P, b = X'z + P m, with P and m the
+ * prior's. `room`: p(p+1)/2 + 2p doubles. */
+static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
+                             uint64_t key, uint32_t iteration, double *room, wb_message *message) {
+  const int p = state->columns;
+  const size_t triangle = wb_packed_size(p);
+  double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
+  double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
+  const double *const shrinkage = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p);
+  memcpy(precision, prior->precision, triangle * sizeof(double));
+  for (int c = 0; prior->shrunk && c < p; c++)
+    if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
+  for (int r = 0; r < p; r++) {
+    double sum = state->statistics[triangle + (size_t)r];
+    for (int c = 0; c < p; c++)
+      sum = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], prior->mean[c], sum);
+    linear[r] = sum;
+  }
+  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
+  if (state->groups > 0) eliminate_groups(state, precision, linear);
+  const int row = wb_cholesky(p, precision);
+  if (row > 0) {
+    wb_message_write(message, "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly depends on others, "
+                              "values of the data are too large, or the prior is too wide", row, (unsigned)iteration);
+    return WB_ERROR_INPUT;
+  }
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
+  wb_triangle_solve(p, precision, linear, linear);
+  for (int c = 0; c < p; c++) normal[c] = linear[c] + wb_draw_normal(&stream);
+  wb_triangle_solve_transposed(p, precision, normal, coefficients);
+  return WB_OK;
+}
+
+/* One sweep; on return the state's statistics are those for the next. */
+static int sweep_once(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
+                      const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, uint32_t iteration,
+                      double *room, double *log_likelihood, wb_message *message) {
+  int status = WB_OK;
+  for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
+    status = draw_coefficients(prior, state, k, key, iteration, room, message);
+    if (status == WB_OK && k + 1 < state->outcomes)
+      status = pass(backend, session, state, k + 1, key, iteration, log_likelihood, message);
+  }
+  if (status != WB_OK) return status;
+  if (state->groups > 0) {
+    draw_intercepts(state, key, iteration);
+    wb_regression_draw_group_scale(prior, state, key, iteration);
+  }
+  for (int32_t k = 0; k < state->outcomes && prior->shrunk; k++)
+    wb_regression_draw_shrinkage(prior, state->coefficients + (size_t)k * (size_t)state->columns,
+                                 state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration, (uint32_t)k);
+  if (counts->distinct > 0)
+    status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
+  if (status == WB_OK) status = pass(backend, session, state, 0, key, iteration, log_likelihood, message);
+  if (status == WB_OK && counts->distinct > 0)
+    *log_likelihood += wb_regression_count_constant(counts, state->scalars[WB_REGRESSION_DISPERSION]);
+  return status;
+}
+
+static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *state, int32_t sweep, double log_likelihood) {
+  const size_t length = (size_t)state->columns * (size_t)state->outcomes, count = (size_t)sweeps->count;
+  for (size_t c = 0; c < length; c++) sweeps->coefficients[(size_t)sweep + c * count] = state->coefficients[c];
+  sweeps->log_likelihood[sweep] = log_likelihood;
+  if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
+  if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
+}
+
+int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
+                      const wb_regression_counts *counts, wb_regression_state *state,
+                      const wb_regression_sweeps *sweeps, wb_message *message) {
+  const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
+  double *const room = wb_aligned_malloc(bytes);
+  if (!room) return wb_out_of_memory(message, "the coefficients' precision", bytes);
+  int status = WB_OK;
+  for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
+    double log_likelihood = 0.0;
+    status = sweep_once(backend, session, prior, counts, state, sweeps->key, sweeps->iteration + (uint32_t)i, room,
+                        &log_likelihood, message);
+    note(sweeps, state, i, log_likelihood);
+  }
+  wb_aligned_free(room);
+  return status;
+}

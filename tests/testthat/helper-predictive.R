@@ -1,0 +1,90 @@
+# Predictive resampling in plain R: the updates of Fong, Holmes & Walker (2023).
+
+clip_probability <- function(u) pmin(pmax(u, 1e-6), 1 - 1e-6)
+
+# u and p: points x d (distribution functions given the coordinates before; densities
+# of the first coordinates); z: normal scores of the observation; a: its weight at each
+# point.
+reference_update <- function(u, p, z, a, rho) {
+  product <- 1
+  for (j in seq_along(z)) {
+    w <- qnorm(clip_probability(u[, j]))
+    residual <- (w - rho[[j]] * z[[j]]) / sqrt(1 - rho[[j]]^2)
+    before <- product
+    u[, j] <- ((1 - a) * u[, j] + a * before * pnorm(residual)) / (1 - a + a * before)
+    product <- before * exp((w^2 - residual^2) / 2) / sqrt(1 - rho[[j]]^2)
+    p[, j] <- p[, j] * (1 - a + a * product)
+  }
+  list(u = u, p = p)
+}
+
+reference_alpha <- function(i) (2 - 1 / i) / (i + 1)
+
+# The weight at points x of an observation with covariates at x_new.
+reference_weight <- function(alpha, x, x_new, rho_x) {
+  if (ncol(x) == 0L) {
+    return(rep(alpha, nrow(x)))
+  }
+  log_k <- rowSums(vapply(seq_len(ncol(x)), function(c) {
+    r <- rho_x[[c]]
+    -0.5 * log(1 - r^2) - (r^2 * (x[, c]^2 + x_new[[c]]^2) - 2 * r * x[, c] * x_new[[c]]) / (2 * (1 - r^2))
+  }, numeric(nrow(x))) |> matrix(nrow(x)))
+  k <- exp(log_k)
+  alpha * k / (1 - alpha + alpha * k)
+}
+
+# y: n x d standardised data in order; x: n x q. Normal scores of the observations, the
+# log density of each as predicted, and u, p at the points after all.
+reference_copula <- function(y, rho, points = y, x = matrix(0, nrow(y), 0), rho_x = numeric(),
+                             points_x = matrix(0, nrow(points), 0)) {
+  n <- nrow(y)
+  start <- function(y) list(u = pnorm(y), p = t(apply(dnorm(y), 1, cumprod)) |> matrix(nrow(y)))
+  own <- start(y)
+  at <- start(points)
+  score <- numeric(n)
+  z <- y
+  for (i in seq_len(n)) {
+    score[[i]] <- log(own$p[i, ncol(y)])
+    z[i, ] <- qnorm(clip_probability(own$u[i, ]))
+    own <- reference_update(own$u, own$p, z[i, ], reference_weight(reference_alpha(i), x, x[i, ], rho_x), rho)
+    at <- reference_update(at$u, at$p, z[i, ], reference_weight(reference_alpha(i), points_x, x[i, ], rho_x), rho)
+  }
+  list(score = score, z = z, u = at$u, p = at$p)
+}
+
+# Binary responses y: probabilities of 1.
+reference_binary <- function(y, x, rho, rho_x, points_x = x) {
+  own <- rep(0.5, length(y))
+  at <- rep(0.5, nrow(points_x))
+  score <- numeric(length(y))
+  update <- function(q, r, y, a) {
+    r <- clip_probability(r)
+    ratio <- if (y == 1) pmin(q, r) / (q * r) else (q - pmin(q, r)) / (q * (1 - r))
+    q * (1 - a + a * (1 - rho + rho * ratio))
+  }
+  for (i in seq_along(y)) {
+    r <- own[[i]]
+    score[[i]] <- log(if (y[[i]] == 1) r else 1 - r)
+    alpha <- reference_alpha(i)
+    own <- update(own, r, y[[i]], reference_weight(alpha, x, x[i, ], rho_x))
+    at <- update(at, r, y[[i]], reference_weight(alpha, points_x, x[i, ], rho_x))
+  }
+  list(score = score, q = at)
+}
+
+standardised <- function(y) (y - mean(y)) / sqrt(mean((y - mean(y))^2))
+
+# The uniforms of steps 0..steps - 1 of a resample by their purpose: the word is the
+# first or the second of a block.
+reference_step_uniforms <- function(seed, purpose, resample, steps, block = 0, word = 1) {
+  bits <- reference_philox(key_words(.Call(C_chain_key, seed, 0L)), block, resample, purpose * 65536, seq_len(steps) - 1)
+  (bits[, 2 * word] * 2^20 + bits[, 2 * word - 1] %/% 2^12 + 0.5) / 2^52
+}
+
+on_processor <- function() resolve_run()$backend == "cpu"
+
+# Two-sided, at a false-alarm rate of 1e-6 each: the mean of draws against its value.
+expect_mean <- function(draws, value) {
+  se <- stats::sd(draws) / sqrt(length(draws))
+  expect_lt(abs(mean(draws) - value) / se, 4.9)
+}

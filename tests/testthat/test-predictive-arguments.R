@@ -1,0 +1,186 @@
+# What copula models refuse, and odd data that they take.
+
+expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
+quick <- function(y, model, ...) predictive_resample(y, model, horizon = 3, draws = 2, seed = 1, ...)
+
+test_that("data that cannot be standardised or used are refused", {
+  expect_input(quick(rep(3, 5), copula_density(0.5)), "`y` is constant: it cannot be standardised")
+  expect_input(quick(cbind(a = 1:3, b = 2), copula_density(0.5)), "constant in column \"b\"")
+  expect_input(quick(cbind(1:3, 2), copula_density(0.5)), "constant in column 2")
+  expect_input(quick(4, copula_density(0.5)), "has one observation: it cannot be standardised")
+  expect_input(quick(4, copula_density(standardize = FALSE, points = 0)), "`rho` must be given: one observation")
+  expect_input(quick(c(1, NaN, 2), copula_density(0.5)), "NaN at position 2")
+  expect_input(quick(cbind(c(1, 2), c(NA, 1)), copula_density(0.5)), "row 1, column 2")
+  expect_input(quick(iris, copula_density(0.5)), "column \"Species\"")
+  expect_input(quick(matrix(numeric(), 0, 2), copula_density(0.5)), "is empty")
+  expect_input(quick(matrix("a"), copula_density(0.5)), "must be numeric")
+  expect_input(quick(1:5, copula_density(0.5, points = cbind(1, 2))), "`points` has 2 columns; the data have 1")
+  expect_input(quick(1:5, copula_density(0.5, points = c(1, NA))), "`points` has the value NA at position 2")
+  expect_input(quick(1:5, copula_density(c(0.5, 0.6))), "`rho` has 2 values")
+})
+
+test_that("constant data, one observation and ties are fine where nothing is divided", {
+  fit <- quick(4, copula_density(0.5, standardize = FALSE, points = c(0, 4, 8)))
+  expect_true(all(is.finite(fit$density)))
+  ties <- quick(rep(c(0, 0, 1), 20), copula_density(0.9, points = c(-30, 0, 0, 1, 1e6)))
+  expect_true(all(is.finite(ties$density)))
+  expect_identical(ties$cdf[, 2], ties$cdf[, 3])
+  # Far outside the data's range nothing breaks.
+  expect_true(all(ties$cdf >= 0 & ties$cdf <= 1))
+  expect_lt(max(ties$density[, 5]), 1e-300)
+  expect_true(all(is.finite(quick(rep(3, 5), copula_density(0.5, standardize = FALSE, points = 3))$density)))
+})
+
+test_that("correlations lie strictly between 0 and 1", {
+  for (bad in list(0, 1, -0.5, NA_real_, 2, Inf)) {
+    expect_input(copula_density(rho = bad), "`rho` must be strictly between 0 and 1")
+  }
+  expect_input(copula_density(c(0.5, 1)), "at position 2")
+  expect_input(copula_density("0.5"), "`rho`")
+  expect_input(copula_regression(y ~ x, rho = c(0.5, 0.6)), "one number")
+  expect_input(copula_regression(y ~ x, rho_x = 1), "`rho_x`")
+  expect_input(copula_classification(y ~ x, rho_x = 0), "`rho_x`")
+  expect_true(all(is.finite(quick(1:5, copula_density(0.9999))$density)))
+})
+
+test_that("models check their arguments", {
+  expect_input(copula_density(standardize = NA), "`standardize`")
+  expect_input(copula_density(permutations = -1), "`permutations`")
+  expect_input(copula_density(bandwidths = "two"), "`bandwidths`")
+  expect_input(copula_regression("y ~ x"), "`formula`")
+  expect_input(copula_regression(~x), "`formula`")
+  expect_input(copula_classification(y ~ x, points = 1:3), "`points`")
+  expect_output(print(copula_density(0.5)), "rho = 0.5")
+  expect_output(print(copula_regression(y ~ x)), "chosen by prequential log score")
+  expect_output(print(copula_classification(y ~ x, permutations = 0)), "in the order given")
+  expect_output(print(normal_mean(NULL)), "unknown variance")
+  expect_output(print(bayesian_bootstrap()), "Polya")
+})
+
+test_that("regressions take factors and name what is wrong", {
+  frame <- data.frame(y = c(1, 3, 2, 5, 4, 6), x = c(1, 2, 4, 3, 6, 5), g = factor(c("a", "b", "c", "a", "b", "c")))
+  model <- function(...) copula_regression(y ~ x + g, ..., rho = 0.5, rho_x = 0.5)
+  fit <- quick(frame, model())
+  expect_identical(names(fit$rho_x), c("x", "gb", "gc"))
+  # The same columns by hand.
+  by_hand <- cbind(frame, b = as.numeric(frame$g == "b"), c = as.numeric(frame$g == "c"))
+  again <- quick(by_hand, copula_regression(y ~ x + b + c, rho = 0.5, rho_x = 0.5))
+  expect_identical(again$cdf, fit$cdf)
+  expect_equal(nrow(predict(fit, data.frame(x = 2, g = "b"))), 1)
+  expect_input(predict(fit, data.frame(x = 2, g = "d")), "cannot be used")
+  expect_input(predict(fit, data.frame(x = 2)), "lacks the covariate \"g\"")
+  expect_input(predict(fit, data.frame(x = NA, g = "a")), "row 1 of \"x\"")
+  expect_input(predict(fit, 3), "data frame")
+  expect_input(predict(fit, frame[c("x", "g")], "log_density"), "lacks the response")
+  expect_input(predict(fit, type = "class"), "`type`")
+  expect_input(predict(fit, probs = 2), "`probs`")
+  expect_input(quick(1:5, model()), "must be a data frame")
+  expect_input(quick(frame["y"], model()), "cannot be evaluated")
+  expect_input(quick(frame[0, ], model()), "no rows|cannot be evaluated")
+  expect_input(quick(transform(frame, x = c(1, NA, 3:6)), model()), "row 2 of \"x\"")
+  expect_input(quick(transform(frame, x = 1), model()), "constant in column \"x\"")
+  expect_input(quick(frame, copula_regression(y ~ 1, rho = 0.5)), "no covariates")
+  expect_input(quick(frame, copula_regression(g ~ x, rho = 0.5, rho_x = 0.5)), "numeric response")
+  expect_input(quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = c(0.5, 0.4))), "`rho_x` has 2 values")
+  expect_input(quick(frame, model(points = data.frame(x = 1))), "`points` lacks the covariate \"g\"")
+  expect_input(quick(frame, model(at = c(1, NA))), "`at`")
+  expect_input(quick(frame, copula_classification(g ~ x, rho = 0.5, rho_x = 0.5)), "two classes; it has 3")
+  expect_input(quick(frame[1, ], copula_classification(g ~ x, rho = 0.5, rho_x = 0.5)), "two classes|one observation")
+})
+
+test_that("quantities that a model does not have are refused", {
+  expect_input(quick(1:5, copula_density(0.5), functional = "correlation"), "bayesian_bootstrap")
+  expect_input(quick(1:5, copula_density(0.5), functional = coefficients_of(y ~ x)), "bayesian_bootstrap")
+  expect_input(quick(cbind(1:5, c(2, 5, 1, 4, 3)), copula_density(0.5), functional = "mean"), "several coordinates")
+  frame <- data.frame(y = c(0, 1, 0, 1), x = c(1, 2, 4, 3))
+  expect_input(quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = "mean"), "classification")
+  expect_input(quick(1:5, copula_density(0.5), functional = function(points, cdf, density) stop("no")), "failed on resample 1: no")
+  fit <- quick(1:5, copula_density(0.5), functional = function(points, cdf, density) c(top = max(density)))
+  expect_equal(unname(fit$draws[, "top"]), apply(fit$density, 1, max))
+  fit <- quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = function(points, probability) mean(probability))
+  expect_equal(fit$draws[, "value"], rowMeans(fit$probability))
+  fit <- quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = 0.5), functional = function(points, cdf, density) nrow(points))
+  expect_equal(fit$draws[, "value"], rep(200, 2))
+})
+
+test_that("quantities of a grid are right for a known distribution", {
+  # The start: a standard normal law, before any observation counts for much.
+  points <- seq(-8, 8, length.out = 4001)
+  fit <- list(cdf = rbind(pnorm(points)))
+  value <- grid_functional(points, fit$cdf, c("mean", "variance", "sd", "median"))
+  expect_equal(unname(value[1, ]), c(0, 1, 1, 0), tolerance = 1e-5)
+  expect_equal(unname(grid_functional(points, fit$cdf, quantiles_of(c(0.1, 0.9)))[1, ]), qnorm(c(0.1, 0.9)), tolerance = 1e-5)
+  expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-1, 2))[1, ]), pnorm(2) - pnorm(-1), tolerance = 1e-6)
+  expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-Inf, Inf))[1, ]), 1)
+})
+
+test_that("too much is refused before it is made", {
+  expect_error(predictive_resample(1:5, copula_density(0.5), draws = 1e9), "200,000,000,000 values", class = "warpbayes_error_memory")
+})
+
+test_that("methods show what there is", {
+  y <- c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5)
+  fit <- quick(y, copula_density(0.5, points = seq(0, 8, length.out = 20)))
+  expect_output(print(fit), "rho 0.5; prequential log score")
+  expect_output(print(fit), "intervals are too narrow. continue")
+  expect_output(print(summary(fit)), "quantity")
+  expect_identical(dim(quantile(fit)), c(3L, 5L))
+  expect_identical(colnames(quantile(fit, c(0.025, 0.5))), c("2.5%", "50.0%"))
+  expect_input(continue(fit, 0), "`iter`")
+  expect_input(continue(predictive_resample(y, bayesian_bootstrap(), draws = 3), 1), "infinite horizon")
+  expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")
+  expect_input(predict(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "Bayesian bootstrap")
+  expect_input(predict(fit, cbind(1, 2)), "`newdata` has 2 columns")
+  # The points of the fit again, and their bands.
+  again <- predict(fit, type = "cdf", probs = c(0, 1))
+  expect_identical(again$estimate, fit$cdf0)
+  expect_identical(again$lower, apply(fit$cdf, 2, min))
+  expect_identical(names(predict(fit, 1:2, probs = NULL)), "estimate")
+  expect_equal(predict(fit, y, "log_density"), log(predict(fit, y, probs = NULL)$estimate), tolerance = 1e-12)
+  normal <- predictive_resample(y, normal_mean(), 5, 3, seed = 1)
+  expect_equal(predict(normal)$estimate, sum(y) / 7)
+  expect_lt(predict(predictive_resample(y, normal_mean(NULL), 5, 3, seed = 1))$lower, mean(y))
+  many <- predictive_resample(y, copula_density(0.5), 1, 2, seed = 1, functional = function(points, cdf, density) cdf[1:30])
+  expect_output(print(many), "and 24 more quantities")
+  expect_output(print(summary(many)), "and 10 more quantities")
+  frame <- data.frame(y = c("a", "b", "a", "b"), x = c(1, 2, 4, 3))
+  classes <- quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5))
+  expect_identical(levels(predict(classes, type = "class")), c("a", "b"))
+  expect_equal(predict(classes, frame, "log_density"), log(ifelse(frame$y == "b", classes$probability0, 1 - classes$probability0)))
+  expect_input(predict(classes, data.frame(y = "c", x = 1), "log_density"), "row 1 that is none of the classes")
+  expect_equal(predict(classes, probs = c(0, 1))$upper, apply(classes$probability, 2, max))
+})
+
+test_that("draws go to posterior and generics", {
+  fit <- predictive_resample(c(1, 4, 2), normal_mean(NULL), 5, 20, seed = 1)
+  skip_if_not_installed("posterior")
+  expect_identical(posterior::variables(posterior::as_draws(fit)), c("mean", "variance"))
+  for (as in list(posterior::as_draws_array, posterior::as_draws_df, posterior::as_draws_list, posterior::as_draws_matrix, posterior::as_draws_rvars)) {
+    expect_equal(posterior::ndraws(as(fit)), 20)
+  }
+  skip_if_not_installed("generics")
+  expect_equal(generics::tidy(fit)$estimate, unname(colMeans(fit$draws)))
+})
+
+test_that("every picture is drawn", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  y <- c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5)
+  frame <- data.frame(y = y, x = c(1, 2, 4, 3, 6, 5), z = c(3, 1, 2, 6, 5, 4), class = rep(c("a", "b"), 3))
+  grid <- expand.grid(x = 1:3, z = 2:4)
+  fits <- list(
+    predictive_resample(y, normal_mean(), 20, 30, trajectories = 10, seed = 1), predictive_resample(y, normal_mean(NULL), 0, 30, seed = 1),
+    quick(y, copula_density(0.5)), quick(cbind(y, rev(y)^2), copula_density(0.5)), predictive_resample(y, bayesian_bootstrap(), draws = 9, seed = 1),
+    quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), quick(frame, copula_regression(y ~ x + z, rho = 0.5, rho_x = 0.5)),
+    quick(frame, copula_classification(class ~ x, rho = 0.5, rho_x = 0.5)),
+    quick(frame, copula_classification(class ~ x + z, grid, rho = 0.5, rho_x = 0.5)),
+    quick(frame, copula_classification(class ~ x + z, rho = 0.5, rho_x = 0.5))
+  )
+  for (fit in fits) {
+    expect_identical(plot(fit), fit)
+    expect_identical(plot(fit, "draws"), fit)
+  }
+  expect_input(plot(fits[[1]], "trace"), "`type`")
+  expect_input(plot(fits[[1]], probs = 3), "`probs`")
+  expect_input(plot(fits[[1]], paths = 0), "`paths`")
+})

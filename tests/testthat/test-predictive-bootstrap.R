@@ -1,0 +1,133 @@
+# The Bayesian bootstrap and what is computed from weighted data.
+
+test_that("weights have the uniform Dirichlet law", {
+  # Each weight of three is beta(1, 2); false alarms 1e-6.
+  draws <- if (on_processor()) 1e4 else 300
+  fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weight) weight, seed = 1, threads = 2)
+  expect_equal(unname(rowSums(fit$draws)), rep(1, draws))
+  for (j in 1:3) {
+    expect_gt(suppressWarnings(ks.test(fit$draws[, j], "pbeta", 1, 2))$p.value, 1e-6)
+  }
+  expect_identical(fit$remaining, 0)
+})
+
+test_that("with a finite horizon they are those of Polya's urn", {
+  draws <- if (on_processor()) 8e3 else 400
+  y <- c(-1, 0.5, 2, 2, 7)
+  fit <- predictive_resample(y, bayesian_bootstrap(), 20, draws = draws, seed = 1, threads = 2)
+  expect_mean(fit$draws[, "mean"], mean(y))
+  # Var = s^2/(n + 1) N/(n + N), as for any martingale of this urn.
+  expect_mean((fit$draws[, "mean"] - mean(y))^2, mean((y - mean(y))^2) / 6 * 20 / 25)
+  counts <- predictive_resample(y, bayesian_bootstrap(), 20, draws = 50, functional = function(y, weight) weight * 25, seed = 1)
+  expect_equal(counts$draws, round(counts$draws))
+  expect_gte(min(counts$draws), 1 - 1e-12)
+  expect_equal(fit$remaining, 5 / 25)
+  longer <- continue(predictive_resample(y, bayesian_bootstrap(), 5, draws = 9, seed = 1), 15)
+  expect_identical(longer$draws, predictive_resample(y, bayesian_bootstrap(), 20, draws = 9, seed = 1)$draws)
+})
+
+test_that("built-in quantities are those of plain R", {
+  x <- as.matrix(mtcars[1:12, c("mpg", "wt", "hp")])
+  all <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4, functional = function(y, weight) weight)$draws
+  fit <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4, functional = c("mean", "sd", "variance", "median", "correlation"))
+  for (r in 1:5) {
+    w <- all[r, ]
+    moments <- cov.wt(x, w, cor = TRUE, method = "ML")
+    expect_equal(unname(fit$draws[r, 1:3]), unname(moments$center))
+    expect_equal(unname(fit$draws[r, 4:6]), unname(sqrt(diag(moments$cov))))
+    expect_equal(unname(fit$draws[r, "correlation[mpg,wt]"]), moments$cor[1, 2])
+    median <- vapply(1:3, function(j) sort(x[, j])[[which(cumsum(w[order(x[, j])]) >= 0.5)[[1]]]], 0)
+    expect_equal(unname(fit$draws[r, paste0("median[", colnames(x), "]")]), median)
+  }
+  part <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4, functional = probability_of(20, Inf))
+  expect_equal(part$draws[, 1], unname(drop(all %*% (x[, 1] >= 20))))
+  quantiles <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4, functional = quantiles_of(c(0, 0.5, 1)))
+  expect_equal(unname(quantiles$draws[1, c(1, 3)]), range(x[, 1]))
+})
+
+test_that("coefficients minimise their losses", {
+  frame <- mtcars[c("mpg", "wt", "am", "cyl")]
+  frame$cyl <- factor(frame$cyl)
+  weight <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2, functional = function(y, weight) weight)$draws
+  squares <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2, functional = coefficients_of(mpg ~ wt + cyl))
+  logistic <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2, functional = coefficients_of(am ~ mpg, "logistic"))
+  check <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
+    functional = coefficients_of(mpg ~ wt + cyl, "quantile", tau = 0.3))
+  x <- model.matrix(mpg ~ wt + cyl, frame)
+  loss <- function(beta, w) {
+    residual <- drop(frame$mpg - x %*% beta)
+    sum(w * residual * (0.3 - (residual < 0)))
+  }
+  for (r in 1:6) {
+    frame$w <- weight[r, ]
+    expect_equal(squares$draws[r, ], coef(lm(mpg ~ wt + cyl, frame, weights = w)))
+    expect_equal(logistic$draws[r, ], coef(suppressWarnings(glm(am ~ mpg, binomial, frame, weights = w,
+      control = list(epsilon = 1e-14)))), tolerance = 1e-6)
+    # Four residuals are zero, and no direction descends.
+    beta <- check$draws[r, ]
+    expect_gte(sum(abs(frame$mpg - x %*% beta) < 1e-9), 4)
+    set.seed(r)
+    best <- min(replicate(2000, loss(beta + rnorm(4) * 10^runif(1, -6, 0), frame$w)))
+    expect_gte(best, loss(beta, frame$w) - 1e-12)
+  }
+})
+
+test_that("bad functionals are refused, and the resample is named", {
+  y <- c(1, 2, 3)
+  expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
+  growing <- local({
+    count <- 0
+    function(y, weight) {
+      count <<- count + 1
+      seq_len(1 + (count == 4))
+    }
+  })
+  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 9, functional = growing), "2 values on resample 4 and 1 on resample 1")
+  failing <- function(y, weight) if (weight[[1]] > 0.5) stop("too heavy") else 1
+  first <- which(predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = function(y, w) w)$draws[, 1] > 0.5)[[1]]
+  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = failing),
+    sprintf("failed on resample %d: too heavy", first))
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) "a"), "must return numbers; on resample 1")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = "mode"), "`functional`.*\"mode\"")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = "correlation"), "at least two columns")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = coefficients_of(y ~ x)), "must be a data frame")
+  expect_input(predictive_resample(mtcars, bayesian_bootstrap(), functional = coefficients_of(mpg ~ absent)), "absent")
+  expect_input(predictive_resample(iris, bayesian_bootstrap()), "not numeric")
+  expect_input(predictive_resample(iris, bayesian_bootstrap(), functional = coefficients_of(Species ~ Petal.Width, "logistic")), "two classes; it has 3")
+  expect_input(predictive_resample(iris, bayesian_bootstrap(), functional = coefficients_of(Species ~ Petal.Width)), "not numeric")
+  expect_input(predictive_resample(mtcars[1:2, ], bayesian_bootstrap(), functional = coefficients_of(mpg ~ wt + hp)), "do not determine")
+  separated <- data.frame(y = c(0, 0, 1, 1), x = 1:4)
+  expect_input(predictive_resample(separated, bayesian_bootstrap(), draws = 3, functional = coefficients_of(y ~ x, "logistic")),
+    "resample 1: the classes are separated")
+  expect_input(quantiles_of(2), "`probs`")
+  expect_input(probability_of(3, 1), "`lower`")
+  expect_input(coefficients_of("y ~ x"), "`formula`")
+  expect_input(coefficients_of(y ~ x, "absolute"), "`loss`")
+  expect_input(coefficients_of(y ~ x, tau = 1), "`tau`")
+})
+
+test_that("data that cannot be used are refused", {
+  expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
+  expect_input(predictive_resample(c(1, NA, 3), bayesian_bootstrap()), "NA at position 2")
+  expect_input(predictive_resample(matrix(c(1, Inf), 1), bayesian_bootstrap()), "Inf in row 1, column 2")
+  expect_input(predictive_resample(data.frame(a = c(1, 2), b = c("x", NA)), bayesian_bootstrap(), functional = function(y, w) 1), "row 2, column b")
+  expect_input(predictive_resample(numeric(), bayesian_bootstrap()), "at least 1 value")
+  expect_input(predictive_resample(letters, bayesian_bootstrap()), "numeric vector")
+  expect_input(predictive_resample(1:3, bayesian_bootstrap(), horizon = -1), "`horizon`")
+  expect_input(predictive_resample(1:3, bayesian_bootstrap(), horizon = "long"), "`horizon`")
+  expect_input(predictive_resample(1:3, bayesian_bootstrap(), draws = 0), "`draws`")
+  expect_input(predictive_resample(1:3, "mean"), "`model`")
+  expect_input(predictive_resample(1:3, bayesian_bootstrap(), trajectories = 4), "`trajectories`")
+  expect_input(predictive_resample(1:3, bayesian_bootstrap(), horizons = 4), "unused argument")
+  expect_input(predictive_resample(c(2, 2), normal_mean(NULL)), "constant")
+  expect_input(predictive_resample(2, normal_mean(NULL)), "one value")
+  expect_input(predictive_resample(2, normal_mean(), functional = "variance"), "this model has \"mean\"")
+  expect_input(normal_mean(-1), "`variance`")
+  expect_input(normal_mean(1, c(mena = 1)), "`prior`")
+  expect_input(normal_mean(1, c(mean = NA)), "`prior`")
+  expect_input(normal_mean(1, c(variance = 0)), "positive variance")
+  expect_input(normal_mean(NULL, c(shape = -2)), "shape")
+  # Without values to learn from, one observation is all there is.
+  expect_equal(predictive_resample(5, bayesian_bootstrap(), draws = 3)$draws[, 1], rep(5, 3))
+  expect_equal(predictive_resample(1:3, bayesian_bootstrap(), horizon = 0, draws = 3)$draws[, 1], rep(2, 3))
+})

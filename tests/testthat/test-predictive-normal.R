@@ -1,0 +1,113 @@
+# Predictive resampling of normal means: the law is known.
+
+data_of <- function(n) {
+  set.seed(n)
+  rnorm(n, 2)
+}
+
+test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law is normal", {
+  # 60,000 draws: the variance is known to 0.6%, a Kolmogorov distance above 0.011 is
+  # found. False alarms: 1e-6 for each of the 18 tests.
+  draws <- if (on_processor()) 6e4 else 1500
+  horizons <- if (on_processor()) c(1, 10, 1000) else c(1, 10)
+  if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")) && on_processor()) horizons <- c(horizons, 1e5)
+  for (n in c(1, 10, 100)) {
+    for (horizon in horizons) {
+      y <- data_of(n)
+      fit <- predictive_resample(y, normal_mean(), horizon, draws, seed = 10 * n + horizon, threads = 2)
+      variance <- 1 / (n + 1) - 1 / (n + horizon + 1)
+      standard <- (fit$draws[, "mean"] - sum(y) / (n + 1)) / sqrt(variance)
+      expect_gt(pchisq(sum(standard^2), draws), 5e-7)
+      expect_lt(pchisq(sum(standard^2), draws), 1 - 5e-7)
+      expect_gt(suppressWarnings(ks.test(standard, "pnorm"))$p.value, 1e-6)
+      expect_equal(fit$remaining, (n + 1) / (n + horizon + 1))
+    }
+  }
+})
+
+test_that("the steps are those of plain R", {
+  y <- data_of(4)
+  fit <- predictive_resample(y, normal_mean(), 7, 40, trajectories = 7, seed = 5, threads = 2)
+  expect_identical(fit$times, as.double(0:7))
+  for (r in c(1, 33, 40)) {
+    words <- vapply(0:1, function(word) reference_step_uniforms(5, 163, r - 1, 4, word = word + 1), numeric(4))
+    normal <- qnorm(as.vector(t(words)))[1:7]
+    theta <- sum(y) / 5
+    path <- theta
+    for (t in 1:7) {
+      n <- 4 + t - 1
+      drawn <- theta + sqrt(1 + 1 / (n + 1)) * normal[[t]]
+      theta <- (theta * (n + 1) + drawn) / (n + 2)
+      path <- c(path, theta)
+    }
+    expect_equal(fit$trajectories[r, ], path, tolerance = 1e-13)
+  }
+})
+
+test_that("a variance and a prior of one's own", {
+  y <- data_of(3)
+  fit <- predictive_resample(y, normal_mean(4, c(mean = 10, variance = 2)), 0, 3, seed = 1)
+  expect_equal(fit$draws[, "mean"], rep((2 * 10 + sum(y)) / 5, 3))
+  fit <- predictive_resample(y, normal_mean(4, c(variance = 2)), 400, 20000, seed = 1, threads = 2)
+  skip_if_not(on_processor())
+  expect_mean((fit$draws[, 1] - sum(y) / 5)^2, 4 / 5 - 4 / 405)
+})
+
+test_that("with unknown variance the law is that of the conjugate posterior", {
+  # 1e4 draws; false alarms 1e-6 each.
+  draws <- if (on_processor()) 1e4 else 300
+  y <- data_of(8)
+  horizon <- if (on_processor()) 1000 else 40
+  fit <- predictive_resample(y, normal_mean(NULL), horizon, draws, seed = 2, threads = 2)
+  expect_identical(colnames(fit$draws), c("mean", "variance"))
+  # Martingales: the mean, and the mean of the inverse gamma law of the variance.
+  expect_mean(fit$draws[, "mean"], mean(y))
+  expect_mean(fit$draws[, "variance"], sum((y - mean(y))^2) / 2 / (7 / 2 - 1))
+  skip_if_not(on_processor())
+  t <- (fit$draws[, "mean"] - mean(y)) / sqrt(var(y) / 8 * (1 - 8 / 1008))
+  expect_gt(suppressWarnings(ks.test(t, "pt", 7))$p.value, 1e-6)
+  chi <- sum((y - mean(y))^2) / fit$draws[, "variance"]
+  expect_gt(suppressWarnings(ks.test(chi, "pchisq", 7))$p.value, 1e-6)
+})
+
+test_that("the source's experiment: 4,096 chains of 1,000 steps", {
+  skip_if_not(on_processor())
+  fit <- predictive_resample(data_of(10), normal_mean(), 1000, 4096, trajectories = 1000, seed = 1, threads = 2)
+  expect_identical(dim(fit$trajectories), c(4096L, 1001L))
+  expect_identical(fit$trajectories[, 1001], unname(fit$draws[, 1]))
+  # Dividing by the square root, as the source's code does, would give 0.914 of it.
+  expect_lt(abs(var(fit$draws[, 1]) / (1 / 11 - 1 / 1011) - 1), 4.9 * sqrt(2 / 4095))
+})
+
+test_that("a draw depends on seed, resample and step alone", {
+  y <- data_of(5)
+  fit <- predictive_resample(y, normal_mean(), 21, 70, trajectories = 21, seed = 3, threads = 1)
+  fewer <- predictive_resample(y, normal_mean(), 21, 33, trajectories = 21, seed = 3, threads = 2)
+  expect_identical(fewer$trajectories, fit$trajectories[1:33, ])
+  longer <- continue(predictive_resample(y, normal_mean(), 10, 70, seed = 3), 11, threads = 2)
+  expect_identical(longer$draws, fit$draws)
+  thinned <- predictive_resample(y, normal_mean(), 21, 70, trajectories = 7, seed = 3)
+  expect_identical(thinned$trajectories, fit$trajectories[, seq(1, 22, 3)])
+  unknown <- predictive_resample(y, normal_mean(NULL), 21, 70, seed = 3)
+  expect_identical(continue(predictive_resample(y, normal_mean(NULL), 4, 70, seed = 3), 17)$draws, unknown$draws)
+  set.seed(1)
+  a <- predictive_resample(y, normal_mean(), 3, 2)
+  set.seed(1)
+  expect_identical(predictive_resample(y, normal_mean(), 3, 2)$draws, a$draws)
+})
+
+test_that("a function gets the whole population", {
+  y <- data_of(5)
+  fit <- predictive_resample(y, normal_mean(), 12, 30, functional = function(y) c(n = length(y), sum = sum(y)), seed = 3)
+  plain <- predictive_resample(y, normal_mean(), 12, 30, seed = 3)
+  expect_equal(fit$draws[, "n"], rep(17, 30))
+  # The mean of population and prior, worth one observation at 0.
+  expect_equal(fit$draws[, "sum"] / 18, plain$draws[, "mean"], tolerance = 1e-12)
+})
+
+test_that("horizon \"auto\" leaves out no more than the tolerance", {
+  y <- data_of(5)
+  fit <- predictive_resample(y, normal_mean(), "auto", 10, tolerance = 0.1, seed = 1)
+  expect_lte(fit$remaining, 0.1)
+  expect_identical(fit$horizon, 54)
+})

@@ -1,0 +1,214 @@
+# The sampler of topic models: one pass against plain R, the laws of theta and phi, the
+# joint distribution (Geweke 2004), and that threads and instructions change nothing.
+
+small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
+  set.seed(seed)
+  x <- matrix(rpois(documents * terms, mean), documents, dimnames = list(NULL, paste0("w", seq_len(terms))))
+  x[2, ] <- 0
+  x[, 5] <- 0
+  x[1, 9] <- 45
+  x
+}
+
+fit_small <- function(x = small_counts(), topics = 20, iter = 6, warmup = 2, seed = 1, threads = 2, ...) {
+  topic_model(x, topics, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+}
+
+same <- function(fit, reference, parts = c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")) {
+  for (part in parts) {
+    expect_identical(fit[[part]], reference[[part]], label = part)
+  }
+  expect_identical(lapply(fit$state, `[[`, "topics"), lapply(reference$state, `[[`, "topics"))
+}
+
+test_that("a sweep draws the topics that plain R draws from the same theta and phi", {
+  x <- small_counts()
+  for (topics in c(1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100, 130, 260)) {
+    fit <- topic_model(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"), seed = topics, threads = 2)
+    expected <- reference_topics(x, t(matrix(fit$draws$theta[, , 1, 1], topics)), matrix(fit$draws$phi[, , 1, 1], topics), fit$state[[1L]]$key, 3)
+    expect_equal(topics_of(fit$state[[1L]]), expected)
+    # And the log likelihood of these theta and phi.
+    theta <- matrix(fit$draws$theta[, , 1, 1], topics)
+    probability <- crossprod(theta, matrix(fit$draws$phi[, , 1, 1], topics))
+    expect_equal(fit$log_likelihood[3, 1], sum(x * log(probability)), tolerance = 1e-10)
+  }
+})
+
+test_that("a topic of weight zero is never drawn", {
+  # With so small an alpha nearly all weights are 0 in single precision, but a token's own topic has one.
+  x <- small_counts()
+  fit <- topic_model(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3, threads = 2, precision = "single")
+  tokens <- tokens_of(x)
+  topic <- topics_of(fit$state[[1L]])
+  weight <- fit$draws$theta[, , 1, 1][cbind(topic, tokens$document)] * fit$draws$phi[, , 1, 1][cbind(topic, tokens$term)]
+  expect_true(all(weight > 0))
+  expect_true(mean(fit$draws$phi == 0) > 0.5)
+})
+
+test_that("results do not depend on threads, instruction set or backend", {
+  cases <- list(
+    list(), list(topics = 3, chains = 2), list(method = "mean_for_mode", topics = 33), list(alpha = "symmetric", beta = 0.1),
+    list(alpha = 0.2, topics = 150, keep = c("phi", "theta")), list(alpha = 5, beta = 3)
+  )
+  widest <- warp_info()$isa_widest
+  for (case in cases) {
+    reference <- do.call(fit_small, c(case, list(threads = 1, backend = "cpu")))
+    for (threads in c(2, 3)) {
+      same(do.call(fit_small, c(case, list(threads = threads))), reference)
+    }
+    for (isa in isa_names[seq_len(match(widest, isa_names))]) {
+      same(with_options(list(warpbayes.isa = isa), do.call(fit_small, case)), reference)
+    }
+  }
+  single <- do.call(fit_small, list(precision = "single", backend = "cpu"))
+  for (isa in isa_names[seq_len(match(widest, isa_names))]) {
+    same(with_options(list(warpbayes.isa = isa), fit_small(precision = "single", backend = "cpu", threads = 1)), single)
+  }
+})
+
+test_that("a continued run is a longer run, also from fits that are used again", {
+  x <- small_counts()
+  whole <- fit_small(x, iter = 20, warmup = 5, thin = 2, chains = 2)
+  half <- fit_small(x, iter = 8, warmup = 5, thin = 2, chains = 2)
+  same(continue(half, 12, threads = 2), whole)
+  same(continue(half, 12, threads = 2), whole)
+  same(continue(continue(half, 1, threads = 1), 11, threads = 2), whole)
+  expect_identical(whole$iter, 20)
+  expect_identical(dim(whole$draws$beta), c(7L, 2L))
+  same(fit_small(x, iter = 20, warmup = 5, thin = 2, chains = 2, progress = FALSE), whole)
+})
+
+test_that("seeds: the same one repeats a fit, NULL takes R's generator", {
+  x <- small_counts()
+  expect_identical(fit_small(x, seed = 5)$phi, fit_small(x, seed = 5)$phi)
+  expect_false(identical(fit_small(x, seed = 5)$phi, fit_small(x, seed = 6)$phi))
+  set.seed(3)
+  first <- fit_small(x, seed = NULL)
+  set.seed(3)
+  expect_identical(fit_small(x, seed = NULL)$seed, first$seed)
+  expect_identical(fit_small(x, seed = first$seed)$phi, first$phi)
+})
+
+# With one topic all tokens are its own, so its terms are independent draws from a known
+# Dirichlet; so are the topics of a document without tokens.
+test_that("phi and theta have the laws of their Dirichlets", {
+  draws <- if (resolve_run()$backend == "cpu") 4000 else 100
+  x <- rbind(c(0, 1, 3, 40, 900, 0), 0)
+  comparisons <- 3 * 6
+  for (beta in c(0.02, 0.4, 1.3)) {
+    fit <- topic_model(x, 1, alpha = 1, beta = beta, iter = draws + 1, warmup = 1, keep = "phi", seed = 1, threads = 2)
+    shape <- beta + x[1, ]
+    for (w in seq_along(shape)) {
+      expect_distribution(fit$draws$phi[1, w, , 1], function(q) pbeta(q, shape[[w]], sum(shape) - shape[[w]]), comparisons)
+    }
+  }
+  alpha <- c(0.01, 0.1, 0.5, 0.99, 1, 2.5, 30)
+  fit <- topic_model(x, 7, alpha = alpha, beta = 1, iter = draws + 1, warmup = 1, keep = "theta", seed = 2, threads = 2)
+  for (k in seq_along(alpha)) {
+    expect_distribution(fit$draws$theta[k, 2, , 1], function(q) pbeta(q, alpha[[k]], sum(alpha) - alpha[[k]]), length(alpha))
+  }
+})
+
+# Geweke (2004): alpha, beta, topics and words drawn from the joint distribution directly, and by a
+# chain that takes a sweep and then new words given topics and phi, must agree. The words
+# of a document are in order of their terms for the sampler, so topics are sorted along.
+geweke_direct <- function(n, lengths, v, k, prior) {
+  t(vapply(seq_len(n), function(i) {
+    alpha <- rgamma(k, prior[[1L]], prior[[2L]])
+    beta <- rgamma(1, prior[[3L]], prior[[4L]])
+    phi <- matrix(rgamma(k * v, beta), k) + 1e-300
+    phi <- phi / rowSums(phi)
+    words <- lapply(lengths, function(length) {
+      theta <- rgamma(k, alpha) + 1e-300
+      z <- sample.int(k, length, TRUE, theta)
+      list(z = z, w = vapply(z, function(z) sample.int(v, 1L, prob = phi[z, ]), 0L))
+    })
+    geweke_quantities(alpha, beta, words, v)
+  }, numeric(10)))
+}
+
+geweke_quantities <- function(alpha, beta, words, v) {
+  w <- unlist(lapply(words, `[[`, "w"))
+  z <- unlist(lapply(words, `[[`, "z"))
+  first <- words[[1L]]
+  c(
+    log(alpha[[1L]]), log(alpha[[2L]]), log(beta), log(sum(alpha)), sum(first$z == 1L), length(unique(w)), length(unique(z)),
+    sum(tabulate(z)^2), sum(tabulate(first$w, v)^2), sum(table(z, w)^2)
+  )
+}
+
+geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change = identity) {
+  run <- resolve_run("cpu", 1)
+  key <- chain_key(99, 1)
+  alpha <- rep(prior[[1L]] / prior[[2L]], k)
+  beta <- prior[[3L]] / prior[[4L]]
+  words <- lapply(lengths, function(length) list(z = rep_len(seq_len(k), length), w = sort(rep_len(seq_len(v), length))))
+  of <- rep(seq_along(lengths), lengths)
+  out <- matrix(0, n, 10)
+  for (i in seq_len(n)) {
+    x <- t(vapply(words, function(document) tabulate(document$w, v), integer(v)))
+    at <- which(x > 0)
+    session <- native(C_topic_open, c(0L, cumsum(as.integer(colSums(x > 0)))), as.integer((at - 1) %% nrow(x)), as.integer(x[at]), nrow(x),
+      as.integer(k), 0L, run)
+    z <- unlist(lapply(words, `[[`, "z"))
+    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, key, i, 1L, method, prior, c(FALSE, TRUE))
+    .Call(C_topic_close, session)
+    alpha <- sweep$alpha
+    beta <- sweep$beta
+    phi <- matrix(sweep$phi, k)
+    z <- readBin(sweep$topics, "integer", length(z), size = 2L, signed = FALSE) + 1L
+    cumulative <- phi
+    for (w in seq_len(v)[-1L]) cumulative[, w] <- cumulative[, w - 1L] + phi[, w]
+    w <- rowSums(cumulative[z, , drop = FALSE] < runif(length(z)) * cumulative[z, v]) + 1L
+    w <- pmin(w, v)
+    order <- order(of, w)
+    words <- Map(function(z, w) list(z = z, w = w), split(z[order], of), split(w[order], of))
+    out[i, ] <- geweke_quantities(alpha, beta, words, v)
+  }
+  out
+}
+
+# Batch means for the chain's error. One comparison of ten fails with probability 1e-6 / 10 if all is right.
+geweke_z <- function(chain, direct) {
+  batches <- 50
+  size <- nrow(chain) %/% batches
+  means <- apply(chain[seq_len(batches * size), ], 2L, function(x) colMeans(matrix(x, size)))
+  (colMeans(means) - colMeans(direct)) / sqrt(apply(means, 2L, var) / batches + apply(direct, 2L, var) / nrow(direct))
+}
+
+test_that("words and parameters have their joint distribution, and planted errors show", {
+  skip_if(resolve_run()$backend != "cpu", "thousands of sessions: the emulator's draws are identical to these")
+  n <- if (extended()) 2e5 else 2500
+  lengths <- c(4, 3, 5)
+  prior <- c(3, 3, 3, 3)
+  set.seed(10)
+  direct <- geweke_direct(2 * n, lengths, 3, 2, prior)
+  bound <- qt(1 - 1e-6 / 20, 49)
+  expect_lt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior), direct))), bound)
+  # Means instead of draws, alpha a third too large in each sweep, another prior of beta.
+  expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, c(1L, 2L, 1L)), direct))), bound)
+  expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, change = function(alpha) 1.33 * alpha), direct))), bound)
+  expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, c(3, 3, 4, 3)), direct))), bound)
+})
+
+test_that("known topics are found, and learned alpha and beta are near the truth", {
+  skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
+  phi <- block_topics(5, 20)
+  alpha <- c(0.5, 0.3, 0.2, 0.1, 0.1)
+  data <- simulate_documents(400, 80, phi, alpha, seed = 4)
+  for (method in c("gibbs", "mean_for_mode")) {
+    # The best of a few chains: some end in a lesser mode.
+    fit <- topic_model(data$x, 5, method = method, iter = 200, chains = 4, seed = 2, threads = 2)
+    expect_lt(mean(matched_distance(phi, fit$phi)), 0.08)
+    order <- solve_assignment(variation_distance(phi, unname(fit$phi)))
+    expect_lt(mean(abs(data$theta - fit$theta[, order])), 0.04)
+    expect_lt(max(abs(log(fit$alpha[order] / alpha))), if (method == "gibbs") 0.6 else 1)
+  }
+  # Topics that are drawn from their prior.
+  set.seed(8)
+  phi <- matrix(rgamma(8 * 200, 0.1), 8)
+  data <- simulate_documents(500, 100, phi / rowSums(phi), rep(0.2, 8), seed = 9)
+  fit <- topic_model(data$x, 8, alpha = "symmetric", iter = 300, seed = 1, threads = 2)
+  expect_lt(abs(log(fit$alpha[[1L]] / 0.2)), 0.25)
+  expect_lt(abs(log(fit$beta / 0.1)), 0.25)
+})

@@ -1,0 +1,310 @@
+# Topic models as users meet them: classes of counts, bad input, names, prediction, tables, pictures.
+
+input <- "warpbayes_error_input"
+
+set.seed(5)
+subjects <- block_topics(3, 6)
+news <- simulate_documents(40, 30, subjects, rep(0.2, 3), seed = 6)$x
+small <- topic_model(news, 3, iter = 60, chains = 2, seed = 1, threads = 2, keep = c("phi", "theta"))
+
+test_that("a fit has the parts that its help page names", {
+  expect_s3_class(small, "topic_model")
+  expect_identical(dim(small$phi), c(3L, 18L))
+  expect_identical(dimnames(small$phi), list(NULL, colnames(news)))
+  expect_identical(dimnames(small$theta), list(rownames(news), NULL))
+  expect_equal(rowSums(small$phi), rep(1, 3))
+  expect_equal(unname(rowSums(small$theta)), rep(1, 40))
+  expect_identical(dim(small$log_likelihood), c(60L, 2L))
+  expect_identical(dim(small$draws$phi), c(3L, 18L, 30L, 2L))
+  expect_identical(dim(small$draws$theta), c(3L, 40L, 30L, 2L))
+  expect_identical(dim(small$draws$alpha), c(3L, 30L, 2L))
+  expect_equal(as.vector(apply(small$draws$phi, c(1, 3, 4), sum)), rep(1, 180))
+  expect_equal(colSums(small$tokens), rep(sum(news), 2))
+  # Averages of conditional means are near the averages of draws.
+  reference <- small$reference
+  expect_lt(max(abs(apply(small$draws$phi[, , , reference], 1:2, mean) - small$phi)), 0.03)
+  expect_lt(max(abs(apply(small$draws$theta[, , , reference], 1:2, mean) - t(small$theta))), 0.12)
+})
+
+test_that("averages are the means given the topics of the kept sweeps", {
+  one <- topic_model(news, 3, alpha = c(0.1, 0.2, 0.3), beta = 0.05, iter = 5, warmup = 4, seed = 1, threads = 2)
+  tokens <- tokens_of(news)
+  topic <- topics_of(one$state[[1L]])
+  document_counts <- table(factor(tokens$document, 1:40), factor(topic, 1:3))
+  term_counts <- table(factor(topic, 1:3), factor(tokens$term, 1:18))
+  theta <- t((t(matrix(document_counts, 40)) + c(0.1, 0.2, 0.3)) / rep(rowSums(news) + 0.6, each = 3))
+  expect_equal(unname(one$theta), theta)
+  expect_equal(unname(one$phi), (matrix(term_counts, 3) + 0.05) / (rowSums(term_counts) + 18 * 0.05))
+  # And of two kept sweeps.
+  both <- topic_model(news, 3, alpha = c(0.1, 0.2, 0.3), beta = 0.05, iter = 6, warmup = 4, seed = 1, threads = 2)
+  last <- topic_model(news, 3, alpha = c(0.1, 0.2, 0.3), beta = 0.05, iter = 6, warmup = 5, seed = 1, threads = 2)
+  expect_equal(both$phi, (one$phi + last$phi) / 2)
+  expect_equal(both$theta, (one$theta + last$theta) / 2)
+})
+
+test_that("counts of every class give the same fit", {
+  fit <- function(x) topic_model(x, 2, iter = 4, seed = 1, threads = 2)
+  expected <- fit(news)
+  check <- function(x) {
+    other <- fit(x)
+    expect_identical(other$phi, expected$phi)
+    expect_identical(other$theta, expected$theta)
+  }
+  storage <- news
+  storage.mode(storage) <- "integer"
+  check(storage)
+  at <- which(news > 0, arr.ind = TRUE)
+  table <- data.frame(document = rownames(news)[at[, 1]], term = colnames(news)[at[, 2]], count = news[at])
+  table <- table[order(match(table$document, rownames(news))), ]
+  table$document <- factor(table$document, rownames(news))
+  table$term <- factor(table$term, colnames(news))
+  check(table)
+  check(stats::setNames(table, c("doc", "word", "n")))
+  # A count in two rows is their sum.
+  split <- rbind(transform(table[table$count > 1, ], count = 1), transform(table, count = ifelse(count > 1, count - 1, count)))
+  check(split)
+  triplets <- list(i = at[, 1], j = at[, 2], v = news[at], nrow = 40L, ncol = 18L, dimnames = dimnames(news))
+  check(structure(triplets, class = "simple_triplet_matrix"))
+  check(structure(triplets, class = c("DocumentTermMatrix", "simple_triplet_matrix")))
+  turned <- list(i = at[, 2], j = at[, 1], v = news[at], nrow = 18L, ncol = 40L, dimnames = rev(dimnames(news)))
+  check(structure(turned, class = c("TermDocumentMatrix", "simple_triplet_matrix")))
+  skip_if_not_installed("Matrix")
+  sparse <- methods::as(methods::as(news, "dMatrix"), "generalMatrix")
+  for (class in c("CsparseMatrix", "TsparseMatrix", "RsparseMatrix")) {
+    check(methods::as(sparse, class))
+  }
+  # As quanteda defines it.
+  methods::setClass("dfm", contains = "dgCMatrix", slots = c(meta = "list"), where = environment())
+  dfm <- methods::new("dfm", methods::as(sparse, "CsparseMatrix"))
+  check(dfm)
+  expect_identical(fit(Matrix::Matrix(news > 0, sparse = TRUE))$phi, fit((news > 0) + 0)$phi)
+  expect_identical(fit(news > 0)$phi, fit((news > 0) + 0)$phi)
+})
+
+test_that("classes of tm and slam as these packages make them", {
+  skip_if_not_installed("slam")
+  dtm <- slam::as.simple_triplet_matrix(news)
+  expect_identical(topic_model(dtm, 2, iter = 4, seed = 1, threads = 2)$phi, topic_model(news, 2, iter = 4, seed = 1, threads = 2)$phi)
+})
+
+test_that("counts that cannot be used are refused with their place", {
+  fit <- function(x, topics = 2, ...) topic_model(x, topics, iter = 4, threads = 2, seed = 1, ...)
+  wrong <- news
+  wrong[3, 2] <- -1
+  expect_error(fit(wrong), "whole numbers from 0 on, but has -1 for document \"d3\" and term \"w2\"", class = input)
+  wrong[3, 2] <- 0.5
+  expect_error(fit(wrong), "but has 0.5 for document \"d3\" and term \"w2\"", class = input)
+  wrong[1, 7] <- NA
+  expect_error(fit(wrong), "but has NA for document \"d1\" and term \"w7\"", class = input)
+  wrong[1, 7] <- Inf
+  expect_error(fit(unname(wrong)), "but has Inf for document 1 and term 7", class = input)
+  expect_error(fit(matrix(0, 3, 2)), "has no tokens: all counts of its 3 documents and 2 terms are 0", class = input)
+  expect_error(fit(matrix(0, 0, 2)), "has 0 documents and 2 terms: there is nothing to fit", class = input)
+  expect_error(fit(matrix(0, 2, 0)), "has 2 documents and 0 terms", class = input)
+  twice <- news
+  colnames(twice)[4] <- "w1"
+  expect_error(fit(twice), "has two terms named \"w1\"", class = input)
+  rownames(wrong)[2] <- "d1"
+  expect_error(fit(replace(wrong, 1:720, 1)), "has two documents named \"d1\"", class = input)
+  colnames(twice)[4] <- NA
+  expect_error(fit(twice), "has a missing name among its terms, the 4th", class = input)
+  expect_error(fit(matrix(2^30, 2, 1)), "has 2147483648 tokens; at most 2147483647", class = input)
+  expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\"", class = input)
+  expect_error(fit(data.frame(a = 1, b = 2)), "data frame of 2 columns; needed are document, term and count", class = input)
+  expect_error(fit(data.frame(document = c("a", NA), term = "b", count = 1)), "has no document in row 2", class = input)
+  expect_error(fit(data.frame(document = "a", term = "b", count = "1")), "counts that are not numbers", class = input)
+  expect_error(fit(structure(list(i = 1), class = "simple_triplet_matrix")), "without the elements i, j, v", class = input)
+  outside <- structure(list(i = 3L, j = 1L, v = 1, nrow = 2L, ncol = 2L, dimnames = NULL), class = "simple_triplet_matrix")
+  expect_error(fit(outside), "index outside of its documents and terms", class = input)
+})
+
+test_that("other arguments that cannot be used", {
+  fit <- function(...) topic_model(news, ..., threads = 2)
+  expect_error(fit(0), "`topics` must be one whole number from 1 to 16384, not 0", class = input)
+  expect_error(fit(20000), "`topics` must be", class = input)
+  expect_error(fit(2, alpha = 0), "`alpha` must be one positive number, 2 of them, .* not 0", class = input)
+  expect_error(fit(2, alpha = c(1, NA)), "not NA for topic 2", class = input)
+  expect_error(fit(2, alpha = 1:3), "not a integer of length 3", class = input)
+  expect_error(fit(2, alpha = "learn"), "not \"learn\"", class = input)
+  expect_error(fit(2, beta = -1), "`beta` must be one positive number or \"learn\", not -1", class = input)
+  expect_error(fit(2, beta = "x"), "`beta` must be", class = input)
+  expect_error(fit(2, method = "vem"), "`method` must be one of", class = input)
+  expect_error(fit(2, alpha_prior = 1), "`alpha_prior` must be two positive numbers, shape and rate, not 1", class = input)
+  expect_error(fit(2, beta_prior = c(1, 0)), "`beta_prior` must be two positive numbers", class = input)
+  expect_error(fit(2, keep = "z"), "`keep` must be some of \"phi\", \"theta\", not \"z\"", class = input)
+  expect_error(fit(2, iter = 10, warmup = 10), "`warmup`", class = input)
+  expect_error(fit(2, iter = 10, thin = 9), "`thin`", class = input)
+  expect_error(fit(2, chians = 2), "unused argument: `chians` is not known here", class = input)
+  expect_warning(topic_model(matrix(c(1, 0, 1, 1), 2), 5, iter = 4, seed = 1, threads = 2), "more topics \\(5\\) than tokens \\(3\\)")
+  expect_error(perplexity(1), "`fit` must come from topic_model\\(\\), not 1", class = input)
+  expect_error(relabel(1), "`fit` must come from dp_mixture\\(\\) or topic_model\\(\\), not 1", class = input)
+  expect_error(continue(small, 5, thraeds = 2), "unused argument", class = input)
+  broken <- small
+  broken$x <- NULL
+  expect_error(continue(broken, 5), "has lost its counts", class = input)
+  broken <- small
+  broken$state[[1L]]$topics <- raw(4)
+  expect_error(continue(broken, 5, threads = 2), "has been changed since it was made", class = input)
+})
+
+test_that("one topic, one document, one term, an empty document", {
+  one <- topic_model(news, 1, iter = 4, seed = 1, threads = 2)
+  expect_equal(unname(one$theta), matrix(1, 40, 1))
+  single <- topic_model(news[1, , drop = FALSE], 3, iter = 4, seed = 1, threads = 2)
+  expect_identical(dim(single$theta), c(1L, 3L))
+  term <- topic_model(matrix(1:3, 3), 2, iter = 4, seed = 1, threads = 2)
+  expect_equal(unname(term$phi), matrix(1, 2, 1))
+  empty <- news
+  empty[7, ] <- 0
+  empty[, 3] <- 0
+  fit <- topic_model(empty, 3, alpha = c(1, 2, 5), beta = 0.1, iter = 6, seed = 1, threads = 2)
+  expect_equal(unname(fit$theta[7, ]), c(1, 2, 5) / 8)
+  expect_identical(rownames(fit$theta), rownames(news))
+  expect_true(all(fit$phi[, 3] < 0.01))
+  # One pair with more tokens than pass at a time.
+  many <- matrix(c(5000, 3, 2, 1), 2)
+  expect_equal(colSums(topic_model(many, 2, iter = 4, seed = 1, threads = 2)$tokens), 5006)
+})
+
+test_that("new documents: terms by name, unknown ones counted, empty ones get the prior", {
+  expect_identical(predict(small), small$theta)
+  again <- predict(small, news, seed = 1, threads = 2)
+  expect_gt(mean(max.col(again) == max.col(small$theta)), 0.9)
+  shuffled <- news[, sample(18)]
+  expect_identical(unclass(predict(small, shuffled, seed = 1, threads = 2)), unclass(again))
+  more <- cbind(news[1:3, ], other = c(0, 4, 1))
+  expect_message(found <- predict(small, more, seed = 1, threads = 2), "5 of 95 tokens \\(5.3%\\) are of terms that the fit does not know")
+  expect_identical(attr(found, "unknown"), c(0, 4, 1))
+  empty <- rbind(none = numeric(18), news[1, ])
+  colnames(empty) <- colnames(news)
+  expect_equal(unname(predict(small, empty, seed = 1, threads = 2)[1, ]), small$alpha / sum(small$alpha))
+  expect_identical(dim(predict(small, unname(news[1:2, ]), seed = 1, threads = 2)), c(2L, 3L))
+  class <- predict(small, news, type = "class", seed = 1, threads = 2)
+  expect_identical(names(class), rownames(news))
+  expect_error(predict(small, matrix(1, 1, 1, dimnames = list(NULL, "zebra"))), "`newdata` shares no term with the fit: of its 1 tokens", class = input)
+  expect_error(predict(small, matrix(1, 1, 4)), "`newdata` has 4 terms without names, the fit has 18", class = input)
+})
+
+test_that("perplexity is that of the words left out", {
+  own <- perplexity(small, threads = 2)
+  expect_equal(as.numeric(own), exp(-sum(news * log(small$theta %*% small$phi)) / sum(news)))
+  set.seed(1)
+  before <- runif(1)
+  set.seed(1)
+  new <- simulate_documents(60, 40, subjects, rep(0.2, 3), seed = 60)$x
+  value <- perplexity(small, new, seed = 3, threads = 2)
+  expect_identical(perplexity(small, new, seed = 3, threads = 1), value)
+  # Between that of the truth and that of a fit that knows nothing.
+  expect_gt(as.numeric(value), 5)
+  expect_lt(as.numeric(value), 13)
+  flat <- topic_model(news, 1, iter = 4, seed = 1, threads = 2)
+  expect_lt(as.numeric(value), as.numeric(perplexity(flat, new, seed = 3, threads = 2)))
+  expect_output(print(value), "perplexity .* tokens in 60 documents")
+  # R's generator is where it was.
+  set.seed(9)
+  first <- runif(2)
+  set.seed(9)
+  expect_identical(runif(1), first[[1]])
+  perplexity(small, new, seed = 3, threads = 2)
+  expect_identical(runif(1), first[[2]])
+  expect_error(perplexity(small, news, share = 0), "`share`", class = input)
+  expect_error(perplexity(small, news[1, , drop = FALSE], share = 1e-9, seed = 1), "none of the 30 tokens", class = input)
+})
+
+test_that("top terms and coherence by hand", {
+  top <- top_terms(small, 4)
+  expect_identical(names(top), c("topic", "rank", "term", "probability", "score"))
+  expect_identical(top$term[top$topic == 2], colnames(news)[order(-small$phi[2, ])[1:4]])
+  lift <- small$phi[1, ] / (colSums(news) / sum(news))
+  expect_identical(top_terms(small, 3, "lift")$term[1:3], colnames(news)[order(-lift)[1:3]])
+  expect_true(all(top_terms(small, 3, "frex")$score <= 1))
+  expect_identical(top_terms(small, 3, "frex", weight = 0)$term[1:3], top$term[1:3])
+  order <- order(-small$phi[1, ])[1:3]
+  with <- news[, order] > 0
+  together <- function(i, j) sum(with[, i] & with[, j])
+  umass <- mean(c(log((together(2, 1) + 1) / together(1, 1)), log((together(3, 1) + 1) / together(1, 1)), log((together(3, 2) + 1) / together(2, 2))))
+  expect_equal(coherence(small, n = 3)[[1L]], umass)
+  npmi <- function(i, j) {
+    p <- together(i, j) / 40
+    if (p == 0) -1 else log(p * 1600 / together(i, i) / together(j, j)) / -log(p)
+  }
+  expect_equal(coherence(small, n = 3, measure = "npmi")[[1L]], mean(c(npmi(1, 2), npmi(1, 3), npmi(2, 3))))
+  expect_equal(coherence(small, newdata = news, n = 3), coherence(small, n = 3))
+})
+
+test_that("the assignment is the cheapest of all", {
+  permutations <- function(n) if (n == 1) matrix(1) else do.call(rbind, lapply(1:n, function(i) {
+    rest <- permutations(n - 1)
+    cbind(i, rest + (rest >= i))
+  }))
+  set.seed(2)
+  for (n in c(1, 2, 5, 6)) {
+    for (i in 1:8) {
+      cost <- matrix(sample(0:5, n * n, TRUE) + runif(1), n)
+      all <- permutations(n)
+      least <- min(apply(all, 1L, function(columns) sum(cost[cbind(1:n, columns)])))
+      found <- solve_assignment(cost)
+      expect_identical(sort(found), 1:n)
+      expect_equal(sum(cost[cbind(1:n, found)]), least)
+    }
+  }
+})
+
+test_that("relabel() gives chains the numbers of the reference", {
+  matched <- relabel(small)
+  expect_identical(matched$stable, 3L)
+  expect_lt(max(matched$distance), 0.2)
+  expect_identical(matched$match[, small$reference], 1:3)
+  other <- 3L - small$reference
+  expect_lt(max(variation_distance(matched$chain_phi[[other]], small$phi)[cbind(1:3, 1:3)]), 0.2)
+  expect_equal(unname(rowSums(matched$theta)), rep(1, 40))
+  expect_equal(matched$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
+  expect_identical(sort(matched$tokens[, other]), sort(small$tokens[, other]))
+  # The states are renumbered along: the chains run on.
+  longer <- continue(matched, 5, threads = 2)
+  expect_identical(longer$iter, 65)
+  few <- topic_model(news, 3, iter = 20, chains = 2, seed = 1, threads = 2)
+  expect_equal(rowSums(relabel(few)$phi), rep(1, 3))
+  expect_identical(relabel(few, average = FALSE)$phi, few$phi)
+})
+
+test_that("tables for tidy tools, draws for posterior", {
+  skip_if_not_installed("generics")
+  beta <- generics::tidy(small)
+  expect_identical(dim(beta), c(54L, 3L))
+  expect_equal(beta$beta[beta$topic == 2 & beta$term == "w5"], small$phi[[2, 5]])
+  gamma <- generics::tidy(small, matrix = "gamma")
+  expect_equal(gamma$gamma[gamma$document == "d3" & gamma$topic == 1], small$theta[[3, 1]])
+  expect_identical(nrow(generics::glance(small)), 1L)
+  words <- generics::augment(small)
+  expect_identical(sum(words$count), as.integer(sum(news)))
+  expect_identical(words$.topic[[5]], which.max(small$theta[words$document[[5]], ] * small$phi[, words$term[[5]]]))
+  skip_if_not_installed("posterior")
+  expect_identical(posterior::variables(posterior::as_draws(small)), c("log_likelihood", "alpha_sum", "beta"))
+  expect_identical(dim(posterior::as_draws_matrix(small)), c(60L, 3L))
+  with_topics <- posterior::as_draws_df(small, topics = TRUE)
+  expect_true(all(c("alpha[3]", "phi[2,w18]") %in% posterior::variables(with_topics)))
+})
+
+test_that("print and summary in words", {
+  expect_output(print(small), "Topic model: 3 topics of 18 terms, 1,200 tokens in 40 documents")
+  expect_output(print(small, topics = 1), "and 2 topics")
+  summary <- summary(small)
+  expect_equal(sum(summary$topics$prevalence), 1)
+  expect_output(print(summary), "Topics by prevalence")
+  expect_match(summary(topic_model(news, 2, method = "mean_for_mode", iter = 4, seed = 1, threads = 2))$verdict, "not draws from the posterior")
+  expect_match(summary(topic_model(news, 2, iter = 4, seed = 1, threads = 2))$verdict, "Too few sweeps")
+  expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict, "chain|Not converged")
+})
+
+test_that("pictures of every type", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (type in c("terms", "prevalence", "log_likelihood", "correlation")) {
+    expect_invisible(plot(small, type))
+    expect_invisible(plot(small, type, main = "title"))
+  }
+  plot(small, "terms", topics = 1, n = 100, by = "frex")
+  expect_error(plot(small, "words"), "`type` must be one of", class = input)
+  expect_error(plot(topic_model(news, 2, iter = 4, seed = 1, threads = 2), "correlation"), "at least three topics", class = input)
+})
