@@ -14,8 +14,6 @@ static const R_CallMethodDef entries[] = {
   ENTRY(backend_open, 1),
   ENTRY(backend_devices, 1),
   ENTRY(backend_rate, 2),
-  ENTRY(chain_key, 2),
-  ENTRY(chains_keep, 6),
   ENTRY(backend_read_rate, 1),
   ENTRY(categorical_draw, 6),
   ENTRY(categorical_draw_sparse, 8),

@@ -186,6 +186,11 @@ static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) 
   return entries;
 }
 
+/* Bytes filled up to whole cache lines. */
+static size_t whole_lines(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
 /* Draws from number `first` on, 1 or more, of all rows: of `dense`, or of `sparse` if that is
  * NULL; `longest` entries are the most that a row has. */
 static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows, int64_t longest,
@@ -197,8 +202,8 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
   /* Few rows: the threads share the draws of each. */
   const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
   const int by_draws = rows < 4 * (int64_t)threads;
-  const size_t prefix_bytes = ((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)) + 63) / 64 * 64;
-  const size_t guide_bytes = slices ? ((size_t)slices + 1) * sizeof(int32_t) : 0, bytes = prefix_bytes + guide_bytes;
+  const size_t prefix_bytes = whole_lines((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)));
+  const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0, bytes = prefix_bytes + guide_bytes;
   const int64_t together = by_draws || bytes > SUMMED_BYTES ? 1 : smaller(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
   int failed = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1 && !by_draws)

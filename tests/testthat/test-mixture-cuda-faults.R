@@ -1,28 +1,6 @@
 # Every call of the CUDA runtime that a mixture session makes fails in turn, on the
 # emulator: an R error in words, nothing left behind, and the processor goes on.
 
-emulator <- function() {
-  info <- warp_info()$cuda
-  skip_if(!info$available, paste("no CUDA:", info$reason))
-  dll <- Find(function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), normalizePath(info$plugin)), getLoadedDLLs())
-  skip_if(is.null(dll) || !is.loaded("wb_emulator_fail", dll[["name"]]), "not the emulator's plugin")
-  address <- function(name) getNativeSymbolInfo(name, dll)$address
-  list(
-    fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
-    calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
-    memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
-    usage = function() unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1))),
-    reset = function() .C(address("wb_emulator_reset"))
-  )
-}
-
-quietly <- function(code) {
-  old <- Sys.getenv("WB_EMULATOR_QUIET", NA)
-  Sys.setenv(WB_EMULATOR_QUIET = "1")
-  on.exit(if (is.na(old)) Sys.unsetenv("WB_EMULATOR_QUIET") else Sys.setenv(WB_EMULATOR_QUIET = old))
-  force(code)
-}
-
 with_memory <- function(limit, code) {
   old <- options(warpbayes.device_memory = limit)
   on.exit(options(old))

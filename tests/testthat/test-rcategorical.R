@@ -76,6 +76,7 @@ test_that("a row's draws depend neither on the other rows nor on their number", 
     expect_identical(many[1:4], all[1L, ])
     expect_identical(rcategorical(x[1L, , drop = FALSE], 5000, seed = 8, threads = 2, precision = precision)[1L, ], many)
     expect_identical(rcategorical(x[1:3, ], 5000, seed = 8, threads = 2, precision = precision)[1L, ], many)
+    expect_identical(rcategorical(x[1:50, ], 300, seed = 8, threads = 2, precision = precision)[1L, ], many[1:300])
   }
 })
 
