@@ -69,7 +69,7 @@ as_columns <- function(y, argument, call) {
     if (ncol(y) == 0L || nrow(y) == 0L) {
       stop_input(argument, "is empty: ", show_value(y), call = call)
     }
-    return(check_matrix(y, call, argument))
+    return(check_coordinates(y, call, argument))
   }
   matrix(check_numeric_vector(y, argument, call = call))
 }

@@ -41,7 +41,7 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
     quantiles, row.names = NULL, check.names = FALSE
   )
   structure(
-    list(words = fit_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object)),
+    list(words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object)),
     class = "summary.martingale_posterior"
   )
 }
@@ -60,7 +60,7 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
 #' @export
 print.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
-  cat(fit_words(x), sep = "\n")
+  cat(resample_words(x), sep = "\n")
   shown <- utils::head(seq_len(ncol(x$draws)), 6L)
   cat("\n")
   for (j in shown) {
@@ -88,7 +88,7 @@ print.summary.martingale_posterior <- function(x, ...) {
   invisible(x)
 }
 
-fit_words <- function(fit) {
+resample_words <- function(fit) {
   count <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
   lines <- c(
     "Martingale posterior by predictive resampling",

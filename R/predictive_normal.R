@@ -123,7 +123,7 @@ start_bootstrap <- function(fit, y, call) {
     }
     fit$n <- nrow(y)
   } else if (is.matrix(y)) {
-    y <- check_matrix(y, call)
+    y <- check_coordinates(y, call)
     fit$n <- nrow(y)
   } else {
     y <- check_numeric_vector(y, call = call)
@@ -137,7 +137,7 @@ start_bootstrap <- function(fit, y, call) {
   fit
 }
 
-check_matrix <- function(y, call, argument = "y") {
+check_coordinates <- function(y, call, argument = "y") {
   if (!is.numeric(y)) {
     stop_input(argument, "must be numeric, not ", show_value(y), call = call)
   }

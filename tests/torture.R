@@ -13,6 +13,15 @@ results <- function() {
   matched <- relabel(fit)$match
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
   fit$elapsed <- NULL
+  d <- data.frame(x = x[, 1], g = rep(1:3, 10), y = rep(0:1, 15), n = rep(0:4, 6), m = factor(rep(1:3, each = 10)))
+  regress <- function(formula, ...) {
+    fit <- bayes_logit(formula, d, ..., chains = 1, iter = 3, warmup = 1, seed = 1, progress = FALSE)
+    unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "draws", "state")]
+  }
+  regressions <- list(
+    regress(y ~ x + (1 | g)), regress(n ~ x, family = "negbinomial"), regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
+    polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1)
+  )
   die <- pmf(rep(1 / 6, 6), from = 1)
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)
   rows <- matrix(1:12, 3)
@@ -22,6 +31,11 @@ results <- function() {
     rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2)
   )
+  b <- c(0.3, 1, 4.5, 20, 200)
+  polyagamma <- list(
+    rpolyagamma(50, b, -2:5, seed = 1), rpolyagamma(5, 20, 1, "saddlepoint", seed = 1), dpolyagamma(0.4, b), ppolyagamma(0.4, b, 3),
+    qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3), tryCatch(rpolyagamma(1, -1), error = conditionMessage)
+  )
   sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
   items <- list(
     rcategorical(rows, 3, seed = 1), rcategorical(log(rows), log = TRUE, seed = 1), rcategorical(1:3, 100, seed = 1),
@@ -29,7 +43,10 @@ results <- function() {
     tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
     warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
   )
-  list(items = items, sums = sums, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
+  counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
+  topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
+  topics$elapsed <- NULL
+  words <- list(topics, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1))
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
   resamples <- list(
     predictive_resample(x[1:5, "a"], normal_mean(), 5, 4, trajectories = 2, seed = 1), predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
@@ -39,7 +56,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(sums = sums, resamples = resamples, info = unclass(warp_info())[c("isa", "threads", "backend")], fit = fit)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
 }
 
 calm <- results()

@@ -41,14 +41,21 @@ typedef struct wb_copula_pair {
   double density;     /* c(u, v) */
 } wb_copula_pair;
 
-/* The Gaussian copula of u with an observation of normal score z; `scale` from
- * wb_copula_scale, `shift` = rho z scale. */
+/* Phi^-1(H(u | v)) from Phi^-1(u); `scale` from wb_copula_scale, `shift` = rho z scale. */
+WB_HD double wb_copula_residual(double score, double scale, double shift) {
+  return wb_fma(score, scale, -shift);
+}
+
+/* c(u, v): the normal density of the residual over that of the score. */
+WB_HD double wb_copula_density(double score, double residual, double scale) {
+  return scale * wb_exp_weight(0.5 * wb_fma(score, score, -residual * residual));
+}
+
+/* The Gaussian copula of u with an observation of normal score z. */
 WB_HD wb_copula_pair wb_copula_gaussian(double u, double scale, double shift) {
   double score = wb_copula_score(u);
-  double residual = wb_fma(score, scale, -shift);
-  wb_copula_pair pair;
-  pair.conditional = wb_normal_cdf(residual);
-  pair.density = scale * wb_exp_weight(0.5 * wb_fma(score, score, -residual * residual));
+  double residual = wb_copula_residual(score, scale, shift);
+  wb_copula_pair pair = {wb_normal_cdf(residual), wb_copula_density(score, residual, scale)};
   return pair;
 }
 

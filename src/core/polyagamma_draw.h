@@ -57,7 +57,7 @@ typedef enum wb_polyagamma_way {
 /* The way to a draw within a Kolmogorov distance of 1e-6 of PG(b, c) by the fewest operations. */
 WB_HD int wb_polyagamma_choose(double b, double c) {
   c = c < 0.0 ? -c : c;
-  if (!((b > 0.0) & (b < wb_infinity()) & (c < wb_infinity()))) return WB_POLYAGAMMA_NONE;
+  if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity())) return WB_POLYAGAMMA_NONE;
   if (c >= 15.0 && (b <= 1.0 || c >= wb_fma(0.5, wb_log(b), 15.0))) return WB_POLYAGAMMA_INVERSE_GAUSSIAN;
   if (b >= 30.0) return WB_POLYAGAMMA_EXPANSION_6;
   if (b >= 12.0) return WB_POLYAGAMMA_EXPANSION_8;

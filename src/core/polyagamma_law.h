@@ -257,7 +257,7 @@ WB_HD double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
  * something not a number or infinite. */
 WB_HD double wb_polyagamma_log_evaluate(int quantity, double x, double b, double c) {
   c = c < 0.0 ? -c : c;
-  if (!((b > 0.0) & (b < wb_infinity()) & (c < wb_infinity())) || x != x) return wb_nan();
+  if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || x != x) return wb_nan();
   if (!(x > 0.0)) return quantity == WB_POLYAGAMMA_UPPER ? 0.0 : -wb_infinity();
   if (!(x < wb_infinity())) return quantity == WB_POLYAGAMMA_LOWER ? 0.0 : -wb_infinity();
   if (x < WB_POLYAGAMMA_FAR_LEFT * b) {
@@ -277,7 +277,7 @@ WB_HD double wb_polyagamma_log_evaluate(int quantity, double x, double b, double
  * where the tail is computed, within a bracket that each step narrows. */
 WB_HD double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
-  if (!((b > 0.0) & (b < wb_infinity()) & (c < wb_infinity())) || !(log_p <= 0.0)) return wb_nan();
+  if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();
   if (log_p == 0.0) return quantity == WB_POLYAGAMMA_LOWER ? wb_infinity() : 0.0;
   if (log_p == -wb_infinity()) return quantity == WB_POLYAGAMMA_LOWER ? 0.0 : wb_infinity();
   double middle = wb_polyagamma_middle(b, c);

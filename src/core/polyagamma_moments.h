@@ -93,7 +93,7 @@ WB_HD double wb_polyagamma_unit_cumulant_recursion(double c, int order) {
  * where the shape is not positive or something not finite. */
 WB_HD double wb_polyagamma_cumulant(double b, double c, int order) {
   c = c < 0.0 ? -c : c;
-  if (!((b > 0.0) & (b < wb_infinity()) & (c < wb_infinity()))) return wb_nan();
+  if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity())) return wb_nan();
   if (order == 1) return b * wb_polyagamma_unit_mean(c);
   if (order == 2) return b * wb_polyagamma_unit_variance(c);
   return b * (c <= WB_POLYAGAMMA_SUM_TILT ? wb_polyagamma_unit_cumulant_sum(c, order)

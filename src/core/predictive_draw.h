@@ -7,13 +7,18 @@
 #include "core/random_gamma.h"
 #include "core/random_t.h"
 
-/* Both normals of steps 2 `pair` and 2 `pair` + 1 of a chain. */
-WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, double *even, double *odd) {
+/* Both uniforms, and normals, of steps 2 `pair` and 2 `pair` + 1 of a chain. */
+WB_HD void wb_chain_uniforms(uint64_t key, uint64_t resample, uint64_t pair, double *even, double *odd) {
   uint64_t first, second;
   wb_philox_wide(key, 0, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_CHAIN, resample), pair, &first,
                  &second);
-  *even = wb_normal_quantile_within(wb_uniform(first));
-  *odd = wb_normal_quantile_within(wb_uniform(second));
+  *even = wb_uniform(first);
+  *odd = wb_uniform(second);
+}
+WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, double *even, double *odd) {
+  wb_chain_uniforms(key, resample, pair, even, odd);
+  *even = wb_normal_quantile_within(*even);
+  *odd = wb_normal_quantile_within(*odd);
 }
 
 /* What a step adds to the mean for each unit of its normal, if the mean was worth

@@ -23,10 +23,13 @@ typedef struct wb_gamma_small {
   double exponent; /* shape - 1 */
 } wb_gamma_small;
 
+WB_HD double wb_gamma_small_bound(double shape) {
+  return wb_fma(shape, 0.36787944117144233, 1.0);
+}
 WB_HD wb_gamma_small wb_gamma_small_of(double shape) {
   wb_gamma_small small;
   small.inverse = 1.0 / shape;
-  small.bound = wb_fma(shape, 0.36787944117144233, 1.0);
+  small.bound = wb_gamma_small_bound(shape);
   small.exponent = shape - 1.0;
   return small;
 }

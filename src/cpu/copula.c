@@ -17,6 +17,13 @@
 #define WB_ASSUME_ALIGNED(pointer) (pointer)
 #endif
 
+/* A function of its own, not inlined. */
+#if defined(__GNUC__)
+#define WB_APART __attribute__((noinline))
+#else
+#define WB_APART
+#endif
+
 /* Steps whose draws are held at a time, and points that one thread carries. */
 #define COPULA_CHUNK 128
 #define COPULA_TILE 256
@@ -31,7 +38,7 @@ typedef struct copula_step {
   const double *row_covariate; /* covariates */
   const double *point_term, *point_covariate;
   double *conditional, *gain;
-  double *weight, *product, *total; /* room to work in */
+  double *weight, *product, *total, *score, *reached; /* room to work in */
 } copula_step;
 
 #define WB_LOOPS "cpu/copula_loops.h"
@@ -59,11 +66,11 @@ static int64_t smaller(int64_t a, int64_t b) {
 /* Room for a run of points, aligned, their number rounded up to whole vectors. */
 typedef struct tile {
   int64_t room, first, count;
-  double *conditional, *gain, *point_term, *point_covariate, *weight, *product, *total;
+  double *conditional, *gain, *point_term, *point_covariate, *weight, *product, *total, *score, *reached;
 } tile;
 
 static size_t tile_doubles(const wb_copula_model *model, int64_t points) {
-  return (size_t)round_up(points) * (size_t)(2 * model->dimensions + model->covariates + 4);
+  return (size_t)round_up(points) * (size_t)(2 * model->dimensions + model->covariates + 6);
 }
 
 static void tile_place(tile *points, const wb_copula_model *model, int64_t room, double *memory) {
@@ -76,6 +83,8 @@ static void tile_place(tile *points, const wb_copula_model *model, int64_t room,
   points->weight = points->point_covariate + model->covariates * points->room;
   points->product = points->weight + points->room;
   points->total = points->product + points->room;
+  points->score = points->total + points->room;
+  points->reached = points->score + points->room;
 }
 
 /* Copies `count` values and fills up with `rest`. */
@@ -131,6 +140,7 @@ static void update_tile(const tile *points, const wb_copula_model *model, wb_isa
     .point_term = points->point_term + begin, .point_covariate = points->point_covariate + begin,
     .conditional = points->conditional + begin, .gain = points->gain + begin,
     .weight = points->weight + begin, .product = points->product + begin, .total = points->total + begin,
+    .score = points->score + begin, .reached = points->reached + begin,
   };
   (model->kind == WB_COPULA_BINARY ? update_binary : update_points)[isa](&step);
 }

@@ -6,7 +6,7 @@
  * for the normal score, 55 for the distribution function, 24 for the density). */
 
 /* step->weight: what the observation weighs at each point, from its covariates. */
-static void WB_NAME(copula_local_weights)(const copula_step *step) {
+static WB_APART void WB_NAME(copula_local_weights)(const copula_step *step) {
   double *restrict const sum = WB_ASSUME_ALIGNED(step->weight);
   const double *restrict const term = WB_ASSUME_ALIGNED(step->point_term);
   const double odds = (1.0 - step->alpha) / step->alpha, row_term = step->row_term;
@@ -19,55 +19,68 @@ static void WB_NAME(copula_local_weights)(const copula_step *step) {
   for (int l = 0; l < step->count; l++) sum[l] = wb_copula_local_weight(odds, sum[l]);
 }
 
-/* One coordinate, the same weight at all points. */
-static void WB_NAME(copula_update_one)(const copula_step *step) {
+/* Of coordinate j: normal scores and H(u | v). Loops of their own: all in one, an
+ * iteration is a chain of 300 cycles and too long for a processor to begin the next
+ * ones before it has ended. */
+static WB_APART void WB_NAME(copula_compare)(const copula_step *step, int j) {
+  const double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional + j * step->stride);
+  double *restrict const score = WB_ASSUME_ALIGNED(step->score);
+  double *restrict const reached = WB_ASSUME_ALIGNED(step->reached);
+  const double scale = step->scale[j], shift = step->shift[j];
+  for (int l = 0; l < step->count; l++) score[l] = wb_copula_score(conditional[l]);
+  for (int l = 0; l < step->count; l++) reached[l] = wb_normal_cdf(wb_copula_residual(score[l], scale, shift));
+}
+
+/* After copula_compare: one coordinate, the same weight at all points. */
+static WB_APART void WB_NAME(copula_update_one)(const copula_step *step) {
   double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
   double *restrict const gain = WB_ASSUME_ALIGNED(step->gain);
+  const double *restrict const score = WB_ASSUME_ALIGNED(step->score);
+  const double *restrict const reached = WB_ASSUME_ALIGNED(step->reached);
   const double alpha = step->alpha, scale = step->scale[0], shift = step->shift[0];
   for (int l = 0; l < step->count; l++) {
-    const wb_copula_pair pair = wb_copula_gaussian(conditional[l], scale, shift);
-    conditional[l] = wb_fma(alpha, pair.conditional - conditional[l], conditional[l]);
-    gain[l] *= wb_fma(alpha, pair.density - 1.0, 1.0);
+    const double density = wb_copula_density(score[l], wb_copula_residual(score[l], scale, shift), scale);
+    conditional[l] = wb_fma(alpha, reached[l] - conditional[l], conditional[l]);
+    gain[l] *= wb_fma(alpha, density - 1.0, 1.0);
   }
 }
 
-/* The first coordinate with weights of its own. */
-static void WB_NAME(copula_update_first)(const copula_step *step) {
-  double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
-  double *restrict const gain = WB_ASSUME_ALIGNED(step->gain);
-  double *restrict const product = WB_ASSUME_ALIGNED(step->product);
-  double *restrict const total = WB_ASSUME_ALIGNED(step->total);
-  const double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
-  const double scale = step->scale[0], shift = step->shift[0];
-  for (int l = 0; l < step->count; l++) {
-    const wb_copula_pair pair = wb_copula_gaussian(conditional[l], scale, shift);
-    conditional[l] = wb_fma(weight[l], pair.conditional - conditional[l], conditional[l]);
-    product[l] = pair.density;
-    total[l] = wb_fma(weight[l], pair.density - 1.0, 1.0);
-    gain[l] *= total[l];
+/* After it: the first coordinate with weights of its own. Parameters are restrict for
+ * GCC, which forgets that of variables, and asks at run time about so many pairs of
+ * arrays that it rather leaves a loop scalar. */
+static WB_APART void WB_NAME(copula_update_first)(int count, double scale, double shift, const double *restrict weight,
+                                                  const double *restrict score, const double *restrict reached,
+                                                  double *restrict conditional, double *restrict gain,
+                                                  double *restrict product, double *restrict total) {
+  for (int l = 0; l < count; l++) {
+    const double density = wb_copula_density(score[l], wb_copula_residual(score[l], scale, shift), scale);
+    const double factor = wb_fma(weight[l], density - 1.0, 1.0);
+    conditional[l] = wb_fma(weight[l], reached[l] - conditional[l], conditional[l]);
+    product[l] = density;
+    total[l] = factor;
+    gain[l] *= factor;
   }
 }
 
-/* Coordinate j > 0: `product` of the densities before it, `total` what the joint
- * density of the coordinates before it was multiplied by. */
-static void WB_NAME(copula_update_next)(const copula_step *step, int j) {
-  double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional + j * step->stride);
-  double *restrict const gain = WB_ASSUME_ALIGNED(step->gain + j * step->stride);
-  double *restrict const product = WB_ASSUME_ALIGNED(step->product);
-  double *restrict const total = WB_ASSUME_ALIGNED(step->total);
-  const double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
-  const double scale = step->scale[j], shift = step->shift[j];
-  for (int l = 0; l < step->count; l++) {
-    const wb_copula_pair pair = wb_copula_gaussian(conditional[l], scale, shift);
+/* After it: a coordinate after the first. `product` of the densities before it, `total`
+ * what the joint density of the coordinates before it was multiplied by. */
+static WB_APART void WB_NAME(copula_update_next)(int count, double scale, double shift, const double *restrict weight,
+                                                 const double *restrict score, const double *restrict reached,
+                                                 double *restrict conditional, double *restrict gain,
+                                                 double *restrict product, double *restrict total) {
+  for (int l = 0; l < count; l++) {
     const double here = weight[l] * product[l] / total[l];
-    conditional[l] = wb_fma(here, pair.conditional - conditional[l], conditional[l]);
-    product[l] *= pair.density;
-    total[l] = wb_fma(weight[l], product[l] - 1.0, 1.0);
-    gain[l] *= total[l];
+    const double density = wb_copula_density(score[l], wb_copula_residual(score[l], scale, shift), scale);
+    const double both = product[l] * density, factor = wb_fma(weight[l], both - 1.0, 1.0);
+    conditional[l] = wb_fma(here, reached[l] - conditional[l], conditional[l]);
+    product[l] = both;
+    total[l] = factor;
+    gain[l] *= factor;
   }
 }
 
 static void WB_NAME(copula_update_points)(const copula_step *step) {
+  WB_NAME(copula_compare)(step, 0);
   if (step->covariates == 0 && step->dimensions == 1) {
     WB_NAME(copula_update_one)(step);
     return;
@@ -77,13 +90,19 @@ static void WB_NAME(copula_update_points)(const copula_step *step) {
   } else {
     for (int l = 0; l < step->count; l++) step->weight[l] = step->alpha;
   }
-  WB_NAME(copula_update_first)(step);
-  for (int j = 1; j < step->dimensions; j++) WB_NAME(copula_update_next)(step, j);
+  WB_NAME(copula_update_first)(step->count, step->scale[0], step->shift[0], step->weight, step->score, step->reached,
+                               step->conditional, step->gain, step->product, step->total);
+  for (int j = 1; j < step->dimensions; j++) {
+    const int64_t at = j * step->stride;
+    WB_NAME(copula_compare)(step, j);
+    WB_NAME(copula_update_next)(step->count, step->scale[j], step->shift[j], step->weight, step->score, step->reached,
+                                step->conditional + at, step->gain + at, step->product, step->total);
+  }
 }
 
 /* A binary response; step->scale is rho, step->shift the probability of 1 at the
  * observation, negative where the observation is 0. */
-static void WB_NAME(copula_update_binary)(const copula_step *step) {
+static WB_APART void WB_NAME(copula_update_binary)(const copula_step *step) {
   double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
   double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
   const double rho = step->scale[0];

@@ -23,13 +23,13 @@
 
 /* Trial 0 of a tile of gammas of shapes below 1: the proposals, whether they are
  * accepted for sure, and whether they are rejected for sure. */
-static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const double *shape, const uint64_t *first,
+static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const double *shape, const double *inverse,
+                                                                       const uint64_t *first,
                                                                        const uint64_t *second, double *draw,
                                                                        uint64_t *accepted, uint64_t *refused) {
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    const wb_gamma_small small = wb_gamma_small_of(shape[i]);
-    const double x = wb_gamma_small_propose(small.inverse, small.bound, wb_uniform(first[i]));
+    const double x = wb_gamma_small_propose(inverse[i], wb_gamma_small_bound(shape[i]), wb_uniform(first[i]));
     const double v = wb_uniform(second[i]);
     draw[i] = x;
     accepted[i] = wb_mask(wb_gamma_small_quick(x, v));
@@ -85,13 +85,23 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
   return bits;
 }
 
+/* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
+ * in the list. */
+static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bits) {
+  /* Each time the lowest bit goes. */
+  WB_UNROLL
+  for (int i = 0; i < 5; i++) bits &= bits - 1;
+  return bits != 0;
+}
+
 /* Appends the lanes in `bits` of the tile that begins at `begin` to a list; those in
  * `refused` have lost trial 0. */
 static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin,
                                                                  const double *shape, topic_gamma_list *list,
                                                                  int count) {
-  for (; bits; bits &= bits - 1) {
-    const int lane = __builtin_ctz(bits);
+  /* Written so that GCC does not call a library to count the bits first. */
+  for (int lane; bits; bits ^= 1u << lane) {
+    lane = __builtin_ctz(bits);
     list->index[count] = begin + lane;
     list->shape[count] = shape[begin + lane];
     list->trial[count] = refused >> lane & 1;
@@ -135,11 +145,12 @@ static inline __attribute__((always_inline)) void WB_NAME(try_list)(const int la
 }
 
 /* Gamma draws of elements first.. first + count - 1 with their shapes, at most
- * TOPIC_GAMMAS of them; shape and draw have room for whole tiles. Trial 0 with the
+ * TOPIC_GAMMAS of them; shape and draw have room for whole tiles. inverse: 1/shape where
+ * the shape is below 1. Trial 0 with the
  * quick tests passes over all of them; those that it leaves open are listed. */
 static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
-                                  double *restrict shape, int count, topic_gamma_room *restrict room,
-                                  double *restrict draw) {
+                                  double *restrict shape, const double *restrict inverse, int count,
+                                  topic_gamma_room *restrict room, double *restrict draw) {
   uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE], is_large[WB_PHILOX_TILE];
   uint64_t accepted[WB_PHILOX_TILE], refused[WB_PHILOX_TILE];
   double large_draw[WB_PHILOX_TILE];
@@ -156,12 +167,11 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
     WB_NAME(philox_tile)(key, purpose, iteration, NULL, element, one, two);
     uint32_t open_small = 0, refused_small = 0, open_large = large_bits;
     if (large_bits != all) {
-      WB_NAME(small_quick)(shape + begin, one, two, draw + begin, accepted, refused);
+      WB_NAME(small_quick)(shape + begin, inverse + begin, one, two, draw + begin, accepted, refused);
       open_small = ~(WB_NAME(mask_bits)(accepted) | large_bits);
       refused_small = WB_NAME(mask_bits)(refused);
     }
-    /* A few large ones are cheaper in the list. */
-    if (__builtin_popcount(large_bits) > 5) {
+    if (WB_NAME(many_bits)(large_bits)) {
       WB_NAME(large_tile)(0, shape + begin, one, two, large_draw, accepted);
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++)

@@ -46,7 +46,7 @@ typedef struct topic_gamma_room {
 /* A pair in the order of its group: by term, then by document. */
 typedef struct topic_entry {
   uint32_t pair, token;
-  int32_t document;
+  int32_t document, term, count;
 } topic_entry;
 
 struct wb_topic_session {
@@ -68,8 +68,8 @@ typedef void draw_pairs(int rows, int pairs, const void *const *theta, const voi
                         const double *uniform, void *sums, double *total, uint16_t *topic);
 typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
 typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
-typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape, int count,
-                    topic_gamma_room *room, double *draw);
+typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
+                    const double *inverse, int count, topic_gamma_room *room, double *draw);
 typedef void uniforms(uint64_t key, uint32_t iteration, const uint32_t *token, int tokens, double *uniform);
 typedef void logs(int64_t count, double *value);
 
@@ -114,7 +114,7 @@ static int list_pairs(wb_topic_session *s) {
     for (int64_t d = 0; d < c->documents; d++) {
       int64_t token = c->first_token[d];
       for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
-        by_term[next[c->term[i]]++] = (topic_entry){(uint32_t)i, (uint32_t)token, (int32_t)d};
+        by_term[next[c->term[i]]++] = (topic_entry){(uint32_t)i, (uint32_t)token, (int32_t)d, c->term[i], c->count[i]};
         token += c->count[i];
       }
     }
@@ -185,6 +185,7 @@ static double document_work(const wb_topic_session *s) {
 typedef struct workbench {
   int rows;         /* documents or terms whose gammas are drawn together */
   double *shape;    /* rows x topics */
+  double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
   double *sums;     /* 8 pairs x stretches x lanes, likewise */
@@ -215,7 +216,7 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
   const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
-  char *memory = wb_aligned_malloc(head + room + (2 * gammas + weights + 8 * size + (size_t)documents) * sizeof(double) +
+  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + 8 * size + (size_t)documents) * sizeof(double) +
                                    (size_t)topics * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
@@ -223,13 +224,23 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   bench->room = (topic_gamma_room *)(memory + head);
   bench->shape = (double *)(memory + head + room);
   bench->value = bench->shape + gammas;
-  bench->sums = bench->value + gammas;
+  bench->inverse = bench->value + gammas;
+  bench->sums = bench->inverse + gammas;
   bench->weight = (char *)(bench->sums + 8 * size);
   bench->norm = (double *)bench->weight + weights;
   bench->tally = (int32_t *)(bench->norm + documents);
   bench->total = NULL;
   bench->total_room = 0;
   return bench;
+}
+
+/* The inverse of the shapes without counts, `base` of topic k or, if NULL, `common`: the
+ * only ones that may be below 1. */
+static void workbench_inverse(const wb_topic_session *s, const double *base, double common, workbench *bench) {
+  const int topics = s->settings.topics;
+  for (int r = 0; r < bench->rows; r++)
+    for (int k = 0; k < topics; k++) bench->inverse[r * topics + k] = 1.0 / (base ? base[k] : common);
+  for (int i = bench->rows * topics; i < bench->rows * topics + WB_TOPIC_LANES; i++) bench->inverse[i] = 1;
 }
 
 /* Room for the totals of so many pairs. */
@@ -265,7 +276,7 @@ static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, ui
   const uint64_t element = (uint64_t)first * (uint64_t)s->settings.topics;
   for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
     gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
-                      count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
+                      bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
 }
 
 static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) {
@@ -295,6 +306,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
 #pragma omp atomic write
       failed = 1;
     }
+    if (bench) workbench_inverse(s, NULL, draw->beta, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       if (!bench) continue;
@@ -361,14 +373,13 @@ static double value_sum(const wb_topic_session *s, const double *value) {
  * draw only the totals of the weights. */
 static void pass_entries(wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int pairs, int64_t document,
                          int64_t pair, int32_t skip, int32_t tokens, workbench *bench) {
-  const wb_topic_corpus *c = &s->corpus;
   const topic_entry *entry = s->entry + first;
   const size_t bytes = s->width * real_size(s);
   int count = 0;
   for (int i = 0; i < pairs; i++) {
     bench->theta[i] = bench->weight + (size_t)(entry[i].document - document) * bytes;
-    bench->phi[i] = (const char *)s->phi + (size_t)c->term[entry[i].pair] * bytes;
-    bench->count[i] = tokens > 0 ? tokens : c->count[entry[i].pair];
+    bench->phi[i] = (const char *)s->phi + (size_t)entry[i].term * bytes;
+    bench->count[i] = tokens > 0 ? tokens : entry[i].count;
     if (draw)
       for (int32_t t = 0; t < bench->count[i]; t++) bench->token[count++] = entry[i].token + (uint32_t)(skip + t);
   }
@@ -398,7 +409,7 @@ static int pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t do
     int64_t tokens = 0;
     int pairs = 0;
     while (first + pairs < last_pair && pairs < TOPIC_PAIRS) {
-      tokens += c->count[s->entry[first + pairs].pair];
+      tokens += s->entry[first + pairs].count;
       if (tokens > TOPIC_TOKENS) break;
       pairs++;
     }
@@ -462,6 +473,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
 #pragma omp atomic write
       failed = 1;
     }
+    if (bench && draw) workbench_inverse(s, draw->alpha, 0, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t group = 0; group < groups; group++) {
       if (!bench) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "core/polyagamma_draw.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
 
@@ -135,6 +136,90 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   return good;
 }
 
+/* Topic models ------------------------------------------------------------------------- */
+
+struct TopicCase {
+  int32_t documents, terms, topics;
+  wb_precision precision;
+  int mean;
+
+  std::string name() const {
+    char text[160];
+    std::snprintf(text, sizeof text, "topic model, %d documents, %d terms, %d topics, %s%s", documents, terms, topics,
+                  precision == WB_DOUBLE ? "double" : "single", mean ? ", means" : "");
+    return text;
+  }
+};
+
+bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *record) {
+  Numbers numbers(7);
+  /* Every third count is not 0, every fourth document is empty. */
+  std::vector<int32_t> term, count, place_count;
+  std::vector<uint32_t> place_token;
+  std::vector<int64_t> first_pair(1, 0), first_token(1, 0), first_place(1, 0);
+  std::vector<std::vector<uint32_t>> tokens_of((size_t)c.terms);
+  std::vector<std::vector<int32_t>> counts_of((size_t)c.terms);
+  int64_t tokens = 0;
+  for (int32_t d = 0; d < c.documents; d++) {
+    for (int32_t w = 0; w < c.terms && d % 4 != 3; w++) {
+      if (numbers.next() > 0.3) continue;
+      const int32_t n = 1 + (int32_t)(numbers.next() * 3) + (d == 0 && w < 4 ? 20 : 0);
+      term.push_back(w);
+      count.push_back(n);
+      tokens_of[(size_t)w].push_back((uint32_t)tokens);
+      counts_of[(size_t)w].push_back(n);
+      tokens += n;
+    }
+    first_pair.push_back((int64_t)term.size());
+    first_token.push_back(tokens);
+  }
+  for (size_t w = 0; w < (size_t)c.terms; w++) {
+    place_token.insert(place_token.end(), tokens_of[w].begin(), tokens_of[w].end());
+    place_count.insert(place_count.end(), counts_of[w].begin(), counts_of[w].end());
+    first_place.push_back((int64_t)place_token.size());
+  }
+  const wb_topic_corpus corpus = {c.documents,        c.terms,           (int64_t)term.size(), tokens,
+                                  term.data(),        count.data(),      first_pair.data(),    first_token.data(),
+                                  first_place.data(), place_token.data(), place_count.data()};
+  const wb_topic_settings settings = {c.topics, c.precision};
+  const size_t k = (size_t)c.topics, documents = (size_t)c.documents, terms = (size_t)c.terms;
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  wb_topic_session *session = nullptr;
+  const auto *functions = backend->topic_model;
+  if (!succeeded(functions->open(&corpus, &settings, &run, &session, &message), message, "open")) return false;
+  std::vector<uint16_t> topic((size_t)tokens);
+  for (uint16_t &z : topic) z = (uint16_t)(numbers.next() * c.topics);
+  std::vector<double> alpha = numbers.vector(k, 0.1, 2), theta(documents * k), phi(terms * k), log_likelihood(documents);
+  std::vector<double> log_stick(documents);
+  std::vector<int64_t> tables(k), size(k);
+  int64_t term_tables = 0;
+  const wb_topic_draw draw = {3, 5, c.mean, alpha.data(), 0.2};
+  bool good = succeeded(functions->set_topics(session, topic.data(), &message), message, "set_topics") &&
+              succeeded(functions->draw_terms(session, &draw, &message), message, "draw_terms") &&
+              succeeded(functions->get_phi(session, phi.data(), &message), message, "get_phi") &&
+              succeeded(functions->draw_documents(session, &draw, log_likelihood.data(), theta.data(), &message), message, "draw_documents") &&
+              succeeded(functions->get_topics(session, topic.data(), &message), message, "get_topics") &&
+              succeeded(functions->draw_document_tables(session, &draw, tables.data(), log_stick.data(), &message), message, "draw_document_tables") &&
+              succeeded(functions->draw_term_tables(session, &draw, &term_tables, size.data(), &message), message, "draw_term_tables");
+  record->add(phi);
+  record->add(theta);
+  record->add(log_likelihood);
+  record->add(topic);
+  record->add(tables);
+  record->add(log_stick);
+  record->add(size);
+  if (good)
+    good = succeeded(functions->set_phi(session, phi.data(), &message), message, "set_phi") &&
+           succeeded(functions->score(session, theta.data(), log_likelihood.data(), &message), message, "score");
+  record->add(log_likelihood);
+  int64_t total = 0;
+  for (int64_t n : size) total += n;
+  functions->close(session);
+  return good && total == tokens;
+}
+
 /* Convolutions ------------------------------------------------------------------------ */
 
 struct ConvolutionCase {
@@ -247,6 +332,62 @@ bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record
   return good;
 }
 
+/* Polya-Gamma variables ----------------------------------------------------------------- */
+
+struct PolyagammaCase {
+  int64_t count;
+  int64_t shapes, tilts;
+  int method;
+  uint64_t memory;
+  std::string name() const {
+    return "polyagamma: " + std::to_string(count) + " draws, " + std::to_string(shapes) + " shapes, " + std::to_string(tilts) +
+           " tilts, method " + std::to_string(method);
+  }
+};
+
+/* Compared with the scalar functions. */
+bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *record) {
+  static const double some_shapes[] = {1, 0.3, 4.5, 20, 50, 3, 11.5}, some_tilts[] = {0, 2, -3, 17, 1};
+  std::vector<double> shape((size_t)c.shapes), tilt((size_t)c.tilts), draws((size_t)c.count, -1.0), value((size_t)c.count, -1.0);
+  for (int64_t i = 0; i < c.shapes; i++)
+    shape[(size_t)i] = c.method == WB_POLYAGAMMA_AUTO ? some_shapes[i % 7] : c.method == WB_POLYAGAMMA_NORMAL ? 200 : 1;
+  for (int64_t i = 0; i < c.tilts; i++) tilt[(size_t)i] = some_tilts[i % 5];
+  wb_polyagamma_work work = {};
+  work.count = c.count;
+  work.shape = shape.data();
+  work.shapes = c.shapes;
+  work.tilt = tilt.data();
+  work.tilts = c.tilts;
+  work.method = c.method;
+  work.key = 5;
+  work.first = 1000;
+  work.begin = 3;
+  work.draws = draws.data();
+  wb_run run = {};
+  run.threads = 1;
+  run.memory_limit = c.memory;
+  wb_message message = {};
+  if (!succeeded(backend->polyagamma->draw(&work, &run, &message), message, "draw")) return false;
+  record->add(draws);
+  bool good = true;
+  std::vector<double> shapes((size_t)c.count), tilts((size_t)c.count);
+  for (int64_t i = 0; i < c.count; i++) {
+    const double b = shapes[(size_t)i] = shape[(size_t)((3 + i) % c.shapes)], t = tilts[(size_t)i] = tilt[(size_t)((3 + i) % c.tilts)];
+    good = good && draws[(size_t)i] == wb_polyagamma_draw_by(wb_polyagamma_way_of(c.method, b, t), 5, 0, (uint64_t)(1000 + i), b, t);
+  }
+  wb_polyagamma_points points = {};
+  points.count = c.count < 40 ? c.count : 40;
+  points.x = draws.data();
+  points.shape = shapes.data();
+  points.tilt = tilts.data();
+  points.quantity = WB_POLYAGAMMA_LOWER;
+  points.value = value.data();
+  if (!succeeded(backend->polyagamma->evaluate(&points, &run, &message), message, "evaluate")) return false;
+  record->add(value);
+  for (int64_t i = 0; i < points.count; i++) good = good && value[(size_t)i] >= 0 && value[(size_t)i] <= 1;
+  return good;
+}
+
 /* --------------------------------------------------------------------------------------- */
 
 template <typename Case>
@@ -296,6 +437,17 @@ void convolutions(const wb_backend *backend) {
       {2, 300, 900, 899, 300, false}, {40, 7, 9, 3, 10, true},
   };
   for (const ConvolutionCase &c : cases) both_ways(backend, c, run_convolution);
+}
+
+void topic_models(const wb_backend *backend) {
+  if (backend->topic_model == nullptr) {
+    std::printf("topic_model: not in this backend\n");
+    return;
+  }
+  static const TopicCase cases[] = {
+      {1, 3, 1, WB_DOUBLE, 0}, {9, 70, 5, WB_DOUBLE, 0}, {9, 70, 40, WB_SINGLE, 0}, {5, 20, 300, WB_DOUBLE, 0}, {9, 70, 33, WB_DOUBLE, 1},
+  };
+  for (const TopicCase &c : cases) both_ways(backend, c, run_topic_model);
 }
 
 void categoricals(const wb_backend *backend) {
@@ -436,6 +588,19 @@ void predictive(const wb_backend *backend) {
   for (const PredictiveCase &c : cases) both_ways(backend, c, run_predictive);
 }
 
+void polyagammas(const wb_backend *backend) {
+  if (backend->polyagamma == nullptr) {
+    std::printf("polyagamma: not in this backend\n");
+    return;
+  }
+  static const PolyagammaCase cases[] = {
+      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},     {300, 1, 1, WB_POLYAGAMMA_AUTO, 0},  {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},
+      {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000}, {50, 1, 5, WB_POLYAGAMMA_SUM, 0},    {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
+      {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0}, {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},
+  };
+  for (const PolyagammaCase &c : cases) both_ways(backend, c, run_polyagamma);
+}
+
 /* A measurement of speed: nothing to compare. */
 void reads(const wb_backend *backend) {
   if (backend->read_rate == nullptr) {
@@ -473,8 +638,10 @@ int main() {
   mixtures(backend);
   convolutions(backend);
   categoricals(backend);
+  topic_models(backend);
   reads(backend);
   predictive(backend);
+  polyagammas(backend);
   multiply_adds(backend);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;

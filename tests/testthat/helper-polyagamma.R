@@ -1,0 +1,45 @@
+# What the tests of Polya-Gamma variables share. A statistic z of a test is standard normal, nearly: |z| < 6
+# fails in 2e-9 of cases; sqrt(n) times a Kolmogorov distance passes 3.2 in 2.6e-9.
+
+polyagamma_extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
+
+on_emulator <- function() identical(getOption("warpbayes.backend"), "cuda") && !is.null(getOption("warpbayes.plugin"))
+
+# Draws of a test: few in each run of the emulator, and ten million where time is no object.
+polyagamma_draws <- function(usual) {
+  if (on_emulator()) min(usual, 2000) else if (polyagamma_extended()) 1e7 else usual
+}
+
+# E exp(-t X), with exponentials that do not overflow.
+polyagamma_laplace <- function(t, shape, tilt) {
+  log_cosh <- function(x) x + log1p(exp(-2 * x)) - log(2)
+  exp(shape * (log_cosh(abs(tilt) / 2) - log_cosh(sqrt((tilt^2 / 2 + t) / 2))))
+}
+
+# The largest |z| of mean, variance and Laplace transforms.
+polyagamma_worst_z <- function(x, shape, tilt) {
+  n <- length(x)
+  mean <- polyagamma_mean(shape, tilt)
+  var <- polyagamma_var(shape, tilt)
+  fourth <- polyagamma_cumulant(shape, tilt, 4) + 2 * var^2
+  # Of shapes so small that a few draws make up the moments, the transforms alone.
+  moments <- if (shape * n >= 1e4) {
+    c((mean(x) - mean) / sqrt(var / n), (mean((x - mean)^2) - var) / sqrt(fourth / n))
+  }
+  rate <- c(0.3, 3) / mean
+  expected <- polyagamma_laplace(rate, shape, tilt)
+  second <- polyagamma_laplace(2 * rate, shape, tilt)
+  transforms <- vapply(1:2, function(i) {
+    (mean(exp(-rate[[i]] * x)) - expected[[i]]) / sqrt((second[[i]] - expected[[i]]^2) / n)
+  }, numeric(1))
+  max(abs(c(moments, transforms)))
+}
+
+# sqrt(n) times the Kolmogorov distance between draws and their law, from at most a thousand of the
+# draws' order statistics, which can only make it smaller.
+polyagamma_ks <- function(x, shape, tilt) {
+  n <- length(x)
+  rank <- unique(round(seq(1, n, length.out = min(n, 1000))))
+  p <- ppolyagamma(sort(x)[rank], shape, tilt, threads = 2)
+  sqrt(n) * max(abs(p - (rank - 0.5) / n) + 0.5 / n)
+}
