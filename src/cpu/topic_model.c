@@ -140,6 +140,9 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->topic = calloc((size_t)corpus->tokens + 1, sizeof(uint16_t));
   s->phi = wb_aligned_malloc(phi_bytes);
   s->leaf_sum = wb_aligned_malloc(leaf_bytes);
+  /* The lanes past the last topic stay 0: a weight of 0 times whatever lay there could be NaN. */
+  if (s->phi) memset(s->phi, 0, phi_bytes);
+  if (s->leaf_sum) memset(s->leaf_sum, 0, leaf_bytes);
   s->inverse = calloc((size_t)settings->topics, sizeof(double));
   /* Enough groups for the threads to share them evenly. */
   const int64_t fit = (int64_t)(TOPIC_GROUP_BYTES / (s->width * real_size(s)));
