@@ -5,6 +5,7 @@
 continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
   iter <- check_count(iter, "iter")
+  check_parts(fit, "fit")
   if (is.infinite(fit$horizon)) {
     stop_input("fit", "has an infinite horizon already")
   }

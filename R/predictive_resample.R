@@ -161,7 +161,21 @@ advance_resamples <- function(fit, steps, run, progress, call) {
     bayesian_bootstrap = bootstrap_quantities(fit, run, progress, call),
     copula_quantities(fit, call)
   )
+  fit$sizes <- sizes_of_parts(fit)
   fit
+}
+
+# Types and sizes of what the compiled code reads: continue() and predict() refuse a fit in which
+# they have changed, since the entries trust them.
+sizes_of_parts <- function(fit) {
+  size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
+  size_of(unclass(fit)[c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")])
+}
+
+check_parts <- function(fit, argument, call = sys.call(-1L)) {
+  if (!identical(fit$sizes, sizes_of_parts(fit))) {
+    stop_input(argument, "has been changed since it was made: its parts do not agree in size or type", call = call)
+  }
 }
 
 # Calls `work(done, steps)` for slices of `total` steps, each of about a fifth of a

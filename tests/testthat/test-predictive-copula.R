@@ -226,3 +226,12 @@ test_that("sums of squares of the weights are in closed form", {
   expect_equal(both_below(h, 1), pnorm(h), tolerance = 1e-7)
   expect_equal(both_below(0, 0.5), 1 / 4 + asin(0.5) / (2 * pi), tolerance = 1e-14)
 })
+
+test_that("a fit changed by hand is refused before the entries read its parts", {
+  fit <- predictive_resample(1:9 / 9, copula_density(0.9, permutations = 2), 5, 3, seed = 1, threads = 2)
+  for (part in c("data", "order", "bandwidth", "state")) {
+    changed <- fit
+    changed[[part]] <- if (is.list(fit[[part]])) lapply(fit[[part]], `[`, 1L) else fit[[part]][1L]
+    expect_error(continue(changed, 5, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
+  }
+})
