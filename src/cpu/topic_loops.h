@@ -173,10 +173,15 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
     }
     if (WB_NAME(many_bits)(large_bits)) {
       WB_NAME(large_tile)(0, shape + begin, one, two, large_draw, accepted);
-      WB_VECTOR_LOOP
-      for (int i = 0; i < WB_PHILOX_TILE; i++)
-        draw[begin + i] = wb_bits_double((wb_double_bits(large_draw[i]) & is_large[i]) |
-                                         (wb_double_bits(draw[begin + i]) & ~is_large[i]));
+      if (large_bits == all) {
+        /* `draw` holds nothing yet. */
+        for (int i = 0; i < WB_PHILOX_TILE; i++) draw[begin + i] = large_draw[i];
+      } else {
+        WB_VECTOR_LOOP
+        for (int i = 0; i < WB_PHILOX_TILE; i++)
+          draw[begin + i] = wb_bits_double((wb_double_bits(large_draw[i]) & is_large[i]) |
+                                           (wb_double_bits(draw[begin + i]) & ~is_large[i]));
+      }
       open_large &= ~WB_NAME(mask_bits)(accepted);
     }
     small = WB_NAME(append)(open_small & present, refused_small, begin, shape, &room->small, small);
