@@ -1,5 +1,6 @@
-/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function
- * and fused multiply-adds. */
+/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function, or
+ * WB_HD_CALLED in front of a long one that is called from several places, and fused
+ * multiply-adds. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
@@ -16,10 +17,13 @@
 
 #if defined(__CUDACC__)
 #define WB_HD static __host__ __device__ __forceinline__
+#define WB_HD_CALLED static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
 #define WB_HD static inline __attribute__((always_inline, unused))
+#define WB_HD_CALLED static inline __attribute__((noinline, unused))
 #else
 #define WB_HD static inline
+#define WB_HD_CALLED static inline
 #endif
 
 /* Fused multiply-add: one rounding on every machine. */

@@ -106,7 +106,7 @@ WB_HD double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
 }
 
 /* L(v + delta) - L(v), v the point. */
-WB_HD wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, wb_complex delta) {
+WB_HD_CALLED wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, wb_complex delta) {
   int negative = point.v < 0.0;
   wb_complex v = wb_complex_of(point.v + delta.re, delta.im);
   wb_complex w = wb_complex_sqrt(v);
@@ -133,7 +133,7 @@ WB_HD wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, wb_comp
 /* The derivative of the logarithm of the integrand's size on the real axis, to which
  * -log(d) is added: it keeps the parabola from the cut where b is small. *curvature: the
  * second derivative, which is positive. */
-WB_HD double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point, double *curvature) {
+WB_HD_CALLED double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point, double *curvature) {
   double slope[3], over_d = 1.0 / point.d, over_t = 1.0 / point.t;
   wb_polyagamma_slopes(point, slope);
   *curvature = wb_fma(-b, slope[1], over_d * over_d);
@@ -149,7 +149,7 @@ typedef enum wb_polyagamma_side {
   WB_POLYAGAMMA_RIGHT_OF_CUT
 } wb_polyagamma_side;
 
-WB_HD wb_polyagamma_point wb_polyagamma_point_from(int side, double a, double distance) {
+WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_from(int side, double a, double distance) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE); /* pole and cut */
   if (side == WB_POLYAGAMMA_RIGHT_OF_POLE) return wb_polyagamma_point_at(a, distance, between + distance);
   if (side == WB_POLYAGAMMA_LEFT_OF_POLE) return wb_polyagamma_point_at(a, -distance, between - distance);
@@ -158,7 +158,7 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_from(int side, double a, double di
 
 /* Where that derivative, which rises, is 0: by halving an interval of the distance's logarithm to a
  * hundredth, then by Newton's method. */
-WB_HD wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, double b, double a) {
+WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, double b, double a) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE), most = between, curvature;
   int side = WB_POLYAGAMMA_RIGHT_OF_POLE;
   if (quantity == WB_POLYAGAMMA_UPPER) {
@@ -209,7 +209,7 @@ WB_HD double wb_polyagamma_middle(double b, double c) {
  * bump's width, or of the distance 1 to the cut if that is less, which leaves an error of
  * e^-37 or so. For small shapes and x above the mean the transform is nearly constant along the
  * parabola, and a constant's integral is 0: it is left out. */
-WB_HD double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
+WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
   double a = 0.5 * c;
   wb_polyagamma_point apex = wb_polyagamma_apex(quantity, x, b, a);
   double slope[3];
@@ -255,7 +255,7 @@ WB_HD double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
 
 /* The logarithm of density, lower or upper tail at any x; NaN where the shape is not positive or
  * something not a number or infinite. */
-WB_HD double wb_polyagamma_log_evaluate(int quantity, double x, double b, double c) {
+WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || x != x) return wb_nan();
   if (!(x > 0.0)) return quantity == WB_POLYAGAMMA_UPPER ? 0.0 : -wb_infinity();

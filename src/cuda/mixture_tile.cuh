@@ -50,8 +50,23 @@ struct mixture_seen {
     largest[v] = new_largest;
   }
 
-  __device__ __forceinline__ Real log_sum(int v) const { return largest[v] + precise<Real>::log(total[v]); }
+  /* The end of a kernel is short code for one row after the other, not fast code for all at
+   * once: it reads these from the thread's column of shared memory, `weight`. */
+  template <typename Weights>
+  __device__ __forceinline__ void keep(Weights &weights) const {
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      weights.weight(0, v) = largest[v];
+      weights.weight(1, v) = total[v];
+    }
+  }
 };
+
+/* The log of the sum of the weights of a row that was kept. */
+template <typename Real, int P, int R>
+__device__ __forceinline__ Real log_sum_kept(mixture_weights<Real, P, R> &weights, int v) {
+  return weights.weight(0, v) + precise<Real>::log(weights.weight(1, v));
+}
 
 /* The number of a thread's row v among those of its launch. */
 __device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
@@ -150,9 +165,13 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   WB_UNROLL
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread(R, v);
-    if (i >= rows) continue;
-    label[i] = seen.chosen[v];
-    log_sum[i] = seen.log_sum(v);
+    if (i < rows) label[i] = seen.chosen[v];
+  }
+  seen.keep(tile);
+  WB_ROLLED
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread(R, v);
+    if (i < rows) log_sum[i] = log_sum_kept(tile, v);
   }
 }
 
@@ -203,13 +222,19 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   WB_UNROLL
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread(R, v);
+    if (i < count) label[i] = seen.chosen[v];
+  }
+  seen.keep(tile);
+  WB_ROLLED
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread(R, v);
     if (i >= count) continue;
-    label[i] = seen.chosen[v];
-    log_sum[i] = static_cast<double>(seen.log_sum(v));
+    log_sum[i] = static_cast<double>(log_sum_kept(tile, v));
     if (probability == nullptr) continue;
+    WB_ROLLED
     for (int j = 0; j < components; j++) {
       double *const entry = probability + i + j * stride;
-      *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - seen.largest[v]) / seen.total[v]);
+      *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - tile.weight(0, v)) / tile.weight(1, v));
     }
   }
 }
