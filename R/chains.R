@@ -105,6 +105,14 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads) {
       separate_chains(fit, sampler), advance_on_worker(iter, sampler, each),
       future.seed = NULL, future.packages = "warpbayes"
     )
+    # Where a chain failed in mid-run, the others go back to where that one got.
+    done <- vapply(fits, `[[`, 0, "iter")
+    again <- done > min(done)
+    if (any(again)) {
+      fits[again] <- lapply(separate_chains(fit, sampler)[again], function(one) {
+        advance(one, min(done) - fit$iter, sampler, resolve_run("cpu", threads), FALSE)
+      })
+    }
     fit <- join_chains(fit, fits, sampler)
   }
   sampler(fit)$finish(fit)
@@ -134,7 +142,8 @@ agrees_with_sweeps <- function(fit, plan) {
   )
 }
 
-# Runs `iter` more sweeps in this process. The chains go side by side in slices. A slice
+# Runs `iter` more sweeps in this process. If a sweep fails, those before it are returned,
+# with a warning; if there is none, that is an error. The chains go side by side in slices. A slice
 # ends where a draw is kept, or after about a fifth of a second. Interrupts and progress
 # are seen only between slices, when nothing is half done.
 advance <- function(fit, iter, sampler, run, progress) {
@@ -159,30 +168,50 @@ advance <- function(fit, iter, sampler, run, progress) {
     tick(sweeps)
   }
   together <- fit$state
-  fit$interrupted <- tryCatch(
-    {
-      suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
-        together <- fit$state
-        slice_started <- proc.time()[["elapsed"]]
-        to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) else Inf
-        sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)))
-        for (chain in seq_len(fit$chains)) {
-          advance_chain(chain, sweeps)
-          allowInterrupts(Sys.sleep(0))
-        }
-        seconds <- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / (sweeps * fit$chains))
-      })
-      FALSE
-    },
-    interrupt = function(condition) TRUE
-  )
-  # After an interruption between chains, some have done a slice that others have not:
-  # all go back to where they were together.
-  if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) {
-    fit$state <- together
+  most <- Inf
+  advance_all <- function() {
+    tryCatch(
+      {
+        suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
+          together <<- fit$state
+          slice_started <- proc.time()[["elapsed"]]
+          to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) else Inf
+          sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)), most)
+          for (chain in seq_len(fit$chains)) {
+            advance_chain(chain, sweeps)
+            allowInterrupts(Sys.sleep(0))
+          }
+          seconds <<- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / (sweeps * fit$chains))
+        })
+        FALSE
+      },
+      interrupt = function(condition) TRUE,
+      warpbayes_error = identity
+    )
   }
+  # After a stop between chains, some have done a slice that others have not: all go back
+  # to where they were together.
+  go_back <- function() {
+    if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) {
+      fit$state <<- together
+    }
+  }
+  first <- fit$iter
+  outcome <- advance_all()
+  go_back()
+  if (inherits(outcome, "warpbayes_error_input")) {
+    # Sweep by sweep up to the one that fails.
+    most <- 1
+    outcome <- advance_all()
+    go_back()
+  }
+  failure <- if (inherits(outcome, "error")) outcome
+  if (!is.null(failure) && fit$state[[1L]]$sweep == first) {
+    stop(failure)
+  }
+  fit$interrupted <- !is.null(failure) || outcome
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
-  close_store(fit, plan, store, total)
+  close_store(fit, plan, store, total, failure)
 }
 
 # The store ------------------------------------------------------------------------
@@ -270,8 +299,9 @@ keep_values <- function(arrays, offset, stride, values, value_stride, run) {
   invisible()
 }
 
-# Moves the arrays into the fit; after an interruption they are cut to the sweeps done.
-close_store <- function(fit, plan, store, total) {
+# Moves the arrays into the fit; after an interruption or a failure they are cut to the
+# sweeps done.
+close_store <- function(fit, plan, store, total, failure = NULL) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)
   if (fit$iter < total) {
@@ -283,10 +313,16 @@ close_store <- function(fit, plan, store, total) {
     fit[[name]] <- store$traces[[name]]
   }
   fit$draws <- store$draws
-  if (fit$interrupted) {
+  whole <- function(count) format(count, scientific = FALSE, trim = TRUE)
+  if (!is.null(failure)) {
     warning(sprintf(
-      "interrupted: %s of %s sweeps are done, %s draws per chain are kept; continue() runs the other sweeps",
-      format(fit$iter), format(total), format(draws)
+      "sweep %s of %s failed: %s. The sweeps before it are returned, with %s kept per chain",
+      whole(fit$iter + 1), whole(total), conditionMessage(failure), count_words(draws, "draw")
+    ), call. = FALSE)
+  } else if (fit$interrupted) {
+    warning(sprintf(
+      "interrupted: %s of %s sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
+      whole(fit$iter), whole(total), count_words(draws, "draw"), if (draws == 1) "is" else "are"
     ), call. = FALSE)
   }
   fit

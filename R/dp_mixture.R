@@ -31,7 +31,8 @@
 #' @param method `"gibbs"`: blocked Gibbs sampling.
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; each starts from its own clustering of its own
-#'   subsample of the cells. All threads work together on one sweep of one chain. Where
+#'   subsample of the cells. After the first 50 sweeps, or half of the warm-up if that is less,
+#'   components that share a population are joined, once. All threads work together on one sweep of one chain. Where
 #'   the future.apply package is installed and `future::plan()` has several workers, each
 #'   worker runs whole chains instead, which is faster if there are few cells. The draws
 #'   are the same.
@@ -44,7 +45,8 @@
 #'   `"labels"`. Prediction needs the first three.
 #' @param markers columns of `x` to use, by name or number; `NULL` for all.
 #' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
-#' @param cofactor of the arcsinh transformation: one number, or one per marker.
+#' @param cofactor of the arcsinh transformation: one number, or one per marker. An error where it
+#'   is given without `transform = "arcsinh"`.
 #' @param moves whether each sweep also proposes to exchange the labels of neighbouring
 #'   components. This leaves the posterior as it is and lets the chain explore it faster.
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
@@ -67,7 +69,7 @@
 #'     (p x D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale`
 #'     (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the
-#'     parameters of each sweep, and the sum of that and the log prior density of the
+#'     parameters of each sweep, with the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the
 #'     parameters.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of
 #'     components that hold cells, after each sweep.}
@@ -83,7 +85,8 @@
 #'   \item{state}{what [continue()] needs to run more sweeps.}
 #' @section Interruption:
 #' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
-#' a fit, with a warning; [continue()] runs the other sweeps.
+#' a fit, with a warning; [continue()] runs the other sweeps. If a sweep fails, those before it are
+#' returned in the same way; an error in the first sweep of a call is an error.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used: the message names it and, for
 #' values that are not finite, the first row and column.
@@ -117,6 +120,9 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
                        precision = c("double", "single"), progress = NULL, ...) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
+  if (!missing(cofactor) && transform == "none") {
+    stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
+  }
   data <- as_marker_matrix(x, markers, transform, cofactor)
   if (length(data$markers) > max(100, nrow(data$x))) {
     warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
@@ -133,7 +139,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   precision <- check_precision(precision)
   progress <- check_progress(progress)
   unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
-  prior <- resolve_prior(prior, data$mean, unit, data$markers)
+  prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
 
@@ -142,14 +148,16 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     keep = keep, seed = seed, method = method, moves = moves, backend = run$backend,
     precision = precision, threads = run$threads, prior = prior, markers = data$markers,
     rows = nrow(data$x), center = unname(data$mean), scale = unname(unit), transform = data$transform,
-    x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+    x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
   dimnames(fit$probe) <- list(NULL, fit$markers)
 
+  merge <- if (is.null(init)) merge_after(warmup) else 0
   fit <- start_chains(fit, function(key) {
     list(
-      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(prior), as.integer(components), key, init),
+      merge = if (merge > 0) merge + 1 else 0,
+      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, merge == 0, init),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
     )
@@ -169,6 +177,20 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progr
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
   }
   continue_chains(fit, iter, mixture_sampler, backend, threads, progress)
+}
+
+# A call without the data: do.call() puts the values of its arguments in, not their names.
+short_call <- function(call) {
+  if (!is.name(call[[1L]]) && !is.call(call[[1L]])) {
+    call[[1L]] <- quote(dp_mixture)
+  }
+  for (name in setdiff(names(call), "")) {
+    value <- call[[name]]
+    if (!is.null(value) && !is.language(value) && (length(value) > 20L || isS4(value) || is.list(value))) {
+      call[[name]] <- as.name(name)
+    }
+  }
+  call
 }
 
 check_keep <- function(keep, call = sys.call(-1L)) {
@@ -192,6 +214,12 @@ check_init <- function(init, rows, components, call = sys.call(-1L)) {
     stop_input("init", sprintf("has the component %s at row %d; components are 1 to %s", format(init[[outside[[1L]]]]), outside[[1L]], format(components)), call = call)
   }
   as.integer(init)
+}
+
+# The number of sweeps after which components that share a population are joined, once:
+# early in the warm-up, because no draw that is kept may come before. 0: in the start.
+merge_after <- function(warmup) {
+  min(50, floor(warmup / 2))
 }
 
 # Five rows spread over the data: the density there does not depend on labels.

@@ -62,12 +62,13 @@ elapsed_words <- function(elapsed) {
 
 fit_words <- function(fit) {
   sweeps <- nrow(fit$log_likelihood)
+  whole <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
   c(
     sprintf("Dirichlet-process mixture of Gaussians: %s x %s, up to %s",
       count_words(fit$rows, "cell"), count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, %s precision, seed %s",
-      count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), format(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", format(fit$thin)) else "",
+      count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), whole(fit$warmup),
+      if (fit$thin > 1) sprintf(", every %s. draw kept", whole(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
       count_words(count_kept(fit), "draw"), elapsed_words(fit$elapsed), fit$backend, fit$precision,
       format(fit$seed, digits = 16)
@@ -100,6 +101,9 @@ fit_words <- function(fit) {
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
 #' \describe{
+#'   \item{`learned`}{a data frame of what was learned of the prior: `part`, `mean`, `q5`, `q95`
+#'     over the kept draws, in the data's units; `sd[marker]` is the root of the diagonal of
+#'     `scale`. `NULL` where nothing was learned.}
 #'   \item{`diagnostics`}{a data frame with one row per quantity: `quantity`, `mean`,
 #'     `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`. `NA` where a quantity does
 #'     not vary or there are fewer than twelve sweeps.}
@@ -133,9 +137,10 @@ print.dp_mixture <- function(x, ...) {
   cat(fit_words(x), sep = "\n")
   table <- diagnose(x)
   occupied <- table[table$quantity == "occupied", ]
+  number <- function(value) format(value, scientific = FALSE)
   if (!is.na(occupied$median)) {
     cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
-      format(occupied$median), format(occupied$q5), format(occupied$q95)))
+      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
   }
   largest <- sort(x$sizes[, 1L], decreasing = TRUE)
   largest <- utils::head(largest[largest > 0], 8L)
@@ -143,8 +148,53 @@ print.dp_mixture <- function(x, ...) {
     cat(sprintf("Largest, in the last sweep%s: %s of the cells\n", if (x$chains > 1) " of chain 1" else "",
       paste0(format(round(100 * largest / x$rows, 1), trim = TRUE), "%", collapse = ", ")))
   }
-  print_sentences(convergence_verdict(x, table)$sentences)
+  print_sentences(c(convergence_verdict(x, table)$sentences, df_at_edge(x)))
   invisible(x)
+}
+
+# What was learned of the prior: for each number its mean and the middle 90% of its draws.
+# NULL where nothing was learned, or no draw was kept.
+learned_table <- function(fit) {
+  if (!length(fit$prior$learn) || !count_kept(fit)) {
+    return(NULL)
+  }
+  draws <- fit$draws
+  parts <- list(mean_scale = draws$prior_mean_scale, df = draws$prior_df)
+  for (j in seq_along(fit$markers)) {
+    if (!is.null(draws$prior_mean)) {
+      parts[[sprintf("mean[%s]", fit$markers[[j]])]] <- draws$prior_mean[j, , ]
+    }
+  }
+  for (j in seq_along(fit$markers)) {
+    if (!is.null(draws$prior_scale)) {
+      parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(draws$prior_scale[j, j, , ])
+    }
+  }
+  parts <- Filter(Negate(is.null), parts)
+  if (!length(parts)) {
+    return(NULL)
+  }
+  rows <- lapply(parts, function(values) {
+    data.frame(mean = mean(values), q5 = stats::quantile(values, 0.05, names = FALSE), q95 = stats::quantile(values, 0.95, names = FALSE))
+  })
+  cbind(part = names(parts), do.call(rbind, rows), row.names = NULL)
+}
+
+# Says when the draws of df lie at an end of the values that it can take.
+df_at_edge <- function(fit) {
+  df <- fit$draws$prior_df
+  if (is.null(df) || length(df) < 2L) {
+    return(NULL)
+  }
+  ends <- range(fit$prior$df_grid)
+  share <- c(mean(df <= ends[[1L]] * (1 + 1e-9)), mean(df >= ends[[2L]] * (1 - 1e-9)))
+  if (max(share) < 0.9) {
+    return(NULL)
+  }
+  end <- which.max(share)
+  sprintf("The prior's df is at the %s end of the values that it can take, %s, in %.0f%% of the draws: %s values are not excluded; dp_prior(df = %s, learn = \"df\") tries more.",
+    c("lower", "upper")[[end]], format(signif(ends[[end]], 3)), 100 * share[[end]], c("lower", "higher")[[end]],
+    format(signif(ends[[end]], 3)))
 }
 
 # The table as printed: the standard deviation of a quantity decides how many decimals
@@ -191,8 +241,8 @@ summary.dp_mixture <- function(object, ...) {
   }
   structure(
     list(
-      words = fit_words(object), prior = object$prior, diagnostics = table,
-      converged = verdict$converged, verdict = verdict$sentences,
+      words = fit_words(object), prior = object$prior, learned = learned_table(object), diagnostics = table,
+      converged = verdict$converged, verdict = c(verdict$sentences, df_at_edge(object)),
       components = components, reference = reference[c("draw", "chain")],
       occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
     ),
@@ -208,6 +258,11 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   cat(x$words, sep = "\n")
   cat("\n")
   print(x$prior)
+  if (!is.null(x$learned)) {
+    cat("\nLearned of the prior (mean, and 90% of the draws):\n")
+    numbers <- lapply(x$learned[-1L], function(values) formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ","))
+    print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
+  }
   if (!is.null(x$components) && components > 0) {
     shown <- x$components[seq_len(min(nrow(x$components), components)), ]
     cat(sprintf("\nLargest components of draw %d of chain %d (highest log posterior)", x$reference$draw, x$reference$chain))

@@ -79,6 +79,7 @@ compiled_prior <- function(prior) {
   list(
     values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
     concentration = prior$concentration,
+    floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
     hyper = if (length(prior$learn)) resolve_hyperprior(prior)
   )
 }

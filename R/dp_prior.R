@@ -1,12 +1,16 @@
 # The prior of the Dirichlet-process mixture: the parts that the user gives, those that
 # are set from the data, and all of them in the standardised units of the sampler.
 
-# What the user does not give, in units of each marker's standard deviation. Chosen on
-# manually gated samples (six of FlowCAP-I's GvHD, one of HIPC). If each component is
-# given the gate that most of its cells have, no other choice that was tried (sd 0.1 to
-# 1, df 5 to 500) agreed better with the gates; about 40 of 64 components hold cells. A
-# lower df describes the density of cells a little better, with more components.
-prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shape = 1, rate = 1))
+# What the user does not give, in units of each marker's standard deviation; df is
+# p + extra_df. These are where the learned parts start (bench/mixture-density.R).
+prior_defaults <- list(mean_scale = 5, extra_df = 2, sd = 0.5, floor = 1e-3, concentration = c(shape = 1, rate = 1))
+
+# The parts of the prior that can be learned.
+prior_parts <- c("mean", "mean_scale", "df", "scale")
+
+# With fewer degrees of freedom than this, many markers and few cells a cluster, the start
+# would join clusters that are far apart.
+start_df <- 50
 
 #' Prior of a Dirichlet-process mixture
 #'
@@ -28,21 +32,43 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' @section What is set from the data:
 #' If left `NULL`, `mean` is the mean of each marker; `scale` is diagonal with
 #' standard deviations half of each marker's; `mean_scale` is 5, so that
-#' component means spread a little wider than the data; `df` is 50; and
+#' component means spread a little wider than the data; `df` is p + 2 for p markers; and
 #' `concentration` is gamma with shape 1 and rate 1. For a marker that does not
 #' vary, 1 is used as its standard deviation. All this is on the scale on which the
 #' mixture is fitted, which is that of the transformed values if `transform = "arcsinh"`.
 #'
+#' @section What is learned:
+#' `mean`, `mean_scale`, `df` and `scale` are learned along with the mixture where they are left
+#' `NULL`: then the values above are only where the chain starts. A part that is given is fixed,
+#' unless `learn` names it. `learn = character()` fixes all.
+#'
+#' A part that is learned has a prior distribution around its value. In units of each marker's
+#' standard deviation, `mean` is
+#' normal with the value as its mean and variance 1; `mean_scale` is inverse gamma with
+#' shape 2 and the value as its mean; `scale` is Wishart with p + 2 degrees of freedom and
+#' the value as its mean; and `df` is uniform on 25 numbers, evenly spaced on the log scale,
+#' from 1/4 to 8 (p + 2), or from an eighth of the value to eight times the value where
+#' one is given. If nearly all draws of `df` are at an end of these numbers, the fit says so.
+#' [summary()][summary.dp_mixture()] of the fit has the values that were learned.
+#'
 #' Of all parts, `scale` changes the fit most. Smaller values give more and tighter
 #' components, several of which describe a population that is not Gaussian.
 #'
-#' @section What is learned:
-#' A part named in `learn` starts from the value at which it would otherwise be fixed, and
-#' has a prior distribution around that value. In units of each marker's standard deviation, `mean` is
-#' normal with the value as its mean and variance 1; `mean_scale` is inverse gamma with
-#' shape 2 and the value as its mean; `scale` is Wishart with p + 2 degrees of freedom and
-#' the value as its mean; and `df` is uniform on 25 numbers from an eighth of the value to
-#' eight times the value, evenly spaced on the log scale.
+#' @section The floor:
+#' Cells that agree exactly in a marker, as where an instrument writes zero for all that it
+#' cannot see, would let a component shrink on to that value without end. So each cell is taken
+#' to be known only to within a standard deviation, the `floor`: the posterior is proportional to
+#' the prior times \eqn{\prod_i N(x_i \mid \mu_{z_i}, \Sigma_{z_i})
+#' \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)} with \eqn{E} the diagonal matrix of squared floors,
+#' which is the geometric mean of the density over errors with covariance \eqn{E}. It
+#' adds \eqn{E} once for each of its cells to the scale matrix of a component. The log
+#' likelihood and log posterior of a fit include this factor; predicted densities do not.
+#'
+#' If left `NULL`, the floor of a marker is a thousandth of its standard deviation. If its values lie
+#' on a grid (whole numbers, for instance) of which more than half of them share points with others,
+#' it is at least the standard deviation of rounding to that grid, the distance of neighbouring values
+#' divided by \eqn{\sqrt{12}}; after `transform = "arcsinh"`, the median of these
+#' distances is used. Up to 10,000 cells, evenly spaced over the rows, are looked at.
 #'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker,
 #'   or one for all, in the data's units.
@@ -55,14 +81,16 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of
 #'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
 #'   that carry weight.
+#' @param floor the standard deviation to within which values are known, in the data's units: one
+#'   number per marker, or one for all; 0 for none. See the section on the floor.
 #' @param learn names of the parts to be learned along with the mixture: any of
-#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are fixed. \eqn{\alpha} is always
-#'   learned.
+#'   `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. The others are fixed. `NULL`: those that are not
+#'   given. \eqn{\alpha} is always learned.
 #'
 #' @return An object of class `dp_prior`: a list of the arguments.
 #' @section Errors:
 #' `warpbayes_error_input`, naming the argument: values that are not finite
-#' numbers, a `mean_scale`, `df` or `concentration` that is not positive, a `scale`
+#' numbers, a `mean_scale`, `df` or `concentration` that is not positive, a negative `floor`, a `scale`
 #' that is not symmetric and positive definite; and, when the mixture is fitted, a
 #' `mean` or `scale` whose size or names are not those of the markers.
 #' @references
@@ -78,11 +106,13 @@ prior_defaults <- list(mean_scale = 5, df = 50, sd = 0.5, concentration = c(shap
 #' # Components are expected to have standard deviation 30 in every marker, which counts
 #' # as much as 200 cells.
 #' dp_prior(scale = 30^2, df = 200)
+#' # The same, but the covariance is learned, starting from there.
+#' dp_prior(scale = 30^2, df = 200, learn = "scale")
 #' # Fewer components.
 #' dp_prior(concentration = c(shape = 1, rate = 10))
 #' @export
 dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
-                     concentration = NULL, learn = character()) {
+                     concentration = NULL, floor = NULL, learn = NULL) {
   if (!is.null(mean)) {
     check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
   }
@@ -98,18 +128,26 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   if (!is.null(concentration)) {
     concentration <- check_concentration(concentration)
   }
-  learn <- check_learn(learn)
+  if (!is.null(floor)) {
+    check_prior_numbers(floor, "floor", "standard deviations, one per marker or one for all")
+    if (any(floor < 0)) {
+      stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
+    }
+  }
+  if (!is.null(learn)) {
+    learn <- check_learn(learn)
+  }
   structure(
     list(
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
-      concentration = concentration, learn = learn
+      concentration = concentration, floor = floor, learn = learn
     ),
     class = "dp_prior"
   )
 }
 
 check_learn <- function(learn, call = sys.call(-1L)) {
-  choices <- c("mean", "mean_scale", "df", "scale")
+  choices <- prior_parts
   if (!is.character(learn) || !all(learn %in% choices)) {
     wrong <- if (is.character(learn)) dQuote(setdiff(learn, choices)[[1L]], FALSE) else show_value(learn)
     stop_input("learn", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
@@ -171,8 +209,9 @@ check_concentration <- function(value, call = sys.call(-1L)) {
 }
 
 # The prior of the standardised data (x - center) / unit: mean (p), mean_scale,
-# df, scale (p x p), concentration. `given` says which parts the user fixed.
-resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
+# df, scale (p x p), concentration, floor (p variances). `given` says which parts the user gave.
+# `resolution`: for each marker the standard deviation of the error of rounding.
+resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers)), call = sys.call(-1L)) {
   if (!inherits(prior, "dp_prior")) {
     stop_input("prior", "must come from dp_prior(), not ", show_value(prior), call = call)
   }
@@ -193,15 +232,23 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
   # The compiled code reads the lower triangle.
   scale <- (scale + t(scale)) / 2
   choose <- function(given, default) if (is.null(given)) default else given
+  floor <- if (is.null(prior$floor)) {
+    pmax(prior_defaults$floor, resolution / unit)
+  } else {
+    per_marker(prior$floor, "prior$floor", markers, call) / unit
+  }
+  given <- names(Filter(Negate(is.null), unclass(prior)[c(prior_parts, "concentration", "floor")]))
   structure(
     list(
       mean = unname(mean),
       mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
-      df = choose(prior$df, prior_defaults$df),
+      df = choose(prior$df, p + prior_defaults$extra_df),
       scale = unname(scale),
       concentration = choose(prior$concentration, prior_defaults$concentration),
-      learn = prior$learn,
-      given = names(Filter(Negate(is.null), unclass(prior)[c("mean", "mean_scale", "df", "scale", "concentration")])),
+      floor = unname(floor)^2,
+      learn = choose(prior$learn, setdiff(prior_parts, given)),
+      df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
+      given = given,
       markers = markers, center = unname(center), unit = unname(unit)
     ),
     class = c("dp_prior_resolved", "dp_prior")
@@ -213,6 +260,7 @@ resolve_prior <- function(prior, center, unit, markers, call = sys.call(-1L)) {
 data_units <- function(prior) {
   prior$mean <- stats::setNames(prior$mean * prior$unit + prior$center, prior$markers)
   prior$scale <- prior$scale * outer(prior$unit, prior$unit)
+  prior$floor <- stats::setNames(sqrt(prior$floor) * prior$unit, prior$markers)
   dimnames(prior$scale) <- list(prior$markers, prior$markers)
   prior
 }
@@ -223,8 +271,49 @@ resolve_hyperprior <- function(prior) {
   list(
     learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn,
     mean = prior$mean, mean_scale = c(2, prior$mean_scale), scale_df = p + 2,
-    packed_scale = pack(prior$scale), df_grid = prior$df * 2^((seq_len(25L) - 13) / 4)
+    packed_scale = pack(prior$scale), df_grid = prior$df_grid
   )
+}
+
+# The values that a learned df can take: around the value given, or from 1/4 to 8 (p + 2).
+df_grid <- function(df, p) {
+  ends <- if (is.null(df)) c(0.25, 8 * (p + prior_defaults$extra_df)) else df * c(1 / 8, 8)
+  exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
+}
+
+# The prior by which a start joins clusters.
+start_prior <- function(prior) {
+  prior$df <- max(prior$df, start_df)
+  prior
+}
+
+# For each marker the standard deviation of the error of rounding, gap / sqrt(12), where
+# its values lie on a grid; 0 where they do not. After the arcsinh transformation the gap
+# at the median distance is meant. Of a grid many values come more than once.
+resolution <- function(data) {
+  rows <- unique(floor(seq(1, nrow(data$x), length.out = min(nrow(data$x), 10000L))))
+  vapply(seq_along(data$markers), function(j) {
+    values <- data$x[rows, j]
+    if (!is.null(data$transform)) {
+      cofactor <- data$transform$cofactor[[j]]
+      values <- cofactor * sinh(values)
+    }
+    gap <- grid_gap(values)
+    if (!is.null(data$transform)) {
+      gap <- stats::median(gap / sqrt(values^2 + cofactor^2))
+    }
+    gap / sqrt(12)
+  }, 0)
+}
+
+grid_gap <- function(values) {
+  distinct <- sort(unique(signif(values, 10)))
+  if (length(distinct) < 2L || length(distinct) > length(values) / 2) {
+    return(0)
+  }
+  steps <- diff(distinct)
+  gap <- min(steps)
+  if (all(abs(steps / gap - round(steps / gap)) < 0.01)) gap else 0
 }
 
 per_marker <- function(value, argument, markers, call) {
@@ -304,7 +393,12 @@ prior_words <- function(prior) {
   } else {
     named(sqrt(prior$scale), names(prior$scale))
   }
-  df <- if (is.null(prior$df)) prior_defaults$df else prior$df
+  df <- if (is.null(prior$df)) sprintf("p + %d cells, p being the markers", prior_defaults$extra_df) else cells(prior$df)
+  learn <- if (is.null(prior$learn)) {
+    prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)]
+  } else {
+    prior$learn
+  }
   concentration <- if (is.null(prior$concentration)) prior_defaults$concentration else prior$concentration
   shape <- concentration[["shape"]]
   rate <- concentration[["rate"]]
@@ -312,12 +406,17 @@ prior_words <- function(prior) {
     sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
       center, number(spread), cells(1 / spread)),
     sprintf("Covariances: inverse Wishart, expected standard deviation %s; the guess counts as %s.",
-      sd, cells(df)),
+      sd, df),
     sprintf("Weights: stick-breaking with concentration alpha, gamma with shape %s and rate %s (mean %s, 95%% of it between %s and %s).",
       number(shape), number(rate), number(shape / rate),
       number(stats::qgamma(0.025, shape, rate)), number(stats::qgamma(0.975, shape, rate))),
-    if (length(prior$learn)) {
-      sprintf("Learned along with the mixture: %s.", paste(prior$learn, collapse = ", "))
+    if (length(learn)) {
+      sprintf("Learned along with the mixture: %s%s.", paste(learn, collapse = ", "),
+        if (resolved) "; the values above are where it starts" else "")
+    },
+    if (!is.null(prior$floor) && any(prior$floor > 0)) {
+      sprintf("Floor: values are known to within the standard deviation %s.",
+        if (resolved) named(sqrt(prior$floor) * prior$unit, prior$markers) else named(prior$floor, names(prior$floor)))
     },
     if (!resolved && is.null(prior$mean) || !resolved && is.null(prior$scale)) {
       "What refers to the markers is set from the data when the mixture is fitted."

@@ -28,6 +28,14 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
     x <- arcsinh_columns(x, transform$cofactor)
     columns <- scan_columns(x, names, argument, call)
   }
+  small <- which(columns$max > columns$min & columns$max - columns$min < 1e-150)
+  if (length(small)) {
+    stop_input(argument, "has values in column ", small[[1L]], " (", dQuote(names[[small[[1L]]]], FALSE), ") that differ by ",
+      format(columns$max[[small[[1L]]]] - columns$min[[small[[1L]]]], digits = 3),
+      " at most, too little to be squared: use a smaller unit",
+      call = call
+    )
+  }
   c(list(x = x, markers = names), columns, list(transform = transform))
 }
 

@@ -12,7 +12,7 @@ prepare <- function(n, p, k, threads = 1, precision = "double") {
   opening <- elapsed(
     session <- internal$native(internal$C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
   )
-  statistics <- internal$native(internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, sample.int(k, n, TRUE))
+  statistics <- internal$native(internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, FALSE, sample.int(k, n, TRUE))
   state <- list(key = key, sweep = 0, statistics = statistics, concentration = 1, prior = prior$values)
   list(
     threads = run$threads,

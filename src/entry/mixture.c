@@ -60,7 +60,8 @@ static int is_hyperprior(SEXP hyper, double p) {
 static int is_prior(SEXP prior, SEXP values, double p) {
   if (TYPEOF(prior) != VECSXP || !is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
   SEXP hyper = wb_list_element(prior, "hyper");
-  return is_numbers(wb_list_element(prior, "concentration"), 2) && (hyper == R_NilValue || is_hyperprior(hyper, p));
+  return is_numbers(wb_list_element(prior, "concentration"), 2) && is_numbers(wb_list_element(prior, "floor"), p) &&
+         (hyper == R_NilValue || is_hyperprior(hyper, p));
 }
 
 static int is_state(SEXP state, SEXP prior, double p) {
@@ -107,6 +108,7 @@ static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns
   if (learned != R_NilValue) *hyper = hyperprior_from_list(learned);
   const wb_mixture_prior out = {columns, copy_of(given, p), given[p], given[p + 1],
                                 copy_of(given + p + 2, p * (p + 1) / 2), shape[0], shape[1],
+                                REAL_RO(wb_list_element(prior, "floor")),
                                 learned != R_NilValue ? hyper : NULL};
   return out;
 }
@@ -130,6 +132,12 @@ static wb_mixture_state state_from_list(SEXP list, int32_t columns) {
 /* The number of the sweep that follows a state. */
 static uint32_t next_sweep(SEXP state) {
   return (uint32_t)Rf_asReal(wb_list_element(state, "sweep")) + 1;
+}
+
+/* The number of the sweep before which clusters are joined; 0 if there is none. */
+static uint32_t merge_sweep(SEXP state) {
+  SEXP merge = wb_list_element(state, "merge");
+  return is_numbers(merge, 1) ? (uint32_t)Rf_asReal(merge) : 0;
 }
 
 /* The host algorithm's values to R's. */
@@ -206,7 +214,7 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
 /* Statistics with which a chain starts: those of given labels (NA: left out) or, where
  * these are NULL, those of k-means. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
-                            SEXP key, SEXP labels) {
+                            SEXP key, SEXP merge, SEXP labels) {
   if (!is_data(x, center, inverse_scale) || !is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x)))
     return changed_fit();
   wb_message message;
@@ -217,7 +225,8 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
   if (Rf_isNull(labels)) {
     wb_mixture_hyperprior hyper;
     const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
-    status = wb_mixture_start(&data, &priors, k, wb_key_from_raw(key), REAL(statistics), &message);
+    status = wb_mixture_start(&data, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge),
+                              REAL(statistics), &message);
   } else {
     int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
     const int *given = INTEGER_RO(labels);
@@ -251,7 +260,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   SEXP out = PROTECT(wb_list_new(12, names));
   const wb_mixture_sweeps what = {
       .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
-      .moves = Rf_asLogical(moves), .points = points, .probe = REAL_RO(probe),
+      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),

@@ -1,6 +1,10 @@
 /* Joins clusters of a start as long as that raises their marginal posterior. If two
- * components share a population, the Gibbs sampler takes long to empty one of them; to
- * start with one component too few does no harm.
+ * components share a population, the Gibbs sampler takes long to empty one of them.
+ *
+ * The clusters of k-means themselves should not be joined where that can be avoided: if
+ * populations overlap in many markers, each of these clusters has cells of several
+ * populations, one normal distribution describes any two of them best, and all end up as
+ * one. Some sweeps sort the cells, and then those clusters are joined that share a population.
  *
  * Greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With
  * means and covariances integrated out, a cluster of n rows contributes, apart from
@@ -155,5 +159,6 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
     join_while_it_pays(&m);
   }
   free(memory);
+  wb_mixture_order_by_size(clusters, p, statistics);
   return WB_OK;
 }

@@ -15,7 +15,7 @@
 
 size_t wb_mixture_state_size(int32_t components, int32_t columns) {
   const size_t k = (size_t)components, p = (size_t)columns;
-  return k * (WB_MIXTURE_STATISTICS(columns) + 2 * p + wb_packed_size(columns) + 3) +
+  return k * (WB_MIXTURE_STATISTICS(columns) + 2 * p + wb_packed_size(columns) + 4) +
          3 * wb_packed_size(columns) + 3 * p;
 }
 
@@ -31,7 +31,8 @@ void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t
   state->log_weight = state->factor + k * wb_packed_size(columns);
   state->log_rest = state->log_weight + k;
   state->log_constant = state->log_rest + k;
-  state->workspace = state->log_constant + k;
+  state->log_floored = state->log_constant + k;
+  state->workspace = state->log_floored + k;
 }
 
 static double *statistics_of(const wb_mixture_state *state, int32_t j) {
@@ -69,6 +70,7 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
         const double xr = sum[r] / n, xc = sum[c] / n;
         value += product[at] - sum[r] * xc;
         value += n * shrink * ((xr - prior->mean[r]) * (xc - prior->mean[c]));
+        if (r == c && prior->floor) value += n * prior->floor[r];
       }
       scale[at] = value;
     }
@@ -188,6 +190,19 @@ void wb_mixture_set_constants(wb_mixture_state *state) {
                              wb_triangle_log_determinant(p, state->factor + (size_t)j * wb_packed_size(p));
 }
 
+/* tr(Sigma^-1 E) = sum_c E_c sum_r F_rc^2. */
+void wb_mixture_set_floor(const wb_mixture_prior *prior, wb_mixture_state *state) {
+  const int32_t p = state->columns;
+  for (int32_t j = 0; j < state->components; j++) {
+    const double *factor = state->factor + (size_t)j * wb_packed_size(p);
+    double trace = 0;
+    if (prior->floor)
+      for (int32_t r = 0; r < p; r++)
+        for (int32_t c = 0; c <= r; c++, factor++) trace = wb_fma(prior->floor[c] * *factor, *factor, trace);
+    state->log_floored[j] = state->log_constant[j] - 0.5 * trace;
+  }
+}
+
 int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
                                uint64_t key, uint32_t iteration, int moves, wb_message *message) {
   for (int32_t j = 0; j < state->components; j++) {
@@ -201,12 +216,19 @@ int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
   wb_mixture_set_constants(state);
+  wb_mixture_set_floor(prior, state);
   return WB_OK;
 }
 
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
   const wb_mixture_parameters parameters = {state->components, state->factor, state->offset,
                                             state->log_constant};
+  return parameters;
+}
+
+wb_mixture_parameters wb_mixture_allocation_of(const wb_mixture_state *state) {
+  const wb_mixture_parameters parameters = {state->components, state->factor, state->offset,
+                                            state->log_floored};
   return parameters;
 }
 
@@ -217,7 +239,7 @@ int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
   const int status = wb_mixture_draw_parameters(prior, state, key, iteration, moves, message);
   if (status != WB_OK) return status;
   if (prior->hyper) wb_mixture_learn_prior(prior->hyper, prior, state, key, iteration);
-  const wb_mixture_parameters parameters = wb_mixture_parameters_of(state);
+  const wb_mixture_parameters parameters = wb_mixture_allocation_of(state);
   return backend->mixture->draw_labels(session, &parameters, key, iteration, labels, state->statistics,
                                        log_likelihood, message);
 }

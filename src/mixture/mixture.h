@@ -5,6 +5,15 @@
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
  *
+ * The target has one factor more, which keeps covariances from collapsing onto cells that
+ * agree in a marker: for each row i of component j,
+ *   exp(-tr(Sigma_j^-1 E) / 2),  E diagonal, the prior's floor.
+ * N(x_i | mu_j, Sigma_j) times this is the geometric mean of N(x_i + u | mu_j, Sigma_j) over
+ * u ~ N(0, E): each value is known to within a variance E only. Both steps of a sweep draw
+ * from this one target: E is added to the posterior scale once for each row, and every
+ * log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2. The density of the
+ * mixture itself is without it.
+ *
  * A sweep takes the sufficient statistics of the last labels to new
  * parameters, and these to new labels: the statistics and alpha are all of the
  * chain's state. Everything is in the scaled units of the session.
@@ -36,6 +45,7 @@ typedef struct wb_mixture_prior {
   double df;            /* nu > 0 */
   double *scale;        /* Phi, packed lower triangle, positive definite */
   double shape, rate;   /* e, f > 0 */
+  const double *floor;  /* columns: the diagonal of E, >= 0; NULL: zero */
   const wb_mixture_hyperprior *hyper; /* which of the above each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
@@ -49,7 +59,8 @@ typedef struct wb_mixture_state {
   double *offset;        /* components x columns: F mu */
   double *log_weight;    /* components: log pi */
   double *log_rest;      /* components: log(1 - v), 0 for the last */
-  double *log_constant;  /* components */
+  double *log_constant;  /* components: of the density */
+  double *log_floored;   /* components: of the allocation, log_constant with the floor */
   double *workspace;     /* three packed triangles and three vectors of columns */
 } wb_mixture_state;
 
@@ -82,6 +93,7 @@ typedef struct wb_mixture_sweeps {
   uint32_t iteration; /* the number of the first sweep */
   uint64_t key;       /* of the chain's random numbers */
   int moves;          /* see wb_mixture_draw_parameters() */
+  uint32_t merge;     /* clusters are joined before the sweep with this number; 0: before none */
   int32_t points;
   const double *probe; /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
@@ -107,9 +119,13 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
  * Uses the workspace of `state`. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
-/* What the backend reads of a state, and its part that depends on all others. */
+/* What the backend reads of a state to evaluate the density, and to draw labels. */
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
+wb_mixture_parameters wb_mixture_allocation_of(const wb_mixture_state *state);
+
+/* The parts of a state that depend on all others: log_constant, and log_floored. */
 void wb_mixture_set_constants(wb_mixture_state *state);
+void wb_mixture_set_floor(const wb_mixture_prior *prior, wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha
  * and what is learned. */
@@ -139,21 +155,23 @@ int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, 
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
                            int64_t count, const int32_t *labels, double *statistics);
 
-/* Psi_n = nu Phi + S + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
+/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
  * a component's inverse Wishart law given its statistics. */
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
                                 double *scale);
 
 /* Joins clusters, given by their statistics, as long as that raises their marginal
- * posterior; a cluster that was joined to another is left empty (merge.c). */
+ * posterior; a cluster that was joined to another is left empty (merge.c). Then the
+ * clusters are put in order of size. */
+void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
                      wb_message *message);
 
 /* A start: k-means on a subsample of the rows, from centres chosen by k-means++
- * (Arthur & Vassilvitskii 2007). Clusters that describe one population are joined, and
- * the components are put in order of size. The statistics are those of the subsample,
+ * (Arthur & Vassilvitskii 2007), in order of size. With `merge`, clusters that describe one
+ * population are joined. The statistics are those of the subsample,
  * multiplied so that they count all rows. Subsample and centres depend on the key. */
 int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
-                     int32_t components, uint64_t key, double *statistics, wb_message *message);
+                     int32_t components, uint64_t key, int merge, double *statistics, wb_message *message);
 
 #endif

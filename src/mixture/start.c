@@ -1,5 +1,6 @@
 /* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
- * Vassilvitskii 2007), after which clusters that describe one population are joined.
+ * Vassilvitskii 2007). Clusters that describe one population are joined at once only where
+ * there is no warm-up to do it in (merge.c).
  * Different keys give different subsamples and centres, so that chains start apart
  * from each other. Or from labels that the user gives. */
 #include "core/rounding.h"
@@ -146,7 +147,8 @@ static void assign_rows(sample *s, int32_t centers) {
 
 /* Components in order of size; equal sizes keep their order. Insertion by
  * exchange of neighbours: there are few components, and most are in place. */
-static void order_by_size(int32_t components, size_t size, double *statistics) {
+void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics) {
+  const size_t size = WB_MIXTURE_STATISTICS(columns);
   for (int32_t j = 1; j < components; j++)
     for (int32_t l = j; l > 0 && statistics[(size_t)l * size] > statistics[(size_t)(l - 1) * size]; l--)
       for (size_t i = 0; i < size; i++) {
@@ -158,7 +160,8 @@ static void order_by_size(int32_t components, size_t size, double *statistics) {
 }
 
 int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
-                     int32_t components, uint64_t key, double *statistics, wb_message *message) {
+                     int32_t components, uint64_t key, int merge, double *statistics,
+                     wb_message *message) {
   const size_t size = WB_MIXTURE_STATISTICS(data->columns);
   sample s;
   int status = sample_open(&s, data, components, message);
@@ -173,9 +176,9 @@ int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
   const double rows_each = (double)data->rows / (double)s.count;
   free(s.memory);
   for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
-  status = wb_mixture_merge(prior, components, statistics, message);
-  order_by_size(components, size, statistics);
-  return status;
+  if (merge) return wb_mixture_merge(prior, components, statistics, message);
+  wb_mixture_order_by_size(components, data->columns, statistics);
+  return WB_OK;
 }
 
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,

@@ -50,8 +50,12 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
                    wb_message *message) {
   for (int32_t i = 0; i < sweeps->count; i++) {
     int32_t *labels = i == sweeps->count - 1 ? draw->labels : NULL;
-    const int status = wb_mixture_sweep(backend, session, prior, state, sweeps->key, sweeps->iteration + (uint32_t)i,
-                                        sweeps->moves, labels, &sweeps->log_likelihood[i], message);
+    int status = WB_OK;
+    if (sweeps->merge == sweeps->iteration + (uint32_t)i)
+      status = wb_mixture_merge(prior, state->components, state->statistics, message);
+    if (status == WB_OK)
+      status = wb_mixture_sweep(backend, session, prior, state, sweeps->key, sweeps->iteration + (uint32_t)i,
+                                sweeps->moves, labels, &sweeps->log_likelihood[i], message);
     if (status != WB_OK) return status;
     note(sweeps, prior, state, i);
   }

@@ -64,19 +64,23 @@ typedef struct test_case {
   wb_precision precision;
   double share; /* of the sweeps asked for */
   int learned;  /* m, gamma, nu and Phi too */
+  double floor;
 } test_case;
 
 static const test_case cases[] = {
-  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0},
-  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0},
-  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0},
-  {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1},
-  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0},
-  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0},
-  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0},
-  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0},
-  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0},
-  {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1},
+  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0, 0},
+  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0, 0},
+  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0, 0},
+  {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1, 0},
+  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0, 0},
+  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0, 0},
+  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0},
+  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0, 0},
+  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0, 0},
+  {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1, 0},
+  {"k=3 p=2 floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 0, 0.15},
+  {"k=3 p=2 learned, floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 1, 0.15},
+  {"k=3 p=2 floor single", 8, 3, 2, 0, WB_SINGLE, 0.25, 0, 0.15},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
@@ -84,7 +88,7 @@ static const test_case cases[] = {
  * to exist, scales such that components overlap without being alike. */
 static model case_model(const test_case *c) {
   model m = {.n = c->n, .k = c->k, .p = c->p, .shape = 5, .rate = 3, .learned = c->learned,
-             .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15};
+             .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15, .floor = c->floor};
   m.component.mean_scale = 2;
   m.component.df = 12;
   for (int r = 0; r < c->p; r++) {
@@ -272,13 +276,14 @@ typedef struct sampler {
   wb_mixture_prior prior;
   wb_mixture_hyperprior hyper;
   double mean[MOST_COLUMNS], scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2];
-  double hyper_scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2], df_grid[WB_MIXTURE_DF_GRID];
+  double floor[MOST_COLUMNS], hyper_scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2], df_grid[WB_MIXTURE_DF_GRID];
 } sampler;
 
 static void sampler_open(const model *m, const point *at, double *memory, sampler *s) {
   const int p = m->p;
   for (int r = 0; r < p; r++) {
     s->mean[r] = at->component.mean[r];
+    s->floor[r] = m->floor;
     for (int c = 0; c <= r; c++) {
       s->scale[wb_packed_row(r) + (size_t)c] = at->component.scale[r][c];
       s->hyper_scale[wb_packed_row(r) + (size_t)c] = m->component.scale[r][c];
@@ -288,7 +293,7 @@ static void sampler_open(const model *m, const point *at, double *memory, sample
   s->hyper = (wb_mixture_hyperprior){1, 1, 1, 1, m->component.mean, m->mean_scale_shape, m->mean_scale_rate,
                                      m->scale_df, s->hyper_scale, s->df_grid};
   s->prior = (wb_mixture_prior){p, s->mean, at->component.mean_scale, at->component.df, s->scale, m->shape,
-                                m->rate, m->learned ? &s->hyper : NULL};
+                                m->rate, s->floor, m->learned ? &s->hyper : NULL};
   wb_mixture_state_place(&s->state, m->k, p, memory);
   s->state.concentration = at->alpha;
 }
@@ -463,7 +468,7 @@ static int report(const test_case *c, result *r, int functionals_of_run, int ver
   /* Batches that hang together make standard errors too small. */
   const int passed = largest <= bound && r->wrong == 0 && correlated < 0.4;
   qsort(shift, (size_t)r->count, sizeof *shift, compare_doubles);
-  printf("%-20s %9.0f sweeps, %3d functionals: largest |z| %.2f (%s), bound %.2f; "
+  printf("%-23s %9.0f sweeps, %3d functionals: largest |z| %.2f (%s), bound %.2f; "
          "finds shifts of %.3f sd (worst %.3f); batch correlation %.2f; %.1f s: %s\n",
          c->name, r->draws, r->count, largest, r->name[where], bound, shift[r->count / 2],
          shift[r->count - 1], correlated, r->seconds,

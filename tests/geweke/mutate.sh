@@ -117,6 +117,11 @@ plant 4 mixture/learn.c 's/add_gram(p, prior->df, factor_of/add_gram(p, 1, facto
 plant 4 mixture/learn.c 's/0.5 \* nu \* trace/0.5 * trace/' "nu without itself before the trace"
 plant 4 mixture/learn.c 's/df \* log_determinant - 0.5/0.9 * df * log_determinant - 0.5/' "determinants in nu a tenth too small"
 plant 4 mixture/learn.c 's/if (sum > position) return;/if (sum >= position \* 0.9) return;/' "nu drawn too low"
+# The floor
+plant 11 mixture/mixture.c '/value += n \* prior->floor/d' "floor in the allocation only"
+plant 12 mixture/mixture.c 's/log_constant\[j\] - 0.5 \* trace/log_constant[j]/' "floor in the covariances only"
+plant 12 mixture/mixture.c 's/value += n \* prior->floor\[r\]/value += prior->floor[r]/' "floor once for a component, not for each of its rows"
+plant 12 mixture/mixture.c 's/log_constant\[j\] - 0.5 \* trace/log_constant[j] - trace/' "trace of the floor without the half"
 # What is reported
 plant 1 mixture/mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
 

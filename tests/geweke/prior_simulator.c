@@ -168,8 +168,15 @@ static void draw_component(const model *m, generator *g, point *at, int j) {
   }
 }
 
-void prior_draw(const model *m, generator *g, point *at) {
-  const int n = m->n, k = m->k, p = m->p;
+/* Log of the factor that the floor gives to each row of component j. */
+static double log_factor(const model *m, const point *at, int j) {
+  double trace = 0;
+  for (int r = 0; r < m->p; r++) trace += at->precision[j][r][r];
+  return -0.5 * m->floor * trace;
+}
+
+static void draw_parameters(const model *m, generator *g, point *at) {
+  const int k = m->k;
   draw_component_prior(m, g, &at->component);
   at->alpha = draw_gamma(m->shape, g) / m->rate;
   double before = 0;
@@ -181,10 +188,23 @@ void prior_draw(const model *m, generator *g, point *at) {
     draw_component(m, g, at, j);
   }
   point_complete(m, at);
+}
+
+/* With the data integrated out, the floor multiplies the density of the parameters by
+ * (sum_j pi_j exp(log_factor_j))^n, at most 1: a draw from the prior is accepted with this
+ * probability. Given the parameters, labels have weights pi_j exp(log_factor_j). */
+void prior_draw(const model *m, generator *g, point *at) {
+  const int n = m->n, k = m->k, p = m->p;
+  double weight[MOST_COMPONENTS], total;
+  do {
+    draw_parameters(m, g, at);
+    total = 0;
+    for (int j = 0; j < k; j++) total += weight[j] = exp(at->log_weight[j] + log_factor(m, at, j));
+  } while (m->floor > 0 && uniform(g) > pow(total, n));
   for (int i = 0; i < n; i++) {
-    double u = uniform(g), l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS];
+    double u = total * uniform(g), l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS];
     int j = 0;
-    while (j < k - 1 && (u -= exp(at->log_weight[j])) > 0) j++;
+    while (j < k - 1 && (u -= weight[j]) > 0) j++;
     at->label[i] = j;
     root(p, at->covariance[j], l);
     for (int r = 0; r < p; r++) {
@@ -215,7 +235,7 @@ double log_likelihood(const model *m, const point *at) {
   for (int i = 0; i < m->n; i++) {
     double density = 0;
     for (int j = 0; j < m->k; j++)
-      density += exp(at->log_weight[j] - 0.5 * m->p * log(2 * M_PI) - 0.5 * at->log_determinant[j] -
+      density += exp(at->log_weight[j] + log_factor(m, at, j) - 0.5 * m->p * log(2 * M_PI) - 0.5 * at->log_determinant[j] -
                      0.5 * distance(m->p, (double(*)[MOST_COLUMNS])at->precision[j], at->mean[j],
                                     at->x + i, m->n));
     sum += log(density);

@@ -24,7 +24,8 @@ typedef struct component_prior {
   double log_constant;
 } component_prior;
 
-/* The model. With `learned`, `component` is what the hyperprior is centred on:
+/* The model. Each row has the factor exp(-floor tr(Sigma^-1)/2) for the component that it
+ * is in. With `learned`, `component` is what the hyperprior is centred on:
  * m ~ N(mean, I), gamma ~ IG(mean_scale_shape, mean_scale_rate),
  * Phi ~ W(scale_df, scale/scale_df), nu uniform on DF_VALUES numbers from df on. */
 #define DF_VALUES 25
@@ -37,6 +38,7 @@ typedef struct model {
   int mean_scale_shape;
   double mean_scale_rate;
   int scale_df;
+  double floor; /* of every column; see mixture/mixture.h */
 } model;
 
 void component_prior_prepare(int p, component_prior *prior);

@@ -134,3 +134,32 @@ test_that("values are kept only where all of them fit", {
   keep_values(array, 1, 2, list(c(7, 8, 9, 10)), 2, 1)
   expect_identical(array[[1]], c(0, 7, 0, 9))
 })
+
+test_that("a sweep that fails in mid-run leaves the sweeps before it", {
+  set.seed(2)
+  x <- matrix(rnorm(400), 200)
+  fit <- dp_mixture(x, components = 3, iter = 20, warmup = 10, chains = 2, seed = 1, threads = 2)
+  fails_at <- function(sweep) {
+    function(fit) {
+      plan <- mixture_sampler(fit)
+      right <- plan$step
+      plan$step <- function(session, state, sweeps, keep) {
+        if (state$sweep + sweeps >= sweep) {
+          stop_warpbayes("input", "a planted failure")
+        }
+        right(session, state, sweeps, keep)
+      }
+      plan
+    }
+  }
+  run <- resolve_run("cpu", 2)
+  expect_warning(
+    failed <- advance(fit, 30, fails_at(34), run, FALSE),
+    "sweep 34 of 50 failed: a planted failure. The sweeps before it are returned, with 23 draws kept per chain"
+  )
+  whole <- advance(fit, 13, mixture_sampler, run, FALSE)
+  expect_identical(failed$draws, whole$draws)
+  expect_identical(failed$log_likelihood, whole$log_likelihood)
+  expect_identical(failed$state, whole$state)
+  expect_error(advance(fit, 30, fails_at(21), run, FALSE), "a planted failure", class = "warpbayes_error_input")
+})

@@ -74,6 +74,7 @@ test_that("a start must give each row a component", {
 })
 
 test_that("the prior must be one, and fit the data", {
+  refuse("`cofactor` is given, but `transform` is \"none\"", cofactor = 5)
   refuse("`prior` must come from dp_prior\\(\\), not a list of length 1", prior = list(df = 3))
   refuse("`prior\\$mean` has length 3; there are 2 markers", prior = dp_prior(mean = 1:3))
   refuse("`prior\\$scale` is 3 x 3; there are 2 markers", prior = dp_prior(scale = diag(3)))

@@ -61,3 +61,29 @@ test_that("a decimal comma does not meet the commas of thousands", {
   expect_warning(output <- capture.output(print(fit), print(summary(fit)), print(dp_prior(df = 1234.5))), NA)
   expect_match(output, "2,000 cells", all = FALSE)
 })
+
+test_that("the summary says what was learned, and when df is at an end of its values", {
+  set.seed(1)
+  x <- cbind(CD4 = rnorm(300, 10), CD8 = rnorm(300))
+  fit <- dp_mixture(x, components = 4, iter = 40, seed = 1, threads = 2)
+  table <- summary(fit)$learned
+  expect_identical(table$part, c("mean_scale", "df", "mean[CD4]", "mean[CD8]", "sd[CD4]", "sd[CD8]"))
+  expect_equal(table$mean[[1]], mean(fit$draws$prior_mean_scale))
+  expect_equal(table$q95[[4]], quantile(fit$draws$prior_mean[2, , 1], 0.95, names = FALSE))
+  expect_output(print(summary(fit)), "Learned of the prior")
+  expect_null(df_at_edge(fit))
+  fit$draws$prior_df[] <- max(fit$prior$df_grid)
+  expect_match(df_at_edge(fit), "df is at the upper end of the values that it can take, 32, in 100% of the draws: higher values")
+  expect_output(print(fit), "The prior's df is")
+  fixed <- dp_mixture(x, components = 4, iter = 40, seed = 1, threads = 2, prior = dp_prior(learn = character()))
+  expect_null(summary(fixed)$learned)
+  one <- dp_mixture(x, components = 4, iter = 2, warmup = 1, seed = 1, threads = 2)
+  expect_output(print(one), "1 draw kept")
+})
+
+test_that("a fit does not hold the data a second time in its call", {
+  x <- matrix(rnorm(2000), 1000)
+  fit <- do.call(dp_mixture, list(x, components = 2, iter = 4, threads = 2))
+  expect_lt(as.numeric(object.size(fit$call)), 2000)
+  expect_identical(fit$call$x, quote(x))
+})

@@ -28,6 +28,8 @@ test_that("every value that is not a prior is refused by name", {
   expect_error(dp_prior(concentration = c(a = 1, b = 1)), "`concentration` has the names \"a\", \"b\"", class = error)
   expect_error(dp_prior(learn = TRUE), "`learn` must be some of .*, not TRUE", class = error)
   expect_error(dp_prior(learn = "scales"), "`learn` must be some of .*, not \"scales\"", class = error)
+  expect_error(dp_prior(floor = "a"), "`floor` must be standard deviations.*not \"a\"", class = error)
+  expect_error(dp_prior(floor = c(1, -2)), "`floor` has a negative standard deviation: -2", class = error)
   # Scales far from one are not mistaken for singular ones.
   expect_s3_class(dp_prior(scale = diag(c(1e-12, 1e12))), "dp_prior")
 })
@@ -38,8 +40,17 @@ test_that("the prior is resolved in standardised units, matched by name", {
   resolved <- resolve(dp_prior())
   expect_identical(resolved$mean, c(0, 0))
   expect_identical(resolved$scale, diag(prior_defaults$sd^2, 2))
-  expect_identical(resolved$df, prior_defaults$df)
+  expect_identical(resolved$df, 4)
   expect_identical(resolved$given, character())
+  expect_identical(resolved$learn, c("mean", "mean_scale", "df", "scale"))
+  expect_identical(resolved$floor, rep(1e-3, 2)^2)
+  # What is given is fixed unless it is named.
+  expect_identical(resolve(dp_prior(df = 9, scale = 1))$learn, c("mean", "mean_scale"))
+  expect_identical(resolve(dp_prior(df = 9, learn = "df"))$learn, "df")
+  expect_identical(resolve(dp_prior(learn = character()))$learn, character())
+  expect_equal(resolve(dp_prior(floor = c(CD4 = 5, CD3 = 0)))$floor, c(0, 1))
+  expect_equal(range(resolved$df_grid), c(0.25, 32))
+  expect_equal(range(resolve(dp_prior(df = 9, learn = "df"))$df_grid), c(9 / 8, 72))
 
   resolved <- resolve(dp_prior(mean = c(CD4 = 25, CD3 = 14), scale = c(CD4 = 25, CD3 = 16)))
   expect_equal(resolved$mean, c(2, 1))
@@ -53,6 +64,17 @@ test_that("the prior is resolved in standardised units, matched by name", {
 
   one <- resolve_prior(dp_prior(scale = 9), 0, 3, "CD3")
   expect_identical(one$scale, matrix(1))
+})
+
+test_that("the floor knows rounded channels", {
+  set.seed(3)
+  x <- cbind(normal = rnorm(2000), rounded = round(rnorm(2000), 1), counts = 3 * rpois(2000, 4), half_zero = ifelse(runif(2000) < 0.6, 0, rexp(2000)))
+  data <- as_marker_matrix(x)
+  expect_equal(resolution(data), c(0, 0.1, 3, 0) / sqrt(12))
+  # After the transformation, at the median.
+  data <- as_marker_matrix(x[, 3, drop = FALSE], transform = "arcsinh", cofactor = 5)
+  expect_equal(resolution(data), median(3 / sqrt(x[, 3]^2 + 25)) / sqrt(12), tolerance = 1e-6)
+  expect_identical(grid_gap(rep(7, 50)), 0)
 })
 
 test_that("a prior that does not fit the markers is refused", {
@@ -77,7 +99,7 @@ test_that("a prior is printed in words, in the data's units once they are known"
 
 test_that("the prior of a fit is the same prior in another", {
   markers <- c("a", "b")
-  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3), learn = "df")
+  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3), floor = c(0.1, 2), learn = "df")
   first <- resolve_prior(prior, c(1, 2), c(10, 20), markers)
   other <- resolve_prior(first, c(-5, 6), c(0.5, 3), markers)
   expect_equal(other, resolve_prior(prior, c(-5, 6), c(0.5, 3), markers), tolerance = 1e-14)
