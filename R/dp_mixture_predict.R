@@ -2,12 +2,14 @@
 
 #' Classify new cells, or give their density
 #'
-#' Classes and probabilities are computed from one draw, densities from all kept draws.
+#' Classes and probabilities are computed from one draw, cell types and densities from many.
 #'
 #' The same population may have different numbers in different draws, so classes cannot be
 #' averaged over draws. They come from the **reference draw**: the kept draw with the highest
 #' log posterior of all chains. `type = "class"` is the component with the highest probability
 #' for the cell in that draw, `type = "prob"` the probabilities of all components.
+#' [relabel()] gives components the same numbers in all draws; its result predicts averages.
+#' `type = "type"` is the most probable of the types that [cell_types()] finds with its defaults.
 #' The density does not depend on how components are numbered: `type = "log_density"` is the log
 #' of the mixture density averaged over draws, \eqn{\log \frac1D \sum_d g(x \mid \theta_d)},
 #' the posterior predictive density.
@@ -26,12 +28,13 @@
 #' @param newdata the cells, in any of the forms that [dp_mixture()] takes; `NULL` for
 #'   those that were fitted.
 #' @param type what to return.
-#' @param draws for `"log_density"`: average over this many kept draws, evenly
-#'   spaced over all chains; `NULL` for all of them.
+#' @param draws for `"log_density"` and `"type"`: average over this many kept draws, evenly
+#'   spaced over all chains; `NULL` for all of them, or for 50 with `"type"`.
 #' @inheritParams dp_mixture
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata` are:
 #'   `"class"`: an integer vector, 1 to the number of components;
+#'   `"type"`: an integer vector, 1 for the most frequent type;
 #'   `"prob"`: a matrix, cells x components, rows summing to one;
 #'   `"log_density"`: a numeric vector.
 #' @section Errors:
@@ -47,10 +50,10 @@
 #' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
 #' @importFrom stats predict
 #' @export
-predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "prob", "log_density"), draws = NULL,
+predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), draws = NULL,
                                backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, "type", c("class", "prob", "log_density"))
+  type <- check_choice(type, "type", c("class", "type", "prob", "log_density"))
   need_draws(object, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
@@ -58,6 +61,12 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "prob",
   call <- sys.call()
   x <- cells_of(object, newdata, call = call)
   run <- resolve_run(backend, threads, call = call)
+  if (type == "type") {
+    types <- default_types(object, draws, run, call)
+    result <- most_probable_type(object, types, x, run)$type
+    names(result) <- rownames(x)
+    return(result)
+  }
   if (type == "log_density") {
     used <- spaced_draws(object, draws)
   } else {

@@ -7,6 +7,7 @@
 #define ENTRY(name, arguments) {#name, (DL_FUNC)&wb_entry_##name, arguments}
 
 static const R_CallMethodDef entries[] = {
+  ENTRY(assignment_solve, 1),
   ENTRY(backend_abi, 0),
   ENTRY(backend_cpu, 0),
   ENTRY(backend_processor, 0),
@@ -26,6 +27,8 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_sweep, 9),
   ENTRY(mixture_draw, 6),
   ENTRY(mixture_evaluate, 9),
+  ENTRY(mixture_separation, 3),
+  ENTRY(mixture_join_types, 2),
   ENTRY(pmf_cache, 0),
   ENTRY(pmf_usable, 2),
   ENTRY(pmf_convolve, 5),

@@ -56,6 +56,9 @@ int wb_forked(void);
 /* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it
  * C_<name>. */
 
+/* entry/assignment.c */
+SEXP wb_entry_assignment_solve(SEXP cost);
+
 /* entry/backend.c */
 SEXP wb_entry_backend_abi(void);
 SEXP wb_entry_backend_cpu(void);
@@ -88,6 +91,10 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
 SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
+
+/* entry/mixture_types.c */
+SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances);
+SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size);
 
 /* entry/pmf.c */
 SEXP wb_entry_pmf_cache(void);

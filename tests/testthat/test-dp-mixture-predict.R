@@ -65,7 +65,7 @@ test_that("what cannot be predicted is refused", {
   lost <- fit
   lost$x <- NULL
   expect_error(predict(lost), "`newdata` is NULL, and the fit has lost its own cells", class = error)
-  expect_error(predict(fit, x, type = "classes"), "`type` must be one of \"class\", \"prob\", \"log_density\"", class = error)
+  expect_error(predict(fit, x, type = "classes"), "`type` must be one of \"class\", \"type\", \"prob\", \"log_density\"", class = error)
   expect_error(predict(fit, x[, 1:2]), "lacks the marker of the fit \"CD3\"", class = error)
   expect_error(predict(fit, unname(x[, 1:2])), "2 columns without names; the fit has 3 markers", class = error)
   expect_error(predict(fit, x, draws = 0), "`draws` must be one whole number from 1", class = error)

@@ -137,7 +137,7 @@ test_that("other arguments that cannot be used", {
   expect_error(fit(2, chians = 2), "unused argument: `chians` is not known here", class = input)
   expect_warning(topic_model(matrix(c(1, 0, 1, 1), 2), 5, iter = 4, seed = 1, threads = 2), "more topics \\(5\\) than tokens \\(3\\)")
   expect_error(perplexity(1), "`fit` must come from topic_model\\(\\), not 1", class = input)
-  expect_error(relabel(1), "`fit` must come from topic_model\\(\\), not 1", class = input)
+  expect_error(relabel(1), "`fit` must come from dp_mixture\\(\\) or topic_model\\(\\), not 1", class = input)
   expect_error(continue(small, 5, thraeds = 2), "unused argument", class = input)
   broken <- small
   broken$x <- NULL

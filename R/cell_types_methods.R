@@ -1,0 +1,145 @@
+# Names, prediction, print() and summary() of cell types.
+
+#' @rdname cell_types
+#' @param x cell types.
+#' @export
+levels.cell_types <- function(x) x$types$type
+
+#' @rdname cell_types
+#' @param value a name for each type.
+#' @export
+`levels<-.cell_types` <- function(x, value) {
+  value <- check_type_names(value, "value", nrow(x$types))
+  old <- x$types$type
+  x$types$nearest <- value[match(x$types$nearest, old)]
+  x$types$type <- value
+  levels(x$type) <- value
+  rownames(x$medians) <- colnames(x$proportions) <- value
+  x
+}
+
+#' Cell types of new cells
+#'
+#' Averages over the same draws, with the same types, as [cell_types()]. [predict.dp_mixture()] with
+#' `type = "type"` gives the types that [cell_types()] finds by default, as numbers.
+#'
+#' @param object cell types from [cell_types()].
+#' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus that of
+#'   the most probable.
+#' @inheritParams predict.dp_mixture
+#' @return One entry or row per cell, named as the rows of `newdata` are: `"type"`: a factor; `"prob"`: a matrix,
+#'   cells x types; `"uncertainty"`: a numeric vector.
+#' @section Errors:
+#' As in [predict.dp_mixture()].
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))
+#' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
+#' predict(types, rbind(c(0, 0), c(6, 6), c(3, 3)), type = "prob", threads = 2)
+#' @export
+predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  call <- sys.call()
+  type <- check_choice(type, "type", c("type", "prob", "uncertainty"))
+  cells <- cells_of(object$fit, newdata, call = call)
+  run <- resolve_run(backend, threads, call = call)
+  count <- object$map$count
+  if (type == "prob") {
+    check_result_size(as.double(nrow(cells)) * count, NULL, "probabilities", call, copies = 2)
+    result <- matrix(0, nrow(cells), count, dimnames = list(rownames(cells), object$types$type))
+    each_slice_of_types(object$fit, object$map, cells, run, function(slice, prob) result[slice, ] <<- prob)
+    return(result)
+  }
+  found <- most_probable_type(object$fit, object$map, cells, run)
+  result <- if (type == "type") factor(found$type, seq_len(count), object$types$type) else 1 - found$probability
+  names(result) <- rownames(cells)
+  result
+}
+
+percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")
+
+#' @rdname cell_types
+#' @export
+print.cell_types <- function(x, ...) {
+  cat(types_words(x), sep = "\n")
+  shown <- x$types[!x$types$speck, ]
+  if (nrow(shown)) {
+    print(data.frame(
+      type = shown$type, proportion = percent(shown$proportion), `90% interval` = paste(percent(shown$lower), "to", percent(shown$upper)),
+      cells = format(shown$cells, big.mark = ","), components = shown$components, stability = formatC(shown$stability, format = "f", digits = 2),
+      check.names = FALSE
+    ), row.names = FALSE)
+  }
+  print_sentences(types_verdict(x))
+  invisible(x)
+}
+
+types_words <- function(x) {
+  c(
+    sprintf("%s from %s: %s",
+      count_words(nrow(x$types), "cell type"), count_words(length(x$tree$labels), "component"), count_words(length(x$type), "cell")),
+    sprintf("%s, averaged over %s; types of draw %d of chain %d",
+      if (is.null(x$requested)) {
+        sprintf("Joined while more than %s%% of a type would be mistaken for another", format(100 * x$limit))
+      } else {
+        sprintf("The tree of joins cut into %s", count_words(x$requested, "type"))
+      },
+      count_words(nrow(x$map$used), "draw"), x$draw, x$chain)
+  )
+}
+
+overlap_words <- function(overlap) {
+  ifelse(is.na(overlap), "-", ifelse(overlap < 1e-4, "< 0.01%", paste0(formatC(100 * overlap, digits = 2, format = "fg"), "%")))
+}
+
+types_verdict <- function(x) {
+  types <- x$types
+  small <- types[types$speck, ]
+  unstable <- types[!types$speck & types$stability < 0.75, ]
+  unsure <- mean(x$probability < 0.9)
+  c(
+    if (nrow(small)) {
+      sprintf("%s of less than %s of the cells %s %s together.", count_words(nrow(small), "speck"), percent(x$speck),
+        if (nrow(small) == 1L) "has" else "have", percent(sum(small$proportion)))
+    },
+    sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
+    if (nrow(unstable)) {
+      sprintf("The draws do not agree on %s: %s may be part of %s, with an overlap of %s. Look at plot(x, type = \"tree\"), or choose the number of types.",
+        list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), dQuote(unstable$nearest[[1L]], FALSE), overlap_words(unstable$overlap[[1L]]))
+    }
+  )
+}
+
+#' @rdname cell_types
+#' @param object cell types.
+#' @export
+summary.cell_types <- function(object, ...) {
+  check_dots_empty(...)
+  structure(list(
+    words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform, verdict = types_verdict(object)
+  ), class = "summary.cell_types")
+}
+
+#' @rdname cell_types
+#' @param digits number of significant digits of medians.
+#' @export
+print.summary.cell_types <- function(x, digits = 3, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  cat(x$words, sep = "\n")
+  cat("\nTypes:\n")
+  types <- x$types
+  print(data.frame(
+    type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
+    `90% interval` = paste(percent(types$lower, 2), "to", percent(types$upper, 2)), cells = types$cells, components = types$components,
+    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
+    stability = formatC(types$stability, format = "f", digits = 2), check.names = FALSE
+  ), row.names = FALSE)
+  if (any(types$speck)) {
+    cat("* a speck\n")
+  }
+  cat(if (is.null(x$transform)) "\nMedians, in the data's units:\n" else "\nMedians, on the arcsinh scale:\n")
+  print(signif(x$medians, digits))
+  cat("\n")
+  print_sentences(x$verdict)
+  invisible(x)
+}

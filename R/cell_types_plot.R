@@ -1,0 +1,235 @@
+# plot() of cell types in base graphics: the tree of joins, the cells, medians, proportions.
+
+#' Plot cell types
+#'
+#' \describe{
+#'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up: at what overlap each took place, on a
+#'     log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a number of types. Colours at the leaves are those of the types. Where
+#'     joins lie close to the cut, another number of types may be as good.}
+#'   \item{`"cells"`}{Markers against each other, cells coloured by type and darker where there are more.}
+#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below the mean of
+#'     all cells. Colours end at the value where the key has a triangle.}
+#'   \item{`"proportions"`}{The share of each type, on a log scale, with the interval that holds 90% of the draws.}
+#' }
+#' The nine most frequent types have colours that colour-blind readers can distinguish; the others are grey.
+#'
+#' @param x cell types from [cell_types()].
+#' @param type which picture.
+#' @param markers for `"cells"`: names or numbers of two or more markers. By default all up to five, and of more than five
+#'   those on which components differ most.
+#' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
+#' @param main title, `NULL` for none.
+#' @param ... not used.
+#' @return `x`, invisibly.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
+#' colnames(x) <- c("CD3", "CD4", "CD8")
+#' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
+#' plot(types)
+#' plot(types, type = "cells")
+#' plot(types, type = "heatmap")
+#' plot(types, type = "proportions")
+#' @export
+plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE, main = NULL, ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
+  specks <- check_flag(specks, "specks")
+  shown <- if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)
+  switch(type,
+    tree = plot_type_tree(x, main),
+    cells = plot_type_cells(x, markers, main),
+    heatmap = plot_type_heatmap(x, shown, main),
+    proportions = plot_type_proportions(x, shown, main)
+  )
+  invisible(x)
+}
+
+type_colours <- function(x) {
+  rep(c(component_colours, other_colour), c(rep(1L, length(component_colours)), max(0L, nrow(x$types) - length(component_colours))))[seq_len(nrow(x$types))]
+}
+
+# A name on a picture, cut where there is no room for more.
+short_names <- function(names, most = 24L) {
+  ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 1L), "\u2026"), names)
+}
+
+# Horizontal and vertical place of each join, leaves being at 1, 2, ... in the tree's order.
+tree_places <- function(tree) {
+  leaf <- order(tree$order)
+  joins <- length(tree$height)
+  place <- matrix(0, joins, 4L, dimnames = list(NULL, c("left", "right", "left_height", "right_height")))
+  middle <- numeric(joins)
+  for (i in seq_len(joins)) {
+    node <- tree$merge[i, ]
+    at <- ifelse(node < 0, leaf[abs(node)], middle[abs(node)])
+    below <- ifelse(node < 0, -Inf, tree$height[abs(node)])
+    sides <- order(at)
+    place[i, ] <- c(at[sides], below[sides])
+    middle[[i]] <- mean(at)
+  }
+  place
+}
+
+plot_type_tree <- function(x, main) {
+  tree <- x$tree
+  leaves <- length(tree$order)
+  top <- max(2, tree$height) + 0.3
+  top <- min(top, 6.3)
+  place <- tree_places(tree)
+  old <- graphics::par(mar = c(2.6, 4.6, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  bottom <- -0.16 * top
+  graphics::plot.window(c(0.5, leaves + 0.5), c(bottom, top), xaxs = "i", yaxs = "i")
+  height <- pmin(pmax(tree$height, 0), top)
+  below <- function(value) pmin(pmax(value, 0), top)
+  graphics::segments(place[, "left"], below(place[, "left_height"]), place[, "left"], height)
+  graphics::segments(place[, "right"], below(place[, "right_height"]), place[, "right"], height)
+  graphics::segments(place[, "left"], height, place[, "right"], height)
+  if (any(tree$height > top)) {
+    graphics::mtext("Joins above the frame have a smaller overlap", side = 3L, line = 0.1, cex = 0.7, adj = 1, col = "#555555")
+  }
+  if (is.null(x$requested)) {
+    graphics::abline(h = -log10(x$limit), lty = 2, col = "#D55E00")
+  }
+  type <- x$component_type[as.integer(tree$labels)][tree$order]
+  graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom, col = type_colours(x)[type], border = NA)
+  at <- tapply(seq_len(leaves), factor(type, unique(type)), mean)
+  wide <- table(factor(type, unique(type))) >= leaves / 30
+  graphics::text(at[wide], 0.45 * bottom, short_names(x$types$type, 12L)[unique(type)][wide], col = "white", cex = 0.75, font = 2L)
+  ticks <- seq(0, floor(top))
+  graphics::axis(2L, at = ticks, labels = paste0(format(100 * 10^-ticks, scientific = FALSE, drop0trailing = TRUE, trim = TRUE), "%"))
+  graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
+  graphics::mtext(sprintf("%s of draw %d of chain %d, coloured by type", count_words(leaves, "component"), x$draw, x$chain), side = 1L, line = 0.8, cex = 0.9)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
+  }
+}
+
+plot_type_cells <- function(x, markers, main) {
+  fit <- x$fit
+  if (is.null(fit$x)) {
+    stop_input("x", "has lost its cells, `x$fit$x`", call = NULL)
+  }
+  reference <- mixture_of_draw(fit, x$draw, x$chain)
+  chosen <- choose_markers(fit, markers, reference)
+  if (length(chosen) < 2L) {
+    stop_input("markers", "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")", call = NULL)
+  }
+  panels <- length(chosen)
+  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x[, marker]))
+  bins <- as.integer(max(80, min(200, 420 / panels)))
+  position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
+  colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
+  colour <- pmin(as.integer(x$type), length(colours))
+  old <- graphics::par(mfrow = c(panels - 1L, panels - 1L), mar = rep(0.25, 4L), oma = c(3.6, 3.8, if (is.null(main)) 1 else 3, 1),
+    las = 1, mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i")
+  on.exit(graphics::par(old))
+  for (row in 2:panels) {
+    for (column in seq_len(panels - 1L)) {
+      graphics::plot.new()
+      if (column >= row) {
+        next
+      }
+      graphics::plot.window(limits[[column]], limits[[row]])
+      paint_cells(position[[column]], position[[row]], colour, colours, bins)
+      if (column == 1L) {
+        graphics::axis(2L, cex.axis = 0.75)
+        graphics::mtext(fit$markers[[chosen[[row]]]], side = 2L, line = 2.4, las = 0, cex = 0.75, font = 2L)
+      }
+      if (row == panels) {
+        graphics::axis(1L, cex.axis = 0.75, gap.axis = 0.3)
+        graphics::mtext(fit$markers[[chosen[[column]]]], side = 1L, line = 1.8, cex = 0.75, font = 2L)
+      }
+      graphics::box(col = "#555555")
+    }
+  }
+  paint_type_legend(x, colours, panels)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, outer = TRUE, line = 1, font = 2L)
+  }
+}
+
+# In the empty upper right of the panels; with a single panel in its corner.
+paint_type_legend <- function(x, colours, panels) {
+  named <- seq_len(length(colours) - 1L)
+  text <- paste0(short_names(x$types$type[named]), " (", percent(x$types$proportion[named]), ")")
+  if (nrow(x$types) > length(named)) {
+    text <- c(text, sprintf("%s (%s)", count_words(nrow(x$types) - length(named), "other"), percent(sum(x$types$proportion[-named]))))
+  }
+  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = c(3.8, 4, 1.4, 1.4), new = TRUE)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  graphics::legend("topright", legend = text, fill = colours[seq_along(text)], border = NA, bty = if (panels > 2L) "n" else "o",
+    bg = "#FFFFFFCC", box.col = NA, cex = 0.8, title = "Type (share of cells)")
+}
+
+plot_type_heatmap <- function(x, shown, main) {
+  fit <- x$fit
+  value <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
+  rows <- nrow(value)
+  p <- ncol(value)
+  limit <- max(1, stats::quantile(abs(value), 0.98))
+  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
+  colour <- palette[1L + round(100 * (pmin(pmax(value / limit, -1), 1) + 1) / 2)]
+  names <- short_names(x$types$type[shown])
+  markers <- short_names(fit$markers)
+  margin <- function(text, cex) 1 + 0.55 * max(nchar(text)) * cex
+  old <- graphics::par(mar = c(margin(markers, 1), margin(names, 0.9) + 1, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
+    tcl = -0.2, xaxs = "i", yaxs = "i")
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  graphics::plot.window(c(0, p), c(0, rows))
+  # The most frequent type on top.
+  graphics::rasterImage(matrix(colour, rows), 0, 0, p, rows, interpolate = FALSE)
+  graphics::segments(0, 0:rows, p, 0:rows, col = "white", lwd = 1)
+  graphics::segments(0:p, 0, 0:p, rows, col = "white", lwd = 1)
+  graphics::axis(1L, at = seq_len(p) - 0.5, labels = markers, las = 2, tick = FALSE, cex.axis = min(1, 14 / p), gap.axis = -1)
+  graphics::axis(2L, at = rows - seq_len(rows) + 0.5, labels = names, tick = FALSE, cex.axis = min(0.9, 22 / rows), gap.axis = -1)
+  # The key above the picture, in units of its frame.
+  usr <- graphics::par("usr")
+  line <- diff(usr[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
+  low <- rows + 0.5 * line
+  high <- rows + 1.1 * line
+  graphics::rasterImage(matrix(palette, 1L), 0.25 * p, low, 0.75 * p, high, interpolate = TRUE, xpd = NA)
+  if (any(abs(value) > limit)) {
+    width <- 0.02 * p
+    middle <- (low + high) / 2
+    graphics::polygon(p * 0.25 - c(0, 0, width), c(low, high, middle), col = palette[[1L]], border = NA, xpd = NA)
+    graphics::polygon(p * 0.75 + c(0, 0, width), c(low, high, middle), col = palette[[101L]], border = NA, xpd = NA)
+  }
+  ticks <- pretty(c(-limit, limit), 4)
+  ticks <- ticks[abs(ticks) <= limit]
+  graphics::text(p * (0.5 + 0.25 * ticks / limit), high + 0.5 * line, ticks, cex = 0.75, xpd = NA)
+  graphics::text(0.5 * p, high + 1.3 * line, "Median (marker's sd from the mean)", cex = 0.8, xpd = NA)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 3.4, font = 2L)
+  }
+}
+
+plot_type_proportions <- function(x, shown, main) {
+  types <- x$types[shown, ]
+  rows <- nrow(types)
+  names <- short_names(types$type)
+  least <- max(min(types$lower[types$lower > 0], types$proportion), 1e-6)
+  old <- graphics::par(mar = c(3.6, 1.6 + 0.5 * max(nchar(names)), if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  graphics::plot.window(c(0.8 * least, 1), c(rows + 0.5, 0.5), log = "x")
+  ticks <- graphics::axTicks(1L)
+  graphics::abline(v = ticks, col = "#EEEEEE")
+  at <- seq_len(rows)
+  colours <- type_colours(x)[shown]
+  graphics::segments(pmax(types$lower, 0.8 * least), at, types$upper, at, col = colours, lwd = 3)
+  graphics::points(types$proportion, at, pch = 21, bg = colours, col = "black")
+  graphics::axis(1L, at = ticks, labels = paste0(format(100 * ticks, drop0trailing = TRUE, scientific = FALSE, trim = TRUE), "%"))
+  graphics::axis(2L, at = at, labels = names, tick = FALSE, cex.axis = min(0.9, 22 / rows), gap.axis = -1)
+  graphics::axis(4L, at = at, labels = percent(types$proportion), tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
+  graphics::title(xlab = "Share of the cells, with the interval of 90% of the draws")
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
+  }
+}

@@ -1,0 +1,100 @@
+# Topics under the same numbers in all draws and chains.
+
+#' Match the numbers of topics over draws and chains
+#'
+#' Components of a mixture have no fixed numbers: two chains that found the same topics may
+#' have numbered them differently. `relabel()` gives them the numbers of the reference.
+#'
+#' For a topic model each chain's topics are matched one to one to those of the reference
+#' chain so that the sum over topics of the total variation distance between their terms
+#' is least (an assignment problem), and the draws, averages and topics of the chain are renumbered. Where `phi` was
+#' kept, each draw is matched on its own, so that topics that change places within a chain are
+#' matched too. Then `phi` and `theta` become averages over all chains: of the draws matched one by one
+#' where both were kept, of the chains' averages otherwise.
+#'
+#' `distance` shows whether averaging makes sense: a topic that all chains found has distances near 0, one that only the reference
+#' found has distances near 1. `stable` counts those below a half in every chain.
+#'
+#' @param fit a fit, from [topic_model()].
+#' @param average whether `phi` and `theta` of the result are averages over all chains.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return The fit with topics renumbered, and with
+#'   \item{match}{topics x chains: the number that each topic of the reference had in each chain.}
+#'   \item{distance}{topics x chains: total variation distance between the average of the reference and that of the chain.}
+#'   \item{stable}{number of topics whose distance is below 0.5 in every chain.}
+#' @section Errors:
+#' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 60, chains = 3, seed = 1, threads = 2)
+#' relabel(fit)$distance
+#' @export
+relabel.topic_model <- function(fit, average = TRUE, ...) {
+  check_dots_empty(...)
+  average <- check_flag(average, "average")
+  k <- fit$topics
+  chains <- fit$chains
+  target <- fit$phi
+  averages <- if (chains == 1) list(target) else fit$chain_phi
+  distances <- lapply(averages, function(phi) variation_distance(target, phi))
+  fit$match <- matrix(vapply(distances, solve_assignment, integer(k)), k)
+  fit$distance <- matrix(vapply(seq_len(chains), function(chain) {
+    distances[[chain]][cbind(seq_len(k), fit$match[, chain])]
+  }, numeric(k)), k)
+  fit$stable <- sum(apply(fit$distance, 1L, max) < 0.5)
+  for (chain in seq_len(chains)) {
+    fit <- renumber_chain(fit, chain, fit$match[, chain], target)
+  }
+  if (average) average_chains(fit) else fit
+}
+
+# Total variation distances between the rows of a and those of b.
+variation_distance <- function(a, b) {
+  t(apply(a, 1L, function(row) 0.5 * colSums(abs(t(b) - row))))
+}
+
+renumber_chain <- function(fit, chain, order, target) {
+  k <- fit$topics
+  if (fit$chains > 1) {
+    fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
+  }
+  fit$tokens[, chain] <- fit$tokens[order, chain]
+  state <- fit$state[[chain]]
+  sizes <- c(length(fit$documents), length(fit$terms))
+  state$sums$theta <- as.vector(matrix(state$sums$theta, k)[order, ])
+  state$sums$phi <- as.vector(matrix(state$sums$phi, k)[order, ])
+  state$alpha <- state$alpha[order]
+  numbers <- readBin(state$topics, "integer", length(state$topics) / 2, size = 2L, signed = FALSE) + 1L
+  state$topics <- writeBin(match(numbers, order) - 1L, raw(), size = 2L)
+  fit$state[[chain]] <- state
+  draws <- fit$draws
+  count <- kept_draws(fit$iter, fit)
+  for (draw in seq_len(count)) {
+    own <- order
+    if (!is.null(draws$phi)) {
+      own <- solve_assignment(variation_distance(target, matrix(draws$phi[, , draw, chain], k)))
+      draws$phi[, , draw, chain] <- draws$phi[own, , draw, chain]
+    }
+    if (!is.null(draws$alpha)) draws$alpha[, draw, chain] <- draws$alpha[own, draw, chain]
+    if (!is.null(draws$theta)) draws$theta[, , draw, chain] <- draws$theta[own, , draw, chain]
+  }
+  fit$draws <- draws
+  fit
+}
+
+average_chains <- function(fit) {
+  k <- fit$topics
+  draws <- fit$draws
+  if (length(draws$phi) && length(draws$theta)) {
+    fit$phi[] <- apply(draws$phi, 1:2, mean)
+    fit$theta[] <- t(apply(draws$theta, 1:2, mean))
+  } else if (fit$chains > 1 && fit$state[[1L]]$sums$added > 0) {
+    mean_of <- function(name) Reduce(`+`, lapply(fit$state, function(state) state$sums[[name]] / state$sums$added)) / fit$chains
+    fit$phi[] <- matrix(mean_of("phi"), k)
+    fit$theta[] <- t(matrix(mean_of("theta"), k))
+  }
+  if (length(draws$alpha)) {
+    fit$alpha <- apply(draws$alpha, 1L, mean)
+  }
+  fit
+}

@@ -1,0 +1,16 @@
+/* The entry of the assignment problem. */
+#include "entry/entry.h"
+
+#include "numeric/assignment.h"
+
+/* cost: an n x n matrix of finite numbers. Returns the column of each row, from 1. */
+SEXP wb_entry_assignment_solve(SEXP cost) {
+  const int n = Rf_ncols(cost);
+  /* A column of R's matrix lies in one piece, so columns are the agents. */
+  int32_t *row = (int32_t *)R_alloc((size_t)n, sizeof(int32_t));
+  wb_assignment_solve(n, REAL_RO(cost), row, R_alloc(wb_assignment_memory(n), 1));
+  SEXP column = PROTECT(Rf_allocVector(INTSXP, n));
+  for (int i = 0; i < n; i++) INTEGER(column)[row[i]] = i + 1;
+  UNPROTECT(1);
+  return column;
+}
