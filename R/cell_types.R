@@ -22,6 +22,8 @@
 #' information (Wade and Ghahramani 2018), over at most 10,000 cells. In the other draws a
 #' component belongs to the type that has most of its cells. So each draw gives the proportion of each type and each cell's
 #' probabilities, and these are averaged. Where the draws do not agree on which types there are, `stability` is low.
+#' `print()` says by how much the shares of the types differ between chains: they often agree where the chains have not
+#' converged on the components.
 #'
 #' **Specks.** Small clusters that lie far from all others overlap with nothing and stay types of their own. Some are rare
 #' populations, others debris. Types with less than `speck` of the cells are called

@@ -103,11 +103,26 @@ types_verdict <- function(x) {
         if (nrow(small) == 1L) "has" else "have", percent(sum(small$proportion)))
     },
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
+    chains_words(x),
     if (nrow(unstable)) {
       sprintf("The draws do not agree on %s: %s may be part of %s, with an overlap of %s. Look at plot(x, type = \"tree\"), or choose the number of types.",
         list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), dQuote(unstable$nearest[[1L]], FALSE), overlap_words(unstable$overlap[[1L]]))
     }
   )
+}
+
+# How far the chains differ in the share that they give to a type. Components may mix slowly
+# where types do not.
+chains_words <- function(x) {
+  chain <- x$map$used$chain
+  if (length(unique(chain)) < 2L) {
+    return(NULL)
+  }
+  shares <- rowsum(x$proportions, chain) / as.vector(table(chain))
+  apart <- apply(shares, 2L, function(share) diff(range(share)))
+  widest <- which.max(apart)
+  sprintf("The shares of types in the %s differ by at most %s of the cells (type %s: %s to %s).", count_words(nrow(shares), "chain"),
+    percent(apart[[widest]]), dQuote(x$types$type[[widest]], FALSE), percent(min(shares[, widest])), percent(max(shares[, widest])))
 }
 
 #' @rdname cell_types

@@ -178,6 +178,9 @@ test_that("types are named, printed, summarised and drawn", {
   expect_true(all(named$types$nearest %in% levels(named)))
   expect_output(print(named), "3 cell types from 6 components: 400 cells")
   expect_output(print(named), "T cells +49")
+  shares <- rowsum(named$proportions, named$map$used$chain) / 6
+  apart <- sprintf("%.1f%%", 100 * max(apply(shares, 2L, function(share) abs(diff(share)))))
+  expect_output(print(named), paste0("types\\s+in\\s+the\\s+2\\s+chains\\s+differ\\s+by\\s+at\\s+most\\s+", apart))
   expect_output(print(cell_types(fit, types = 2, threads = 2)), "cut into 2 types")
   expect_output(print(summary(named)), "Medians, in the data's units")
   pdf(NULL)
