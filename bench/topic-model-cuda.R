@@ -1,4 +1,4 @@
-# Topic models on a graphics card and on the processor: a corpus of the shape of that of Steele a corpus of the shape of Steele & Tristan Tristan
+# Topic models on a graphics card and on the processor: a corpus of the shape of that of Steele & Tristan
 # (2017), 43,556 documents, 37,286 words and 3,072,662 tokens, simulated, with 1,024 topics. Seconds of a
 # sweep, tokens per second, and the shares of two limits that are counted: the card's reading of its memory, if the row
 # of phi of each pair of a document and a term came from there, and its multiply-adds, one a topic of each pair. Prints tables in
