@@ -3,12 +3,13 @@
  * uses it while it is in the caches. Counts are whole numbers and sums of numbers have
  * a fixed order, so results do not depend on the threads.
  *
- * Floor of a sweep: a gamma for each topic of each term and document, about 35 cycles
- * with AVX-512, of which the random words take 6, a logarithm and an exponential 8, and the rest
- * the tests and second trials; a multiply-add and 16 bytes of loads for each topic of each pair; and
- * the table of phi, which passes once for each group of documents. On the AssociatedPress counts there are 3 gammas a
- * token with 100 topics, and 29 with 1,000: there, gammas are half of the time, and the
- * rows of phi on their way from memory are most of the other half.
+ * Floor of a sweep: a gamma for each topic of each term and document, which is ten
+ * rounds of Philox, a logarithm and an exponential; a multiply-add and two loads for each
+ * topic of each pair; and the table of phi, which passes once for each group of
+ * documents. On the AssociatedPress counts there are 3 gammas a token with 100 topics and
+ * 29 with 1,000. With AVX-512 a gamma takes about 13 ns: a third of the time with 100
+ * topics and half of it with 1,000, where the rows of phi on their way from memory are most
+ * of the rest.
  */
 #include "core/rounding.h"
 
