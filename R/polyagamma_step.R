@@ -11,7 +11,7 @@
 #' `iteration`, so that each has random numbers of its own.
 #'
 #' @param x the design: a numeric matrix, rows by coefficients. Its columns should not be nearly dependent: centre them.
-#' @param y successes of each row, from 0 to `trials`; need not be whole.
+#' @param y successes of each row, from 0 to `trials`, which need not be whole; or a logical.
 #' @param beta the present coefficients.
 #' @param trials of each row, or one number for all, positive or 0.
 #' @param offset of each row, or one number for all.
@@ -52,7 +52,7 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   }
   n <- nrow(x)
   p <- ncol(x)
-  y <- check_finite(y, "y", n)
+  y <- check_finite(if (is.logical(y)) as.double(y) else y, "y", n)
   trials <- check_finite(trials, "trials", n, recycle = TRUE)
   if (any(trials < 0)) {
     stop_input("trials", "must not be negative")
