@@ -20,6 +20,8 @@
 
 typedef void load_column(const double *x, double center, double inverse_scale, double *line);
 typedef void add_column(const double *line, double coefficient, double *linear);
+typedef void add_entries(int rows, const int32_t *row_start, const int32_t *column, const double *value,
+                         const double *coefficients, double *linear);
 typedef void weigh_rows(int count, const double *base_shape, const double *base_kappa, const double *dispersed,
                         double dispersion, double shift, const double *linear, double *shape, double *kappa,
                         double *fixed, double *psi);
@@ -29,14 +31,18 @@ typedef void transpose_tile(int rows, int columns, int lines, int padded, const 
 typedef void evaluate_rows(int count, const double *kappa, const double *shape, const double *psi,
                            double *log_likelihood);
 typedef void add_products(int rows, int lines, int padded, const double *left, const double *right, double *sums);
+typedef void multiply_entries(int rows, int columns, int padded, const int32_t *row_start, const int32_t *column,
+                              const double *value, const double *omega, const double *z, double *sums);
 
 static load_column *const loads[] = WB_ISA_TABLE(regression_load);
 static add_column *const adds[] = WB_ISA_TABLE(regression_add);
+static add_entries *const entry_adds[] = WB_ISA_TABLE(regression_add_entries);
 static weigh_rows *const weighs[] = WB_ISA_TABLE(regression_weigh);
 static complete_rows *const completes[] = WB_ISA_TABLE(regression_complete);
 static transpose_tile *const transposes[] = WB_ISA_TABLE(regression_transpose);
 static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood);
 static add_products *const products[] = WB_ISA_TABLE(regression_products);
+static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
 
 /* Where a group begins or a leaf does, a segment begins: its rows are of one group and leaf. */
 struct wb_regression_session {
@@ -166,7 +172,11 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
   const wb_regression_data *data = &session->data;
   memset(room->linear, 0, WB_LEAF_ROWS * (size_t)data->outcomes * sizeof(double));
   if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
-  for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
+  for (int k = 0; !data->x && k < data->outcomes; k++)
+    entry_adds[session->isa]((int)(end - begin), data->row_start + begin, data->column, data->value,
+                             parameters->coefficients + (size_t)k * (size_t)data->columns,
+                             room->linear + (size_t)k * WB_LEAF_ROWS);
+  for (int64_t first = begin; data->x && first < end; first += REGRESSION_TILE) {
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     load_tile(session, first, rows, room);
     for (int k = 0; k < data->outcomes; k++)
@@ -220,7 +230,13 @@ static int draw_leaf(const wb_regression_session *session, int outcome, uint64_t
 }
 
 static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_t end, leaf_room *room, double *sums) {
-  const int p = session->data.columns;
+  const wb_regression_data *data = &session->data;
+  const int p = data->columns;
+  if (!data->x) {
+    entry_products[session->isa]((int)(end - begin), p, room->padded, data->row_start + begin, data->column, data->value,
+                                 room->omega, room->kappa, sums);
+    return;
+  }
   for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
@@ -239,7 +255,10 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
     double *const to = sums + (size_t)s * size;
     const int64_t first = session->segment_row[s], end = session->segment_row[s + 1];
     memset(to, 0, size * sizeof(double));
-    for (size_t c = 0; c < p; c++) {
+    for (int64_t row = first; !data->x && row < end; row++)
+      for (int32_t e = data->row_start[row]; e < data->row_start[row + 1]; e++)
+        to[data->column[e]] = wb_fma(room->omega[row - begin], data->value[e], to[data->column[e]]);
+    for (size_t c = 0; data->x && c < p; c++) {
       const double *const x = data->x + c * (size_t)data->rows;
       for (int64_t row = first; row < end; row++)
         to[c] = wb_fma(room->omega[row - begin],

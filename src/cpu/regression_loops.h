@@ -12,6 +12,17 @@ static void WB_NAME(regression_add)(const double *restrict line, double coeffici
   for (int l = 0; l < REGRESSION_TILE; l++) linear[l] = wb_fma(line[l], coefficient, linear[l]);
 }
 
+/* The same for all columns of rows of a sparse design. */
+static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict row_start, const int32_t *restrict column,
+                                            const double *restrict value, const double *restrict coefficients,
+                                            double *restrict linear) {
+  for (int l = 0; l < rows; l++) {
+    double sum = linear[l];
+    for (int32_t e = row_start[l]; e < row_start[l + 1]; e++) sum = wb_fma(value[e], coefficients[column[e]], sum);
+    linear[l] = sum;
+  }
+}
+
 /* Shape, kappa, fixed part and logit of `count` rows; `fixed` holds the offsets and takes the fixed part. */
 static void WB_NAME(regression_weigh)(int count, const double *restrict base_shape, const double *restrict base_kappa,
                                       const double *restrict dispersed, double dispersion, double shift,
@@ -84,6 +95,23 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++)
           *(wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES) = sum[i][v];
+    }
+  }
+}
+
+/* What these products and X'z are for rows of a sparse design: the sums on and below the diagonal, and their
+ * line `columns`. */
+static void WB_NAME(regression_multiply_entries)(int rows, int columns, int padded, const int32_t *restrict row_start,
+                                                 const int32_t *restrict column, const double *restrict value,
+                                                 const double *restrict omega, const double *restrict z,
+                                                 double *restrict sums) {
+  double *restrict const last = sums + (size_t)columns * (size_t)padded;
+  for (int l = 0; l < rows; l++) {
+    for (int32_t e = row_start[l]; e < row_start[l + 1]; e++) {
+      const double left = omega[l] * value[e];
+      double *restrict const line = sums + (size_t)column[e] * (size_t)padded;
+      for (int32_t f = row_start[l]; f <= e; f++) line[column[f]] = wb_fma(left, value[f], line[column[f]]);
+      last[column[e]] = wb_fma(z[l], value[e], last[column[e]]);
     }
   }
 }
