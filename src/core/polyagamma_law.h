@@ -37,7 +37,7 @@ typedef struct wb_polyagamma_point {
   double log_cos; /* log(cos(root)), where v < 0 */
 } wb_polyagamma_point;
 
-WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
+WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
   wb_polyagamma_point point;
   point.a = a;
   point.t = t;
@@ -68,7 +68,7 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
 
 /* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v,
  * and the others from g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h; about 0 by the series. */
-WB_HD void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
+WB_HD_CALLED void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
   double v = point.v;
   if (v > -0.02 && v < 0.02) {
     slope[0] = wb_fma(v, wb_fma(v, 1.0 / 15.0, -1.0 / 6.0), 0.5);
@@ -85,7 +85,7 @@ WB_HD void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
 }
 
 /* L at the point less L at the pole a^2, whose difference in v is t. */
-WB_HD double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
+WB_HD_CALLED double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
   double a = point.a;
   double at_pole = a + wb_log1p(wb_exp(-2.0 * a)) - WB_LN2_HIGH; /* log cosh(a) */
   if (point.v < 0.0) {
@@ -190,7 +190,7 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, doub
 }
 
 /* exp(z) - 1, relative accuracy near 0. */
-WB_HD wb_complex wb_complex_expm1(wb_complex z) {
+WB_HD_CALLED wb_complex wb_complex_expm1(wb_complex z) {
   double sine, cosine, half_sine, unused, less_1 = wb_expm1(z.re);
   wb_sine_cosine(z.im, &sine, &cosine);
   wb_sine_cosine(0.5 * z.im, &half_sine, &unused);
@@ -275,7 +275,7 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
 /* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm: by
  * Newton's method for the logarithm of the tail as a function of log x, on that side of the mean
  * where the tail is computed, within a bracket that each step narrows. */
-WB_HD double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
+WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();
   if (log_p == 0.0) return quantity == WB_POLYAGAMMA_LOWER ? wb_infinity() : 0.0;
