@@ -8,6 +8,20 @@
 
 #include "core/elementary.h"
 
+/* Elementary functions for long computations of one value: called, not spelt out at each use. */
+WB_HD_CALLED double wb_called_exp(double x) {
+  return wb_exp(x);
+}
+WB_HD_CALLED double wb_called_expm1(double x) {
+  return wb_expm1(x);
+}
+WB_HD_CALLED double wb_called_log(double x) {
+  return wb_log(x);
+}
+WB_HD_CALLED double wb_called_log1p(double x) {
+  return wb_log1p(x);
+}
+
 /* sin(x) and cos(x) for |x| <= 1e5: x less the nearest multiple of pi/2, which is subtracted in
  * three parts, the first two so short that their multiples are exact. */
 WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
@@ -99,14 +113,14 @@ WB_HD wb_complex wb_complex_sqrt(wb_complex z) {
 }
 
 WB_HD_CALLED wb_complex wb_complex_exp(wb_complex z) {
-  double sine, cosine, size = wb_exp(z.re);
+  double sine, cosine, size = wb_called_exp(z.re);
   wb_sine_cosine(z.im, &sine, &cosine);
   return wb_complex_of(size * cosine, size * sine);
 }
 
 /* log(1 + z), relative accuracy near 0; the angle in [-pi, pi]. */
 WB_HD_CALLED wb_complex wb_complex_log1p(wb_complex z) {
-  return wb_complex_of(0.5 * wb_log1p(wb_fma(z.re, z.re + 2.0, z.im * z.im)), wb_angle(z.im, 1.0 + z.re));
+  return wb_complex_of(0.5 * wb_called_log1p(wb_fma(z.re, z.re + 2.0, z.im * z.im)), wb_angle(z.im, 1.0 + z.re));
 }
 
 #endif

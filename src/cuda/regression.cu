@@ -55,10 +55,13 @@ __global__ void __launch_bounds__(row_threads)
   for (int k = 0; k < data.outcomes; k++) {
     const double *const coefficients = at.coefficients + static_cast<size_t>(k) * data.columns;
     double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
-    if (data.x == nullptr)
+    if (data.x == nullptr) {
+#pragma unroll 2
       for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
-    else
+    } else {
+#pragma unroll 4
       for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
+    }
     linear[k] = sum;
   }
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
@@ -175,8 +178,8 @@ __global__ void __launch_bounds__(sum_threads)
   }
 }
 
-/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; the products of a row's entries
- * are spread over the threads, each to a sum of its own, in global memory. */
+/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; a warp multiplies an entry with those
+ * up to it, each product for a sum of its own, in global memory. */
 __global__ void __launch_bounds__(sum_threads)
     regression_sum_entries(regression_rows data, const double *omega, const double *z, size_t node, double *sums) {
   const int p = data.columns;
@@ -188,14 +191,15 @@ __global__ void __launch_bounds__(sum_threads)
     __syncthreads();
     const int32_t *const column = data.column + data.row_start[row];
     const double *const value = data.value + data.row_start[row];
-    const int64_t count = data.row_start[row + 1] - data.row_start[row];
-    /* Line `count` of the square is z's. */
-    for (int64_t at = threadIdx.x; at < (count + 1) * count; at += sum_threads) {
-      const int64_t e = at / count, f = at % count;
-      if (f > e) continue;
+    const int32_t count = data.row_start[row + 1] - data.row_start[row];
+    /* A warp has a line of products; line `count` is z's. */
+    WB_ROLLED
+    for (int32_t e = static_cast<int32_t>(threadIdx.x / 32); e <= count; e += sum_threads / 32) {
       const double left = e < count ? omega[row] * value[e] : z[row];
-      double *const sum = sums + static_cast<size_t>(e < count ? column[e] : p) * p + column[f];
-      *sum = wb_fma(left, value[f], *sum);
+      double *const line = sums + static_cast<size_t>(e < count ? column[e] : p) * p;
+      WB_ROLLED
+      for (int32_t f = static_cast<int32_t>(threadIdx.x % 32); f <= e && f < count; f += 32)
+        line[column[f]] = wb_fma(left, value[f], line[column[f]]);
     }
   }
 }
