@@ -34,7 +34,7 @@ struct draw_arguments {
   double *draws;
 };
 
-__device__ __noinline__ int place_of(const draw_arguments &a, int32_t i) {
+WB_HD_CALLED int place_of(const draw_arguments &a, int32_t i) {
   const double shape = a.shape[i * a.shape_step], tilt = a.tilt[i * a.tilt_step];
   const int way = wb_polyagamma_way_of(a.method, shape, tilt);
   double part, rest;

@@ -120,30 +120,22 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   wb_run_from_list(run, &where, &backend);
   SEXP starts = wb_list_element(data, "group_start");
   const R_xlen_t groups = starts == R_NilValue ? 0 : Rf_xlength(starts) - 1;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, data));
-  R_RegisterCFinalizerEx(pointer, close_regression, TRUE);
+  SEXP pointer = PROTECT(wb_session_begin(data, close_regression));
   open_regression *opened = malloc(sizeof *opened + (size_t)groups * sizeof(int64_t));
-  if (!opened) {
-    UNPROTECT(1);
-    wb_message_write(&message, "no memory for the regression session");
-    return wb_failure(WB_ERROR_MEMORY, &message);
+  int status = opened ? wb_backend_has(backend, backend->regression, "regressions", &message) : WB_ERROR_MEMORY;
+  if (!opened) wb_message_write(&message, "no memory for the regression session");
+  if (status == WB_OK) {
+    opened->backend = backend;
+    opened->columns = columns_of(data);
+    opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
+    opened->groups = (int32_t)groups;
+    for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
+    const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
+    status = backend->regression->open(&rows, &where, &opened->session, &message);
   }
-  opened->backend = backend;
-  opened->columns = columns_of(data);
-  opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
-  opened->groups = (int32_t)groups;
-  for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
-  const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
-  int status = wb_backend_has(backend, backend->regression, "regressions", &message);
-  if (status == WB_OK) status = backend->regression->open(&rows, &where, &opened->session, &message);
-  if (status != WB_OK) {
-    free(opened);
-    UNPROTECT(1);
-    return wb_failure(status, &message);
-  }
-  R_SetExternalPtrAddr(pointer, opened);
+  SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
-  return pointer;
+  return result;
 }
 
 SEXP wb_entry_regression_close(SEXP pointer) {
