@@ -56,10 +56,10 @@ __global__ void __launch_bounds__(row_threads)
     const double *const coefficients = at.coefficients + static_cast<size_t>(k) * data.columns;
     double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
     if (data.x == nullptr) {
-#pragma unroll 2
+      WB_UNROLL_BY(2)
       for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
     } else {
-#pragma unroll 4
+      WB_UNROLL_BY(4)
       for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
     }
     linear[k] = sum;
