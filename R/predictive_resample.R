@@ -165,11 +165,13 @@ advance_resamples <- function(fit, steps, run, progress, call) {
   fit
 }
 
-# Types and sizes of what the compiled code reads: continue() and predict() refuse a fit in which
-# they have changed, since the entries trust them.
+# Types and sizes of what the compiled code reads, and the values that are sizes or positions: continue() and
+# predict() refuse a fit in which they have changed, since the entries trust them.
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
-  size_of(unclass(fit)[c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")])
+  sizes <- size_of(unclass(fit)[c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")])
+  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary))
+  c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 
 check_parts <- function(fit, argument, call = sys.call(-1L)) {

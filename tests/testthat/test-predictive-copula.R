@@ -228,10 +228,29 @@ test_that("sums of squares of the weights are in closed form", {
 })
 
 test_that("a fit changed by hand is refused before the entries read its parts", {
+  expect_changed <- function(call) expect_error(call, "has been changed since it was made", class = "warpbayes_error_input")
   fit <- predictive_resample(1:9 / 9, copula_density(0.9, permutations = 2), 5, 3, seed = 1, threads = 2)
-  for (part in c("data", "order", "bandwidth", "state")) {
+  for (part in c("data", "order", "bandwidth", "state", "normal_score")) {
     changed <- fit
     changed[[part]] <- if (is.list(fit[[part]])) lapply(fit[[part]], `[`, 1L) else fit[[part]][1L]
-    expect_error(continue(changed, 5, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
+    expect_changed(continue(changed, 5, threads = 2))
+    expect_changed(predict(changed, 0.5, threads = 2))
   }
+  # Values that are sizes or positions, of the right type.
+  for (part in c("n", "count", "horizon")) {
+    changed <- fit
+    changed[[part]] <- fit[[part]] + 1
+    expect_changed(continue(changed, 5, threads = 2))
+    expect_changed(predict(changed, 0.5, threads = 2))
+  }
+  changed <- fit
+  changed$order[[1L]] <- 1000000L
+  expect_changed(predict(changed, 0.5, threads = 2))
+  expect_changed(predict(`[[<-`(fit, "sizes", NULL), 0.5, threads = 2))
+  normal <- predictive_resample(1:9 / 9, normal_mean(), 5, 3, seed = 1, threads = 2)
+  normal$start$mean <- "a"
+  expect_changed(predict(normal))
+  # What is not read by the entries may be changed.
+  fit$draws <- fit$draws[, 1L, drop = FALSE]
+  expect_identical(nrow(predict(fit, 0.5, threads = 2)), 1L)
 })
