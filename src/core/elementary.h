@@ -452,9 +452,9 @@ WB_HD double wb_normal_quantile_within(double p) {
 
 /* The two branches of wb_normal_quantile_within with its bits, for loops that sort
  * uniforms into both first: the tails, 15% of them, cost three times the centre. */
-WB_HD int wb_normal_in_tail(double p) {
+WB_HD uint64_t wb_normal_in_tail(double p) { /* 1 or 0: the sign bit of a difference */
   double other = 1.0 - p;
-  return (p < other ? p : other) < 0.075;
+  return wb_double_bits((p < other ? p : other) - 0.075) >> 63;
 }
 WB_HD double wb_normal_quantile_centre(double p) {
   double q = p - 0.5;

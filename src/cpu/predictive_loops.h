@@ -19,10 +19,15 @@ static inline __attribute__((always_inline)) void WB_NAME(quantiles)(int count, 
   }
 #else
   uint16_t which[CHAIN_STEPS * CHAIN_LANES + 1];
-  for (int i = 0; i < count; i++) {
-    which[tails] = (uint16_t)i;
-    tail[tails] = u[i];
-    tails += wb_normal_in_tail(u[i]);
+  for (int i = 0; i < count; i += WB_PHILOX_TILE) {
+    uint64_t out[WB_PHILOX_TILE];
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_PHILOX_TILE; l++) out[l] = wb_normal_in_tail(u[i + l]);
+    for (int l = 0; l < WB_PHILOX_TILE; l++) {
+      which[tails] = (uint16_t)(i + l);
+      tail[tails] = u[i + l];
+      tails += (int)out[l];
+    }
   }
 #endif
   for (int i = 0; i < WB_PHILOX_TILE; i++) tail[tails + i] = 0.0625;
@@ -92,9 +97,14 @@ static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t ste
   for (int l = 0; l < CHAIN_T_LANES; l++) resample[l] = first_resample + (uint64_t)l;
   for (int t = 0; t < CHAIN_T_LANES; t += WB_PHILOX_TILE) WB_NAME(t_trial)(key, step, NULL, resample + t, u + t, w + t);
   int left = 0;
-  for (int l = 0; l < CHAIN_T_LANES; l++) {
-    rejected[left] = (uint16_t)l;
-    left += w[l] > 1.0;
+  for (int t = 0; t < CHAIN_T_LANES; t += WB_PHILOX_TILE) {
+    uint64_t out[WB_PHILOX_TILE]; /* whether w > 1 */
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_PHILOX_TILE; l++) out[l] = wb_double_bits(1.0 - w[t + l]) >> 63;
+    for (int l = 0; l < WB_PHILOX_TILE; l++) {
+      rejected[left] = (uint16_t)(t + l);
+      left += (int)out[l];
+    }
   }
   for (uint64_t trial = 1; left > 0; trial++) {
     const int repeated = left;
@@ -127,16 +137,7 @@ static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t ste
 
 static void WB_NAME(bootstrap_weights)(uint64_t key, uint64_t resample, int64_t observations,
                                        double *restrict weight) {
-  for (int64_t i = 0; i < observations; i += WB_PHILOX_TILE) {
-    const int64_t left = observations - i, now = left < WB_PHILOX_TILE ? left : WB_PHILOX_TILE;
-    uint64_t observation[WB_PHILOX_TILE], first[WB_PHILOX_TILE], second[WB_PHILOX_TILE];
-    double drawn[WB_PHILOX_TILE];
-    for (int l = 0; l < WB_PHILOX_TILE; l++) observation[l] = (uint64_t)(i + l);
-    WB_NAME(philox_tile)(key, WB_PURPOSE_RESAMPLE_WEIGHT, (uint32_t)resample, NULL, observation, first, second);
-    WB_VECTOR_LOOP
-    for (int l = 0; l < WB_PHILOX_TILE; l++) drawn[l] = -wb_log(wb_uniform(first[l]));
-    memcpy(weight + i, drawn, (size_t)now * sizeof(double));
-  }
+  for (int64_t i = 0; i < observations; i++) weight[i] = wb_bootstrap_weight(key, resample, (uint64_t)i);
 }
 
 static void WB_NAME(row_uniforms)(uint64_t key, uint64_t resample, int64_t first_step, int steps,
