@@ -3,7 +3,7 @@
 # halves of each data set, standardised by the training half, ten orders, one bandwidth
 # for densities and one for each covariate otherwise; the mean over the test half of the
 # log density of the standardised response, or of the log probability of the class.
-#   cd bench && Rscript predictive-scores.R
+#   cd bench && Rscript predictive-scores.R [case ...]
 # Data: Boston of MASS; Ionosphere of mlbench; the UCI repository's wdbc (569 x 30) of mclust, which mlbench's
 # BreastCancer is not; the repository's 13 columns among the 27 of sn's wines (the same 178 bottles). A data set
 # whose package is not installed is left out.
@@ -87,14 +87,18 @@ if (!is.null(ionosphere)) {
   cases$ionosphere_density <- list(density_scores, without_copies(ionosphere[, -1]), -21.50)
   cases$ionosphere_classification <- list(classification, data.frame(ionosphere, y = class), -0.388)
 }
-results <- do.call(rbind, lapply(names(cases), function(name) {
+# The cases named on the command line, or all; others keep the rows of the last run.
+wanted <- commandArgs(TRUE)
+if (length(wanted)) cases <- cases[intersect(wanted, names(cases))]
+for (name in names(cases)) {
   case <- cases[[name]]
   splits <- halves(nrow(case[[2]]))
   seconds <- elapsed(scores <- vapply(seq_along(splits), function(k) case[[1]](case[[2]], k, splits[[k]]), c(score = 0, floored = 0)))
-  message(name, ": ", round(mean(scores["score", ]), 3), ", ", round(seconds), " s")
-  data.frame(
+  row <- data.frame(
     case = name, score = mean(scores["score", ]), standard_error = sd(scores["score", ]) / sqrt(length(splits)),
     floored = mean(scores["floored", ]), published = case[[3]], seconds = seconds
   )
-}))
-save_results(results, "predictive-scores")
+  file <- "results/predictive-scores.csv"
+  before <- if (file.exists(file)) read.csv(file)[names(row)]
+  save_results(rbind(before[before$case != name, ], row), "predictive-scores")
+}
