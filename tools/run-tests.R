@@ -25,5 +25,7 @@ failed <- result$failed > 0 | result$error
 skipped <- !failed & result$skipped
 slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 5L)
 cat("slowest:\n", sprintf("  %5.1f s  %s: %s\n", slow$real, slow$file, slow$test), sep = "")
+by_file <- sort(tapply(result$real, result$file, sum), decreasing = TRUE)
+cat("by file:\n", sprintf("  %5.1f s  %s\n", by_file, names(by_file)), sep = "")
 cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !skipped), sum(failed), sum(skipped)))
 quit(status = as.integer(any(failed) || nrow(result) == 0L))
