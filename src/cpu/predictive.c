@@ -3,7 +3,12 @@
  * Floor of a step with known variance: half a Philox block (10 rounds of two
  * 32-bit products), the centre of an inverse normal distribution function (25 vector
  * operations and a division), and for 15% of them its tail (60 more, with a root
- * and a division); the recursion itself is one multiply-add. */
+ * and a division); the recursion itself is one multiply-add: about 80 vector
+ * instructions for as many steps as a vector has lanes.
+ * One thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with
+ * AVX-512 and 2.1e8 with AVX2 where the variance is known, 7.8e7 and 5.2e7 where it is
+ * not (a logarithm, an exponential, two roots and four divisions). With a tail for every
+ * normal and 64 x 64 bit products in Philox it was 1.5e8 and 7e7. */
 #include "core/rounding.h"
 
 #include "cpu/backend.h"
