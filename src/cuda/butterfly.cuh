@@ -139,9 +139,11 @@ __device__ __forceinline__ int lane_tree_find(const Real (&sums)[N], Real positi
   return (right ? half : 0) + lane_tree_find(entered, right ? position - left : position);
 }
 
-/* The three ways to a lane's sum of a block of columns, and to an item in it.
- * `weights(s, column)` is the weight of `column` in the row of lane s, 0 past the
- * last one; all lanes call it together, with the same s unless the way is by_itself. */
+/* The three ways to a lane's sum of a block of columns, and to a table of it whose last
+ * entry is that sum and in which an item is found. `weights(s, column)` is the weight of
+ * `column` in the row of lane s, 0 past the last one; all lanes call it together, with the
+ * same s unless the way is by_itself. The sum is of a block that all lanes have in common,
+ * the table of a block of each lane's own. */
 struct by_butterfly {
   template <typename Real, typename Weights>
   static __device__ __forceinline__ void read(const Weights &weights, int base, bool same, int lane, Real (&a)[WB_TREE]) {
@@ -150,56 +152,60 @@ struct by_butterfly {
       a[s] = weights(s, (same ? base : __shfl_sync(all_lanes, base, s)) + lane);
   }
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ Real sum(const Weights &weights, int base, bool same, int lane) {
+  static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
     Real a[WB_TREE];
-    read(weights, base, same, lane, a);
+    read(weights, base, true, lane, a);
     return butterfly_sum(a, lane);
   }
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ int find(const Weights &weights, int base, int lane, Real position) {
-    Real a[WB_TREE];
+  static __device__ __forceinline__ void table(const Weights &weights, int base, int lane, Real (&a)[WB_TREE]) {
     read(weights, base, false, lane, a);
     butterfly_table(a, lane);
-    return butterfly_find(a, lane, position);
+  }
+  template <typename Real>
+  static __device__ __forceinline__ int find(const Real (&table)[WB_TREE], int lane, Real position) {
+    return butterfly_find(table, lane, position);
   }
 };
 
 struct by_transposition {
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ Real sum(const Weights &weights, int base, bool same, int lane) {
+  static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
     Real a[WB_TREE];
-    by_butterfly::read(weights, base, same, lane, a);
+    by_butterfly::read(weights, base, true, lane, a);
     warp_transpose(a, lane);
     lane_tree_sums(a);
     return a[WB_TREE - 1];
   }
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ int find(const Weights &weights, int base, int lane, Real position) {
-    Real a[WB_TREE];
+  static __device__ __forceinline__ void table(const Weights &weights, int base, int lane, Real (&a)[WB_TREE]) {
     by_butterfly::read(weights, base, false, lane, a);
     warp_transpose(a, lane);
     lane_tree_sums(a);
-    return lane_tree_find(a, position);
+  }
+  template <typename Real>
+  static __device__ __forceinline__ int find(const Real (&table)[WB_TREE], int, Real position) {
+    return lane_tree_find(table, position);
   }
 };
 
 /* Each lane reads its own row: addresses of a warp lie a row apart. */
 struct by_itself {
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ Real sum(const Weights &weights, int base, bool, int lane) {
+  static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
     Real a[WB_TREE];
-    WB_UNROLL
-    for (int i = 0; i < WB_TREE; i++) a[i] = weights(lane, base + i);
-    lane_tree_sums(a);
+    table(weights, base, lane, a);
     return a[WB_TREE - 1];
   }
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ int find(const Weights &weights, int base, int lane, Real position) {
-    Real a[WB_TREE];
+  static __device__ __forceinline__ void table(const Weights &weights, int base, int lane, Real (&a)[WB_TREE]) {
     WB_UNROLL
     for (int i = 0; i < WB_TREE; i++) a[i] = weights(lane, base + i);
     lane_tree_sums(a);
-    return lane_tree_find(a, position);
+  }
+  template <typename Real>
+  static __device__ __forceinline__ int find(const Real (&table)[WB_TREE], int, Real position) {
+    return lane_tree_find(table, position);
   }
 };
 
@@ -220,7 +226,7 @@ __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &
   const int blocks = (columns + WB_TREE - 1) / WB_TREE, run = (blocks + kept_sums - 1) / kept_sums;
   Real total = 0;
   for (int block = 0, left = run, at = 0; block < blocks; block++) {
-    total += Way::template sum<Real>(weights, block * WB_TREE, true, lane);
+    total += Way::template sum<Real>(weights, block * WB_TREE, lane);
     if (--left == 0 || block == blocks - 1) {
       kept[at++] = total;
       left = run;
@@ -232,22 +238,29 @@ __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &
   const int last = (blocks - 1) / run;
   while (at < last && kept[at] <= target) at++;
   Real before = at > 0 ? kept[at - 1] : Real(0);
-  int chosen = at * run;
-  if (run > 1) {
-    /* Blocks past the last one have no weight and are not the first above the target. */
-    Real sum = before;
-    bool found = false;
-    for (int i = 0; i < run; i++) {
-      const Real next = sum + Way::template sum<Real>(weights, (at * run + i) * WB_TREE, false, lane);
+  /* The blocks of the run for their sums, then the chosen block for its item. Blocks past
+   * the last one have no weight and are not the first above the target. */
+  int chosen = at * run, item = 0;
+  Real sum = before;
+  bool found = false;
+  const int searched = run > 1 ? run : 0;
+  WB_ROLLED
+  for (int i = 0; i <= searched; i++) {
+    const int block = i < searched ? at * run + i : chosen;
+    Real table[WB_TREE];
+    Way::table(weights, block * WB_TREE, lane, table);
+    if (i == searched) {
+      item = chosen * WB_TREE + Way::find(table, lane, target - before);
+    } else {
+      const Real next = sum + table[WB_TREE - 1];
       if (!found && next > target) {
         found = true;
         before = sum;
-        chosen = at * run + i;
+        chosen = block;
       }
       sum = next;
     }
   }
-  int item = chosen * WB_TREE + Way::template find<Real>(weights, chosen * WB_TREE, lane, target - before);
   if (!usable) return -1;
   while (item >= 0 && (item >= columns || !(own(item) > 0))) item--;
   return item;
