@@ -27,6 +27,9 @@
 #' @param offset `NULL`, or what is added to the linear predictor of each row. Offsets in the formula are added too.
 #' @param subset,na.action,contrasts as for [stats::glm()]: which rows, what to do about missing values, the coding of factors. Levels without rows
 #'   are dropped.
+#' @param sparse whether the design is a sparse matrix of package Matrix, for predictors that are mostly 0, such as factors of many levels. Or
+#'   such a matrix, with a row for each row of the data: its columns are predictors besides those of the formula. A sparse design is never made dense
+#'   and not centred, so that its intercept, and the intercept's prior, are those where all predictors are 0.
 #' @param chains number of chains, each from a start of its own. With the future.apply package and a `future::plan()` of several workers, chains run on these.
 #' @param iter sweeps per chain, those of the warm-up included.
 #' @param warmup sweeps at the start of each chain of which no draws are kept.
@@ -74,8 +77,8 @@
 #' )
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomial", "multinomial"), prior = logit_prior(),
-                        weights = NULL, offset = NULL, subset = NULL, na.action = NULL, contrasts = NULL, chains = 4,
-                        iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL, threads = NULL,
+                        weights = NULL, offset = NULL, subset = NULL, na.action = NULL, contrasts = NULL, sparse = FALSE,
+                        chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL, threads = NULL,
                         progress = NULL, ...) {
   check_dots_empty(...)
   call <- match.call()
@@ -85,6 +88,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   warmup <- check_warmup(warmup, iter)
   thin <- check_thin(thin, iter, warmup)
   progress <- check_progress(progress)
+  sparse <- check_sparse(sparse)
   parts <- split_groups(formula)
   given <- names(call) %in% c("data", "weights", "offset", "subset", "na.action")
   given[[1L]] <- TRUE
@@ -100,7 +104,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group, sys.call())
-  design <- logit_design(frame, terms, contrasts, group, sys.call())
+  design <- logit_design(frame, terms, contrasts, group, sparse, sys.call())
   design$information <- response$information
   design <- sort_groups(design)
   prior <- resolve_logit_prior(prior, design, family, response$mean)

@@ -163,7 +163,16 @@ multinomial_response <- function(response, weights, complain) {
 }
 
 # The design with its units, and rows in order of groups where there are groups.
-logit_design <- function(frame, terms, contrasts, group, call) {
+logit_design <- function(frame, terms, contrasts, group, sparse, call) {
+  if (!isFALSE(sparse)) {
+    parts <- sparse_design(frame, terms, contrasts, sparse, call)
+    is_intercept <- parts$assigned == 0L
+    varies <- parts$sd > 0 & is.finite(1 / parts$sd)
+    return(list(
+      x = parts$x, center = numeric(ncol(parts$x)), scale = unname(ifelse(is_intercept | !varies, 1, parts$sd)), is_intercept = is_intercept,
+      contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
+    ))
+  }
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
   used <- attr(x, "contrasts")
   assigned <- attr(x, "assign")
@@ -217,8 +226,10 @@ regression_data <- function(fit) {
   sorted <- function(values) if (is.null(order) || is.null(values)) values else values[order]
   rows <- function(values) if (is.null(order)) values else values[order, , drop = FALSE]
   offset <- if (any(fit$offset != 0)) fit$offset
-  list(
-    x = rows(design$x), center = design$center, inverse_scale = 1 / design$scale, offset = sorted(offset),
+  x <- rows(design$x)
+  is_sparse <- is_sparse_matrix(x)
+  c(if (is_sparse) sparse_rows(x, design$scale), list(
+    x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale, offset = sorted(offset),
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed), group_start = design$group_start
-  )
+  ))
 }

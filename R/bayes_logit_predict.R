@@ -9,6 +9,7 @@
 #' @param newdata a data frame; `NULL` for the rows that were fitted. A level that a factor did not have in the fit is
 #'   an error. A group that the fit did not have gets, in each draw, an intercept drawn from the law of groups, by R's
 #'   generator: `set.seed()` makes it repeatable.
+#' @param sparse for a fit with a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes; `"link"`: the linear predictor (for
 #'   counts the log of the mean; for classes their log odds against the first).
 #' @param interval probability of the equal-tailed interval of the mean.
@@ -37,11 +38,11 @@
 #' dim(log_lik(fit))
 #' @importFrom stats predict
 #' @export
-predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL, ...) {
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL, sparse = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("response", "link"))
   interval <- check_number(interval, "interval", min = 0, max = 1)
-  rows <- prediction_rows(object, newdata, sys.call())
+  rows <- prediction_rows(object, newdata, sys.call(), sparse)
   used <- draws_used(object, draws)
   tails <- c((1 - interval) / 2, (1 + interval) / 2)
   describe <- function(values) {
@@ -78,7 +79,7 @@ draws_used <- function(fit, draws, call = sys.call(-1L)) {
 }
 
 # Design, offset and group of the rows: `group` is 0 for one that the fit did not have.
-prediction_rows <- function(fit, newdata, call) {
+prediction_rows <- function(fit, newdata, call, sparse = NULL) {
   if (is.null(newdata)) {
     return(list(x = fit$design$x, offset = fit$offset, group = as.integer(fit$design$group), complete = rep(TRUE, fit$rows)))
   }
@@ -90,9 +91,13 @@ prediction_rows <- function(fit, newdata, call) {
     stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = fit$xlevels),
     error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error), call = call)
   )
-  x <- stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
+  x <- if (is_sparse_matrix(fit$design$x)) {
+    new_sparse_design(fit, terms, frame, sparse, call)
+  } else {
+    stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
+  }
   offset <- stats::model.offset(frame)
-  rows <- list(x = x, offset = if (is.null(offset)) numeric(nrow(x)) else as.double(offset), complete = rowSums(!is.finite(x)) == 0)
+  rows <- list(x = x, offset = if (is.null(offset)) numeric(nrow(x)) else as.double(offset), complete = complete_rows(x) & stats::complete.cases(frame))
   if (!is.null(fit$group_name)) {
     name <- fit$group_name
     values <- tryCatch(
@@ -105,6 +110,24 @@ prediction_rows <- function(fit, newdata, call) {
   }
   rows$complete <- rows$complete & is.finite(rows$offset)
   rows
+}
+
+# The design of new rows. A missing predictor of the formula is a row without values there.
+new_sparse_design <- function(fit, terms, frame, sparse, call) {
+  x <- as_sparse_columns(Matrix::sparse.model.matrix(terms, frame, contrasts.arg = fit$contrasts))
+  lacking <- ncol(fit$design$x) - ncol(x)
+  if (lacking == 0L) {
+    return(x)
+  }
+  if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
+    stop_input("sparse", sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x), lacking),
+      show_value(sparse), call = call)
+  }
+  methods::cbind2(x, as_sparse_columns(sparse))
+}
+
+complete_rows <- function(x) {
+  if (is_sparse_matrix(x)) !(seq_len(nrow(x)) %in% (x@i[!is.finite(x@x)] + 1L)) else rowSums(!is.finite(x)) == 0
 }
 
 new_groups <- function(name, newdata) {
@@ -124,7 +147,8 @@ linear_draws <- function(fit, rows, used, block) {
   x <- rows$x[block, , drop = FALSE]
   linear <- array(0, c(length(used), length(block), outcomes))
   for (k in seq_len(outcomes)) {
-    linear[, , k] <- tcrossprod(coefficients[, (k - 1) * p + seq_len(p), drop = FALSE], x)
+    of_class <- coefficients[, (k - 1) * p + seq_len(p), drop = FALSE]
+    linear[, , k] <- if (is_sparse_matrix(x)) t(as.matrix(x %*% t(of_class))) else tcrossprod(of_class, x)
   }
   linear <- linear + rep(rows$offset[block], each = length(used))
   if (!is.null(fit$group_name)) {

@@ -69,10 +69,7 @@ from_table <- function(x, argument, call) {
 }
 
 from_sparse <- function(x, argument, call) {
-  if (methods::is(x, "nMatrix") || methods::is(x, "lMatrix") || methods::is(x, "indMatrix")) {
-    x <- methods::as(x, "dMatrix")
-  }
-  x <- methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
+  x <- as_sparse_columns(x)
   list(
     row = x@i + 1L, column = rep(seq_len(ncol(x)), diff(x@p)), value = as.double(x@x),
     size = dim(x), documents = rownames(x), terms = colnames(x)

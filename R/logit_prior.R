@@ -19,7 +19,7 @@
 #'     (Carvalho, Polson and Scott 2010).}
 #' }
 #' The intercept is normal with mean `intercept_location` and standard deviation `intercept_scale` in all three. As the predictors are centred
-#' inside, it is the intercept where every predictor has its mean; a design without intercept is not centred.
+#' inside, it is the intercept where every predictor has its mean. A design without intercept and a sparse design are not centred.
 #'
 #' @param type which prior the coefficients have.
 #' @param location,scale of `"normal"`: mean and standard deviation of the coefficients, one number or one for
@@ -108,6 +108,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   prior$shrunk <- if (prior$type == "horseshoe") !design$is_intercept
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
+  prior$centred <- !is_sparse_matrix(design$x)
   prior$has <- c(intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start),
     dispersion = family == "negbinomial")
   prior
@@ -125,9 +126,14 @@ zellner_precision <- function(design, slopes, g, call) {
   if (length(slopes) == 0L) {
     return(matrix(0, 0L, 0L))
   }
-  scaled <- (design$x[, slopes, drop = FALSE] - rep(design$center[slopes], each = nrow(design$x))) /
-    rep(design$scale[slopes], each = nrow(design$x))
-  information <- crossprod(scaled * sqrt(design$information))
+  information <- if (is_sparse_matrix(design$x)) {
+    x <- design$x[, slopes, drop = FALSE]
+    as.matrix(Matrix::crossprod(x * sqrt(design$information))) / outer(design$scale[slopes], design$scale[slopes])
+  } else {
+    scaled <- (design$x[, slopes, drop = FALSE] - rep(design$center[slopes], each = nrow(design$x))) /
+      rep(design$scale[slopes], each = nrow(design$x))
+    crossprod(scaled * sqrt(design$information))
+  }
   if (qr(information)$rank < length(slopes)) {
     stop_input("prior", sprintf(
       "\"zellner\" needs predictors that do not depend on each other, but only %d of these %d are independent in %d rows: choose another type",
@@ -177,7 +183,8 @@ logit_prior_words <- function(prior) {
   centre <- prior$intercept_location
   c(
     if (has[["intercept"]]) {
-      sprintf("intercept, where predictors have their means: normal with mean %s and standard deviation %s",
+      sprintf("intercept, where predictors %s: normal with mean %s and standard deviation %s",
+        if (isFALSE(prior$centred)) "are 0" else "have their means",
         if (is.null(centre)) "0 (the log of the mean for counts)" else number(centre), number(prior$intercept_scale))
     },
     if (has[["slopes"]]) slopes,

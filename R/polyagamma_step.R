@@ -10,8 +10,8 @@
 #' The result depends on the values, the `seed` and `iteration` alone. A sampler keeps one seed and counts its steps by
 #' `iteration`, so that each has random numbers of its own.
 #'
-#' @param x the design: a numeric matrix, rows by coefficients. Its columns should not be nearly dependent: centre them.
-#' @param y successes of each row, from 0 to `trials`; need not be whole.
+#' @param x the design: a numeric matrix, rows by coefficients, or a sparse matrix of package Matrix, which is never made dense. Its columns should not be nearly dependent: centre them.
+#' @param y successes of each row, from 0 to `trials`, which need not be whole; or a logical.
 #' @param beta the present coefficients.
 #' @param trials of each row, or one number for all, positive or 0.
 #' @param offset of each row, or one number for all.
@@ -43,16 +43,21 @@
 polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1, seed = NULL,
                             backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  if (!is.numeric(x) || !is.matrix(x) || nrow(x) == 0L || ncol(x) == 0L) {
+  is_sparse <- is_sparse_matrix(x)
+  if (!(is_sparse || is.numeric(x) && is.matrix(x)) || nrow(x) == 0L || ncol(x) == 0L) {
     stop_input("x", "must be a numeric matrix with rows and columns, not ", show_value(x))
   }
-  storage.mode(x) <- "double"
-  if (native(C_matrix_scan, x)$count > 0) {
+  if (is_sparse) {
+    x <- as_sparse_columns(x)
+  } else {
+    storage.mode(x) <- "double"
+  }
+  if (if (is_sparse) any(!is.finite(x@x)) else native(C_matrix_scan, x)$count > 0) {
     stop_input("x", "has values that are not finite")
   }
   n <- nrow(x)
   p <- ncol(x)
-  y <- check_finite(y, "y", n)
+  y <- check_finite(if (is.logical(y)) as.double(y) else y, "y", n)
   trials <- check_finite(trials, "trials", n, recycle = TRUE)
   if (any(trials < 0)) {
     stop_input("trials", "must not be negative")
@@ -64,8 +69,10 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   iteration <- check_count(iteration, "iteration", max = 2^32 - 1)
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
-  data <- list(x = x, center = numeric(p), inverse_scale = rep(1, p), offset = if (any(offset != 0)) offset, shape = trials,
-    kappa = matrix(y - trials / 2))
+  data <- c(if (is_sparse) sparse_rows(x, rep(1, p)), list(
+    x = if (!is_sparse) x, center = numeric(p), inverse_scale = rep(1, p), offset = if (any(offset != 0)) offset, shape = trials,
+    kappa = matrix(y - trials / 2)
+  ))
   prior <- list(mean = mean, precision = pack(precision), shrunk = NULL, global_scale = 1, group_scale = 1, dispersion = c(1, 1))
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)

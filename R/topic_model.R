@@ -143,7 +143,36 @@ continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, prog
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
     stop_input("fit", "has lost its counts, `fit$x`, or has others than those that were fitted: more sweeps need them")
   }
+  check_topic_state(fit)
   continue_chains(fit, iter, topic_sampler, backend, threads, progress)
+}
+
+# The parts of the chains' states that R code reads; the entries look at the others.
+check_topic_state <- function(fit, call = sys.call(-1L)) {
+  refuse <- function(part, ...) {
+    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made", call = call)
+  }
+  is_count <- function(value, most) is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= most && value == floor(value)
+  for (part in c("topics", "iter")) if (!is_count(fit[[part]], 2^31)) refuse(part, "a whole number, but ", show_value(fit[[part]]))
+  if (!is.list(fit$state)) refuse("state", "a list with one state for each chain")
+  size <- fit$topics * c(theta = length(fit$documents), phi = length(fit$terms))
+  for (chain in seq_along(fit$state)) {
+    state <- fit$state[[chain]]
+    name <- paste0("state[[", chain, "]]")
+    if (!is.list(state)) refuse(name, "a list")
+    if (!is_count(state$kept, fit$iter)) refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
+    if (is.null(state$sums)) next
+    if (!is.list(state$sums)) refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
+    for (part in names(size)) {
+      sum <- state$sums[[part]]
+      if (!is.double(sum) || length(sum) != size[[part]]) {
+        refuse(paste0(name, "$sums$", part), "a vector of ", format(size[[part]], big.mark = ","), " numbers, but ", show_value(sum))
+      }
+    }
+    if (!is_count(state$sums$added, state$kept)) {
+      refuse(paste0(name, "$sums$added"), "the number of draws in the sums, but ", show_value(state$sums$added))
+    }
+  }
 }
 
 check_alpha <- function(alpha, topics, call = sys.call(-1L)) {

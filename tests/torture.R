@@ -18,7 +18,8 @@ results <- function() {
   }
   regressions <- list(
     regress(y ~ x + (1 | g)), regress(n ~ x, family = "negbinomial"), regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
-    polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1)
+    polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),
+    if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), sparse = TRUE)
   )
   die <- pmf(rep(1 / 6, 6), from = 1)
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)

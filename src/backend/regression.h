@@ -9,14 +9,19 @@
 extern "C" {
 #endif
 
-/* Rows of data. The session computes with the scaled design (x - center) * inverse_scale.
+/* Rows of data. The session computes with the scaled design (x - center) * inverse_scale; a sparse
+ * design is given scaled, in rows, and is not centred, so that what is 0 stays 0. Left out of a
+ * sum, such an entry changes no bit of it: both kinds of design give the same numbers.
  * All arrays must outlive the session. Where there are groups, their rows are contiguous. */
 typedef struct wb_regression_data {
-  const double *x; /* rows x columns, column-major */
+  const double *x; /* rows x columns, column-major; NULL: the design is sparse */
   int64_t rows;
   int32_t columns;
-  const double *center;        /* columns */
-  const double *inverse_scale; /* columns */
+  const double *center;        /* columns; not read where the design is sparse */
+  const double *inverse_scale; /* columns; the same */
+  const int32_t *row_start;    /* sparse: rows + 1; entries row_start[i] to row_start[i + 1] - 1 are those of row i */
+  const int32_t *column;       /* sparse: of each entry, rising within a row */
+  const double *value;         /* sparse: of each entry */
   int32_t outcomes;            /* linear predictors of a row: 1, or those of a multinomial */
   const double *offset;        /* rows; NULL: 0 */
   const double *shape;         /* rows: b without what the dispersion adds */

@@ -20,7 +20,7 @@
 #define WB_HD_CALLED static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
 #define WB_HD static inline __attribute__((always_inline, unused))
-#define WB_HD_CALLED static inline __attribute__((noinline, unused))
+#define WB_HD_CALLED static __attribute__((noinline, unused))
 #else
 #define WB_HD static inline
 #define WB_HD_CALLED static inline

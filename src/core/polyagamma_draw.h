@@ -241,6 +241,14 @@ WB_HD double wb_polyagamma_expand_by(int way, wb_polyagamma_expansion series, ui
   return wb_polyagamma_expand(series, 2, first);
 }
 
+/* The same by 6 or 8 cumulants, as is known at run time: one piece of code, in which the first 6 have the bits
+ * that they have alone and the polynomial of degree 5 has two leading zeros. */
+WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint64_t first) {
+  double kappa[8];
+  wb_polyagamma_unit_cumulants(c, 8, kappa);
+  return wb_polyagamma_expand(wb_polyagamma_expansion_from(kappa, b, cumulants), 8, first);
+}
+
 /* Positive, though the smallest shapes have draws below the least of doubles. */
 WB_HD double wb_polyagamma_positive(double x) {
   return x > 4.9406564584124654e-324 ? x : 4.9406564584124654e-324;
@@ -290,26 +298,28 @@ WB_HD double wb_polyagamma_draw_tilted(wb_polyagamma_stream stream, double b, do
   return x;
 }
 
+/* A draw that is a sum of parts: WB_POLYAGAMMA_UNITS, _PARTS or _SINGLES. */
+WB_HD double wb_polyagamma_draw_sum(int way, wb_polyagamma_stream stream, double shape, double c) {
+  double sum = 0.0, part, rest;
+  const int parts = wb_polyagamma_parts(way, shape, &part, &rest);
+  int i = 0;
+  if (way == WB_POLYAGAMMA_UNITS) {
+    wb_polyagamma_unit unit = wb_polyagamma_unit_prepare(c);
+    for (; i < parts; i++) sum += wb_polyagamma_draw_unit(stream, (uint32_t)i, unit);
+  }
+  for (; i < parts + (rest > 0.0); i++)
+    sum += wb_polyagamma_draw_part(stream, (uint32_t)i, i < parts ? part : rest, c, WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS);
+  return wb_polyagamma_positive(sum);
+}
+
 /* A draw of PG(shape, tilt) for `element` in `iteration`, by the given way. */
 WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, uint64_t element,
                                    double shape, double tilt) {
   const double c = tilt < 0.0 ? -tilt : tilt;
   wb_polyagamma_stream stream = wb_polyagamma_open(key, iteration, element);
-  double sum = 0.0, part, rest;
   if (way == WB_POLYAGAMMA_NONE) return wb_nan();
-  if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) {
-    const int parts = wb_polyagamma_parts(way, shape, &part, &rest);
-    if (way == WB_POLYAGAMMA_UNITS) {
-      wb_polyagamma_unit unit = wb_polyagamma_unit_prepare(c);
-      for (int i = 0; i < parts; i++) sum += wb_polyagamma_draw_unit(stream, (uint32_t)i, unit);
-    } else {
-      for (int i = 0; i < parts; i++)
-        sum += wb_polyagamma_draw_part(stream, (uint32_t)i, part, c, WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS);
-    }
-    if (rest > 0.0)
-      sum += wb_polyagamma_draw_part(stream, (uint32_t)parts, rest, c, WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS);
-    return wb_polyagamma_positive(sum);
-  }
+  if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES)
+    return wb_polyagamma_draw_sum(way, stream, shape, c);
   if (way == WB_POLYAGAMMA_ALTERNATING)
     return wb_polyagamma_positive(wb_polyagamma_draw_part(stream, 0, shape, c, WB_POLYAGAMMA_ALTERNATE_LIMIT,
                                                           WB_POLYAGAMMA_ALTERNATE_TERMS));
@@ -322,9 +332,19 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of
  * 1e-6 of its law for every shape and tilt; NaN where the shape is not positive or one of
- * them is not finite. */
+ * them is not finite. The same bits as by wb_polyagamma_draw_by(), in less code: where ways are
+ * mixed, as in a regression, instructions are fetched for all of them. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
-  return wb_polyagamma_draw_by(wb_polyagamma_choose(shape, tilt), key, iteration, element, shape, tilt);
+  const int way = wb_polyagamma_choose(shape, tilt);
+  const double c = tilt < 0.0 ? -tilt : tilt;
+  wb_polyagamma_stream stream = wb_polyagamma_open(key, iteration, element);
+  if (way == WB_POLYAGAMMA_NONE) return wb_nan();
+  if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_PARTS) return wb_polyagamma_draw_sum(way, stream, shape, c);
+  wb_bits bits = wb_polyagamma_block(stream, 0, 0);
+  if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)
+    return wb_polyagamma_positive(wb_polyagamma_inverse_gaussian(shape, c, wb_bits64(bits, 0), wb_bits64(bits, 1)));
+  return wb_polyagamma_positive(
+      wb_polyagamma_expand_either(way == WB_POLYAGAMMA_EXPANSION_8 ? 8 : 6, shape, c, wb_bits64(bits, 0)));
 }
 
 #endif

@@ -301,22 +301,29 @@ typedef struct wb_polyagamma_expansion {
   double mean, sd, p[8];
 } wb_polyagamma_expansion;
 
-WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_prepare(double b, double c, int cumulants) {
+/* From the cumulants of PG(1, c). */
+WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_from(const double *kappa, double b, int cumulants) {
   wb_polyagamma_expansion series = {0.0, 0.0, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
-  double kappa[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, l[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  wb_polyagamma_unit_cumulants(c, cumulants > 6 ? 8 : 6, kappa);
+  double l[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
   series.mean = b * kappa[0];
   series.sd = wb_sqrt(b * kappa[1]);
   if (cumulants == 2) return series;
   double inverse = 1.0 / series.sd, power = b * inverse * inverse;
   WB_UNROLL
-  for (int r = 3; r <= cumulants; r++) {
+  for (int r = 3; r <= 8; r++) {
+    if (r > cumulants) continue;
     power *= inverse;
     l[r - 1] = kappa[r - 1] * power;
   }
   wb_cornish_fisher_6(l[2], l[3], l[4], l[5], series.p);
   if (cumulants > 6) wb_cornish_fisher_8(l[2], l[3], l[4], l[5], l[6], l[7], series.p);
   return series;
+}
+
+WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_prepare(double b, double c, int cumulants) {
+  double kappa[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+  wb_polyagamma_unit_cumulants(c, cumulants > 6 ? 8 : 6, kappa);
+  return wb_polyagamma_expansion_from(kappa, b, cumulants);
 }
 
 /* |z| <= 8.3. */

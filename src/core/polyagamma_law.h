@@ -37,7 +37,7 @@ typedef struct wb_polyagamma_point {
   double log_cos; /* log(cos(root)), where v < 0 */
 } wb_polyagamma_point;
 
-WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
+WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
   wb_polyagamma_point point;
   point.a = a;
   point.t = t;
@@ -46,7 +46,7 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
   point.root = wb_sqrt(point.v < 0.0 ? -point.v : point.v);
   point.log_cos = 0.0;
   if (point.v >= 0.0) {
-    double e = wb_expm1(-2.0 * point.root);
+    double e = wb_called_expm1(-2.0 * point.root);
     point.tangent = -e / (2.0 + e);
     point.slope = 4.0 * (1.0 + e) / ((2.0 + e) * (2.0 + e));
   } else {
@@ -58,9 +58,9 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
     if (point.root < 0.5) {
       double half, unused;
       wb_sine_cosine(0.5 * point.root, &half, &unused);
-      point.log_cos = wb_log1p(-2.0 * half * half);
+      point.log_cos = wb_called_log1p(-2.0 * half * half);
     } else {
-      point.log_cos = wb_log(sine);
+      point.log_cos = wb_called_log(sine);
     }
   }
   return point;
@@ -68,7 +68,7 @@ WB_HD wb_polyagamma_point wb_polyagamma_point_at(double a, double t, double d) {
 
 /* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v,
  * and the others from g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h; about 0 by the series. */
-WB_HD void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
+WB_HD_CALLED void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
   double v = point.v;
   if (v > -0.02 && v < 0.02) {
     slope[0] = wb_fma(v, wb_fma(v, 1.0 / 15.0, -1.0 / 6.0), 0.5);
@@ -85,24 +85,24 @@ WB_HD void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
 }
 
 /* L at the point less L at the pole a^2, whose difference in v is t. */
-WB_HD double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
+WB_HD_CALLED double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
   double a = point.a;
-  double at_pole = a + wb_log1p(wb_exp(-2.0 * a)) - WB_LN2_HIGH; /* log cosh(a) */
+  double at_pole = a + wb_called_log1p(wb_called_exp(-2.0 * a)) - WB_LN2_HIGH; /* log cosh(a) */
   if (point.v < 0.0) {
     if (a < 0.5) {
-      double sinh_half = 0.5 * (wb_expm1(0.5 * a) - wb_expm1(-0.5 * a));
-      at_pole = wb_log1p(2.0 * sinh_half * sinh_half);
+      double sinh_half = 0.5 * (wb_called_expm1(0.5 * a) - wb_called_expm1(-0.5 * a));
+      at_pole = wb_called_log1p(2.0 * sinh_half * sinh_half);
     }
     return point.log_cos - at_pole;
   }
   double sum = point.root + a;
   double step = sum > 0.0 ? point.t / sum : 0.0;
   if (step > 0.5 || step < -0.5)
-    return step + wb_log1p(wb_exp(-2.0 * point.root)) - wb_log1p(wb_exp(-2.0 * a));
-  double e = wb_expm1(-2.0 * a), tangent = -e / (2.0 + e);
-  double up = wb_expm1(step), down = wb_expm1(-step);
+    return step + wb_called_log1p(wb_called_exp(-2.0 * point.root)) - wb_called_log1p(wb_called_exp(-2.0 * a));
+  double e = wb_called_expm1(-2.0 * a), tangent = -e / (2.0 + e);
+  double up = wb_called_expm1(step), down = wb_called_expm1(-step);
   /* cosh(step) - 1 + tanh(a) sinh(step) */
-  return wb_log1p(0.5 * (up + down) + tangent * 0.5 * (up - down));
+  return wb_called_log1p(0.5 * (up + down) + tangent * 0.5 * (up - down));
 }
 
 /* L(v + delta) - L(v), v the point. */
@@ -117,9 +117,9 @@ WB_HD_CALLED wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, 
   if (wb_fma(step.re, step.re, step.im * step.im) > 0.25) {
     wb_complex rest = wb_complex_log1p(wb_complex_exp(wb_complex_of(-2.0 * w.re, -2.0 * w.im)));
     if (negative) return wb_complex_of(w.re + (rest.re - WB_LN2_HIGH) - point.log_cos, w.im + rest.im);
-    return wb_complex_of(step.re + rest.re - wb_log1p(wb_exp(-2.0 * point.root)), step.im + rest.im);
+    return wb_complex_of(step.re + rest.re - wb_called_log1p(wb_called_exp(-2.0 * point.root)), step.im + rest.im);
   }
-  double up = wb_expm1(step.re), down = wb_expm1(-step.re);
+  double up = wb_called_expm1(step.re), down = wb_called_expm1(-step.re);
   double cosh_less_1 = 0.5 * (up + down), sinh = 0.5 * (up - down);
   double sine, cosine, half_sine, unused;
   wb_sine_cosine(step.im, &sine, &cosine);
@@ -170,15 +170,15 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, doub
              wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_at(a, 0.0, between), &curvature) >= 0.0) {
     side = WB_POLYAGAMMA_RIGHT_OF_CUT;
   }
-  double low = -700.0, high = side == WB_POLYAGAMMA_RIGHT_OF_POLE ? 690.0 : wb_log(most);
+  double low = -700.0, high = side == WB_POLYAGAMMA_RIGHT_OF_POLE ? 690.0 : wb_called_log(most);
   for (int i = 0; i < 17; i++) {
     double middle = 0.5 * (low + high);
-    wb_polyagamma_point point = wb_polyagamma_point_from(side, a, wb_exp(middle));
+    wb_polyagamma_point point = wb_polyagamma_point_from(side, a, wb_called_exp(middle));
     int further_right = wb_polyagamma_descent(quantity, x, b, point, &curvature) < 0.0;
     if (further_right == (side != WB_POLYAGAMMA_LEFT_OF_POLE)) low = middle;
     else high = middle;
   }
-  double distance = wb_exp(0.5 * (low + high));
+  double distance = wb_called_exp(0.5 * (low + high));
   for (int i = 0; i < 3; i++) {
     double value = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_from(side, a, distance), &curvature);
     double change = value / (curvature * distance);
@@ -190,8 +190,8 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, doub
 }
 
 /* exp(z) - 1, relative accuracy near 0. */
-WB_HD wb_complex wb_complex_expm1(wb_complex z) {
-  double sine, cosine, half_sine, unused, less_1 = wb_expm1(z.re);
+WB_HD_CALLED wb_complex wb_complex_expm1(wb_complex z) {
+  double sine, cosine, half_sine, unused, less_1 = wb_called_expm1(z.re);
   wb_sine_cosine(z.im, &sine, &cosine);
   wb_sine_cosine(0.5 * z.im, &half_sine, &unused);
   return wb_complex_of(wb_fma(less_1, cosine, -2.0 * half_sine * half_sine), (1.0 + less_1) * sine);
@@ -200,7 +200,7 @@ WB_HD wb_complex wb_complex_expm1(wb_complex z) {
 /* The mean of PG(b, c), c >= 0: for choosing a side only. */
 WB_HD double wb_polyagamma_middle(double b, double c) {
   if (c < 1e-3) return 0.25 * b;
-  double e = wb_expm1(-c);
+  double e = wb_called_expm1(-c);
   return b * (-e / (2.0 + e)) / (2.0 * c);
 }
 
@@ -246,7 +246,7 @@ WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, doub
   /* dv = 2 bend (i - u) du, divided by pi, by t for a tail and times 2 for the density in x. */
   double scale = 0.6366197723675814 * bend * step * sum;
   scale *= quantity == WB_POLYAGAMMA_DENSITY ? 2.0 : quantity == WB_POLYAGAMMA_LOWER ? over_t : -over_t;
-  return wb_fma(2.0 * x, apex.t, less_1 ? 0.0 : -b * ratio) + wb_log(scale);
+  return wb_fma(2.0 * x, apex.t, less_1 ? 0.0 : -b * ratio) + wb_called_log(scale);
 }
 
 /* Far to the left of everything, where the parabola would pass the largest of doubles: the first
@@ -262,8 +262,8 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
   if (!(x < wb_infinity())) return quantity == WB_POLYAGAMMA_LOWER ? 0.0 : -wb_infinity();
   if (x < WB_POLYAGAMMA_FAR_LEFT * b) {
     if (quantity == WB_POLYAGAMMA_UPPER) return 0.0;
-    double value = b * (0.5 * c + wb_log1p(wb_exp(-c))) - 0.125 * b * (b / x) - 0.5 * c * (c * x);
-    return quantity == WB_POLYAGAMMA_LOWER ? value : value + wb_log(b / x) - 0.5 * (wb_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
+    double value = b * (0.5 * c + wb_called_log1p(wb_called_exp(-c))) - 0.125 * b * (b / x) - 0.5 * c * (c * x);
+    return quantity == WB_POLYAGAMMA_LOWER ? value : value + wb_called_log(b / x) - 0.5 * (wb_called_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
   }
   if (quantity == WB_POLYAGAMMA_DENSITY) return wb_polyagamma_log_law(quantity, x, b, c);
   int side = x <= wb_polyagamma_middle(b, c) ? WB_POLYAGAMMA_LOWER : WB_POLYAGAMMA_UPPER;
@@ -275,7 +275,7 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
 /* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm: by
  * Newton's method for the logarithm of the tail as a function of log x, on that side of the mean
  * where the tail is computed, within a bracket that each step narrows. */
-WB_HD double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
+WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();
   if (log_p == 0.0) return quantity == WB_POLYAGAMMA_LOWER ? wb_infinity() : 0.0;
@@ -289,18 +289,18 @@ WB_HD double wb_polyagamma_quantile(int quantity, double log_p, double b, double
     at_middle = wb_polyagamma_log_evaluate(side, middle, b, c);
   }
   double sign = side == WB_POLYAGAMMA_LOWER ? 1.0 : -1.0;
-  double y = wb_log(middle), value = at_middle;
+  double y = wb_called_log(middle), value = at_middle;
   double inside = y, outside = y, stride = 0.5;
   int bracketed = 0;
   for (int i = 0; i < 200; i++) {
-    double x = wb_exp(y);
+    double x = wb_called_exp(y);
     /* Too large a tail: the quantile is further from the mean. */
     if (value > log_p) inside = y;
     else {
       outside = y;
       bracketed = 1;
     }
-    double slope = wb_exp(wb_polyagamma_log_evaluate(WB_POLYAGAMMA_DENSITY, x, b, c) + y - value);
+    double slope = wb_called_exp(wb_polyagamma_log_evaluate(WB_POLYAGAMMA_DENSITY, x, b, c) + y - value);
     double next = y + sign * (log_p - value) / slope;
     if (!bracketed) {
       double furthest = y - sign * stride;
@@ -313,19 +313,19 @@ WB_HD double wb_polyagamma_quantile(int quantity, double log_p, double b, double
     y = next;
     if (change < 4e-16 && change > -4e-16) break;
     if (!(y > -744.0)) return 0.0;
-    value = wb_polyagamma_log_evaluate(side, wb_exp(y), b, c);
+    value = wb_polyagamma_log_evaluate(side, wb_called_exp(y), b, c);
   }
-  return wb_exp(y);
+  return wb_called_exp(y);
 }
 
 /* A quantity on the scale that is asked for. */
 WB_HD double wb_polyagamma_evaluate(int quantity, int log, double x, double b, double c) {
   if (quantity == WB_POLYAGAMMA_LOWER_QUANTILE || quantity == WB_POLYAGAMMA_UPPER_QUANTILE) {
     int tail = quantity == WB_POLYAGAMMA_LOWER_QUANTILE ? WB_POLYAGAMMA_LOWER : WB_POLYAGAMMA_UPPER;
-    return wb_polyagamma_quantile(tail, log ? x : wb_log(x), b, c);
+    return wb_polyagamma_quantile(tail, log ? x : wb_called_log(x), b, c);
   }
   double value = wb_polyagamma_log_evaluate(quantity, x, b, c);
-  return log ? value : wb_exp(value);
+  return log ? value : wb_called_exp(value);
 }
 
 #endif

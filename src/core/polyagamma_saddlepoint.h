@@ -20,7 +20,7 @@
 /* The point of the transform's axis (core/polyagamma_law.h) to the right or the left of the pole
  * where r^2 = (radius)^2: Newton's method for r, within a bracket. r^2/2 is the logarithm of
  * the ratio less t times its derivative. */
-WB_HD wb_polyagamma_point wb_polyagamma_root(int side, double a, double radius) {
+WB_HD_CALLED wb_polyagamma_point wb_polyagamma_root(int side, double a, double radius) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE);
   double slope[3], low = 0.0, high = side == WB_POLYAGAMMA_LEFT_OF_POLE ? between : wb_infinity();
   wb_polyagamma_slopes(wb_polyagamma_point_at(a, 0.0, between), slope);

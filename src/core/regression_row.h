@@ -14,6 +14,7 @@
 #define WB_REGRESSION_ROW_H
 
 #include "core/elementary.h"
+#include "core/unroll.h"
 
 /* A value of the design in the units that the regression computes in. */
 WB_HD double wb_regression_scaled(double x, double center, double inverse_scale) {
@@ -41,20 +42,22 @@ WB_HD double wb_regression_kappa(double base, double weight, double dispersion) 
 
 /* Of `outcomes` linear predictors, `stride` apart, and of the reference outcome's 0: log of the
  * sum of their exponentials without outcome `left_out` (-1: with all). */
-WB_HD double wb_regression_log_sum(int outcomes, const double *linear, size_t stride, int left_out) {
+WB_HD_CALLED double wb_regression_log_sum(int outcomes, const double *linear, size_t stride, int left_out) {
   double most = 0.0;
+  WB_ROLLED
   for (int k = 0; k < outcomes; k++) {
     double value = linear[(size_t)k * stride];
     most = k != left_out && value > most ? value : most;
   }
   double sum = wb_exp_weight(-most);
+  WB_ROLLED
   for (int k = 0; k < outcomes; k++)
     if (k != left_out) sum += wb_exp_weight(linear[(size_t)k * stride] - most);
   return most + wb_log(sum);
 }
 
 /* The log likelihood of a row of a multinomial, up to a constant. Counts are kappa + trials/2. */
-WB_HD double wb_regression_row_outcomes(int outcomes, double trials, const double *kappa, size_t kappa_stride,
+WB_HD_CALLED double wb_regression_row_outcomes(int outcomes, double trials, const double *kappa, size_t kappa_stride,
                                         const double *linear, size_t stride) {
   double sum = -trials * wb_regression_log_sum(outcomes, linear, stride, -1);
   for (int k = 0; k < outcomes; k++)

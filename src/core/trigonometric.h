@@ -8,9 +8,23 @@
 
 #include "core/elementary.h"
 
+/* Elementary functions for long computations of one value: called, not spelt out at each use. */
+WB_HD_CALLED double wb_called_exp(double x) {
+  return wb_exp(x);
+}
+WB_HD_CALLED double wb_called_expm1(double x) {
+  return wb_expm1(x);
+}
+WB_HD_CALLED double wb_called_log(double x) {
+  return wb_log(x);
+}
+WB_HD_CALLED double wb_called_log1p(double x) {
+  return wb_log1p(x);
+}
+
 /* sin(x) and cos(x) for |x| <= 1e5: x less the nearest multiple of pi/2, which is subtracted in
  * three parts, the first two so short that their multiples are exact. */
-WB_HD void wb_sine_cosine(double x, double *sine, double *cosine) {
+WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double shifted = wb_fma(x, 0.6366197723675814, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
   double first = wb_fma(-k, 1.570796326734125614166259765625, x);
@@ -42,7 +56,7 @@ WB_HD void wb_sine_cosine(double x, double *sine, double *cosine) {
 
 /* The angle of the point (x, y), in [-pi, pi]: the arc tangent of the smaller coordinate over
  * the larger, less pi/8 where that ratio is above tan(pi/8). 0 at the origin. */
-WB_HD double wb_angle(double y, double x) {
+WB_HD_CALLED double wb_angle(double y, double x) {
   double ax = x < 0.0 ? -x : x, ay = y < 0.0 ? -y : y;
   double larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
   if (!(larger > 0.0)) return 0.0;
@@ -98,15 +112,15 @@ WB_HD wb_complex wb_complex_sqrt(wb_complex z) {
   return other < 0.0 ? wb_complex_of(-other, -root) : wb_complex_of(other, root);
 }
 
-WB_HD wb_complex wb_complex_exp(wb_complex z) {
-  double sine, cosine, size = wb_exp(z.re);
+WB_HD_CALLED wb_complex wb_complex_exp(wb_complex z) {
+  double sine, cosine, size = wb_called_exp(z.re);
   wb_sine_cosine(z.im, &sine, &cosine);
   return wb_complex_of(size * cosine, size * sine);
 }
 
 /* log(1 + z), relative accuracy near 0; the angle in [-pi, pi]. */
-WB_HD wb_complex wb_complex_log1p(wb_complex z) {
-  return wb_complex_of(0.5 * wb_log1p(wb_fma(z.re, z.re + 2.0, z.im * z.im)), wb_angle(z.im, 1.0 + z.re));
+WB_HD_CALLED wb_complex wb_complex_log1p(wb_complex z) {
+  return wb_complex_of(0.5 * wb_called_log1p(wb_fma(z.re, z.re + 2.0, z.im * z.im)), wb_angle(z.im, 1.0 + z.re));
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* How a loop asks the compiler to unroll it: WB_UNROLL completely, where its arrays must
- * live in registers; WB_ROLLED not at all, where that would cost more than it saves. */
+ * live in registers; WB_ROLLED not at all, where that would cost more than it saves; in CUDA
+ * WB_UNROLL_BY(n) so many times. */
 #ifndef WB_UNROLL_H
 #define WB_UNROLL_H
 
@@ -8,9 +9,11 @@
 #if defined(__CUDACC__)
 #define WB_UNROLL WB_PRAGMA_(unroll)
 #define WB_ROLLED WB_PRAGMA_(unroll 1)
+#define WB_UNROLL_BY(n) WB_PRAGMA_(unroll n)
 #elif defined(__cplusplus)
 #define WB_UNROLL /* the emulator of CUDA: speed does not matter */
 #define WB_ROLLED
+#define WB_UNROLL_BY(n)
 #elif defined(__clang__)
 #define WB_UNROLL WB_PRAGMA_(clang loop unroll(full))
 #define WB_ROLLED WB_PRAGMA_(clang loop unroll(disable))

@@ -23,6 +23,7 @@ typedef void make_words(int count, uint64_t key, uint32_t block, uint32_t iterat
                         uint64_t *first, uint64_t *second);
 typedef void prepare_units(int count, const double *tilt, double *half_square, double *mean, double *total,
                            double *right_inverse);
+typedef void choose_ways(int count, const double *shape, const double *tilt, double *way);
 typedef void try_units(int count, const uint64_t *first, const uint64_t *second, const double *half_square,
                        const double *mean, const double *total, const double *right_inverse, double *x);
 typedef void try_elements(int count, const uint64_t *first, const uint64_t *second, const double *shape,
@@ -30,6 +31,7 @@ typedef void try_elements(int count, const uint64_t *first, const uint64_t *seco
 typedef void evaluate_series(int count, const uint64_t *first, wb_polyagamma_expansion series, double *x);
 
 static make_words *const words[] = WB_ISA_TABLE(polyagamma_words);
+static choose_ways *const chooses[] = WB_ISA_TABLE(polyagamma_way);
 static prepare_units *const prepares[] = WB_ISA_TABLE(polyagamma_prepare);
 static try_units *const units[] = WB_ISA_TABLE(polyagamma_unit);
 static try_elements *const parts[] = WB_ISA_TABLE(polyagamma_part);
@@ -66,9 +68,9 @@ typedef struct polyagamma_room {
   double rest_tilt[POLYAGAMMA_CHUNK]; /* its tilt */
   int32_t parts[POLYAGAMMA_CHUNK];    /* the parts before */
   int32_t least, most, rests;         /* parts of the lanes, and how many have a rest */
-  int32_t order[POLYAGAMMA_CHUNK];    /* of the chunk's elements, sorted by their way */
+  int32_t order[POLYAGAMMA_CHUNK];    /* the chunk's elements of one way */
   int32_t rejected[POLYAGAMMA_CHUNK];
-  uint8_t way[POLYAGAMMA_CHUNK];
+  int32_t way[POLYAGAMMA_CHUNK];
   wb_polyagamma_expansion series; /* where all elements are of one shape and tilt */
   int is_series;
 } polyagamma_room;
@@ -228,28 +230,6 @@ static void recycle(const double *from, int64_t length, int64_t at, int count, d
   }
 }
 
-/* The way that all elements of the chunk share, or -1. Where the corners of a rectangle of shapes and
- * tilts share one, so does all within: a way's borders are at fixed shapes and at tilts
- * that do not fall with the shape. */
-static int common_way(int method, const polyagamma_room *room, int count) {
-  double low_shape = room->shape[0], high_shape = low_shape, low_tilt = room->tilt[0], high_tilt = low_tilt;
-  int missing = 0;
-  for (int i = 0; i < count; i++) {
-    const double b = room->shape[i], c = room->tilt[i];
-    low_shape = b < low_shape ? b : low_shape;
-    high_shape = b > high_shape ? b : high_shape;
-    low_tilt = c < low_tilt ? c : low_tilt;
-    high_tilt = c > high_tilt ? c : high_tilt;
-    missing |= (b != b) | (c != c);
-  }
-  if (missing) return -1;
-  const int way = wb_polyagamma_way_of(method, low_shape, low_tilt);
-  return way == wb_polyagamma_way_of(method, low_shape, high_tilt) && way == wb_polyagamma_way_of(method, high_shape, low_tilt) &&
-                 way == wb_polyagamma_way_of(method, high_shape, high_tilt)
-             ? way
-             : -1;
-}
-
 /* Elements of one way, those of the chunk that `order` names or, without it, all. */
 static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, const int32_t *order, int count,
                      polyagamma_room *room) {
@@ -280,27 +260,42 @@ static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_
     for (int j = 0; j < count; j++) draws[j] = wb_polyagamma_positive(room->sum[j]);
 }
 
+/* The way of each element of the chunk, into room->way; the set of ways, a bit for each. */
+static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *room) {
+  uint32_t ways = 0;
+  if (method == WB_POLYAGAMMA_AUTO) {
+    for (int i = count; i < to_whole_vectors(count); i++) room->shape[i] = room->tilt[i] = 1.0;
+    chooses[isa](to_whole_vectors(count), room->shape, room->tilt, room->x);
+    for (int i = 0; i < count; i++) room->way[i] = (int32_t)room->x[i];
+  } else {
+    for (int i = 0; i < count; i++) room->way[i] = -1;
+  }
+  for (int i = 0; i < count; i++) {
+    if (room->way[i] < 0) room->way[i] = wb_polyagamma_way_of(method, room->shape[i], room->tilt[i]);
+    ways |= (uint32_t)1 << room->way[i];
+  }
+  return ways;
+}
+
 /* Elements begin..begin + count - 1 of the work. */
 static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin, int count, polyagamma_room *room) {
-  int ways[WB_POLYAGAMMA_WAYS + 1] = {0}, next[WB_POLYAGAMMA_WAYS];
   recycle(work->shape, work->shapes, work->begin + begin, count, room->shape);
   recycle(work->tilt, work->tilts, work->begin + begin, count, room->tilt);
   for (int i = 0; i < count; i++) room->tilt[i] = room->tilt[i] < 0.0 ? -room->tilt[i] : room->tilt[i];
-  const int common = common_way(work->method, room, count);
-  if (common >= 0) {
-    draw_way(work, isa, common, begin, NULL, count, room);
-    return;
+  const uint32_t ways = find_ways(work->method, isa, count, room);
+  for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) {
+    if (!(ways >> way & 1)) continue;
+    if (ways == (uint32_t)1 << way) {
+      draw_way(work, isa, way, begin, NULL, count, room);
+      return;
+    }
+    int elements = 0;
+    for (int i = 0; i < count; i++) {
+      room->order[elements] = i;
+      elements += room->way[i] == way;
+    }
+    draw_way(work, isa, way, begin, room->order, elements, room);
   }
-  for (int i = 0; i < count; i++) {
-    const int way = wb_polyagamma_way_of(work->method, room->shape[i], room->tilt[i]);
-    room->way[i] = (uint8_t)way;
-    ways[way + 1]++;
-  }
-  for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) ways[way + 1] += ways[way];
-  memcpy(next, ways, sizeof next);
-  for (int i = 0; i < count; i++) room->order[next[room->way[i]]++] = i;
-  for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++)
-    if (ways[way + 1] > ways[way]) draw_way(work, isa, way, begin, room->order + ways[way], ways[way + 1] - ways[way], room);
 }
 
 /* Prepares for elements that are all of one shape and tilt; the way to their draws. */

@@ -64,6 +64,20 @@ static void WB_NAME(polyagamma_words)(int count, uint64_t key, uint32_t block, u
 }
 #endif
 
+/* wb_polyagamma_choose() without branches, its ways as doubles; tilts >= 0. -1 where it has to look closer. */
+static void WB_NAME(polyagamma_way)(int count, const double *restrict shape, const double *restrict tilt, double *restrict way) {
+  for (int i = 0; i < count; i++) {
+    const double b = shape[i], c = tilt[i];
+    double chosen = wb_select(c >= WB_POLYAGAMMA_SMALL_TILT, WB_POLYAGAMMA_PARTS, WB_POLYAGAMMA_UNITS);
+    chosen = wb_select(b >= 1.0, chosen, WB_POLYAGAMMA_PARTS);
+    chosen = wb_select(b >= 12.0, WB_POLYAGAMMA_EXPANSION_8, chosen);
+    chosen = wb_select(b >= 30.0, WB_POLYAGAMMA_EXPANSION_6, chosen);
+    chosen = wb_select(b > 0.0, chosen, -1.0);
+    chosen = wb_select(b < 1e300, chosen, -1.0);
+    way[i] = wb_select(c < 15.0, chosen, -1.0);
+  }
+}
+
 static void WB_NAME(polyagamma_prepare)(int count, const double *restrict tilt, double *restrict half_square,
                                         double *restrict mean, double *restrict total,
                                         double *restrict right_inverse) {

@@ -19,24 +19,30 @@
 #include "numeric/isa.h"
 
 typedef void load_column(const double *x, double center, double inverse_scale, double *line);
-typedef void add_column(const double *line, double coefficient, double *linear);
+typedef void add_column(int rows, const double *x, double center, double inverse_scale, double coefficient, double *linear);
+typedef void add_entries(int rows, const int32_t *row_start, const int32_t *column, const double *value,
+                         const double *coefficients, double *linear);
 typedef void weigh_rows(int count, const double *base_shape, const double *base_kappa, const double *dispersed,
                         double dispersion, double shift, const double *linear, double *shape, double *kappa,
                         double *fixed, double *psi);
 typedef void complete_rows(int count, const double *shape, const double *fixed, double *omega, double *kappa);
-typedef void transpose_tile(int rows, int columns, int lines, int padded, const double *line, const double *omega,
-                            const double *z, double *left, double *right);
+typedef void make_factors(int rows, int columns, int padded, const double *line, const double *omega, const double *z,
+                          double *left, double *right);
 typedef void evaluate_rows(int count, const double *kappa, const double *shape, const double *psi,
                            double *log_likelihood);
 typedef void add_products(int rows, int lines, int padded, const double *left, const double *right, double *sums);
+typedef void multiply_entries(int rows, int columns, int padded, const int32_t *row_start, const int32_t *column,
+                              const double *value, const double *omega, const double *z, double *sums);
 
 static load_column *const loads[] = WB_ISA_TABLE(regression_load);
 static add_column *const adds[] = WB_ISA_TABLE(regression_add);
+static add_entries *const entry_adds[] = WB_ISA_TABLE(regression_add_entries);
 static weigh_rows *const weighs[] = WB_ISA_TABLE(regression_weigh);
 static complete_rows *const completes[] = WB_ISA_TABLE(regression_complete);
-static transpose_tile *const transposes[] = WB_ISA_TABLE(regression_transpose);
+static make_factors *const factors[] = WB_ISA_TABLE(regression_factors);
 static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood);
 static add_products *const products[] = WB_ISA_TABLE(regression_products);
+static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
 
 /* Where a group begins or a leaf does, a segment begins: its rows are of one group and leaf. */
 struct wb_regression_session {
@@ -112,22 +118,22 @@ static int to_eight(int count) {
  * that is used is X'z, and `padded` columns; then the log likelihood. */
 typedef struct leaf_room {
   int lines, padded;
-  double *line;   /* columns x REGRESSION_TILE: a tile of the scaled design */
-  double *left;   /* REGRESSION_TILE x lines: omega x, z, zeros */
+  double *line;   /* padded x REGRESSION_TILE: a tile of the scaled design, zeros */
+  double *left;   /* lines x REGRESSION_TILE: omega x, z, zeros */
   double *right;  /* REGRESSION_TILE x padded: x, zeros */
   double *linear; /* outcomes x WB_LEAF_ROWS */
   double *fixed, *psi, *shape, *kappa, *omega, *log_likelihood, *nothing; /* WB_LEAF_ROWS; `nothing` is zero */
 } leaf_room;
 
 static size_t room_doubles(const wb_regression_data *data) {
-  return (size_t)REGRESSION_TILE * ((size_t)data->columns + (size_t)to_eight(data->columns + 1) + (size_t)to_eight(data->columns)) +
+  return (size_t)REGRESSION_TILE * ((size_t)to_eight(data->columns + 1) + 2 * (size_t)to_eight(data->columns)) +
          WB_LEAF_ROWS * ((size_t)data->outcomes + 7);
 }
 
 static leaf_room room_in(double *memory, const wb_regression_data *data) {
   leaf_room room = {.lines = to_eight(data->columns + 1), .padded = to_eight(data->columns)};
   room.line = memory;
-  room.left = room.line + (size_t)REGRESSION_TILE * (size_t)data->columns;
+  room.left = room.line + (size_t)REGRESSION_TILE * (size_t)room.padded;
   room.right = room.left + (size_t)REGRESSION_TILE * (size_t)room.lines;
   room.linear = room.right + (size_t)REGRESSION_TILE * (size_t)room.padded;
   room.fixed = room.linear + (size_t)WB_LEAF_ROWS * (size_t)data->outcomes;
@@ -166,14 +172,15 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
   const wb_regression_data *data = &session->data;
   memset(room->linear, 0, WB_LEAF_ROWS * (size_t)data->outcomes * sizeof(double));
   if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
-  for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
-    const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
-    load_tile(session, first, rows, room);
-    for (int k = 0; k < data->outcomes; k++)
-      for (int c = 0; c < data->columns; c++)
-        adds[session->isa](room->line + c * REGRESSION_TILE, parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
-                           room->linear + (size_t)k * WB_LEAF_ROWS + (first - begin));
-  }
+  for (int k = 0; !data->x && k < data->outcomes; k++)
+    entry_adds[session->isa]((int)(end - begin), data->row_start + begin, data->column, data->value,
+                             parameters->coefficients + (size_t)k * (size_t)data->columns,
+                             room->linear + (size_t)k * WB_LEAF_ROWS);
+  for (int k = 0; data->x && k < data->outcomes; k++)
+    for (int c = 0; c < data->columns; c++)
+      adds[session->isa]((int)(end - begin), data->x + (size_t)c * (size_t)data->rows + begin, data->center[c],
+                         data->inverse_scale[c], parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
+                         room->linear + (size_t)k * WB_LEAF_ROWS);
 }
 
 /* Shape, kappa, fixed part and logit of each row for one outcome. */
@@ -220,12 +227,18 @@ static int draw_leaf(const wb_regression_session *session, int outcome, uint64_t
 }
 
 static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_t end, leaf_room *room, double *sums) {
-  const int p = session->data.columns;
+  const wb_regression_data *data = &session->data;
+  const int p = data->columns;
+  if (!data->x) {
+    entry_products[session->isa]((int)(end - begin), p, room->padded, data->row_start + begin, data->column, data->value,
+                                 room->omega, room->kappa, sums);
+    return;
+  }
   for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
     load_tile(session, first, rows, room);
-    transposes[session->isa](rows, p, room->lines, room->padded, room->line, omega, z, room->left, room->right);
+    factors[session->isa](rows, p, room->padded, room->line, omega, z, room->left, room->right);
     products[session->isa](rows, room->lines, room->padded, room->left, room->right, sums);
   }
 }
@@ -239,7 +252,10 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
     double *const to = sums + (size_t)s * size;
     const int64_t first = session->segment_row[s], end = session->segment_row[s + 1];
     memset(to, 0, size * sizeof(double));
-    for (size_t c = 0; c < p; c++) {
+    for (int64_t row = first; !data->x && row < end; row++)
+      for (int32_t e = data->row_start[row]; e < data->row_start[row + 1]; e++)
+        to[data->column[e]] = wb_fma(room->omega[row - begin], data->value[e], to[data->column[e]]);
+    for (size_t c = 0; data->x && c < p; c++) {
       const double *const x = data->x + c * (size_t)data->rows;
       for (int64_t row = first; row < end; row++)
         to[c] = wb_fma(room->omega[row - begin],

@@ -7,9 +7,22 @@ static void WB_NAME(regression_load)(const double *restrict x, double center, do
   for (int l = 0; l < REGRESSION_TILE; l++) line[l] = wb_regression_scaled(x[l], center, inverse_scale);
 }
 
-/* Adds coefficient times column to the linear predictors of a tile. */
-static void WB_NAME(regression_add)(const double *restrict line, double coefficient, double *restrict linear) {
-  for (int l = 0; l < REGRESSION_TILE; l++) linear[l] = wb_fma(line[l], coefficient, linear[l]);
+/* Adds coefficient times column to the linear predictors of `rows` rows. */
+static void WB_NAME(regression_add)(int rows, const double *restrict x, double center, double inverse_scale,
+                                    double coefficient, double *restrict linear) {
+  for (int l = 0; l < rows; l++)
+    linear[l] = wb_fma(wb_regression_scaled(x[l], center, inverse_scale), coefficient, linear[l]);
+}
+
+/* The same for all columns of rows of a sparse design. */
+static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict row_start, const int32_t *restrict column,
+                                            const double *restrict value, const double *restrict coefficients,
+                                            double *restrict linear) {
+  for (int l = 0; l < rows; l++) {
+    double sum = linear[l];
+    for (int32_t e = row_start[l]; e < row_start[l + 1]; e++) sum = wb_fma(value[e], coefficients[column[e]], sum);
+    linear[l] = sum;
+  }
 }
 
 /* Shape, kappa, fixed part and logit of `count` rows; `fixed` holds the offsets and takes the fixed part. */
@@ -34,18 +47,44 @@ static void WB_NAME(regression_complete)(int count, const double *restrict shape
   }
 }
 
-/* A tile from columns to rows: right = x, left = omega x with z after it. */
-static void WB_NAME(regression_transpose)(int rows, int columns, int lines, int padded, const double *restrict line,
-                                          const double *restrict omega, const double *restrict z,
-                                          double *restrict left, double *restrict right) {
-  for (int c = 0; c < columns; c++) {
-    const double *restrict const column = line + c * REGRESSION_TILE;
-    for (int l = 0; l < rows; l++) {
-      right[l * padded + c] = column[l];
-      left[l * lines + c] = omega[l] * column[l];
-    }
+#if WB_VECTOR_BYTES == 64
+/* 8 columns of 8 rows, REGRESSION_TILE apart, to 8 rows, `padded` apart: numbers change places with their
+ * neighbours, then pairs of them. */
+static void WB_NAME(regression_turn)(const double *restrict from, double *restrict to, int padded) {
+  __m512d even[4], odd[4];
+  WB_UNROLL
+  for (int k = 0; k < 4; k++) {
+    const __m512d a = _mm512_loadu_pd(from + 2 * k * REGRESSION_TILE), b = _mm512_loadu_pd(from + (2 * k + 1) * REGRESSION_TILE);
+    even[k] = _mm512_unpacklo_pd(a, b);
+    odd[k] = _mm512_unpackhi_pd(a, b);
   }
-  for (int l = 0; l < rows; l++) left[l * lines + columns] = z[l];
+  WB_UNROLL
+  for (int k = 0; k < 2; k++) {
+    const __m512d *const pairs = k ? odd : even;
+    const __m512d a = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0x88), b = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0x88);
+    const __m512d c = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0xdd), d = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0xdd);
+    _mm512_storeu_pd(to + k * padded, _mm512_shuffle_f64x2(a, b, 0x88));
+    _mm512_storeu_pd(to + (4 + k) * padded, _mm512_shuffle_f64x2(a, b, 0xdd));
+    _mm512_storeu_pd(to + (2 + k) * padded, _mm512_shuffle_f64x2(c, d, 0x88));
+    _mm512_storeu_pd(to + (6 + k) * padded, _mm512_shuffle_f64x2(c, d, 0xdd));
+  }
+}
+#endif
+
+/* The factors of a tile's products: right = x from columns to rows; left = omega x, in columns, with z after them. */
+static void WB_NAME(regression_factors)(int rows, int columns, int padded, const double *restrict line,
+                                        const double *restrict omega, const double *restrict z, double *restrict left,
+                                        double *restrict right) {
+  for (int c = 0; c < columns; c++)
+    for (int l = 0; l < rows; l++) left[c * REGRESSION_TILE + l] = omega[l] * line[c * REGRESSION_TILE + l];
+  for (int l = 0; l < rows; l++) left[columns * REGRESSION_TILE + l] = z[l];
+#if WB_VECTOR_BYTES == 64
+  for (int l = 0; l < rows; l += 8)
+    for (int c = 0; c < columns; c += 8) WB_NAME(regression_turn)(line + c * REGRESSION_TILE + l, right + l * padded + c, padded);
+#else
+  for (int l = 0; l < rows; l++)
+    for (int c = 0; c < columns; c++) right[l * padded + c] = line[c * REGRESSION_TILE + l];
+#endif
 }
 
 /* Log likelihoods of `count` rows, a multiple of 8. */
@@ -54,7 +93,7 @@ static void WB_NAME(regression_log_likelihood)(int count, const double *restrict
   for (int l = 0; l < count; l++) log_likelihood[l] = wb_regression_log_likelihood(kappa[l], shape[l], psi[l]);
 }
 
-/* sums[r][c] += left[l][r] right[l][c] over the rows l of a tile, in order, for the blocks of 8
+/* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8
  * columns c that reach below the diagonal. `left` and the sums have `lines` rows r, a
  * multiple of 8; right and the sums have `padded` columns, a multiple of 8. A block of sums stays in
  * registers while the rows pass. */
@@ -70,13 +109,13 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
         for (int v = 0; v < VECTORS; v++)
           sum[i][v] = *(const wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES);
       for (int l = 0; l < rows; l++) {
-        const double *const a = left + (size_t)l * (size_t)lines + r;
+        const double *const a = left + (size_t)r * REGRESSION_TILE + l;
         const double *const b = right + (size_t)l * (size_t)padded + c;
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++) {
           const wb_vector x = *(const wb_vector *)(b + v * LANES);
           WB_UNROLL
-          for (int i = 0; i < BLOCK; i++) sum[i][v] = WB_VECTOR_FMA(WB_VECTOR_SET(a[i]), x, sum[i][v]);
+          for (int i = 0; i < BLOCK; i++) sum[i][v] = WB_VECTOR_FMA(WB_VECTOR_SET(a[i * REGRESSION_TILE]), x, sum[i][v]);
         }
       }
       WB_UNROLL
@@ -84,6 +123,23 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++)
           *(wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES) = sum[i][v];
+    }
+  }
+}
+
+/* What these products and X'z are for rows of a sparse design: the sums on and below the diagonal, and their
+ * line `columns`. */
+static void WB_NAME(regression_multiply_entries)(int rows, int columns, int padded, const int32_t *restrict row_start,
+                                                 const int32_t *restrict column, const double *restrict value,
+                                                 const double *restrict omega, const double *restrict z,
+                                                 double *restrict sums) {
+  double *restrict const last = sums + (size_t)columns * (size_t)padded;
+  for (int l = 0; l < rows; l++) {
+    for (int32_t e = row_start[l]; e < row_start[l + 1]; e++) {
+      const double left = omega[l] * value[e];
+      double *restrict const line = sums + (size_t)column[e] * (size_t)padded;
+      for (int32_t f = row_start[l]; f <= e; f++) line[column[f]] = wb_fma(left, value[f], line[column[f]]);
+      last[column[e]] = wb_fma(z[l], value[e], last[column[e]]);
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_law.h"
+#include "core/unroll.h"
 #include "cuda/device.cuh"
 
 namespace wb {
@@ -33,7 +34,7 @@ struct draw_arguments {
   double *draws;
 };
 
-__device__ __forceinline__ int place_of(const draw_arguments &a, int32_t i) {
+WB_HD_CALLED int place_of(const draw_arguments &a, int32_t i) {
   const double shape = a.shape[i * a.shape_step], tilt = a.tilt[i * a.tilt_step];
   const int way = wb_polyagamma_way_of(a.method, shape, tilt);
   double part, rest;
@@ -49,6 +50,7 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments 
   for (int place = thread; place < places; place += sort_threads) here[place] = 0;
   __syncthreads();
   const int32_t begin = static_cast<int32_t>(blockIdx.x) * sort_elements;
+  WB_ROLLED
   for (int k = thread; k < sort_elements; k += sort_threads)
     if (begin + k < a.count) atomicAdd(&here[place_of(a, begin + k)], 1u);
   __syncthreads();
@@ -65,12 +67,14 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
   for (int place = thread; place < places; place += sort_threads) here[place] = 0;
   __syncthreads();
   const int32_t begin = static_cast<int32_t>(blockIdx.x) * sort_elements;
+  WB_ROLLED
   for (int k = thread; k < sort_elements; k += sort_threads)
     if (begin + k < a.count) atomicAdd(&here[place_of(a, begin + k)], 1u);
   __syncthreads();
   for (int place = thread; place < places; place += sort_threads)
     if (here[place] != 0) here[place] = atomicAdd(&next[place], here[place]);
   __syncthreads();
+  WB_ROLLED
   for (int k = thread; k < sort_elements; k += sort_threads)
     if (begin + k < a.count) list[atomicAdd(&here[place_of(a, begin + k)], 1u)] = begin + k;
 }
@@ -78,35 +82,42 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
 /* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of
  * global memory: 28 an element; operations of a trial: 120 of the generator and 150 to 500 in double
  * precision. */
+/* Single parts and parts of any shape differ in their number alone, so that they share a kernel and `way` says which
+ * it is. */
 template <int Way>
-__global__ void __launch_bounds__(draw_threads) polyagamma_draw(draw_arguments a, const int32_t *list, int32_t count) {
+__global__ void __launch_bounds__(draw_threads) polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
   const int32_t at = static_cast<int32_t>(blockIdx.x) * draw_threads + static_cast<int32_t>(threadIdx.x);
   if (at >= count) return;
   const int32_t i = list == nullptr ? at : list[at];
-  a.draws[i] = wb_polyagamma_draw_by(Way, a.key, a.iteration, a.first + static_cast<uint64_t>(i), a.shape[i * a.shape_step],
-                                     a.tilt[i * a.tilt_step]);
+  const uint64_t element = a.first + static_cast<uint64_t>(i);
+  const double shape = a.shape[i * a.shape_step], tilt = a.tilt[i * a.tilt_step];
+  if (Way == WB_POLYAGAMMA_PARTS)
+    a.draws[i] = wb_polyagamma_draw_sum(way == WB_POLYAGAMMA_SINGLES ? WB_POLYAGAMMA_SINGLES : WB_POLYAGAMMA_PARTS,
+                                        wb_polyagamma_open(a.key, a.iteration, element), shape, tilt < 0.0 ? -tilt : tilt);
+  else
+    a.draws[i] = wb_polyagamma_draw_by(Way, a.key, a.iteration, element, shape, tilt);
 }
 
 template <int Way>
-int launch_way(const draw_arguments &a, const int32_t *list, int32_t count, wb_message *message) {
+int launch_way(int way, const draw_arguments &a, const int32_t *list, int32_t count, wb_message *message) {
   launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>((count + draw_threads - 1) / draw_threads));
   shape.threads = dim3(draw_threads);
-  return launch(shape, polyagamma_draw<Way>, "drawing Polya-Gamma variables", message, a, list, count);
+  return launch(shape, polyagamma_draw<Way>, "drawing Polya-Gamma variables", message, a, way, list, count);
 }
 
 int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t count, wb_message *message) {
   switch (way) {
-    case WB_POLYAGAMMA_UNITS: return launch_way<WB_POLYAGAMMA_UNITS>(a, list, count, message);
-    case WB_POLYAGAMMA_PARTS: return launch_way<WB_POLYAGAMMA_PARTS>(a, list, count, message);
-    case WB_POLYAGAMMA_EXPANSION_8: return launch_way<WB_POLYAGAMMA_EXPANSION_8>(a, list, count, message);
-    case WB_POLYAGAMMA_EXPANSION_6: return launch_way<WB_POLYAGAMMA_EXPANSION_6>(a, list, count, message);
-    case WB_POLYAGAMMA_INVERSE_GAUSSIAN: return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(a, list, count, message);
-    case WB_POLYAGAMMA_SINGLES: return launch_way<WB_POLYAGAMMA_SINGLES>(a, list, count, message);
-    case WB_POLYAGAMMA_ALTERNATING: return launch_way<WB_POLYAGAMMA_ALTERNATING>(a, list, count, message);
-    case WB_POLYAGAMMA_TILTED: return launch_way<WB_POLYAGAMMA_TILTED>(a, list, count, message);
-    case WB_POLYAGAMMA_EXPANSION_2: return launch_way<WB_POLYAGAMMA_EXPANSION_2>(a, list, count, message);
-    default: return launch_way<WB_POLYAGAMMA_NONE>(a, list, count, message);
+    case WB_POLYAGAMMA_UNITS: return launch_way<WB_POLYAGAMMA_UNITS>(way, a, list, count, message);
+    case WB_POLYAGAMMA_PARTS:
+    case WB_POLYAGAMMA_SINGLES: return launch_way<WB_POLYAGAMMA_PARTS>(way, a, list, count, message);
+    case WB_POLYAGAMMA_EXPANSION_8: return launch_way<WB_POLYAGAMMA_EXPANSION_8>(way, a, list, count, message);
+    case WB_POLYAGAMMA_EXPANSION_6: return launch_way<WB_POLYAGAMMA_EXPANSION_6>(way, a, list, count, message);
+    case WB_POLYAGAMMA_INVERSE_GAUSSIAN: return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(way, a, list, count, message);
+    case WB_POLYAGAMMA_ALTERNATING: return launch_way<WB_POLYAGAMMA_ALTERNATING>(way, a, list, count, message);
+    case WB_POLYAGAMMA_TILTED: return launch_way<WB_POLYAGAMMA_TILTED>(way, a, list, count, message);
+    case WB_POLYAGAMMA_EXPANSION_2: return launch_way<WB_POLYAGAMMA_EXPANSION_2>(way, a, list, count, message);
+    default: return launch_way<WB_POLYAGAMMA_NONE>(way, a, list, count, message);
   }
 }
 

@@ -20,7 +20,9 @@ constexpr int row_threads = 128, sum_threads = 128, tree_threads = 256;
 
 /* What the kernels read of a session and its parameters. */
 struct regression_rows {
-  const double *x;
+  const double *x; /* nullptr: the design is sparse, as backend/regression.h has it */
+  const int32_t *row_start, *column;
+  const double *value;
   int64_t rows;
   int columns, outcomes;
   const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
@@ -53,7 +55,13 @@ __global__ void __launch_bounds__(row_threads)
   for (int k = 0; k < data.outcomes; k++) {
     const double *const coefficients = at.coefficients + static_cast<size_t>(k) * data.columns;
     double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
-    for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
+    if (data.x == nullptr) {
+      WB_UNROLL_BY(2)
+      for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
+    } else {
+      WB_UNROLL_BY(4)
+      for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
+    }
     linear[k] = sum;
   }
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
@@ -170,6 +178,32 @@ __global__ void __launch_bounds__(sum_threads)
   }
 }
 
+/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; a warp multiplies an entry with those
+ * up to it, each product for a sum of its own, in global memory. */
+__global__ void __launch_bounds__(sum_threads)
+    regression_sum_entries(regression_rows data, const double *omega, const double *z, size_t node, double *sums) {
+  const int p = data.columns;
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  const int64_t end = data.rows - begin < WB_LEAF_ROWS ? data.rows : begin + WB_LEAF_ROWS;
+  sums += static_cast<size_t>(blockIdx.x) * node;
+  for (size_t i = threadIdx.x; i < node - 1; i += sum_threads) sums[i] = 0.0;
+  for (int64_t row = begin; row < end; row++) {
+    __syncthreads();
+    const int32_t *const column = data.column + data.row_start[row];
+    const double *const value = data.value + data.row_start[row];
+    const int32_t count = data.row_start[row + 1] - data.row_start[row];
+    /* A warp has a line of products; line `count` is z's. */
+    WB_ROLLED
+    for (int32_t e = static_cast<int32_t>(threadIdx.x / 32); e <= count; e += sum_threads / 32) {
+      const double left = e < count ? omega[row] * value[e] : z[row];
+      double *const line = sums + static_cast<size_t>(e < count ? column[e] : p) * p;
+      WB_ROLLED
+      for (int32_t f = static_cast<int32_t>(threadIdx.x % 32); f <= e && f < count; f += 32)
+        line[column[f]] = wb_fma(left, value[f], line[column[f]]);
+    }
+  }
+}
+
 /* One level of the tree: node 2i takes node 2i + 1 on, nodes `step` leaves apart. Launch: a thread for
  * each double of a node from the one with index `from` on, by the pairs of the level. */
 __global__ void __launch_bounds__(tree_threads)
@@ -200,6 +234,25 @@ __global__ void __launch_bounds__(row_threads)
   }
 }
 
+/* The same for a sparse design, the entries of a row spread over the threads. */
+__global__ void __launch_bounds__(row_threads)
+    regression_segment_entries(regression_rows data, const int64_t *segment_row, const double *omega, const double *z,
+                               double *sums) {
+  const int size = data.columns + 2;
+  const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
+  sums += static_cast<size_t>(blockIdx.x) * size;
+  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) sums[c] = 0.0;
+  for (int64_t row = begin; row < end; row++) {
+    __syncthreads();
+    const int32_t last = data.row_start[row + 1];
+    for (int32_t e = data.row_start[row] + static_cast<int32_t>(threadIdx.x); e < last; e += row_threads)
+      sums[data.column[e]] = wb_fma(omega[row], data.value[e], sums[data.column[e]]);
+    if (threadIdx.x != 0) continue;
+    sums[size - 2] += omega[row];
+    sums[size - 1] += z[row];
+  }
+}
+
 unsigned blocks_for(int64_t count, int threads) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
@@ -216,9 +269,9 @@ struct wb_regression_session {
   size_t node = 0;
   std::vector<int32_t> segment_group;
   std::vector<double> segment_host, root;
-  wb::device_array<double> x, offset, shape, kappa, dispersed, coefficients, intercepts;
+  wb::device_array<double> x, value, offset, shape, kappa, dispersed, coefficients, intercepts;
   wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
-  wb::device_array<int32_t> group;
+  wb::device_array<int32_t> row_start, column, group;
   wb::device_array<int64_t> segment_row;
 
   int open(const wb_regression_data &data, wb_message *message);
@@ -226,7 +279,8 @@ struct wb_regression_session {
             double *group_statistics, double *total, wb_message *message);
 
 private:
-  int put(wb::device_array<double> &to, const double *from, size_t count, const char *what, wb_message *message);
+  template <typename T>
+  int put(wb::device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message);
   int scale(const wb_regression_data &data, wb_message *message);
   int cut(const wb_regression_data &data, wb_message *message);
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
@@ -234,8 +288,8 @@ private:
   wb::regression_rows rows_on_device() const;
 };
 
-int wb_regression_session::put(wb::device_array<double> &to, const double *from, size_t count, const char *what,
-                               wb_message *message) {
+template <typename T>
+int wb_regression_session::put(wb::device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message) {
   if (from == nullptr) return WB_OK;
   const int status = to.allocate(count, what, message);
   return status == WB_OK ? to.upload(from, count, "copying the rows to the device", message) : status;
@@ -290,7 +344,13 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
   node = wb::node_size(columns);
   root.resize(node);
   int status = put(x, data.x, n * p, "the design", message);
-  if (status == WB_OK) status = scale(data, message);
+  if (status == WB_OK && data.x != nullptr) status = scale(data, message);
+  if (data.x == nullptr) {
+    const size_t entries = static_cast<size_t>(data.row_start[n]);
+    status = put(row_start, data.row_start, n + 1, "the design", message);
+    if (status == WB_OK && entries > 0) status = put(column, data.column, entries, "the design", message);
+    if (status == WB_OK && entries > 0) status = put(value, data.value, entries, "the design", message);
+  }
   if (status == WB_OK) status = put(offset, data.offset, n, "the offsets", message);
   if (status == WB_OK) status = put(shape, data.shape, n, "the responses", message);
   if (status == WB_OK) status = put(kappa, data.kappa, n * m, "the responses", message);
@@ -307,12 +367,13 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
 }
 
 wb::regression_rows wb_regression_session::rows_on_device() const {
-  return {x.data(), rows, columns, outcomes, offset.data(), shape.data(), kappa.data(), dispersed.data(), group.data()};
+  return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, outcomes, offset.data(), shape.data(), kappa.data(), dispersed.data(), group.data()};
 }
 
 /* Sums of all leaves, then the tree; the sums of all rows are in `root`, or only their log likelihood. */
 int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb_message *message) {
-  const double *const weights = drawing ? omega.data() : nullptr;
+  const bool dense = data.x != nullptr;
+  const double *const weights = drawing && dense ? omega.data() : nullptr;
   const size_t from = drawing ? 0 : node - 1;
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(static_cast<unsigned>(leaves), 2);
@@ -322,6 +383,11 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
                                          log_likelihood.data(), node, sums.data())
                             : wb::launch(shape_of, wb::regression_sum<4>, "adding the rows", message, data, weights, z.data(),
                                          log_likelihood.data(), node, sums.data());
+  if (status == WB_OK && drawing && !dense) {
+    shape_of.blocks = dim3(static_cast<unsigned>(leaves));
+    shape_of.shared_bytes = 0;
+    status = wb::launch(shape_of, wb::regression_sum_entries, "adding the rows", message, data, omega.data(), z.data(), node, sums.data());
+  }
   for (int64_t step = 1; step < leaves && status == WB_OK; step *= 2) {
     const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
     wb::launch_shape level;
@@ -337,8 +403,8 @@ int wb_regression_session::take_segments(const wb::regression_rows &data, double
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(static_cast<unsigned>(segments));
   shape_of.threads = dim3(wb::row_threads);
-  int status = wb::launch(shape_of, wb::regression_segment, "adding the groups' rows", message, data, segment_row.data(), omega.data(),
-                          z.data(), segment_sums.data());
+  int status = wb::launch(shape_of, data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries, "adding the groups' rows",
+                          message, data, segment_row.data(), omega.data(), z.data(), segment_sums.data());
   if (status == WB_OK)
     status = segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device", message);
   if (status != WB_OK) return status;

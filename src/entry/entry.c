@@ -1,6 +1,7 @@
 /* Conversions between R's values and those of the C code that all entries use. */
 #include "entry/entry.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef _WIN32
@@ -45,6 +46,22 @@ SEXP wb_failure(int status, const wb_message *message) {
   Rf_setAttrib(failure, R_ClassSymbol, class);
   UNPROTECT(2);
   return failure;
+}
+
+SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, kept));
+  R_RegisterCFinalizerEx(pointer, close, TRUE);
+  UNPROTECT(1);
+  return pointer;
+}
+
+SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message) {
+  if (status != WB_OK) {
+    free(opened);
+    return wb_failure(status, message);
+  }
+  R_SetExternalPtrAddr(pointer, opened);
+  return pointer;
 }
 
 static void check_interrupt(void *unused) {

@@ -20,6 +20,11 @@
  * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* A session that an entry opens is the address of an external pointer, which keeps `kept` alive and whose finalizer is `close`. It
+ * begins without an address (protect it), and ends with `opened` as its address, or, where that failed, freed. */
+SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
+SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
+
 /* Whether the user has interrupted, found out without a jump over the caller's memory.
  * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
  * passes on to R. */

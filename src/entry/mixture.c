@@ -174,28 +174,20 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
   wb_run where;
   const wb_backend *backend;
   wb_run_from_list(run, &where, &backend);
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, x));
-  R_RegisterCFinalizerEx(pointer, close_mixture, TRUE);
+  SEXP pointer = PROTECT(wb_session_begin(x, close_mixture));
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE);
   open_mixture *opened = malloc(sizeof *opened);
-  if (!opened) {
-    UNPROTECT(1);
-    wb_message_write(&message, "no memory for the mixture session");
-    return wb_failure(WB_ERROR_MEMORY, &message);
+  int status = opened ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
+  if (!opened) wb_message_write(&message, "no memory for the mixture session");
+  if (status == WB_OK) {
+    opened->backend = backend;
+    opened->columns = data.columns;
+    opened->rows = data.rows;
+    status = backend->mixture->open(&data, &where, &opened->session, &message);
   }
-  opened->backend = backend;
-  opened->columns = data.columns;
-  opened->rows = data.rows;
-  int status = wb_backend_has(backend, backend->mixture, "mixtures", &message);
-  if (status == WB_OK) status = backend->mixture->open(&data, &where, &opened->session, &message);
-  if (status != WB_OK) {
-    free(opened);
-    UNPROTECT(1);
-    return wb_failure(status, &message);
-  }
-  R_SetExternalPtrAddr(pointer, opened);
+  SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
-  return pointer;
+  return result;
 }
 
 SEXP wb_entry_mixture_close(SEXP pointer) {

@@ -48,13 +48,44 @@ static int are_group_starts(SEXP starts, double rows) {
   return start[0] == 0 && start[groups] == rows;
 }
 
+static int is_integers(SEXP values, double length) {
+  return TYPEOF(values) == INTSXP && (double)Rf_xlength(values) == length;
+}
+
+/* A sparse design of this size in rows: columns rise within a row. */
+static int is_sparse(SEXP data, double rows, double columns) {
+  SEXP starts = wb_list_element(data, "row_start"), column = wb_list_element(data, "column");
+  if (!is_integers(starts, rows + 1)) return 0;
+  const int *start = INTEGER_RO(starts);
+  const R_xlen_t n = (R_xlen_t)rows;
+  if (start[0] != 0 || !is_integers(column, start[n]) || !is_numbers(wb_list_element(data, "value"), start[n])) return 0;
+  const int *of = INTEGER_RO(column);
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (start[i] > start[i + 1] || start[i + 1] > start[n]) return 0;
+    for (int e = start[i]; e < start[i + 1]; e++)
+      if (of[e] < 0 || of[e] >= columns || (e > start[i] && of[e] <= of[e - 1])) return 0;
+  }
+  return 1;
+}
+
+static int is_dense(SEXP x, double rows, double columns) {
+  return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) == rows && Rf_ncols(x) == columns;
+}
+
+static int rows_of(SEXP data) {
+  return Rf_nrows(wb_list_element(data, "kappa"));
+}
+static int columns_of(SEXP data) {
+  return (int)Rf_xlength(wb_list_element(data, "center"));
+}
+
 static int is_data(SEXP data) {
   if (TYPEOF(data) != VECSXP) return 0;
-  SEXP x = wb_list_element(data, "x"), kappa = wb_list_element(data, "kappa");
-  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || TYPEOF(kappa) != REALSXP || !Rf_isMatrix(kappa)) return 0;
-  const double rows = Rf_nrows(x), columns = Rf_ncols(x);
-  return rows > 0 && columns > 0 && Rf_nrows(kappa) == Rf_nrows(x) && Rf_ncols(kappa) > 0 &&
-         Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES && is_numbers(wb_list_element(data, "center"), columns) &&
+  SEXP x = wb_list_element(data, "x"), kappa = wb_list_element(data, "kappa"), center = wb_list_element(data, "center");
+  if (TYPEOF(kappa) != REALSXP || !Rf_isMatrix(kappa) || TYPEOF(center) != REALSXP) return 0;
+  const double rows = rows_of(data), columns = columns_of(data);
+  return rows > 0 && columns > 0 && Rf_ncols(kappa) > 0 && Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES &&
+         (x == R_NilValue ? is_sparse(data, rows, columns) : is_dense(x, rows, columns)) &&
          is_numbers(wb_list_element(data, "inverse_scale"), columns) && is_numbers(wb_list_element(data, "shape"), rows) &&
          is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
          are_group_starts(wb_list_element(data, "group_start"), rows);
@@ -66,14 +97,17 @@ static const double *numbers_or_null(SEXP list, const char *name) {
 }
 
 static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_t *group_start) {
-  SEXP x = wb_list_element(data, "x");
-  const wb_regression_data rows = {
-    .x = REAL_RO(x), .rows = Rf_nrows(x), .columns = Rf_ncols(x), .center = numbers_or_null(data, "center"),
+  wb_regression_data rows = {
+    .x = numbers_or_null(data, "x"), .rows = rows_of(data), .columns = columns_of(data), .center = numbers_or_null(data, "center"),
     .inverse_scale = numbers_or_null(data, "inverse_scale"), .outcomes = Rf_ncols(wb_list_element(data, "kappa")),
     .offset = numbers_or_null(data, "offset"), .shape = numbers_or_null(data, "shape"),
     .kappa = numbers_or_null(data, "kappa"), .dispersed = numbers_or_null(data, "dispersed"),
     .groups = groups, .group_start = group_start,
   };
+  if (rows.x) return rows;
+  rows.row_start = INTEGER_RO(wb_list_element(data, "row_start"));
+  rows.column = INTEGER_RO(wb_list_element(data, "column"));
+  rows.value = REAL_RO(wb_list_element(data, "value"));
   return rows;
 }
 
@@ -84,32 +118,24 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   wb_run where;
   const wb_backend *backend;
   wb_run_from_list(run, &where, &backend);
-  SEXP x = wb_list_element(data, "x"), starts = wb_list_element(data, "group_start");
+  SEXP starts = wb_list_element(data, "group_start");
   const R_xlen_t groups = starts == R_NilValue ? 0 : Rf_xlength(starts) - 1;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, data));
-  R_RegisterCFinalizerEx(pointer, close_regression, TRUE);
+  SEXP pointer = PROTECT(wb_session_begin(data, close_regression));
   open_regression *opened = malloc(sizeof *opened + (size_t)groups * sizeof(int64_t));
-  if (!opened) {
-    UNPROTECT(1);
-    wb_message_write(&message, "no memory for the regression session");
-    return wb_failure(WB_ERROR_MEMORY, &message);
+  int status = opened ? wb_backend_has(backend, backend->regression, "regressions", &message) : WB_ERROR_MEMORY;
+  if (!opened) wb_message_write(&message, "no memory for the regression session");
+  if (status == WB_OK) {
+    opened->backend = backend;
+    opened->columns = columns_of(data);
+    opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
+    opened->groups = (int32_t)groups;
+    for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
+    const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
+    status = backend->regression->open(&rows, &where, &opened->session, &message);
   }
-  opened->backend = backend;
-  opened->columns = Rf_ncols(x);
-  opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
-  opened->groups = (int32_t)groups;
-  for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
-  const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
-  int status = wb_backend_has(backend, backend->regression, "regressions", &message);
-  if (status == WB_OK) status = backend->regression->open(&rows, &where, &opened->session, &message);
-  if (status != WB_OK) {
-    free(opened);
-    UNPROTECT(1);
-    return wb_failure(status, &message);
-  }
-  R_SetExternalPtrAddr(pointer, opened);
+  SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
-  return pointer;
+  return result;
 }
 
 SEXP wb_entry_regression_close(SEXP pointer) {

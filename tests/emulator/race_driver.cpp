@@ -393,10 +393,11 @@ bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *
 struct RegressionCase {
   int64_t rows;
   int32_t columns, outcomes, groups;
+  bool sparse = false;
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d, %d outcomes, %d groups", (long long)rows, columns, outcomes, groups);
+    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups", (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups);
     return text;
   }
 };
@@ -412,8 +413,29 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
                             intercepts = numbers.vector(groups, -1, 1);
   std::vector<int64_t> starts(groups + 1);
   for (size_t g = 0; g <= groups && groups > 0; g++) starts[g] = (int64_t)(g * n / groups);
-  const wb_regression_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.outcomes,
-                                   offset.data(), shape.data(), kappa.data(), dispersed.data(), c.groups, starts.data()};
+  /* A sparse design has every third entry. */
+  std::vector<int32_t> row_start(n + 1), column;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = i % 3; j < p; j += 3) column.push_back((int32_t)j);
+    row_start[i + 1] = (int32_t)column.size();
+  }
+  const std::vector<double> value = numbers.vector(column.size(), -1, 1);
+  wb_regression_data data = {};
+  data.x = c.sparse ? nullptr : x.data();
+  data.rows = c.rows;
+  data.columns = c.columns;
+  data.center = center.data();
+  data.inverse_scale = inverse_scale.data();
+  data.row_start = row_start.data();
+  data.column = column.data();
+  data.value = value.data();
+  data.outcomes = c.outcomes;
+  data.offset = offset.data();
+  data.shape = shape.data();
+  data.kappa = kappa.data();
+  data.dispersed = dispersed.data();
+  data.groups = c.groups;
+  data.group_start = starts.data();
   const wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4};
   wb_run run = {};
   run.threads = 1;
@@ -656,6 +678,7 @@ void regressions(const wb_backend *backend) {
   }
   static const RegressionCase cases[] = {
       {1, 1, 1, 0}, {300, 3, 1, 7}, {WB_LEAF_ROWS + 77, 2, 1, 3}, {2 * WB_LEAF_ROWS + 5, 1, 2, 0}, {100, 24, 1, 0}, {70, 130, 1, 2},
+      {300, 7, 1, 7, true}, {WB_LEAF_ROWS + 77, 2, 2, 0, true},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
 }

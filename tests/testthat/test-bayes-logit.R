@@ -205,10 +205,24 @@ test_that("fits print, summarise, plot and go to other packages", {
   expect_identical(dim(posterior::as_draws_matrix(fits[[1]])), c(80L, 4L))
 })
 
-test_that("a fit goes through saveRDS and through other numbers of chains' workers", {
+test_that("a fit goes through saveRDS", {
   fit <- quick(y ~ x + (1 | g), chains = 2)
   file <- tempfile()
   saveRDS(fit, file)
   expect_identical(continue(readRDS(file), 3, threads = 1, progress = FALSE)$coefficient_trace, continue(fit, 3, threads = 2, progress = FALSE)$coefficient_trace)
   unlink(file)
+})
+
+test_that("chains on the workers of a future plan give the same draws", {
+  skip_if_not_installed("future")
+  skip_if_not_installed("future.apply")
+  skip_on_cran()
+  fit <- function() quick(y ~ x + (1 | g), chains = 3, backend = "cpu")
+  parts <- c("coefficient_trace", "log_likelihood", "group_deviation", "draws", "state")
+  here <- fit()
+  longer <- continue(here, 3, backend = "cpu", threads = 2, progress = FALSE)
+  plan <- future::plan(future::multisession, workers = 2)
+  on.exit(future::plan(plan))
+  expect_identical(unclass(fit())[parts], unclass(here)[parts])
+  expect_identical(unclass(continue(here, 3, backend = "cpu", threads = 1, progress = FALSE))[parts], unclass(longer)[parts])
 })

@@ -211,6 +211,35 @@ test_that("perplexity is that of the words left out", {
   expect_error(perplexity(small, news[1, , drop = FALSE], share = 1e-9, seed = 1), "none of the 30 tokens", class = input)
 })
 
+test_that("sums and counts of draws changed by hand are refused by name", {
+  fit <- topic_model(news, 2, iter = 6, warmup = 2, chains = 2, seed = 1, threads = 2)
+  refuse <- function(part, value, of = "sums") {
+    if (of == "sums") fit$state[[2L]]$sums[part] <- list(value) else fit$state[[2L]][part] <- list(value)
+    name <- paste0(if (of == "sums") "sums$", part)
+    pattern <- paste0("`fit` has a part `state[[2]]$", name, "` that is not ")
+    error <- expect_error(continue(fit, 4, threads = 2), pattern, fixed = TRUE, class = "warpbayes_error_input")
+    expect_match(conditionMessage(error), "it has been changed since it was made")
+  }
+  for (value in list(NULL, "a", NaN, Inf, -1, 1.5, 7, c(1, 2))) {
+    refuse("kept", value, of = "state")
+    refuse("added", value)
+  }
+  refuse("added", 5)
+  for (part in c("theta", "phi")) {
+    for (value in list(NULL, "a", numeric(), fit$state[[2L]]$sums[[part]][-1L], integer(length(fit$state[[2L]]$sums[[part]])))) refuse(part, value)
+  }
+  refuse("sums", 1, of = "state")
+  refuse("sums", "a", of = "state")
+  broken <- fit
+  broken$state[[1L]] <- 1
+  expect_error(continue(broken, 4, threads = 2), "`state[[1]]` that is not a list", fixed = TRUE, class = "warpbayes_error_input")
+  broken$topics <- NULL
+  expect_error(continue(broken, 4, threads = 2), "`topics` that is not a whole number, but NULL", fixed = TRUE, class = "warpbayes_error_input")
+  broken <- fit
+  broken$state <- 1
+  expect_error(continue(broken, 4, threads = 2), "`state` that is not a list", fixed = TRUE, class = "warpbayes_error_input")
+})
+
 test_that("top terms and coherence by hand", {
   top <- top_terms(small, 4)
   expect_identical(names(top), c("topic", "rank", "term", "probability", "score"))

@@ -1,0 +1,83 @@
+# Designs of regressions that are sparse matrices of package Matrix: kept by columns in R, read by
+# rows in compiled code, never made dense.
+
+is_sparse_matrix <- function(x) isS4(x) && methods::is(x, "Matrix")
+
+# As a dgCMatrix.
+as_sparse_columns <- function(x) {
+  if (methods::is(x, "nMatrix") || methods::is(x, "lMatrix") || methods::is(x, "indMatrix")) {
+    x <- methods::as(x, "dMatrix")
+  }
+  methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
+}
+
+# What the compiled code reads: entries row by row, in the units of the sampler.
+sparse_rows <- function(x, scale) {
+  x <- Matrix::t(x)
+  list(row_start = x@p, column = x@i, value = x@x / scale[x@i + 1L])
+}
+
+# The design of the terms, and after it the columns of `sparse` where that is a matrix.
+sparse_design <- function(frame, terms, contrasts, sparse, call) {
+  x <- Matrix::sparse.model.matrix(terms, frame, contrasts.arg = contrasts)
+  assigned <- x@assign
+  used <- x@contrasts
+  x <- as_sparse_columns(x)
+  if (is_sparse_matrix(sparse)) {
+    more <- sparse_predictors(sparse, frame, call)
+    assigned <- c(assigned, rep(max(0L, assigned) + 1L, ncol(more)))
+    x <- methods::cbind2(x, more)
+  }
+  if (ncol(x) == 0L) {
+    stop_input("formula", "has neither an intercept nor predictors", call = call)
+  }
+  bad <- which(!is.finite(x@x))
+  if (length(bad) > 0L) {
+    column <- findInterval(bad[[1L]] - 1L, x@p)
+    stop_input("data", sprintf("has the value %s of predictor %s in row %d of the design", format(x@x[[bad[[1L]]]]),
+      dQuote(colnames(x)[[column]], FALSE), x@i[[bad[[1L]]]] + 1L), call = call)
+  }
+  list(x = x, assigned = assigned, contrasts = if (length(used)) used, sd = sparse_deviation(x))
+}
+
+# A matrix given as `sparse`, its rows those of the frame.
+sparse_predictors <- function(sparse, frame, call) {
+  left_out <- stats::na.action(frame)
+  if (length(left_out) > 0L && nrow(sparse) == nrow(frame) + length(left_out)) {
+    sparse <- sparse[-as.integer(left_out), , drop = FALSE]
+  }
+  if (nrow(sparse) != nrow(frame)) {
+    stop_input("sparse", sprintf("has %d rows, but the data have %d", nrow(sparse), nrow(frame)), call = call)
+  }
+  sparse <- as_sparse_columns(sparse)
+  if (is.null(colnames(sparse))) {
+    colnames(sparse) <- paste0("x", seq_len(ncol(sparse)))
+  }
+  sparse
+}
+
+# Standard deviations of columns, from the squares about the mean of what is not 0 and of the zeros.
+sparse_deviation <- function(x) {
+  rows <- nrow(x)
+  filled <- diff(x@p)
+  mean <- Matrix::colSums(x) / rows
+  away <- x
+  away@x <- (x@x - rep(mean, filled))^2
+  sqrt((Matrix::colSums(away) + (rows - filled) * mean^2) / max(1, rows - 1))
+}
+
+# `sparse` of bayes_logit(): a flag or a matrix.
+check_sparse <- function(sparse, call = sys.call(-1L)) {
+  if (!is_sparse_matrix(sparse)) {
+    if (!is.logical(sparse) || length(sparse) != 1L || is.na(sparse)) {
+      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse), call = call)
+    }
+    if (!sparse) {
+      return(FALSE)
+    }
+  }
+  if (!requireNamespace("Matrix", quietly = TRUE)) {
+    stop_input("sparse", "needs the package Matrix, which is not installed", call = call)
+  }
+  sparse
+}
