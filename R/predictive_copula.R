@@ -297,14 +297,48 @@ choose_bandwidth <- function(fit, run, call) {
 
 # Steps --------------------------------------------------------------------------
 
-advance_copula <- function(fit, steps, run, progress) {
+advance_copula <- function(fit, steps, run, progress, call) {
   values <- length(fit$state$conditional) + length(fit$state$rows)
+  records <- list()
+  record <- function() records[[length(records) + 1L]] <<- copula_quantities(copula_values(fit), call)
+  if (fit$every > 0 && is.null(fit$trajectories)) {
+    record()
+    check_result_size(length(records[[1L]]) * (steps / fit$every + 1), NULL, "points of trajectories", copies = 2)
+  }
   outcome <- in_slices(steps, max(1, 4e6 / values), progress, function(done, steps) {
-    fit$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, fit$seed,
-      list(resample = 0, step = fit$horizon), steps, run)
-    fit$horizon <<- fit$horizon + steps
+    end <- fit$horizon + steps
+    while (fit$horizon < end) {
+      now <- if (fit$every > 0) min(end - fit$horizon, fit$every - fit$horizon %% fit$every) else steps
+      fit$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, fit$seed,
+        list(resample = 0, step = fit$horizon), now, run)
+      fit$horizon <<- fit$horizon + now
+      if (fit$every > 0 && fit$horizon %% fit$every == 0) {
+        record()
+      }
+    }
   })
   fit$interrupted <- outcome$interrupted
+  copula_values(add_records(fit, records))
+}
+
+# Trajectories: draws x times x quantities.
+add_records <- function(fit, records) {
+  if (length(records)) {
+    before <- if (is.null(fit$trajectories)) 0L else dim(fit$trajectories)[[2L]]
+    size <- c(dim(records[[1L]]), length(records))
+    joined <- array(unlist(records), size, list(NULL, colnames(records[[1L]]), NULL))
+    if (before > 0L) {
+      size[[3L]] <- size[[3L]] + before
+      joined <- array(c(aperm(fit$trajectories, c(1L, 3L, 2L)), joined), size, dimnames(joined))
+    }
+    fit$trajectories <- aperm(joined, c(1L, 3L, 2L))
+    fit$times <- (seq_len(size[[3L]]) - 1) * fit$every
+  }
+  fit
+}
+
+# What the resamples predict at the points, from their states.
+copula_values <- function(fit) {
   if (fit$data$binary) {
     fit$probability <- orders_by_points(fit$state$conditional, 1L)
     return(fit)

@@ -47,6 +47,8 @@ coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quan
   ), class = "resample_functional")
 }
 
+quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, digits = 4))
+
 functional_names <- c("mean", "variance", "sd", "median", "correlation")
 
 check_functional <- function(functional, model, call = sys.call(-1L)) {
@@ -134,7 +136,7 @@ weighted_distribution <- function(y, functional, label) {
   dim(order) <- dim(y)
   if (functional$kind == "quantiles") {
     probs <- functional$probs
-    names <- unlist(lapply(paste0("q", format(100 * probs, trim = TRUE, digits = 4)), label))
+    names <- unlist(lapply(quantile_names(probs), label))
     return(function(weight) {
       value <- vapply(seq_len(ncol(y)), function(j) weighted_quantile(y[order[, j], j], weight[order[, j]], probs), probs)
       stats::setNames(as.vector(t(matrix(value, length(probs)))), names)
@@ -260,7 +262,7 @@ grid_functional <- function(points, cdf, functional) {
     return(switch(functional$kind,
       quantiles = {
         values <- t(apply(cdf, 1L, grid_quantiles, points = points, probs = functional$probs))
-        matrix(values, nrow(cdf), dimnames = list(NULL, paste0("q", format(100 * functional$probs, trim = TRUE, digits = 4))))
+        matrix(values, nrow(cdf), dimnames = list(NULL, quantile_names(functional$probs)))
       },
       probability = {
         at <- function(value, end) if (is.infinite(value)) rep(end, nrow(cdf)) else apply(cdf, 1L, function(p) stats::approx(points, p, value, rule = 2)$y)

@@ -4,8 +4,8 @@
 #' @export
 continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
-  iter <- check_count(iter, "iter")
   check_parts(fit, "fit")
+  iter <- check_count(iter, "iter")
   if (is.infinite(fit$horizon)) {
     stop_input("fit", "has an infinite horizon already")
   }
@@ -145,7 +145,8 @@ horizon_verdict <- function(fit) {
 #' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`; for `"class"` a factor; for
 #'   `"log_density"` a numeric vector.
 #' @section Errors:
-#' `warpbayes_error_input` for points that lack columns or have missing values, and for a `type` that the model does not have.
+#' `warpbayes_error_input` for points that lack columns or have missing values, for a `type` that the model does not have, and for a
+#'   resample whose parts were changed by hand.
 #' @examples
 #' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
 #'   draws = 50, horizon = 200, seed = 1, threads = 2
@@ -156,6 +157,7 @@ horizon_verdict <- function(fit) {
 predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, probs = c(0.05, 0.95), backend = NULL,
                                          threads = NULL, ...) {
   check_dots_empty(...)
+  check_parts(object, "object")
   kinds <- list(
     copula_density = c("density", "cdf", "log_density"), copula_regression = c("mean", "density", "cdf", "log_density"),
     copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"

@@ -74,27 +74,50 @@ normal_variance <- function(fit) {
   if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
 }
 
+# The mean, and the variance where it is unknown, are those of the model; a median, quantiles and
+# probabilities those of the population, data and drawn values.
 normal_mean_quantities <- function(fit, run, call) {
-  if (is.function(fit$functional)) {
-    return(population_quantities(fit, run, call))
+  functional <- fit$functional
+  if (is.function(functional)) {
+    return(population_quantities(fit, functional, run, call))
+  }
+  if (inherits(functional, "resample_functional")) {
+    if (functional$kind == "coefficients") {
+      stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function", call = call)
+    }
+    return(population_quantities(fit, population_functional(functional), run, call))
   }
   quantities <- cbind(mean = fit$state$mean)
   if (!is.null(fit$state$scale)) {
     quantities <- cbind(quantities, variance = normal_variance(fit))
   }
-  if (!is.null(fit$functional)) {
-    absent <- setdiff(fit$functional, colnames(quantities))
-    if (length(absent)) {
-      stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ", paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
-        "; a function of the population can compute others", call = call)
-    }
-    quantities <- quantities[, fit$functional, drop = FALSE]
+  if (is.null(functional)) {
+    return(quantities)
   }
-  quantities
+  if ("sd" %in% functional && !is.null(fit$state$scale)) {
+    quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
+  }
+  absent <- setdiff(functional, c(colnames(quantities), "median"))
+  if (length(absent)) {
+    stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ", paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
+      "; a function of the population can compute others", call = call)
+  }
+  if ("median" %in% functional) {
+    quantities <- cbind(quantities, population_quantities(fit, function(y) c(median = stats::median(y)), run, call))
+  }
+  quantities[, functional, drop = FALSE]
+}
+
+population_functional <- function(functional) {
+  if (functional$kind == "probability") {
+    return(function(y) c(probability = mean(y >= functional$lower & y <= functional$upper)))
+  }
+  names <- quantile_names(functional$probs)
+  function(y) stats::setNames(stats::quantile(y, functional$probs, names = FALSE, type = 1L), names)
 }
 
 # A few resamples at a time: what each of them drew follows from its means.
-population_quantities <- function(fit, run, call) {
+population_quantities <- function(fit, functional, run, call) {
   at_once <- max(1, floor(4e6 / (fit$horizon + 1)))
   all <- vector("list", ceiling(fit$count / at_once))
   for (i in seq_along(all)) {
@@ -106,7 +129,7 @@ population_quantities <- function(fit, run, call) {
     weight <- fit$start$weight + seq_len(fit$horizon)
     all[[i]] <- each_resample(members, call, function(r) {
       mean <- path[r - first, ]
-      fit$functional(c(fit$y, mean[-length(mean)] + diff(mean) * weight))
+      functional(c(fit$y, mean[-length(mean)] + diff(mean) * weight))
     })
   }
   bind_quantities(all, call)

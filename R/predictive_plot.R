@@ -9,7 +9,8 @@
 #' histograms of the quantities.
 #'
 #' @param x from [predictive_resample()].
-#' @param type `"model"` for the picture above, `"draws"` for histograms.
+#' @param type `"model"` for the picture above, `"draws"` for histograms, `"trajectories"` for the paths of the quantities of a
+#'   copula model or of a normal mean, where they were kept; at most nine quantities are drawn.
 #' @param probs ends of the bands, pointwise.
 #' @param paths largest number of paths or contours drawn.
 #' @param main title.
@@ -21,15 +22,22 @@
 #' )
 #' plot(fit)
 #' @export
-plot.martingale_posterior <- function(x, type = c("model", "draws"), probs = c(0.05, 0.95), paths = 200, main = NULL, ...) {
+plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95), paths = 200, main = NULL, ...) {
   check_dots_empty(...)
-  type <- check_choice(type, "type", c("model", "draws"))
+  type <- check_choice(type, "type", c("model", "draws", "trajectories"))
   paths <- check_count(paths, "paths")
   if (!is.numeric(probs) || length(probs) != 2L || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_input("probs", "must be two probabilities, not ", show_value(probs))
   }
   probs <- sort(probs)
-  kind <- if (type == "draws") "draws" else x$model$kind
+  kind <- if (type == "model") x$model$kind else type
+  if (type == "trajectories") {
+    if (is.null(x$trajectories)) {
+      stop_input("type", "is \"trajectories\", and none were kept: ask predictive_resample() for them")
+    }
+    plot_trajectories(x, paths, main)
+    return(invisible(x))
+  }
   numeric_points <- function(count) is.data.frame(x$points) && ncol(x$points) == count && all(vapply(x$points, is.numeric, NA))
   if (kind == "normal_mean" && !is.function(x$functional)) {
     plot_normal_mean(x, paths, main)
@@ -79,6 +87,26 @@ plot_normal_mean <- function(fit, paths, main) {
     graphics::rect(bars$breaks[-last], 0, bars$breaks[-1L], bars$density, col = "grey80", border = "white")
     graphics::lines(grid, exact, lty = 2, lwd = 1.5)
   }
+}
+
+plot_trajectories <- function(fit, paths, main) {
+  if (fit$model$kind == "normal_mean") {
+    return(plot_normal_mean(fit, paths, main))
+  }
+  names <- utils::head(colnames(fit$draws), 9L)
+  old <- panels(length(names))
+  on.exit(graphics::par(old))
+  shown <- seq_len(min(paths, nrow(fit$trajectories)))
+  for (j in seq_along(names)) {
+    graphics::matplot(fit$times, t(matrix(fit$trajectories[shown, , j], length(shown))), type = "l", lty = 1,
+      col = shade("black", max(0.03, min(1, 10 / length(shown)))), xlab = "observations drawn", ylab = names[[j]],
+      main = if (j == 1L) main)
+  }
+}
+
+panels <- function(count) {
+  columns <- ceiling(sqrt(count))
+  graphics::par(mfrow = c(ceiling(count / columns), columns), mar = c(4, 4, 2, 1), las = 1)
 }
 
 # The ordinary posterior of the mean.
@@ -166,8 +194,7 @@ plot_boundary <- function(fit, paths, main) {
 
 plot_histograms <- function(fit, main) {
   shown <- seq_len(min(9L, ncol(fit$draws)))
-  columns <- ceiling(sqrt(length(shown)))
-  old <- graphics::par(mfrow = c(ceiling(length(shown) / columns), columns), mar = c(4, 4, 2, 1), las = 1)
+  old <- panels(length(shown))
   on.exit(graphics::par(old))
   for (j in shown) {
     graphics::hist(fit$draws[, j], breaks = 40, freq = FALSE, col = "grey80", border = "white", xlab = colnames(fit$draws)[[j]],

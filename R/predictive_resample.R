@@ -32,8 +32,11 @@
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
 #'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or a function
-#'   that returns a numeric vector, of the same length for each resample, see the section on functions.
-#' @param trajectories number of points in time at which the paths of a normal mean are kept; 0 for none.
+#'   that returns a numeric vector, of the same length for each resample, see the section on functions. Of [normal_mean()] the
+#'   mean and an unknown variance are those of the model, median, quantiles and probabilities those of the population: the data
+#'   and the `horizon` values drawn after them.
+#' @param trajectories number of points in time at which the paths of the mean, or of a copula model's quantities, are kept;
+#'   0 for none. Not for [bayesian_bootstrap()].
 #' @param tolerance for `horizon = "auto"`: share of the variance that may be missing.
 #' @param seed a whole number from 0 to 2^53 - 1, or `NULL` to take one from R's generator.
 #' @param backend,threads where to compute, see [warp_info()]; no result depends on them.
@@ -61,7 +64,8 @@
 #'   \item{`rho`, `rho_x`}{in use.}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is missing.}
-#'   \item{`trajectories`, `times`}{draws x times, where asked for.}
+#'   \item{`trajectories`, `times`}{draws x times of a normal mean, draws x times x quantities of a copula model, where
+#'     asked for.}
 #'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`}{of the run. An interrupted run keeps the steps done.}
 #' }
 #' @section Errors:
@@ -101,8 +105,8 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   draws <- check_count(draws, "draws")
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
-  if (trajectories > 0 && model$kind != "normal_mean") {
-    stop_input("trajectories", "are kept of normal means only")
+  if (trajectories > 0 && model$kind == "bayesian_bootstrap") {
+    stop_input("trajectories", "are not kept of the Bayesian bootstrap, whose weights are drawn at once")
   }
   seed <- check_seed(seed)
   progress <- check_progress(progress)
@@ -153,7 +157,7 @@ advance_resamples <- function(fit, steps, run, progress, call) {
   fit <- switch(fit$model$kind,
     normal_mean = advance_normal_mean(fit, steps, run, progress),
     bayesian_bootstrap = advance_bootstrap(fit, steps),
-    advance_copula(fit, steps, run, progress)
+    advance_copula(fit, steps, run, progress, call)
   )
   fit$remaining <- remaining_share(fit)
   fit$draws <- switch(fit$model$kind,
@@ -165,11 +169,13 @@ advance_resamples <- function(fit, steps, run, progress, call) {
   fit
 }
 
-# Types and sizes of what the compiled code reads: continue() and predict() refuse a fit in which
-# they have changed, since the entries trust them.
+# Types and sizes of what the compiled code reads, and the values that are sizes or positions: continue() and
+# predict() refuse a fit in which they have changed, since the entries trust them.
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
-  size_of(unclass(fit)[c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")])
+  sizes <- size_of(unclass(fit)[c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")])
+  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary))
+  c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 
 check_parts <- function(fit, argument, call = sys.call(-1L)) {

@@ -27,14 +27,16 @@ WB_HD double wb_chain_step(double sd, double weight) {
   return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0);
 }
 
-/* A step with unknown variance (see backend/predictive.h). */
+/* A step with unknown variance (see backend/predictive.h), after its Student's t. */
+WB_HD void wb_chain_t_move(double t, double weight, double shape, double *mean, double *scale) {
+  const double departure = wb_sqrt(*scale * (1.0 + 1.0 / weight) / shape) * t;
+  *mean += departure / (weight + 1.0);
+  *scale = wb_fma(0.5 * weight / (weight + 1.0) * departure, departure, *scale);
+}
 WB_HD void wb_chain_t_step(uint64_t key, uint64_t resample, uint32_t step, double weight, double shape, double *mean,
                            double *scale) {
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_RESAMPLE_T, step, resample);
-  const double spread = wb_sqrt(*scale * (1.0 + 1.0 / weight) / shape);
-  const double departure = spread * wb_draw_t(&stream, 2.0 * shape);
-  *mean += departure / (weight + 1.0);
-  *scale = wb_fma(0.5 * weight / (weight + 1.0) * departure, departure, *scale);
+  wb_chain_t_move(wb_draw_t(&stream, 2.0 * shape), weight, shape, mean, scale);
 }
 
 /* The uniform of coordinate j of a step. */

@@ -6,14 +6,26 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 
+/* A trial: a point of the square, and the square of its distance from the centre. It is
+ * accepted where that is at most 1. */
+WB_HD double wb_t_trial(double first, double second, double *u) {
+  double v = wb_fma(2.0, second, -1.0);
+  *u = wb_fma(2.0, first, -1.0);
+  return wb_fma(*u, *u, v * v);
+}
+
+/* The draw from an accepted trial. */
+WB_HD double wb_t_of_trial(double u, double w, double df) {
+  return u * wb_sqrt(df * wb_expm1(-2.0 / df * wb_log(w)) / w);
+}
+
 /* df > 0. A trial takes two words, 79% are accepted. */
 WB_HD double wb_draw_t(wb_stream *stream, double df) {
   for (;;) {
-    double u = wb_fma(2.0, wb_stream_uniform(stream), -1.0);
-    double v = wb_fma(2.0, wb_stream_uniform(stream), -1.0);
-    double w = wb_fma(u, u, v * v);
+    double u, first = wb_stream_uniform(stream);
+    double w = wb_t_trial(first, wb_stream_uniform(stream), &u);
     if (w > 1.0) continue;
-    return u * wb_sqrt(df * wb_expm1(-2.0 / df * wb_log(w)) / w);
+    return wb_t_of_trial(u, w, df);
   }
 }
 

@@ -88,6 +88,23 @@ test_that("regressions take factors and name what is wrong", {
   expect_input(quick(frame[1, ], copula_classification(g ~ x, rho = 0.5, rho_x = 0.5)), "two classes|one observation")
 })
 
+test_that("points far from the data, ties and a constant response are taken where they can be", {
+  frame <- data.frame(y = c(1, 3, 3, 5, 4, 6), x = c(1, 2, 2, 3, 6, 5), class = rep(c("a", "b"), 3))
+  away <- data.frame(x = c(-1e6, 2, 1e6))
+  regression <- quick(frame, copula_regression(y ~ x, away, c(-1e6, 3, 1e6), rho = 0.5, rho_x = 0.9))
+  expect_true(all(is.finite(regression$density)) && all(regression$cdf >= 0 & regression$cdf <= 1))
+  expect_equal(regression$cdf[, c(1, 3)], matrix(0:1, 2, 2, byrow = TRUE), tolerance = 1e-12)
+  classes <- quick(frame, copula_classification(class ~ x, away, rho = 0.5, rho_x = 0.9))
+  # No observation says anything there.
+  expect_equal(classes$probability[, c(1, 3)], matrix(0.5, 2, 2), tolerance = 1e-12)
+  expect_input(quick(transform(frame, y = 2), copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), "is constant")
+  expect_input(quick(transform(frame, class = "a"), copula_classification(class ~ x, rho = 0.5, rho_x = 0.5)), "two classes; it has 1")
+  expect_input(quick(frame[1, ], copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), "has one observation")
+  changing <- function(points, cdf, density) if (cdf[[1]] == first) 1 else 1:2
+  first <- quick(1:5, copula_density(0.5))$cdf[1, 1]
+  expect_input(quick(1:5, copula_density(0.5), functional = changing), "2 values on resample 2 and 1 on resample 1")
+})
+
 test_that("quantities that a model does not have are refused", {
   expect_input(quick(1:5, copula_density(0.5), functional = "correlation"), "bayesian_bootstrap")
   expect_input(quick(1:5, copula_density(0.5), functional = coefficients_of(y ~ x)), "bayesian_bootstrap")
@@ -180,6 +197,10 @@ test_that("every picture is drawn", {
     expect_identical(plot(fit), fit)
     expect_identical(plot(fit, "draws"), fit)
   }
+  kept <- quick(y, copula_density(0.5), trajectories = 3)
+  expect_identical(plot(kept, "trajectories"), kept)
+  expect_identical(plot(fits[[1]], "trajectories"), fits[[1]])
+  expect_input(plot(fits[[3]], "trajectories"), "none were kept")
   expect_input(plot(fits[[1]], "trace"), "`type`")
   expect_input(plot(fits[[1]], probs = 3), "`probs`")
   expect_input(plot(fits[[1]], paths = 0), "`paths`")

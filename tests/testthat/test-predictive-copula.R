@@ -227,11 +227,52 @@ test_that("sums of squares of the weights are in closed form", {
   expect_equal(both_below(0, 0.5), 1 / 4 + asin(0.5) / (2 * pi), tolerance = 1e-14)
 })
 
+test_that("trajectories of the quantities are kept where asked for", {
+  y <- few$one$y
+  model <- copula_density(0.8, points = seq(-2, 2, length.out = 11), permutations = 2)
+  fit <- predictive_resample(y, model, 20, 4, trajectories = 4, seed = 1, threads = 2)
+  expect_identical(dim(fit$trajectories), c(4L, 5L, 3L))
+  expect_identical(fit$times, c(0, 5, 10, 15, 20))
+  expect_identical(fit$trajectories[, 5, ], fit$draws)
+  expect_identical(fit$trajectories[, 3, ], predictive_resample(y, model, 10, 4, seed = 1)$draws)
+  expect_identical(fit$trajectories[, 1, ], predictive_resample(y, model, 0, 4, seed = 1)$draws)
+  expect_identical(predictive_resample(y, model, 20, 4, seed = 1)[c("cdf", "density", "draws")], fit[c("cdf", "density", "draws")])
+  # They go on where the steps do.
+  longer <- continue(predictive_resample(y, model, 8, 4, trajectories = 2, seed = 1), 14, threads = 2)
+  expect_identical(longer$times, c(0, 4, 8, 12, 16, 20))
+  expect_identical(longer$trajectories[, 6, ], fit$draws)
+  one <- predictive_resample(y, model, 6, 1, trajectories = 3, functional = "mean", seed = 1)
+  expect_identical(dim(one$trajectories), c(1L, 4L, 1L))
+  iris2 <- droplevels(iris[c(51:60, 101:110), ])
+  classes <- predictive_resample(iris2, copula_classification(Species ~ Petal.Length, iris2[1:3, ], 0.9, 0.6, permutations = 2), 6, 2,
+    trajectories = 2, seed = 1)
+  expect_identical(classes$trajectories[, 3, ], classes$draws)
+})
+
 test_that("a fit changed by hand is refused before the entries read its parts", {
+  expect_changed <- function(call) expect_error(call, "has been changed since it was made", class = "warpbayes_error_input")
   fit <- predictive_resample(1:9 / 9, copula_density(0.9, permutations = 2), 5, 3, seed = 1, threads = 2)
-  for (part in c("data", "order", "bandwidth", "state")) {
+  for (part in c("data", "order", "bandwidth", "state", "normal_score")) {
     changed <- fit
     changed[[part]] <- if (is.list(fit[[part]])) lapply(fit[[part]], `[`, 1L) else fit[[part]][1L]
-    expect_error(continue(changed, 5, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
+    expect_changed(continue(changed, 5, threads = 2))
+    expect_changed(predict(changed, 0.5, threads = 2))
   }
+  # Values that are sizes or positions, of the right type.
+  for (part in c("n", "count", "horizon")) {
+    changed <- fit
+    changed[[part]] <- fit[[part]] + 1
+    expect_changed(continue(changed, 5, threads = 2))
+    expect_changed(predict(changed, 0.5, threads = 2))
+  }
+  changed <- fit
+  changed$order[[1L]] <- 1000000L
+  expect_changed(predict(changed, 0.5, threads = 2))
+  expect_changed(predict(`[[<-`(fit, "sizes", NULL), 0.5, threads = 2))
+  normal <- predictive_resample(1:9 / 9, normal_mean(), 5, 3, seed = 1, threads = 2)
+  normal$start$mean <- "a"
+  expect_changed(predict(normal))
+  # What is not read by the entries may be changed.
+  fit$draws <- fit$draws[, 1L, drop = FALSE]
+  expect_identical(nrow(predict(fit, 0.5, threads = 2)), 1L)
 })

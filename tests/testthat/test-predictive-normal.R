@@ -105,6 +105,33 @@ test_that("a function gets the whole population", {
   expect_equal(fit$draws[, "sum"] / 18, plain$draws[, "mean"], tolerance = 1e-12)
 })
 
+test_that("medians, quantiles and probabilities are those of the population", {
+  y <- data_of(5)
+  fit <- function(functional, model = normal_mean()) predictive_resample(y, model, 12, 30, functional = functional, seed = 3)$draws
+  own <- function(f) fit(f)[, 1]
+  expect_identical(fit("median")[, 1], own(function(y) median(y)))
+  expect_identical(fit(c("median", "mean"))[, "mean"], fit(NULL)[, "mean"])
+  expect_identical(colnames(fit(c("median", "mean"))), c("median", "mean"))
+  quantiles <- fit(quantiles_of(c(0.1, 0.9)))
+  expect_identical(colnames(quantiles), c("q10", "q90"))
+  # The second and the sixteenth of 17 values.
+  expect_identical(quantiles[, "q10"], own(function(y) sort(y)[[2]]))
+  expect_identical(quantiles[, "q90"], own(function(y) sort(y)[[16]]))
+  expect_identical(fit(probability_of(1, 3))[, "probability"], own(function(y) sum(y >= 1 & y <= 3) / 17))
+  unknown <- fit(c("sd", "variance"), normal_mean(NULL))
+  expect_identical(unknown[, "sd"], sqrt(unknown[, "variance"]))
+  expect_error(fit("sd"), "this model has \"mean\"", class = "warpbayes_error_input")
+  expect_error(fit(coefficients_of(y ~ x)), "bayesian_bootstrap", class = "warpbayes_error_input")
+  failing <- function(y) if (length(unique(y)) > 3) stop("too many") else 1
+  expect_error(fit(failing), "failed on resample 1: too many", class = "warpbayes_error_input")
+  skip_if_not(on_processor())
+  # 30,000 steps of 300 resamples go in several parts; the 200th fails.
+  calls <- 0
+  late <- function(y) if ((calls <<- calls + 1) == 200) c(1, 2) else 1
+  expect_error(predictive_resample(y, normal_mean(), 3e4, 300, functional = late, seed = 1), "2 values on resample 200",
+    class = "warpbayes_error_input")
+})
+
 test_that("horizon \"auto\" leaves out no more than the tolerance", {
   y <- data_of(5)
   fit <- predictive_resample(y, normal_mean(), "auto", 10, tolerance = 0.1, seed = 1)
