@@ -78,7 +78,10 @@
 #' # Two populations, of which one is not Gaussian.
 #' set.seed(1)
 #' bent <- rnorm(1500)
-#' x <- rbind(cbind(bent, bent^2 + rnorm(1500, sd = 0.3)), cbind(rnorm(500, 4, 0.5), rnorm(500, -4, 0.5)))
+#' x <- rbind(
+#'   cbind(bent, bent^2 + rnorm(1500, sd = 0.3)),
+#'   cbind(rnorm(500, 4, 0.5), rnorm(500, -4, 0.5))
+#' )
 #' colnames(x) <- c("CD4", "CD8")
 #' fit <- dp_mixture(x, components = 16, iter = 200, seed = 1, threads = 2)
 #' types <- cell_types(fit, threads = 2)
