@@ -64,5 +64,3 @@ expect_law <- function(items, weights) {
     expect_gt(p, 1e-7)
   }
 }
-
-on_cuda <- function() warp_info()$backend == "cuda"

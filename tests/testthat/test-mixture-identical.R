@@ -115,6 +115,7 @@ test_that("vector instructions do not change a fit", {
 })
 
 test_that("a continued fit is the long one, wherever it is cut", {
+  skip_on_sanitized_emulator()
   fit_part <- function(iter, learn) {
     fit_cells(
       iter = iter, chains = 2, thin = 2, prior = dp_prior(learn = learn),
@@ -179,6 +180,7 @@ interrupted_fit <- function(at, ...) {
 }
 
 test_that("a fit interrupted at any sweep goes on to the same result", {
+  skip_on_sanitized_emulator()
   skip_if_uninterruptible()
   keep <- c("weights", "means", "covariances", "labels")
   for (chains in c(1, 3)) {
@@ -219,6 +221,7 @@ test_that("an interruption from outside comes back as a fit", {
 })
 
 test_that("warm-up, thinning and what is kept choose among the same draws", {
+  skip_on_sanitized_emulator()
   # Without `init`, a warm-up of up to 100 sweeps decides when components are joined.
   start <- rep_len(1:3, 400)
   all <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start, keep = c("weights", "means", "covariances", "labels"))
@@ -294,6 +297,7 @@ test_that("the seed governs, or set.seed() where there is none", {
 })
 
 test_that("chains start where they are told to", {
+  skip_on_sanitized_emulator()
   labels <- rep(c(2, 5, NA), length.out = 400)
   fit <- fit_cells(init = labels, iter = 1, warmup = 0)
   expect_same_fit(fit_cells(init = as.integer(labels), iter = 1, warmup = 0), fit)

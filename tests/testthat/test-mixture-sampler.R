@@ -98,6 +98,7 @@ test_that("without data the sampler gives back the prior", {
 })
 
 test_that("labels have their exact law, whatever the number of components", {
+  skip_on_sanitized_emulator()
   # Each of four rows occurs 20,000 times: the frequencies of its labels against
   # the probabilities by the chi-squared test. Cells with an expected count below
   # 25 are joined. 20,000 draws find an error of 0.03 in a probability of 0.5.
@@ -174,6 +175,7 @@ test_that("components without weight are never drawn", {
 })
 
 test_that("six populations are found on each of ten seeds", {
+  skip_on_sanitized_emulator()
   # Under a sanitizer, whose business is memory, two seeds will do.
   for (seed in if (nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))) 1:2 else 1:10) {
     set.seed(seed)
@@ -238,6 +240,7 @@ test_that("few rows do no harm", {
 })
 
 test_that("zero-inflated, rounded, binary and counted channels do no harm under the default prior", {
+  skip_on_sanitized_emulator()
   for (seed in 1:3) {
     set.seed(seed)
     n <- 1500
@@ -293,6 +296,7 @@ test_that("far outliers do no harm", {
 })
 
 test_that("the units of the data do not matter", {
+  skip_on_sanitized_emulator()
   set.seed(2)
   x <- matrix(rnorm(600), ncol = 2)
   fit <- expect_sound(x)

@@ -12,6 +12,7 @@ shapes <- function(K) {
 }
 
 test_that("each row's draw follows its weights", {
+  skip_on_sanitized_emulator()
   for (K in lengths_tested) {
     n <- if (on_cuda()) 400 else min(20000, 4e6 / K)
     for (weights in shapes(K)) {
@@ -25,6 +26,7 @@ test_that("each row's draw follows its weights", {
 })
 
 test_that("many draws from one vector follow its weights", {
+  skip_on_sanitized_emulator()
   for (K in lengths_tested) {
     n <- if (on_cuda()) 20000 else 400000
     for (weights in shapes(K)) {
