@@ -19,6 +19,7 @@ test_that("sweeps leave the joint law of parameters and responses as it is", {
 })
 
 test_that("that comparison finds planted errors", {
+  skip_under_sanitizers()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(toy, error, sweeps = 15) {
     toy$wrong <- error

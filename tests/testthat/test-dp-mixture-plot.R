@@ -101,7 +101,7 @@ test_that("the shaded regions hold the stated share of the density", {
 
 test_that("a million cells take under five seconds and a megabyte", {
   skip_on_cran()
-  skip_if(nzchar(Sys.getenv("WARPBAYES_SANITIZERS")), "times mean nothing under a sanitizer")
+  skip_if(sanitized(), "times mean nothing under a sanitizer")
   fit <- simulate_fit(n = 1e6, k = 30, p = 5, sweeps = 2000, warmup = 1900, chains = 4)
   x <- fit$x
   for (type in c("pairs", "trace", "weights", "heatmap")) {

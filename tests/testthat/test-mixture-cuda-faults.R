@@ -151,7 +151,7 @@ test_that("a device that is not there is an error that says so", {
 
 test_that("a forked child cannot use the parent's session, and says so", {
   skip_on_os("windows")
-  skip_if(Sys.getenv("WARPBAYES_SANITIZERS") == "true", "no forks under sanitizers")
+  skip_if(sanitized(), "no forks under sanitizers")
   cuda <- emulator()
   pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, resolve_run("cuda", 1))
   on.exit(.Call(C_mixture_close, pointer))

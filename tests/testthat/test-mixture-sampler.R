@@ -177,7 +177,7 @@ test_that("components without weight are never drawn", {
 test_that("six populations are found on each of ten seeds", {
   skip_on_sanitized_emulator()
   # Under a sanitizer, whose business is memory, two seeds will do.
-  for (seed in if (nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))) 1:2 else 1:10) {
+  for (seed in if (sanitized()) 1:2 else 1:10) {
     set.seed(seed)
     n <- 20000
     p <- 10

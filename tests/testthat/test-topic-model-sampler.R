@@ -180,7 +180,7 @@ geweke_z <- function(chain, direct) {
 }
 
 test_that("words and parameters have their joint distribution, and planted errors show", {
-  skip_on_sanitized_emulator()
+  skip_under_sanitizers()
   skip_if(resolve_run()$backend != "cpu", "thousands of sessions: the emulator's draws are identical to these")
   n <- if (extended()) 2e5 else 2500
   lengths <- c(4, 3, 5)
@@ -196,7 +196,7 @@ test_that("words and parameters have their joint distribution, and planted error
 })
 
 test_that("known topics are found, and learned alpha and beta are near the truth", {
-  skip_on_sanitized_emulator()
+  skip_under_sanitizers()
   skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
   phi <- block_topics(5, 20)
   alpha <- c(0.5, 0.3, 0.2, 0.1, 0.1)
