@@ -160,10 +160,12 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
                                 double *scale);
 
+/* Puts components, given by their statistics, in order of size. */
+void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
+
 /* Joins clusters, given by their statistics, as long as that raises their marginal
  * posterior; a cluster that was joined to another is left empty (merge.c). Then the
  * clusters are put in order of size. */
-void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
                      wb_message *message);
 

@@ -145,20 +145,6 @@ static void assign_rows(sample *s, int32_t centers) {
   }
 }
 
-/* Components in order of size; equal sizes keep their order. Insertion by
- * exchange of neighbours: there are few components, and most are in place. */
-void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics) {
-  const size_t size = WB_MIXTURE_STATISTICS(columns);
-  for (int32_t j = 1; j < components; j++)
-    for (int32_t l = j; l > 0 && statistics[(size_t)l * size] > statistics[(size_t)(l - 1) * size]; l--)
-      for (size_t i = 0; i < size; i++) {
-        double *here = statistics + (size_t)l * size + i, *before = here - size;
-        const double kept = *here;
-        *here = *before;
-        *before = kept;
-      }
-}
-
 int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
                      int32_t components, uint64_t key, int merge, double *statistics,
                      wb_message *message) {
