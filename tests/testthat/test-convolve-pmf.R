@@ -100,7 +100,7 @@ test_that("work cut into parts is the same work", {
   on.exit(options(saved))
   expect_identical(list(convolve_pmf(x, y, accuracy = 0, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
 
-  run <- warpbayes:::resolve_run(NULL, 2)
+  run <- warpbayes:::with_tables(warpbayes:::resolve_run(NULL, 2))
   parts <- lapply(c(0, 1000, 4096), function(first) {
     warpbayes:::native(warpbayes:::C_pmf_direct, x, y, first, min(1000, 4499 - first), 1, run)
   })
