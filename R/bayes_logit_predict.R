@@ -80,6 +80,9 @@ draws_used <- function(fit, draws, call = sys.call(-1L)) {
 
 # Design, offset and group of the rows: `group` is 0 for one that the fit did not have.
 prediction_rows <- function(fit, newdata, call, sparse = NULL) {
+  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
+    stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`", call)
+  }
   if (is.null(newdata)) {
     return(list(x = fit$design$x, offset = fit$offset, group = as.integer(fit$design$group), complete = rep(TRUE, fit$rows)))
   }
@@ -117,6 +120,9 @@ new_sparse_design <- function(fit, terms, frame, sparse, call) {
   x <- as_sparse_columns(Matrix::sparse.model.matrix(terms, frame, contrasts.arg = fit$contrasts))
   lacking <- ncol(fit$design$x) - ncol(x)
   if (lacking == 0L) {
+    if (!is.null(sparse)) {
+      stop_unread_sparse("the fit had no matrix as `sparse`", call)
+    }
     return(x)
   }
   if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
@@ -124,6 +130,10 @@ new_sparse_design <- function(fit, terms, frame, sparse, call) {
       show_value(sparse), call = call)
   }
   methods::cbind2(x, as_sparse_columns(sparse))
+}
+
+stop_unread_sparse <- function(why, call) {
+  stop_input("sparse", "is given, but ", why, call = call)
 }
 
 complete_rows <- function(x) {

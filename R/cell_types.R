@@ -143,6 +143,9 @@ check_type_names <- function(names, argument, count = NULL, call = sys.call(-1L)
 type_tree <- function(mixture, rows) {
   separation <- native(C_mixture_separation, as.double(mixture$weights), mixture$means, mixture$covariances)
   used <- which(mixture$weights * rows >= 1)
+  if (!length(used)) {
+    used <- which.max(mixture$weights)
+  }
   size <- mixture$weights[used]
   size <- size / sum(size)
   k <- length(used)

@@ -12,6 +12,11 @@
 #' @section Errors:
 #' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
 #' @seealso [relabel.dp_mixture()], [relabel.topic_model()]
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))
+#' fit <- dp_mixture(x, components = 4, chains = 2, iter = 100, seed = 1, threads = 2)
+#' relabel(fit, threads = 2)
 #' @export
 relabel <- function(fit, ...) {
   UseMethod("relabel")

@@ -18,13 +18,6 @@ if (rehearsal) {
 }
 internal <- asNamespace("warpbayes")
 
-line <- function(...) cat("| ", paste(c(...), collapse = " | "), " |\n", sep = "")
-header <- function(...) {
-  line(...)
-  line(rep("---", length(c(...))))
-}
-number <- function(x) format(signif(x, 3))
-
 set.seed(1)
 # Half a gigabyte of weights, in different shapes.
 weights <- runif(if (rehearsal) 2^12 else 2^26)

@@ -46,3 +46,11 @@ figure <- function(name, plot, width = 1600, height = 1100) {
   par(mar = c(4, 4, 2, 1), las = 1)
   plot()
 }
+
+# Tables in Markdown, as tools/gpu-test puts them into its results.
+line <- function(...) cat("| ", paste(c(...), collapse = " | "), " |\n", sep = "")
+header <- function(...) {
+  line(...)
+  line(rep("---", length(c(...))))
+}
+number <- function(x) format(signif(x, 3))

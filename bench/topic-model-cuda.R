@@ -14,12 +14,6 @@ rehearsal <- nzchar(plugin)
 if (rehearsal) options(warpbayes.plugin = plugin)
 internal <- asNamespace("warpbayes")
 
-line <- function(...) cat("| ", paste(c(...), collapse = " | "), " |\n", sep = "")
-header <- function(...) {
-  line(...)
-  line(rep("---", length(c(...))))
-}
-number <- function(x) format(signif(x, 3))
 count <- function(x) format(x, big.mark = ",", scientific = FALSE)
 
 # Every document has five subjects of 200. The commonest words are shared, the others are those of a subject. Words have

@@ -105,13 +105,13 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
  *
  *   order           2    8   10   14   16   20   24   32   40
  *   double: R       4    4    4    4    4    3    3    2    2
- *     registers   148  164  210  218  254  220  254  250  254
+ *     registers   142  164  206  220  250  222  254  250  254
  *     shared, KB   32   35   36   40   42   31   34   25   29
  *     blocks        6    6    4    4    4    4    4    4    4
  *   single: R       4    4    4    4    4    4    4    4    4
- *     registers    80  116  128  123  147  162  168  248  244
+ *     registers    78   96  128  123  151  165  168  248  244
  *     shared, KB   16   18   18   20   21   20   21   20   23
- *     blocks       12    8    8    8    6    6    6    4    4
+ *     blocks       12   10    8    8    6    6    6    4    4
  *
  * So few warps run, but each has R chains of multiply-adds that do not wait for one
  * another, and the next row of the triangle gives as many again. */
@@ -180,8 +180,8 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
  * is `stride` x components and holds the log weights first.
  *
  * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two
- * writes of 8 bytes for each of its probabilities. Registers on sm_90: 135 to 248 in
- * double, 79 to 242 in single. */
+ * writes of 8 bytes for each of its probabilities. Registers on sm_90: 129 to 244 in
+ * double, 71 to 240 in single. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,

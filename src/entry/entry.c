@@ -48,6 +48,25 @@ SEXP wb_failure(int status, const wb_message *message) {
   return failure;
 }
 
+SEXP wb_changed_fit(void) {
+  wb_message message;
+  wb_message_write(&message, "the parts of the fit do not agree in size or type, or have numbers that are not finite: it has been changed since it was made");
+  return wb_failure(WB_ERROR_INPUT, &message);
+}
+
+int wb_is_numbers(SEXP values, double length) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+int wb_are_finite(SEXP values, double length) {
+  if (!wb_is_numbers(values, length)) return 0;
+  const double *value = REAL_RO(values);
+  const R_xlen_t n = Rf_xlength(values);
+  for (R_xlen_t i = 0; i < n; i++)
+    if (!R_FINITE(value[i])) return 0;
+  return 1;
+}
+
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, kept));
   R_RegisterCFinalizerEx(pointer, close, TRUE);

@@ -20,6 +20,13 @@
  * returns it, and native() of R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* A fit is a list that its user can change: the failure where its parts no longer agree. */
+SEXP wb_changed_fit(void);
+
+/* Whether a value is a vector of doubles of this length; and whether all are finite. */
+int wb_is_numbers(SEXP values, double length);
+int wb_are_finite(SEXP values, double length);
+
 /* A session that an entry opens is the address of an external pointer, which keeps `kept` alive and whose finalizer is `close`. It
  * begins without an address (protect it), and ends with `opened` as its address, or, where that failed, freed. */
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);

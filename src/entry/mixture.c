@@ -33,34 +33,24 @@ static open_mixture *mixture_from_sexp(SEXP pointer, wb_message *message) {
 /* Checks: a fit is a list that its user can change, and parts of it that no longer
  * agree must not be read past their ends. */
 
-static int is_numbers(SEXP values, double length) {
-  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
-}
-
-static SEXP changed_fit(void) {
-  wb_message message;
-  wb_message_write(&message, "the parts of the fit do not agree in size or type: it has been changed since it was made");
-  return wb_failure(WB_ERROR_INPUT, &message);
-}
-
 static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
-  return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && is_numbers(center, Rf_ncols(x)) &&
-         is_numbers(inverse_scale, Rf_ncols(x));
+  return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && wb_is_numbers(center, Rf_ncols(x)) &&
+         wb_is_numbers(inverse_scale, Rf_ncols(x));
 }
 
 static int is_hyperprior(SEXP hyper, double p) {
   SEXP learn = wb_list_element(hyper, "learn");
-  return TYPEOF(learn) == LGLSXP && Rf_xlength(learn) == 4 && is_numbers(wb_list_element(hyper, "mean"), p) &&
-         is_numbers(wb_list_element(hyper, "mean_scale"), 2) && is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
-         is_numbers(wb_list_element(hyper, "packed_scale"), p * (p + 1) / 2) &&
-         is_numbers(wb_list_element(hyper, "df_grid"), WB_MIXTURE_DF_GRID);
+  return TYPEOF(learn) == LGLSXP && Rf_xlength(learn) == 4 && wb_is_numbers(wb_list_element(hyper, "mean"), p) &&
+         wb_is_numbers(wb_list_element(hyper, "mean_scale"), 2) && wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
+         wb_is_numbers(wb_list_element(hyper, "packed_scale"), p * (p + 1) / 2) &&
+         wb_is_numbers(wb_list_element(hyper, "df_grid"), WB_MIXTURE_DF_GRID);
 }
 
 /* `values`: what may be learned of the prior. */
 static int is_prior(SEXP prior, SEXP values, double p) {
-  if (TYPEOF(prior) != VECSXP || !is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
+  if (TYPEOF(prior) != VECSXP || !wb_is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
   SEXP hyper = wb_list_element(prior, "hyper");
-  return is_numbers(wb_list_element(prior, "concentration"), 2) && is_numbers(wb_list_element(prior, "floor"), p) &&
+  return wb_is_numbers(wb_list_element(prior, "concentration"), 2) && wb_is_numbers(wb_list_element(prior, "floor"), p) &&
          (hyper == R_NilValue || is_hyperprior(hyper, p));
 }
 
@@ -70,8 +60,8 @@ static int is_state(SEXP state, SEXP prior, double p) {
   const double size = 1 + p + p * (p + 1) / 2;
   const double components = TYPEOF(statistics) == REALSXP ? (double)Rf_xlength(statistics) / size : 0;
   return components >= 1 && components == (double)(int32_t)components && TYPEOF(key) == RAWSXP &&
-         Rf_xlength(key) == 8 && is_numbers(wb_list_element(state, "sweep"), 1) &&
-         is_numbers(wb_list_element(state, "concentration"), 1);
+         Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1) &&
+         wb_is_numbers(wb_list_element(state, "concentration"), 1);
 }
 
 /* R's values to the host algorithm's. */
@@ -137,7 +127,8 @@ static uint32_t next_sweep(SEXP state) {
 /* The number of the sweep before which clusters are joined; 0 if there is none. */
 static uint32_t merge_sweep(SEXP state) {
   SEXP merge = wb_list_element(state, "merge");
-  return is_numbers(merge, 1) ? (uint32_t)Rf_asReal(merge) : 0;
+  const double sweep = wb_is_numbers(merge, 1) ? Rf_asReal(merge) : 0;
+  return sweep >= 0 && sweep <= UINT32_MAX ? (uint32_t)sweep : 0;
 }
 
 /* The host algorithm's values to R's. */
@@ -177,7 +168,7 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 /* Entries ---------------------------------------------------------------- */
 
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run) {
-  if (!is_data(x, center, inverse_scale)) return changed_fit();
+  if (!is_data(x, center, inverse_scale)) return wb_changed_fit();
   wb_message message;
   wb_run where;
   const wb_backend *backend;
@@ -208,7 +199,7 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP merge, SEXP labels) {
   if (!is_data(x, center, inverse_scale) || !is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x)))
-    return changed_fit();
+    return wb_changed_fit();
   wb_message message;
   int status = WB_OK;
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE);
@@ -242,8 +233,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
-      !is_numbers(center, p) || !is_numbers(scale, p))
-    return changed_fit();
+      !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
+    return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
   wb_mixture_hyperprior hyper;
   wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
@@ -282,7 +273,7 @@ SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP c
   static const char *const names[] = {"statistics", "concentration", "log_weight", "log_prior", "means", "covariances"};
   wb_message message;
   const int32_t p = LENGTH(center);
-  if (!is_state(state, prior, p) || !is_numbers(center, p) || !is_numbers(scale, p)) return changed_fit();
+  if (!is_state(state, prior, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p)) return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
   wb_mixture_hyperprior hyper;
   const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
@@ -310,9 +301,9 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   open_mixture *opened = mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const double p = opened->columns, components = (double)Rf_xlength(weights);
-  if (!is_numbers(weights, components) || components < 1 || !is_numbers(means, components * p) ||
-      !is_numbers(covariances, components * p * p) || !is_numbers(center, p) || !is_numbers(inverse_scale, p))
-    return changed_fit();
+  if (!wb_is_numbers(weights, components) || components < 1 || !wb_is_numbers(means, components * p) ||
+      !wb_is_numbers(covariances, components * p * p) || !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p))
+    return wb_changed_fit();
   const int k = LENGTH(weights), *wanted = LOGICAL_RO(want);
   const int64_t rows = wb_size_from_sexp(count);
   wb_mixture_state state = state_of(k, opened->columns);

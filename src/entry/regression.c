@@ -24,18 +24,8 @@ static void close_regression(SEXP pointer) {
   free(opened);
 }
 
-static int is_numbers(SEXP values, double length) {
-  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
-}
-
-static SEXP changed_fit(void) {
-  wb_message message;
-  wb_message_write(&message, "the parts of the fit do not agree in size or type: it has been changed since it was made");
-  return wb_failure(WB_ERROR_INPUT, &message);
-}
-
 static int is_optional(SEXP values, double length) {
-  return values == R_NilValue || is_numbers(values, length);
+  return values == R_NilValue || wb_is_numbers(values, length);
 }
 
 static int are_group_starts(SEXP starts, double rows) {
@@ -58,7 +48,7 @@ static int is_sparse(SEXP data, double rows, double columns) {
   if (!is_integers(starts, rows + 1)) return 0;
   const int *start = INTEGER_RO(starts);
   const R_xlen_t n = (R_xlen_t)rows;
-  if (start[0] != 0 || !is_integers(column, start[n]) || !is_numbers(wb_list_element(data, "value"), start[n])) return 0;
+  if (start[0] != 0 || !is_integers(column, start[n]) || !wb_is_numbers(wb_list_element(data, "value"), start[n])) return 0;
   const int *of = INTEGER_RO(column);
   for (R_xlen_t i = 0; i < n; i++) {
     if (start[i] > start[i + 1] || start[i + 1] > start[n]) return 0;
@@ -86,7 +76,7 @@ static int is_data(SEXP data) {
   const double rows = rows_of(data), columns = columns_of(data);
   return rows > 0 && columns > 0 && Rf_ncols(kappa) > 0 && Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES &&
          (x == R_NilValue ? is_sparse(data, rows, columns) : is_dense(x, rows, columns)) &&
-         is_numbers(wb_list_element(data, "inverse_scale"), columns) && is_numbers(wb_list_element(data, "shape"), rows) &&
+         wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) && wb_is_numbers(wb_list_element(data, "shape"), rows) &&
          is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
          are_group_starts(wb_list_element(data, "group_start"), rows);
 }
@@ -113,7 +103,7 @@ static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_
 
 /* `data`: what regression_data() of R/bayes_logit_sampler.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
-  if (!is_data(data)) return changed_fit();
+  if (!is_data(data)) return wb_changed_fit();
   wb_message message;
   wb_run where;
   const wb_backend *backend;
@@ -163,9 +153,9 @@ static int is_state(const open_regression *opened, SEXP state) {
   if (TYPEOF(state) != VECSXP) return 0;
   state_sizes(opened, size);
   for (int i = 0; i < STATE_PARTS; i++)
-    if (!is_numbers(wb_list_element(state, state_names[i]), size[i])) return 0;
+    if (!wb_is_numbers(wb_list_element(state, state_names[i]), size[i])) return 0;
   SEXP key = wb_list_element(state, "key");
-  return TYPEOF(key) == RAWSXP && Rf_xlength(key) == 8 && is_numbers(wb_list_element(state, "sweep"), 1);
+  return TYPEOF(key) == RAWSXP && Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1);
 }
 
 /* Copies a state's vectors into `out`, which is to become the new state, and points there. */
@@ -196,7 +186,7 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_state(opened, state)) return changed_fit();
+  if (!is_state(opened, state)) return wb_changed_fit();
   SEXP out = PROTECT(wb_list_new(STATE_PARTS, state_names));
   wb_regression_state current = copy_state(opened, state, out);
   const int status = wb_regression_start(opened->backend, opened->session, &current,
@@ -207,16 +197,16 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
 
 static int is_prior(double p, SEXP prior) {
   SEXP shrunk = wb_list_element(prior, "shrunk"), counts = wb_list_element(prior, "counts");
-  if (TYPEOF(prior) != VECSXP || !is_numbers(wb_list_element(prior, "mean"), p) ||
-      !is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
+  if (TYPEOF(prior) != VECSXP || !wb_is_numbers(wb_list_element(prior, "mean"), p) ||
+      !wb_is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
       !(shrunk == R_NilValue || (TYPEOF(shrunk) == LGLSXP && Rf_xlength(shrunk) == (R_xlen_t)p)) ||
-      !is_numbers(wb_list_element(prior, "global_scale"), 1) || !is_numbers(wb_list_element(prior, "group_scale"), 1) ||
-      !is_numbers(wb_list_element(prior, "dispersion"), 2))
+      !wb_is_numbers(wb_list_element(prior, "global_scale"), 1) || !wb_is_numbers(wb_list_element(prior, "group_scale"), 1) ||
+      !wb_is_numbers(wb_list_element(prior, "dispersion"), 2))
     return 0;
   if (counts == R_NilValue) return 1;
   SEXP value = wb_list_element(counts, "value");
-  return TYPEOF(value) == REALSXP && is_numbers(wb_list_element(counts, "weight"), (double)Rf_xlength(value)) &&
-         is_numbers(wb_list_element(counts, "rows"), 1);
+  return TYPEOF(value) == REALSXP && wb_is_numbers(wb_list_element(counts, "weight"), (double)Rf_xlength(value)) &&
+         wb_is_numbers(wb_list_element(counts, "rows"), 1);
 }
 
 static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
@@ -237,7 +227,7 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_prior(opened->columns, prior) || !is_state(opened, state)) return changed_fit();
+  if (!is_prior(opened->columns, prior) || !is_state(opened, state)) return wb_changed_fit();
   const int count = Rf_asInteger(sweeps);
   SEXP out = PROTECT(wb_list_new(10, names));
   wb_regression_state current = copy_state(opened, state, out);
@@ -265,13 +255,13 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
  * packed, and X'z. `data` without groups. */
 SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run) {
   static const char *const names[] = {"coefficients", "statistics"};
-  if (!is_data(data)) return changed_fit();
+  if (!is_data(data)) return wb_changed_fit();
   wb_message message;
   wb_run where;
   const wb_backend *backend;
   const wb_regression_data rows = data_from_list(data, 0, NULL);
-  if (!is_prior(rows.columns, prior) || !is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
-    return changed_fit();
+  if (!is_prior(rows.columns, prior) || !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
+    return wb_changed_fit();
   wb_run_from_list(run, &where, &backend);
   const wb_regression_prior priors = prior_from_list(prior, rows.columns);
   double scalars[WB_REGRESSION_SCALARS] = {0, 1, 1};

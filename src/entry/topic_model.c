@@ -29,12 +29,6 @@ static session *open_session(SEXP pointer, wb_message *message) {
   return s;
 }
 
-static SEXP changed_fit(void) {
-  wb_message message;
-  wb_message_write(&message, "the parts of the fit do not agree in size or type: it has been changed since it was made");
-  return wb_failure(WB_ERROR_INPUT, &message);
-}
-
 /* Counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
 static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(count) != INTSXP || LENGTH(start) < 1 ||
@@ -55,7 +49,7 @@ static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
 }
 
 SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run) {
-  if (!is_counts(start, row, count, Rf_asInteger(documents))) return changed_fit();
+  if (!is_counts(start, row, count, Rf_asInteger(documents))) return wb_changed_fit();
   wb_message message;
   wb_run where;
   const wb_backend *backend;
@@ -128,7 +122,7 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) || !is_positive(prior, 4)) return changed_fit();
+  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) || !is_positive(prior, 4)) return wb_changed_fit();
   const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want);
   const double *shapes = REAL_RO(prior);
   const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]};
@@ -172,7 +166,7 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
   if (!topic || !is_positive(alpha, k) || !is_positive(beta, 1) || TYPEOF(theta_sum) != REALSXP ||
       Rf_xlength(theta_sum) != k * s->corpus.documents ||
       (has_phi && (TYPEOF(phi_sum) != REALSXP || Rf_xlength(phi_sum) != k * s->corpus.terms)))
-    return changed_fit();
+    return wb_changed_fit();
   int32_t *tally = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
   int64_t *size = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
   double *own = (double *)R_alloc((size_t)k, sizeof(double));
@@ -191,7 +185,7 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_matrix(phi, s->topics, s->corpus.terms)) return changed_fit();
+  if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
   const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
@@ -202,7 +196,7 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, s->topics)) return changed_fit();
+  if (!topic || !is_positive(alpha, s->topics)) return wb_changed_fit();
   double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
   SEXP out = PROTECT(topics_new(s));
   const wb_topic_model_functions *functions = s->backend->topic_model;
@@ -223,7 +217,7 @@ SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_matrix(theta, s->topics, s->corpus.documents)) return changed_fit();
+  if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
   const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
   UNPROTECT(1);

@@ -55,3 +55,8 @@ test_that("prices certify the optimum of larger problems", {
     expect_equal(cost_of(cost, solve_assignment(cost)), sum(row) + sum(column))
   }
 })
+
+test_that("what is no number has no assignment", {
+  expect_error(warpbayes:::solve_assignment(matrix(NaN, 3, 3)), "not finite", class = "warpbayes_error_input")
+  expect_error(warpbayes:::solve_assignment(matrix(0, 2, 3)), "do not agree", class = "warpbayes_error_input")
+})

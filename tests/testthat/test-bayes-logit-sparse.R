@@ -97,3 +97,14 @@ test_that("sparse fits predict, and complain about matrices that do not fit", {
     expect_error(native(C_regression_open, changed, run), "changed since it was made", class = input)
   }
 })
+
+test_that("predict() refuses a sparse matrix that it would not read", {
+  set.seed(1)
+  data <- data.frame(y = rep(0:1, 10), z = rnorm(20))
+  more <- Matrix::rsparsematrix(20, 2, 0.3)
+  fit <- bayes_logit(y ~ z, data, chains = 1, iter = 20, seed = 1, threads = 2)
+  expect_error(predict(fit, data, sparse = more), "the fit had no matrix", class = "warpbayes_error_input")
+  fit <- bayes_logit(y ~ z, data, sparse = more, chains = 1, iter = 20, seed = 1, threads = 2)
+  expect_error(predict(fit, sparse = more), "`newdata` is not", class = "warpbayes_error_input")
+  expect_identical(nrow(predict(fit, data, sparse = more)), 20L)
+})

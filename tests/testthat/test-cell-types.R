@@ -247,3 +247,15 @@ test_that("what cannot be joined is refused", {
   expect_error(plot(pictureless, type = "cells"), "`x` has lost its cells", class = error)
   expect_error(native(C_mixture_separation, c(1, 1), matrix(0, 2, 1), array(-1, c(1, 1, 2))), "pooled covariance of the components is not positive definite", class = error)
 })
+
+test_that("draws that were changed by hand are refused, and few cells are one type", {
+  set.seed(1)
+  few <- matrix(rnorm(40), 20)
+  prior <- dp_prior(concentration = c(shape = 2000, rate = 1))
+  fit <- suppressWarnings(dp_mixture(few, components = 64, chains = 1, iter = 40, prior = prior, seed = 1, threads = 2))
+  changed <- fit
+  changed$draws$weights[] <- 1 / 64
+  expect_identical(nrow(cell_types(changed, threads = 2)$types), 1L)
+  changed$draws$means[] <- NaN
+  expect_error(cell_types(changed, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
+})
