@@ -153,11 +153,11 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
   dimnames(fit$probe) <- list(NULL, fit$markers)
 
-  merge <- if (is.null(init)) merge_after(warmup) else 0
+  merge <- if (is.null(init) && nzchar(Sys.getenv('WBMERGE'))) merge_after(warmup) else 0
   fit <- start_chains(fit, function(key) {
     list(
       merge = if (merge > 0) merge + 1 else 0,
-      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, merge == 0, init),
+      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, merge == 0 && !moves, init),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
     )

@@ -40,9 +40,10 @@ mixture_step <- function(fit) {
   probe <- (t(fit$probe) - fit$center) / fit$scale
   jacobian <- unit_jacobian(fit)
   log_unit <- sum(log(fit$scale))
+  atoms <- find_atoms(fit)
   function(session, state, sweeps, keep) {
     slice <- native(
-      C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, probe,
+      C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, atoms, probe,
       keep & c("labels", "means", "covariances") %in% fit$keep, fit$center, fit$scale
     )
     state$statistics <- slice$statistics
@@ -104,4 +105,15 @@ unit_jacobian <- function(fit) {
 
 learned_names <- function(fit) {
   if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
+}
+
+find_atoms <- function(fit) {
+  rows <- unique(floor(seq(1, fit$rows, length.out = min(fit$rows, 10000L))))
+  found <- lapply(seq_along(fit$markers), function(j) {
+    values <- unique(fit$x[rows, j])
+    counts <- tabulate(match(fit$x[rows, j], values), length(values))
+    value <- values[counts >= max(5, length(rows) / 200, 5 * stats::median(counts))]
+    rbind(rep(j - 1, length(value)), (value - fit$center[[j]]) / fit$scale[[j]])
+  })
+  do.call(cbind, found)
 }

@@ -28,6 +28,18 @@ typedef struct wb_mixture_parameters {
   const double *log_constant; /* components: log pi - log|L| - p/2 log(2 pi) */
 } wb_mixture_parameters;
 
+/* How many pairs there are at most. */
+#define WB_MIXTURE_MOST_PAIRS 32
+
+/* Disjoint pairs of components, for moves that split a component in two halves and join
+ * two to one. All rows of a pair's two components belong to the pair. */
+typedef struct wb_mixture_pairs {
+  int32_t components, pairs;
+  const int32_t *pair; /* components: the pair of each; negative: none */
+  const int32_t *side; /* components: 0 or 1, which half of its pair it is; negative where the
+                        * halves are drawn because one of the two has no rows */
+} wb_mixture_pairs;
+
 /* A session: the data, in memory that the backend reads, and its working memory. */
 typedef struct wb_mixture_session wb_mixture_session;
 
@@ -55,6 +67,22 @@ typedef struct wb_mixture_functions {
   int (*evaluate)(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                   int64_t first, int64_t count, int32_t *labels, double *log_density,
                   double *probability, wb_message *message);
+  /* Chooses two rows of each pair, each uniformly, given the labels that draw_labels() drew
+   * last: one for each half, from all rows of the pair where the halves are to be drawn.
+   *   anchors  2 for each pair; negative where there is no row */
+  int (*choose_anchors)(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
+                        uint32_t iteration, int64_t *anchors, wb_message *message);
+  /* Draws the half of every row of a pair from two components, those of pair g being 2g and
+   * 2g + 1 of `halves`; the pair's anchors belong to their halves. Where `known` is not 0,
+   * a row whose component has a side belongs to that half.
+   *   step             the block of the rows' random numbers
+   *   statistics       2 pairs x WB_MIXTURE_STATISTICS(columns)
+   *   log_probability  of each pair: with which probability all its rows but the anchors
+   *                    are drawn to their halves */
+  int (*draw_halves)(wb_mixture_session *session, const wb_mixture_pairs *pairs,
+                     const wb_mixture_parameters *halves, const int64_t *anchors, int known,
+                     uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
+                     double *log_probability, wb_message *message);
   void (*close)(wb_mixture_session *session); /* takes NULL too; never fails */
 } wb_mixture_functions;
 

@@ -24,6 +24,9 @@ typedef enum wb_purpose {
   WB_PURPOSE_SUBSAMPLE = 26,       /* rows from which a fit starts [position] */
   WB_PURPOSE_START = 27,           /* centres chosen by k-means++ [centre] */
   WB_PURPOSE_SIMULATION = 28,      /* data drawn from the model [row] */
+  WB_PURPOSE_PAIR = 29,            /* which components are paired, and how each pair is split [component] */
+  WB_PURPOSE_ANCHOR = 30,          /* rows from which a split starts [row] */
+  WB_PURPOSE_HALF = 31,            /* the half of a row, a block for each step [row] */
 
   /* Sums of discrete random variables */
   WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */

@@ -16,6 +16,7 @@
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
+#include "core/mixture_half.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/scaled_value.h"
@@ -41,6 +42,7 @@ static inline size_t mixture_padded(int values) {
 
 struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are the session's own copies */
+  int32_t *labels;      /* rows: drawn last */
   int threads;
   wb_isa isa;
 };
@@ -57,6 +59,11 @@ typedef void evaluate_double(int p, int components, const double *coefficients, 
 typedef void evaluate_single(int p, int components, const float *coefficients, const float *x,
                              float *label, float *log_sum, double *probability, int64_t stride,
                              int rows);
+typedef void halves_double(int p, const double *coefficients, const double *x, double *difference);
+typedef void halves_single(int p, const float *coefficients, const float *x, double *difference);
+typedef void draw_rows(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row, const double *difference,
+                       double *half, double *log_first, double *log_second);
+typedef void tickets_of_rows(uint64_t key, uint32_t iteration, uint64_t first, uint64_t *tickets);
 typedef void load_column(const double *x, double center, double inverse_scale, void *line);
 typedef void add_rows(int values, const double *rows, size_t stride, const int32_t *members,
                       int count, double *sums);
@@ -65,6 +72,10 @@ static draw_double *const draw_doubles[] = WB_ISA_TABLE(mixture_draw_double);
 static draw_single *const draw_singles[] = WB_ISA_TABLE(mixture_draw_single);
 static evaluate_double *const evaluate_doubles[] = WB_ISA_TABLE(mixture_evaluate_double);
 static evaluate_single *const evaluate_singles[] = WB_ISA_TABLE(mixture_evaluate_single);
+static halves_double *const halves_doubles[] = WB_ISA_TABLE(mixture_halves_double);
+static halves_single *const halves_singles[] = WB_ISA_TABLE(mixture_halves_single);
+static draw_rows *const draw_rows_of[] = WB_ISA_TABLE(mixture_draw_halves);
+static tickets_of_rows *const tickets_of[] = WB_ISA_TABLE(mixture_tickets);
 static load_column *const load_doubles[] = WB_ISA_TABLE(mixture_load_double);
 static load_column *const load_singles[] = WB_ISA_TABLE(mixture_load_single);
 static add_rows *const add_rows_of[] = WB_ISA_TABLE(mixture_add_rows);
@@ -75,6 +86,11 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   wb_mixture_session *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
   if (!opened) return wb_out_of_memory(message, "the mixture session", sizeof *opened);
   double *center = (double *)(opened + 1), *inverse_scale = center + p;
+  opened->labels = malloc((size_t)data->rows * sizeof(int32_t));
+  if (!opened->labels) {
+    free(opened);
+    return wb_out_of_memory(message, "the labels", (size_t)data->rows * sizeof(int32_t));
+  }
   memcpy(center, data->center, p * sizeof(double));
   memcpy(inverse_scale, data->inverse_scale, p * sizeof(double));
   opened->data = *data;
@@ -87,6 +103,8 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
 }
 
 static void close_session(wb_mixture_session *session) {
+  if (!session) return;
+  free(session->labels);
   free(session);
 }
 
@@ -260,6 +278,7 @@ static void draw_leaf(const wb_mixture_session *session, const wb_mixture_parame
       const int32_t label = tile_label(data, t, l);
       t->drawn[first - begin + l] = label;
       log_likelihood += tile_log_sum(data, t, l);
+      session->labels[first + l] = label;
       if (labels) labels[first + l] = label;
     }
   }
@@ -328,6 +347,197 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
   return status;
 }
 
+static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
+                          uint32_t iteration, int64_t *anchors, wb_message *message) {
+  const size_t slots = 2 * (size_t)pairs->pairs;
+  const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
+  uint64_t *least = malloc(slots * sizeof(uint64_t));
+  if (!least) return wb_out_of_memory(message, "the least tickets", slots * sizeof(uint64_t));
+  for (size_t i = 0; i < slots; i++) least[i] = UINT64_MAX;
+  int failed = 0;
+  const int threads = useful_threads(session, 1, rows, tiles);
+#pragma omp parallel num_threads(threads)
+  {
+    uint64_t tickets[2 * MIXTURE_TILE], *own = malloc(slots * sizeof(uint64_t));
+    if (!own) {
+#pragma omp atomic write
+      failed = 1;
+    } else {
+      for (size_t i = 0; i < slots; i++) own[i] = UINT64_MAX;
+    }
+#pragma omp for schedule(static)
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      if (!own) continue;
+      const int64_t first = tile * MIXTURE_TILE;
+      tickets_of[session->isa](key, iteration, (uint64_t)first, tickets);
+      for (int l = 0; l < MIXTURE_TILE && first + l < rows; l++) {
+        const int32_t label = session->labels[first + l], pair = pairs->pair[label], side = pairs->side[label];
+        if (pair < 0) continue;
+        for (int half = 0; half < 2; half++) {
+          const uint64_t ticket = tickets[half * MIXTURE_TILE + l];
+          uint64_t *to = &own[2 * pair + half];
+          if ((side < 0 || side == half) && ticket < *to) *to = ticket;
+        }
+      }
+    }
+    if (own) {
+#pragma omp critical(wb_least_tickets)
+      for (size_t i = 0; i < slots; i++)
+        if (own[i] < least[i]) least[i] = own[i];
+    }
+    free(own);
+  }
+  for (size_t i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
+  free(least);
+  return failed ? wb_out_of_memory(message, "the least tickets", slots * sizeof(uint64_t)) : WB_OK;
+}
+
+/* What draw_halves() was asked for. */
+typedef struct halves_request {
+  const wb_mixture_pairs *pairs;
+  const void *packed; /* coefficients of the halves */
+  const int64_t *anchors;
+  int known;
+  uint64_t key;
+  uint32_t iteration, step;
+} halves_request;
+
+/* Draws the halves of `count` rows of a leaf, at most a tile of them, and adds to the log
+ * probability of their pair. Rows of the first half are listed from 0 on,
+ * those of the second from WB_LEAF_ROWS on; `listed` says how many there are. */
+static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair, int64_t leaf_begin,
+                             const int32_t *member, int count, tile *t, int32_t (*list)[WB_LEAF_ROWS], int listed[2],
+                             int64_t *log_probability) {
+  const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
+  const size_t padded = mixture_padded(p + 1), stride = 2 * mixture_coefficients(p) * (size_t)pair;
+  const int64_t *anchors = ask->anchors + 2 * (size_t)pair;
+  double difference[MIXTURE_TILE], half[MIXTURE_TILE], log_half[2][MIXTURE_TILE];
+  uint64_t row[MIXTURE_TILE];
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    const int32_t from = member[l < count ? l : 0];
+    const double *values = t->row + (size_t)from * padded + 1;
+    row[l] = (uint64_t)(leaf_begin + from);
+    if (single)
+      for (int c = 0; c < p; c++) ((float *)t->x)[c * MIXTURE_TILE + l] = (float)values[c];
+    else
+      for (int c = 0; c < p; c++) t->x[c * MIXTURE_TILE + l] = values[c];
+  }
+  if (single)
+    halves_singles[session->isa](p, (const float *)ask->packed + stride, (float *)t->x, difference);
+  else
+    halves_doubles[session->isa](p, (const double *)ask->packed + stride, t->x, difference);
+  draw_rows_of[session->isa](ask->key, ask->iteration, ask->step, row, difference, half, log_half[0], log_half[1]);
+  for (int l = 0; l < count; l++) {
+    const int64_t i = (int64_t)row[l];
+    const int32_t side = ask->pairs->side[session->labels[i]];
+    int to = i == anchors[1];
+    if (i != anchors[0] && i != anchors[1]) {
+      to = ask->known && side >= 0 ? side : half[l] > 0;
+      *log_probability += (int64_t)log_half[to][l];
+    }
+    list[to][listed[to]++] = member[l];
+  }
+}
+
+/* Copies the rows of a leaf that belong to pairs, scaled, and lists them by pair. */
+static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t begin, int rows, tile *t) {
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns;
+  const size_t padded = mixture_padded(p + 1);
+  for (int l = 0; l < rows; l++) {
+    const int32_t pair = pairs->pair[session->labels[begin + l]];
+    t->drawn[l] = pair < 0 ? pairs->pairs : pair;
+    if (pair < 0) continue;
+    double *row = t->row + (size_t)l * padded + 1;
+    for (int c = 0; c < p; c++) {
+      const double scaled = wb_scaled_value(data->x[(size_t)c * (size_t)data->rows + (size_t)(begin + l)], data->center[c],
+                                            data->inverse_scale[c]);
+      row[c] = data->precision == WB_SINGLE ? (double)wb_scaled_valuef(scaled) : scaled;
+    }
+  }
+  leaf_sort(pairs->pairs + 1, rows, t);
+}
+
+/* Draws the halves of a leaf's rows and adds the rows to the sums of their halves. */
+static void halve_leaf(const wb_mixture_session *session, const halves_request *ask, int64_t leaf, tile *t,
+                       int64_t *log_probability, double *sums) {
+  const int p = session->data.columns;
+  const size_t size = padded_sums(p), padded = mixture_padded(p + 1);
+  const int64_t begin = leaf * WB_LEAF_ROWS, left = session->data.rows - begin;
+  int32_t list[2][WB_LEAF_ROWS];
+  gather_leaf(session, ask->pairs, begin, left < WB_LEAF_ROWS ? (int)left : WB_LEAF_ROWS, t);
+  for (int32_t g = 0, at = 0; g < ask->pairs->pairs; g++) {
+    int listed[2] = {0, 0};
+    while (at < t->end[g]) {
+      const int count = t->end[g] - at < MIXTURE_TILE ? t->end[g] - at : MIXTURE_TILE;
+      draw_tile_halves(session, ask, g, begin, t->member + at, count, t, list, listed, &log_probability[g]);
+      at += count;
+    }
+    for (int half = 0; half < 2; half++)
+      if (listed[half] > 0)
+        add_rows_of[session->isa](p + 1, t->row, padded, list[half], listed[half], sums + (size_t)(2 * g + half) * size);
+  }
+}
+
+static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                       const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                       double *statistics, double *log_probability, wb_message *message) {
+  const int p = session->data.columns, count = 2 * pairs->pairs;
+  const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  const size_t size = padded_sums(p);
+  void *packed;
+  int status = pack_coefficients(session, halves, &packed, message);
+  if (status != WB_OK) return status;
+  int64_t *total = calloc((size_t)pairs->pairs, sizeof(int64_t));
+  if (!total) {
+    free(packed);
+    return wb_out_of_memory(message, "the pairs' probabilities", (size_t)pairs->pairs * sizeof(int64_t));
+  }
+  const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
+  wb_reduction_tree tree;
+  wb_reduction_open(&tree, leaves, (size_t)count * size);
+  const int threads = useful_threads(session, 2, session->data.rows, leaves);
+#pragma omp parallel num_threads(threads)
+  {
+    void *memory = wb_aligned_malloc(tile_bytes(p, pairs->pairs + 1));
+    int64_t *own = calloc((size_t)pairs->pairs, sizeof(int64_t));
+    tile t = {0};
+    if (memory && own) {
+      t = tile_in(memory, p);
+      leaf_prepare(p, &t);
+    } else {
+      wb_reduction_fail(&tree);
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t leaf = 0; leaf < leaves; leaf++) {
+      double *sums = memory && own ? wb_reduction_take(&tree) : NULL;
+      if (sums) {
+        halve_leaf(session, &ask, leaf, &t, own, sums);
+        wb_reduction_give(&tree, leaf, sums);
+      }
+    }
+    if (own)
+      for (int32_t g = 0; g < pairs->pairs; g++) {
+#pragma omp atomic
+        total[g] += own[g];
+      }
+    free(own);
+    wb_aligned_free(memory);
+  }
+  const double *root = wb_reduction_root(&tree);
+  if (root) {
+    for (int j = 0; j < count; j++)
+      unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+    for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = (double)total[g] / WB_HALF_UNIT;
+  } else {
+    status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
+  }
+  wb_reduction_close(&tree);
+  free(total);
+  free(packed);
+  return status;
+}
+
 static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                     int64_t first, int64_t count, int32_t *labels, double *log_density,
                     double *probability, wb_message *message) {
@@ -377,5 +587,7 @@ const wb_mixture_functions wb_cpu_mixture = {
   .open = open_session,
   .draw_labels = draw_labels,
   .evaluate = evaluate,
+  .choose_anchors = choose_anchors,
+  .draw_halves = draw_halves,
   .close = close_session,
 };

@@ -30,6 +30,27 @@
 #define REAL_UNIFORMS 4
 #include "cpu/mixture_tile.h"
 
+/* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
+static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
+                                         const double *difference, double *half, double *log_first, double *log_second) {
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    uint64_t bits, unused;
+    wb_philox_wide(key, step, row[l] & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_HALF, row[l]), iteration, &bits, &unused);
+    half[l] = wb_half_draw(difference[l], bits, &log_first[l], &log_second[l]);
+  }
+}
+
+/* Tickets of MIXTURE_TILE rows from `first` on, two each. */
+static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, uint64_t first, uint64_t *tickets) {
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    const uint64_t row = first + (uint64_t)l;
+    uint64_t one, other;
+    wb_philox_wide(key, 0, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration, &one, &other);
+    tickets[l] = wb_half_ticket(one, row);
+    tickets[MIXTURE_TILE + l] = wb_half_ticket(other, row);
+  }
+}
+
 /* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
  * column `column` on: they stay in registers while all rows of the component are added. */
 static inline __attribute__((always_inline)) void WB_NAME(add_block)(

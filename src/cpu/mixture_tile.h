@@ -233,6 +233,15 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
     }
 }
 
+/* By how much the log weight of the second of two components exceeds that of the first, for
+ * each row of the tile. */
+static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, const REAL *restrict x,
+                                      double *restrict difference) {
+  _Alignas(64) REAL weight[2][MIXTURE_TILE];
+  REAL_NAME(weigh_block)(p, 2, 0, coefficients, x, weight);
+  for (int l = 0; l < MIXTURE_TILE; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
+}
+
 #undef LANES
 #undef VECTORS
 #undef STEP

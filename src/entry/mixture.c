@@ -72,6 +72,15 @@ static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, w
   return data;
 }
 
+/* The data of an open session, in the units that it was opened with. */
+static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
+  double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
+  for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
+  const wb_mixture_data data = {REAL_RO(R_ExternalPtrProtected(pointer)), opened->rows, opened->columns,
+                                REAL_RO(center), inverse_scale, WB_DOUBLE};
+  return data;
+}
+
 static double *copy_of(const double *values, size_t size) {
   return memcpy(R_alloc(size, sizeof(double)), values, size * sizeof(double));
 }
@@ -223,7 +232,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
 /* `sweeps` sweeps from a state of the chain, and what R/dp_mixture_sampler.R makes of
  * them. probe: columns x points in scaled units. keep: whether the labels, means and
  * covariances of the last sweep are wanted. center, scale: the data's units. */
-SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP probe,
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "prior", "log_weight",
                                       "log_likelihood", "log_prior", "concentration_trace",
@@ -232,7 +241,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   open_mixture *opened = mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
-  if (!is_state(state, prior, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
+  if (!is_state(state, prior, p) || TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) ||
+      Rf_nrows(atoms) != 2 || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
       !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
     return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
@@ -241,9 +251,11 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   const int count = Rf_asInteger(sweeps), points = Rf_ncols(probe);
   const int *wanted = LOGICAL_RO(keep);
   SEXP out = PROTECT(wb_list_new(12, names));
+  const wb_mixture_data data = session_data(pointer, opened, center, scale);
+  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
       .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
-      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .points = points, .probe = REAL_RO(probe),
+      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = &spots, .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),

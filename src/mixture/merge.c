@@ -40,16 +40,25 @@ static double *statistics_of(const merge *m, int32_t j) {
   return m->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->prior->columns);
 }
 
-static double cluster_score(const merge *m, const double *statistics) {
-  const wb_mixture_prior *prior = m->prior;
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *scale) {
   const int32_t p = prior->columns;
+  const double n = statistics[0], df = prior->df + p + 1;
+  if (n <= 0) return 0;
+  for (size_t i = 0; i < wb_packed_size(p); i++) scale[i] = prior->df * prior->scale[i];
+  if (wb_cholesky(p, scale) != 0) return -wb_infinity();
+  const double before = df * wb_triangle_log_determinant(p, scale) - wb_lgamma_multivariate(p, 0.5 * df);
+  wb_mixture_posterior_scale(prior, statistics, scale);
+  if (wb_cholesky(p, scale) != 0) return -wb_infinity();
+  return before + wb_lgamma_multivariate(p, 0.5 * (df + n)) - (df + n) * wb_triangle_log_determinant(p, scale) -
+         0.5 * p * wb_log1p(prior->mean_scale * n);
+}
+
+/* A cluster's share of the marginal posterior. */
+static double cluster_score(const merge *m, const double *statistics) {
   const double n = statistics[0];
   if (n <= 0) return 0;
-  wb_mixture_posterior_scale(prior, statistics, m->scale);
-  if (wb_cholesky(p, m->scale) != 0) return 0;
-  const double df = prior->df + n + p + 1;
-  return m->constant + wb_lgamma_multivariate(p, 0.5 * df) - df * wb_triangle_log_determinant(p, m->scale) -
-         0.5 * p * wb_log1p(prior->mean_scale * n) + wb_lgamma(n);
+  const double log_marginal = wb_mixture_log_marginal(m->prior, statistics, m->scale);
+  return log_marginal > -wb_infinity() ? m->constant + log_marginal + wb_lgamma(n) : 0;
 }
 
 static double merge_gain(const merge *m, int32_t a, int32_t b) {
@@ -160,18 +169,13 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
   m.distance = m.scale + triangle;
   m.neighbour = (int32_t *)(m.distance + NEIGHBOURS);
 
-  const double df = prior->df + p + 1;
-  for (size_t i = 0; i < triangle; i++) m.scale[i] = prior->df * prior->scale[i];
-  if (wb_cholesky(p, m.scale) == 0) {
-    m.constant = df * wb_triangle_log_determinant(p, m.scale) - wb_lgamma_multivariate(p, 0.5 * df) +
-                 wb_log(prior->shape / prior->rate);
-    for (int32_t j = 0; j < clusters; j++) m.score[j] = cluster_score(&m, statistics_of(&m, j));
-    for (int32_t j = 0; j < clusters; j++) {
-      for (int i = 0; i < NEIGHBOURS; i++) m.neighbour[(size_t)j * NEIGHBOURS + (size_t)i] = -1;
-      if (statistics_of(&m, j)[0] > 0) find_neighbours(&m, j);
-    }
-    join_while_it_pays(&m);
+  m.constant = wb_log(prior->shape / prior->rate);
+  for (int32_t j = 0; j < clusters; j++) m.score[j] = cluster_score(&m, statistics_of(&m, j));
+  for (int32_t j = 0; j < clusters; j++) {
+    for (int i = 0; i < NEIGHBOURS; i++) m.neighbour[(size_t)j * NEIGHBOURS + (size_t)i] = -1;
+    if (statistics_of(&m, j)[0] > 0) find_neighbours(&m, j);
   }
+  join_while_it_pays(&m);
   free(memory);
   wb_mixture_order_by_size(clusters, p, statistics);
   return WB_OK;

@@ -87,12 +87,20 @@ int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
                      uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
                      wb_message *message);
 
+/* Where splits may begin: at rows of the data, or at single values that many rows share. */
+typedef struct wb_mixture_spots {
+  const wb_mixture_data *data; /* of the session */
+  int32_t atoms;
+  const double *atom; /* 2 x atoms: a column, from 0, and the value, scaled */
+} wb_mixture_spots;
+
 /* What a call of wb_mixture_run() does, and what is noted after each sweep. */
 typedef struct wb_mixture_sweeps {
   int32_t count;
   uint32_t iteration; /* the number of the first sweep */
   uint64_t key;       /* of the chain's random numbers */
   int moves;          /* see wb_mixture_draw_parameters() */
+  const wb_mixture_spots *spots;
   uint32_t merge;     /* clusters are joined before the sweep with this number; 0: before none */
   int32_t points;
   const double *probe; /* columns x points, scaled units: where the density is noted */
@@ -159,6 +167,17 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
  * a component's inverse Wishart law given its statistics. */
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
                                 double *scale);
+
+/* The log marginal density of the rows of a component given these statistics, its mean and
+ * covariance integrated out, up to a factor pi^(-p/2) for each row; -infinity if it cannot be computed.
+ * `scale`: room for a packed triangle. */
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *scale);
+
+/* Splits and joins of components (split_merge.c), given the labels drawn last. Changes the
+ * statistics only. */
+int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
+                           const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
+                           wb_message *message);
 
 /* Puts components, given by their statistics, in order of size. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);

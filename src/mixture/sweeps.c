@@ -58,6 +58,10 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
                                 sweeps->moves, labels, &sweeps->log_likelihood[i], message);
     if (status != WB_OK) return status;
     note(sweeps, prior, state, i);
+    if (sweeps->moves && sweeps->iteration + (uint32_t)i >= sweeps->merge)
+      status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, sweeps->key,
+                                      sweeps->iteration + (uint32_t)i, message);
+    if (status != WB_OK) return status;
   }
   wb_mixture_moments(state, draw);
   return WB_OK;

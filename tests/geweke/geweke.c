@@ -381,7 +381,15 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         wrong++;
         continue;
       }
-      if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
+      /* Splits and joins leave no labels, but statistics: these go into a sweep of their own. */
+      if (c->moves) {
+        const double atom[4] = {0, 0.4, m->p - 1, -0.2};
+        const wb_mixture_spots spots = {&data, 2, atom};
+        wrong += wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,
+                                  &at.log_likelihood, &message) != WB_OK;
+        wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, key, 2 * iteration, &message) != WB_OK;
+      }
+      if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
                            &at.log_likelihood, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);
@@ -390,7 +398,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
       read_state(m, &s, &at);
       at.log_prior = wb_mixture_log_prior(&s.prior, &s.state);
       relate(m, &at);
-      redraw_data(m, &s.state, key, iteration, &at);
+      redraw_data(m, &s.state, key, 2 * iteration, &at);
       put_all(&f, m, &at);
       for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
     }

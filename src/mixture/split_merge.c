@@ -1,0 +1,357 @@
+/* Moves that split a component in two and join two to one: what single rows that change
+ * their component one by one reach only through states of low probability.
+ *
+ * All components are paired at random, whatever they hold. Given the labels z of the rows,
+ * with all parameters and sticks integrated out, a pair (a, b) proposes to
+ *   split   if one of the two is empty: the rows U of the other are divided;
+ *   join    if both hold rows: all of them, U, are given to one of the two.
+ * The pairs share no row, and how they are made does not depend on z: so each is a step of
+ * Metropolis and Hastings of its own, one after the other.
+ *
+ * How U is divided (Jain & Neal 2004, with parameters in place of their sequential draws, so
+ * that rows are independent): two rows, the anchors, are drawn from U. From two simple
+ * densities around them some steps follow, in each of which every row is drawn to a half and
+ * the halves' parameters are set to their posterior expectations: the launch. Given the parameters
+ * that it ends with, each row but the anchors is drawn to its half once more: q is the probability
+ * of that draw. A join uses a launch from an anchor in each component, and q of the halves
+ * as they are. The launch depends on U, the anchors and random numbers, never on how U is
+ * divided, and so cancels. With m() the marginal density of rows given their component
+ * (merge.c), the odds of split against join are
+ *   m(A) m(B) p(A in a, B in b) n_U^2 / (m(U) [p(U in a) + p(U in b)] n_A n_B q),
+ * where p() is the probability of the labels given alpha: see exchange_labels() of mixture.c. After it,
+ * the pair's two labels are exchanged with the probability that this has.
+ */
+#include "core/rounding.h"
+
+#include <stdlib.h>
+
+#include "core/elementary.h"
+#include "core/linear_algebra.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "core/scaled_value.h"
+#include "mixture/mixture.h"
+#include "numeric/memory.h"
+
+/* Steps of a launch, and the sd of the densities that it begins with, in those of U. */
+#define STEPS 4
+#define LEAST_SD 0.05
+/* The other beginning: rows whose value in one column agrees with an anchor's up to this many
+ * sd of the floor are told apart from all others, by these odds. */
+#define SPIKE_SD 2.0
+#define SPIKE_LOG_ODDS 5.0
+
+typedef struct moves {
+  const wb_mixture_prior *prior;
+  wb_mixture_state *state;
+  const wb_mixture_spots *spots;
+  int32_t all, pairs;      /* how many pairs there are, and how many of them propose */
+  int32_t *first, *second; /* components of each pair */
+  int32_t *place;       /* of each pair among those that propose; -1: proposes nothing */
+  int32_t *pair, *side; /* see wb_mixture_pairs */
+  int64_t *anchor;
+  int32_t *kind;
+  double *log_uniform;  /* of each pair */
+  double *joined;       /* statistics of U, of each proposing pair */
+  double *halves;       /* statistics of its halves */
+  double *factor, *offset, *log_constant, *log_probability;
+  double *scale;        /* a packed triangle */
+} moves;
+
+static double *statistics_of(const moves *m, int32_t j) {
+  return m->state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->state->columns);
+}
+
+static double count_of(const moves *m, int32_t j) {
+  return statistics_of(m, j)[0];
+}
+
+/* log p(z | alpha), up to what two components do not change, as if they held n_first and n_second
+ * rows; see exchange_labels(). */
+static double log_labels(const moves *m, int32_t first, int32_t second, double n_first, double n_second) {
+  const int32_t k = m->state->components, low = first < second ? first : second, high = first < second ? second : first;
+  const double n_high = first < second ? n_second : n_first, n_low = first < second ? n_first : n_second;
+  const double alpha = m->state->concentration;
+  double behind = n_high, sum = wb_lgamma(1 + n_low) + wb_lgamma((high == k - 1 ? alpha : 1) + n_high), product = 1;
+  for (int32_t j = high + 1; j < k; j++) behind += count_of(m, j);
+  for (int32_t j = high - 1; j >= low; j--) {
+    if (j <= k - 3) product *= alpha + behind;
+    if (product > 1e200 || product < 1e-200) {
+      sum -= wb_log(product);
+      product = 1;
+    }
+    behind += count_of(m, j);
+  }
+  return sum - wb_log(product);
+}
+
+static double log_sum(double a, double b) {
+  return a > b ? a + wb_log1p(wb_exp(b - a)) : b + wb_log1p(wb_exp(a - b));
+}
+
+/* log [p(U in a) + p(U in b)] and log p(A in a, B in b). */
+static double log_joined(const moves *m, int32_t g, double rows) {
+  return log_sum(log_labels(m, m->first[g], m->second[g], rows, 0), log_labels(m, m->first[g], m->second[g], 0, rows));
+}
+
+/* The most that log_joined() - log_labels() can be whatever the other components hold. The pairs
+ * before may change that. */
+static double log_joined_at_most(const moves *m, int32_t g) {
+  const int32_t k = m->state->components, a = m->first[g], b = m->second[g], low = a < b ? a : b, high = a < b ? b : a;
+  const double n_low = count_of(m, low), n_high = count_of(m, high), rows = n_low + n_high;
+  const double alpha = m->state->concentration, last = high == k - 1 ? alpha : 1;
+  const int32_t factors = (high - 1 < k - 3 ? high - 1 : k - 3) - low + 1;
+  const double in_low = wb_lgamma(1 + rows) + wb_lgamma(last) + factors * wb_log((alpha + n_high) / alpha);
+  return log_sum(in_low, wb_lgamma(last + rows)) - wb_lgamma(1 + n_low) - wb_lgamma(last + n_high);
+}
+
+static void pair_components(moves *m, uint64_t key, uint32_t iteration) {
+  const int32_t k = m->state->components;
+  int32_t *order = m->pair; /* not needed yet */
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)k);
+  for (int32_t j = 0; j < k; j++) order[j] = j;
+  for (int32_t j = k - 1; j > 0; j--) {
+    int32_t other = (int32_t)(wb_stream_uniform(&stream) * (j + 1));
+    const int32_t kept = order[j];
+    if (other > j) other = j;
+    order[j] = order[other];
+    order[other] = kept;
+  }
+  for (int32_t g = 0; g < m->all; g++) {
+    m->first[g] = order[2 * g];
+    m->second[g] = order[2 * g + 1];
+  }
+}
+
+/* Which pairs propose something that can be accepted: a join is not begun where it would be
+ * refused even with q = 1 and the most favourable order of the labels. */
+static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
+  const int32_t k = m->state->components;
+  const size_t size = WB_MIXTURE_STATISTICS(m->state->columns);
+  pair_components(m, key, iteration);
+  for (int32_t j = 0; j < k; j++) m->pair[j] = m->side[j] = -1;
+  m->pairs = 0;
+  for (int32_t g = 0; g < m->all; g++) {
+    const int32_t a = m->first[g], b = m->second[g];
+    const double n_a = count_of(m, a), n_b = count_of(m, b), rows = n_a + n_b;
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
+    m->log_uniform[g] = wb_log(wb_stream_uniform(&stream));
+    m->place[g] = -1;
+    if (rows < 2) continue;
+    double *joined = m->joined + (size_t)m->pairs * size;
+    for (size_t i = 0; i < size; i++) joined[i] = statistics_of(m, a)[i] + statistics_of(m, b)[i];
+    const int holds_both = n_a > 0 && n_b > 0;
+    if (holds_both) {
+      const double most = wb_mixture_log_marginal(m->prior, joined, m->scale) -
+                          wb_mixture_log_marginal(m->prior, statistics_of(m, a), m->scale) -
+                          wb_mixture_log_marginal(m->prior, statistics_of(m, b), m->scale) +
+                          log_joined_at_most(m, g);
+      if (!(m->log_uniform[g] < most)) continue;
+    }
+    m->pair[a] = m->pair[b] = m->place[g] = m->pairs++;
+    if (holds_both) {
+      m->side[a] = 0;
+      m->side[b] = 1;
+    }
+  }
+}
+
+/* A half's density from its statistics: the posterior expectations of Sigma^-1 and mu. */
+static int estimate(moves *m, size_t half, double rows) {
+  const int32_t p = m->state->columns;
+  const size_t triangle = wb_packed_size(p);
+  const double *statistics = m->halves + half * WB_MIXTURE_STATISTICS(p);
+  const double n = statistics[0], shrink = 1 / (1 + m->prior->mean_scale * n);
+  double *factor = m->factor + half * triangle, *offset = m->offset + half * (size_t)p, trace = 0;
+  wb_mixture_posterior_scale(m->prior, statistics, factor);
+  for (size_t i = 0; i < triangle; i++) factor[i] /= m->prior->df + n + p + 1;
+  if (wb_cholesky(p, factor) != 0) return 0;
+  wb_triangle_inverse(p, factor, factor);
+  for (int32_t r = 0; r < p; r++)
+    m->scale[r] = (m->prior->mean[r] + m->prior->mean_scale * statistics[1 + r]) * shrink;
+  wb_triangle_apply(p, factor, m->scale, offset);
+  if (m->prior->floor)
+    for (int32_t r = 0; r < p; r++)
+      for (int32_t c = 0; c <= r; c++)
+        trace = wb_fma(m->prior->floor[c] * factor[wb_packed_row(r) + (size_t)c], factor[wb_packed_row(r) + (size_t)c], trace);
+  m->log_constant[half] = wb_log((n + 0.5) / (rows + 1)) + wb_triangle_log_determinant(p, factor) - 0.5 * trace;
+  return 1;
+}
+
+/* A density that no row falls under: for the halves of a pair that has given up. */
+static void clear_half(moves *m, size_t half) {
+  const int32_t p = m->state->columns;
+  memset(m->factor + half * wb_packed_size(p), 0, wb_packed_size(p) * sizeof(double));
+  memset(m->offset + half * (size_t)p, 0, (size_t)p * sizeof(double));
+  m->log_constant[half] = 0;
+}
+
+static double floor_of(const moves *m, int32_t column) {
+  const double floor = m->prior->floor ? m->prior->floor[column] : 0;
+  return floor > 1e-12 ? floor : 1e-12;
+}
+
+static void anchor_values(const moves *m, int64_t row, double *x) {
+  const wb_mixture_data *data = m->spots->data;
+  for (int32_t c = 0; c < data->columns; c++)
+    x[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
+}
+
+/* A number between low and high, uniform on the log scale. */
+static double log_uniform_between(double low, double high, double u) {
+  return low * wb_exp(u * wb_log(high / low));
+}
+
+/* What is told apart first: values of column r near `value`, closer than about three `sd`. */
+static void begin_spike(moves *m, size_t half, int32_t r, double value, double sd) {
+  const int32_t p = m->state->columns;
+  clear_half(m, half);
+  clear_half(m, half ^ 1);
+  m->factor[half * wb_packed_size(p) + wb_packed_row(r) + (size_t)r] = 1 / sd;
+  m->offset[half * (size_t)p + (size_t)r] = value / sd;
+  m->log_constant[half] = SPIKE_LOG_ODDS;
+}
+
+/* What a launch begins with. */
+static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
+  const int32_t p = m->state->columns;
+  const size_t triangle = wb_packed_size(p), place = (size_t)m->place[g], half = 2 * place;
+  int64_t *anchor = m->anchor + half;
+  const double *joined = m->joined + place * WB_MIXTURE_STATISTICS(p);
+  double *factor = m->factor + half * triangle, *offset = m->offset + half * (size_t)p;
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
+  (void)wb_stream_uniform(&stream); /* decides on the proposal */
+  (void)wb_stream_uniform(&stream); /* and this on the order of the labels */
+  const double kind = wb_stream_uniform(&stream), which = wb_stream_uniform(&stream), width = wb_stream_uniform(&stream);
+  m->kind[g] = kind < 0.4 || (kind < 0.7 && !m->spots->atoms) ? 0 : kind < 0.7 ? 1 : 2;
+  if (m->kind[g] == 1) {
+    const size_t atom = (size_t)(which * m->spots->atoms);
+    const int32_t r = (int32_t)m->spots->atom[2 * atom];
+    anchor[0] = anchor[1] = -1;
+    begin_spike(m, half + (width < 0.5), r, m->spots->atom[2 * atom + 1], SPIKE_SD * wb_sqrt(floor_of(m, r)));
+    return 1;
+  }
+  if (anchor[0] < 0 || anchor[1] < 0 || anchor[0] == anchor[1]) return 0;
+  anchor_values(m, anchor[0], m->scale + triangle);
+  if (m->kind[g] == 2) {
+    const int32_t r = (int32_t)(which * p);
+    const double low = SPIKE_SD * wb_sqrt(floor_of(m, r)), mean = joined[1 + r] / joined[0];
+    const double variance = joined[1 + p + wb_packed_row(r) + (size_t)r] / joined[0] - mean * mean;
+    const double high = 0.5 * wb_sqrt(variance > low * low ? variance : low * low);
+    begin_spike(m, half, r, m->scale[triangle + (size_t)r], high > low ? log_uniform_between(low, high, width) : low);
+    return 1;
+  }
+  wb_mixture_posterior_scale(m->prior, joined, factor);
+  for (size_t i = 0; i < triangle; i++) factor[i] /= m->prior->df + joined[0] + p + 1;
+  if (wb_cholesky(p, factor) != 0) return 0;
+  wb_triangle_inverse(p, factor, factor);
+  memcpy(factor + triangle, factor, triangle * sizeof(double));
+  const double shrink = 1 / (1 + m->prior->mean_scale * joined[0]), sd = log_uniform_between(LEAST_SD, 1, width);
+  for (int32_t r = 0; r < p; r++) m->scale[r] = (m->prior->mean[r] + m->prior->mean_scale * joined[1 + r]) * shrink;
+  wb_triangle_apply(p, factor, m->scale, offset + p);
+  for (size_t i = 0; i < triangle; i++) factor[i] /= sd;
+  wb_triangle_apply(p, factor, m->scale + triangle, offset);
+  m->log_constant[half] = -p * wb_log(sd);
+  m->log_constant[half + 1] = 0;
+  return 1;
+}
+
+/* The decision on pair g, whose halves are drawn. */
+static void decide(moves *m, int32_t g) {
+  const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), place = (size_t)m->place[g];
+  const int32_t a = m->first[g], b = m->second[g];
+  double *own = statistics_of(m, a), *others = statistics_of(m, b);
+  const int joins = m->side[a] >= 0;
+  const double *first = joins ? own : m->halves + 2 * place * size, *second = joins ? others : first + size;
+  const double *joined = m->joined + place * size;
+  const double n_a = first[0], n_b = second[0], rows = joined[0];
+  if (!(n_a > 0 && n_b > 0)) return;
+  const double log_odds = wb_mixture_log_marginal(m->prior, first, m->scale) +
+                          wb_mixture_log_marginal(m->prior, second, m->scale) -
+                          wb_mixture_log_marginal(m->prior, joined, m->scale) + log_labels(m, a, b, n_a, n_b) -
+                          log_joined(m, g, rows) + (m->kind[g] == 1 ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
+  if (!(m->log_uniform[g] < (joins ? -log_odds : log_odds))) return;
+  if (joins) {
+    memcpy(own, joined, size * sizeof(double));
+    memset(others, 0, size * sizeof(double));
+  } else {
+    memcpy(own, first, size * sizeof(double));
+    memcpy(others, second, size * sizeof(double));
+  }
+}
+
+/* The labels of a pair are exchanged with the probability of that order. */
+static void order_labels(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
+  const int32_t a = m->first[g], b = m->second[g];
+  const double n_a = count_of(m, a), n_b = count_of(m, b);
+  if (n_a == n_b) return;
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
+  (void)wb_stream_uniform(&stream);
+  const double log_odds = log_labels(m, a, b, n_b, n_a) - log_labels(m, a, b, n_a, n_b);
+  if (!(wb_stream_uniform(&stream) * (1 + wb_exp(-log_odds)) < 1)) return;
+  double *own = statistics_of(m, a), *others = statistics_of(m, b);
+  for (size_t i = 0; i < WB_MIXTURE_STATISTICS(m->state->columns); i++) {
+    const double kept = own[i];
+    own[i] = others[i];
+    others[i] = kept;
+  }
+}
+
+/* Proposals of all pairs: anchors, launches, and the last draw of halves. */
+static int propose(moves *m, const wb_backend *backend, wb_mixture_session *session, uint64_t key, uint32_t iteration,
+                   wb_message *message) {
+  const int32_t k = m->state->components;
+  const wb_mixture_pairs pairs = {k, m->pairs, m->pair, m->side};
+  const wb_mixture_parameters halves = {2 * m->pairs, m->factor, m->offset, m->log_constant};
+  int status = backend->mixture->choose_anchors(session, &pairs, key, iteration, m->anchor, message);
+  for (uint32_t step = 0; step <= STEPS && status == WB_OK; step++) {
+    for (int32_t g = 0; g < m->all; g++) {
+      if (m->place[g] < 0) continue;
+      const size_t half = 2 * (size_t)m->place[g];
+      const double rows = m->joined[(size_t)m->place[g] * WB_MIXTURE_STATISTICS(m->state->columns)];
+      const int fine = step == 0 ? begin_launch(m, g, key, iteration) : estimate(m, half, rows) && estimate(m, half + 1, rows);
+      if (fine) continue;
+      clear_half(m, half);
+      clear_half(m, half + 1);
+      m->place[g] = -1;
+    }
+    status = backend->mixture->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step,
+                                           m->halves, m->log_probability, message);
+  }
+  return status;
+}
+
+int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
+                           const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
+                           wb_message *message) {
+  const size_t k = (size_t)state->components, p = (size_t)state->columns, pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
+  const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
+  if (pairs == 0 || spots->data->rows > UINT32_MAX) return WB_OK;
+  const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + p;
+  const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
+  void *memory = malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "the split and merge moves", bytes);
+  moves m = {.prior = prior, .state = state, .all = (int32_t)pairs, .spots = spots, .log_uniform = memory};
+  m.joined = m.log_uniform + pairs;
+  m.halves = m.joined + pairs * size;
+  m.factor = m.halves + 2 * pairs * size;
+  m.offset = m.factor + 2 * pairs * triangle;
+  m.log_constant = m.offset + 2 * pairs * p;
+  m.log_probability = m.log_constant + 2 * pairs;
+  m.scale = m.log_probability + pairs;
+  m.anchor = (int64_t *)(m.scale + triangle + p);
+  m.first = (int32_t *)(m.anchor + 2 * pairs);
+  m.second = m.first + pairs;
+  m.place = m.second + pairs;
+  m.kind = m.place + pairs;
+  m.pair = m.kind + pairs;
+  m.side = m.pair + k;
+  choose_pairs(&m, key, iteration);
+  const int status = m.pairs > 0 ? propose(&m, backend, session, key, iteration, message) : WB_OK;
+  for (int32_t g = 0; g < (int32_t)pairs && status == WB_OK; g++) {
+    if (m.place[g] >= 0) decide(&m, g);
+    order_labels(&m, g, key, iteration);
+  }
+  free(memory);
+  return status;
+}
