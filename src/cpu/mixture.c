@@ -11,11 +11,13 @@
 #include "core/rounding.h"
 
 #include "cpu/backend.h"
+#include "cpu/mixture_session.h"
 
 #include <stdlib.h>
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
+#include "core/mixture_component.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/scaled_value.h"
@@ -38,12 +40,6 @@ static inline size_t mixture_padded(int values) {
 
 #define WB_LOOPS "cpu/mixture_loops.h"
 #include "numeric/isa.h"
-
-struct wb_mixture_session {
-  wb_mixture_data data; /* center and inverse_scale are the session's own copies */
-  int threads;
-  wb_isa isa;
-};
 
 typedef void draw_double(int p, int components, const double *coefficients, const double *x,
                          uint64_t key, uint32_t iteration, uint64_t first_row, double *label,
@@ -82,11 +78,14 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->data.inverse_scale = inverse_scale;
   opened->threads = run->threads;
   opened->isa = run->isa;
+  opened->components = 0;
+  opened->memory = NULL;
   *session = opened;
   return WB_OK;
 }
 
 static void close_session(wb_mixture_session *session) {
+  if (session) free(session->memory);
   free(session);
 }
 
@@ -271,22 +270,13 @@ static void draw_leaf(const wb_mixture_session *session, const wb_mixture_parame
   sums[(size_t)k * size] = log_likelihood;
 }
 
-/* How many threads to use for `rows` rows in `units` units of work: one for each half
- * millisecond of work or so. On a busy machine the system may set a thread aside for
- * milliseconds while all others wait for it. */
-static int useful_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
-  const double p = session->data.columns;
-  const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
-  double threads = 1 + operations / 2e7;
-  if (threads > session->threads) threads = session->threads;
-  if (threads > (double)units) threads = (double)units;
-  return threads < 1 ? 1 : (int)threads;
-}
-
-static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                       uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
-                       double *log_likelihood, wb_message *message) {
-  const int p = session->data.columns, k = parameters->components;
+static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                       int32_t *labels, double *sizes, double *log_likelihood, wb_message *message) {
+  const int p = session->data.columns, k = session->components;
+  const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
+  const wb_mixture_parameters *parameters = &allocation;
+  for (int j = 0; j < k; j++)
+    session->log_constant[j] = wb_component_log_floored(p, log_weight[j], session->log_determinant[j], session->floor_trace[j]);
   const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const size_t size = padded_sums(p);
   void *packed;
@@ -294,7 +284,7 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
   if (status != WB_OK) return status;
   wb_reduction_tree tree;
   wb_reduction_open(&tree, leaves, (size_t)k * size + 8);
-  const int threads = useful_threads(session, k, session->data.rows, leaves);
+  const int threads = mixture_threads(session, k, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, k));
@@ -317,8 +307,11 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
   }
   const double *root = wb_reduction_root(&tree);
   if (root) {
-    for (int j = 0; j < k; j++)
-      unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+    for (int j = 0; j < k; j++) {
+      double *statistics = session->statistics + (size_t)j * WB_MIXTURE_STATISTICS(p);
+      unpack_statistics(p, root + (size_t)j * size, statistics);
+      sizes[j] = statistics[0];
+    }
     *log_likelihood = root[(size_t)k * size];
   } else {
     status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
@@ -338,7 +331,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   void *packed;
   int status = pack_coefficients(session, parameters, &packed, message);
   if (status != WB_OK) return status;
-  const int threads = useful_threads(session, k, count, tiles);
+  const int threads = mixture_threads(session, k, count, tiles);
   int failed = 0;
 #pragma omp parallel num_threads(threads)
   {
@@ -375,7 +368,14 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
 
 const wb_mixture_functions wb_cpu_mixture = {
   .open = open_session,
+  .set_components = wb_cpu_mixture_set_components,
+  .set_statistics = wb_cpu_mixture_set_statistics,
+  .get_statistics = wb_cpu_mixture_get_statistics,
+  .draw_components = wb_cpu_mixture_draw_components,
+  .add_precisions = wb_cpu_mixture_add_precisions,
+  .measure = wb_cpu_mixture_measure,
   .draw_labels = draw_labels,
+  .get_components = wb_cpu_mixture_get_components,
   .evaluate = evaluate,
   .close = close_session,
 };

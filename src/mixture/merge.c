@@ -33,7 +33,7 @@ typedef struct merge {
   double *score;        /* clusters */
   double *gain;         /* clusters x NEIGHBOURS */
   int32_t *neighbour;   /* clusters x NEIGHBOURS: -1 where there is none */
-  double *joined, *scale, *distance;
+  double *joined, *scale, *average, *distance;
 } merge;
 
 static double *statistics_of(const merge *m, int32_t j) {
@@ -45,7 +45,7 @@ static double cluster_score(const merge *m, const double *statistics) {
   const int32_t p = prior->columns;
   const double n = statistics[0];
   if (n <= 0) return 0;
-  wb_mixture_posterior_scale(prior, statistics, m->scale);
+  wb_mixture_posterior_scale(prior, statistics, m->average, m->scale);
   if (wb_cholesky(p, m->scale) != 0) return 0;
   const double df = prior->df + n + p + 1;
   return m->constant + wb_lgamma_multivariate(p, 0.5 * df) - df * wb_triangle_log_determinant(p, m->scale) -
@@ -149,7 +149,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
                      wb_message *message) {
   const int32_t p = prior->columns;
   const size_t k = (size_t)clusters, triangle = wb_packed_size(p);
-  const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + NEIGHBOURS;
+  const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + (size_t)p + NEIGHBOURS;
   const size_t bytes = numbers * sizeof(double) + k * NEIGHBOURS * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the start of a chain", bytes);
@@ -157,7 +157,8 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
   m.gain = m.score + k;
   m.joined = m.gain + k * NEIGHBOURS;
   m.scale = m.joined + WB_MIXTURE_STATISTICS(p);
-  m.distance = m.scale + triangle;
+  m.average = m.scale + triangle;
+  m.distance = m.average + p;
   m.neighbour = (int32_t *)(m.distance + NEIGHBOURS);
 
   const double df = prior->df + p + 1;

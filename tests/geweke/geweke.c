@@ -381,14 +381,17 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         wrong++;
         continue;
       }
-      if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
-                           &at.log_likelihood, &message) != WB_OK)
+      if (wb_mixture_begin(backend, session, &s.state, &message) != WB_OK ||
+          wb_mixture_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
+                           &at.log_likelihood, &message) != WB_OK ||
+          wb_mixture_log_prior(backend, session, &s.prior, &s.state, 0, NULL, &at.log_prior, &message) != WB_OK ||
+          wb_mixture_fetch_statistics(backend, session, &s.state, 0, m->k, &message) != WB_OK ||
+          wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);
       wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, expected);
       wrong += !same_statistics(m, s.state.statistics, expected, c->precision);
       read_state(m, &s, &at);
-      at.log_prior = wb_mixture_log_prior(&s.prior, &s.state);
       relate(m, &at);
       redraw_data(m, &s.state, key, iteration, &at);
       put_all(&f, m, &at);
