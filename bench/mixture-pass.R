@@ -20,7 +20,7 @@ prepare <- function(n, p, k, threads = 1, precision = "double") {
     sweep = function() elapsed(internal$native(
       internal$C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, p, 1), c(FALSE, FALSE, FALSE), numeric(p), rep(1, p)
     )),
-    parameters = function() elapsed(internal$native(internal$C_mixture_draw, prior, state, FALSE, FALSE, numeric(p), rep(1, p))),
+    parameters = function() elapsed(internal$native(internal$C_mixture_draw, session, prior, state, FALSE, FALSE, numeric(p), rep(1, p))),
     close = function() .Call(internal$C_mixture_close, session)
   )
 }

@@ -25,7 +25,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_close, 1),
   ENTRY(mixture_start, 8),
   ENTRY(mixture_sweep, 10),
-  ENTRY(mixture_draw, 6),
+  ENTRY(mixture_draw, 7),
   ENTRY(mixture_evaluate, 9),
   ENTRY(mixture_separation, 3),
   ENTRY(mixture_join_types, 2),

@@ -47,20 +47,77 @@ typedef struct wb_mixture_session wb_mixture_session;
  * its rows, p sums, and p(p+1)/2 sums of products, a lower triangle row by row. */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
 
+/* What to say with WB_ERROR_INPUT where the covariance of component %d, from 1, cannot be
+ * drawn: the first one that failed, by its number among the statistics. */
+#define WB_MIXTURE_NO_COVARIANCE "the covariance of component %d could not be drawn: its scale matrix is not finite"
+
+/* What means and covariances are drawn from, beside the rows (see mixture/mixture.h): m,
+ * gamma, nu, Phi, and the diagonal of E. */
+typedef struct wb_mixture_law {
+  const double *mean; /* columns */
+  double mean_scale, df;
+  const double *scale; /* packed lower triangle */
+  const double *floor; /* columns; NULL: zero */
+} wb_mixture_law;
+
+/* Sums over components, added to what is there; each may be NULL. */
+typedef struct wb_mixture_precisions {
+  double mean_weight, scale_weight;
+  double *pull;            /* columns: mean_weight Sigma_j^-1 mu_j */
+  double *mean_precision;  /* packed: mean_weight Sigma_j^-1 */
+  double *scale_precision; /* packed: scale_weight Sigma_j^-1 */
+} wb_mixture_precisions;
+
+/* Numbers of each component; outputs may be NULL. */
+typedef struct wb_mixture_measures {
+  double *log_determinant; /* components: log det F_j */
+  const double *center;    /* columns */
+  double *distance;        /* components: |F_j (mu_j - center)|^2 */
+  const double *root;      /* packed lower triangle */
+  double *trace;           /* components: |F_j root|^2, the sum of squares of all entries */
+  int32_t points;
+  const double *point;    /* columns x points, scaled units */
+  double *point_distance; /* components x points: |F_j x - offset_j|^2 */
+} wb_mixture_measures;
+
+/* The components of a session are its own: their statistics, which draw_labels() writes, and
+ * their parameters, which draw_components() draws from these. They stay where the
+ * backend computes. A sweep is one call of each; what it moves does not depend on the rows and,
+ * but for some numbers of each component, not on the components. */
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
               wb_message *message);
-  /* Draws the component of every row from its conditional posterior given
-   * `parameters`. The draw of row i depends on (key, iteration, i) alone.
+  /* How many components there are, and the statistics of all. */
+  int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics,
+                        wb_message *message);
+  /* Statistics of components first, ..., first + count - 1: count x
+   * WB_MIXTURE_STATISTICS(columns). */
+  int (*set_statistics)(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
+                        wb_message *message);
+  int (*get_statistics)(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
+                        wb_message *message);
+  /* Draws mean and covariance of every component. Component j is drawn from the statistics
+   * of component source[j] and from random numbers of (key, iteration, source[j]). The
+   * statistics keep their order until draw_labels() replaces them. Where a covariance cannot
+   * be drawn, this function, or the next draw_labels() or get_components(), fails. */
+  int (*draw_components)(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
+                         uint64_t key, uint32_t iteration, wb_message *message);
+  int (*add_precisions)(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
+  int (*measure)(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
+  /* Draws the component of every row from its conditional posterior given the parameters, and
+   * sums the rows of each component. The draw of row i depends on (key, iteration, i) alone.
+   *   log_weight      components
    *   labels          one for each row, from 0; or NULL
-   *   statistics      components x WB_MIXTURE_STATISTICS(columns): of the rows drawn
-   *                   to each component
-   *   log_likelihood  the sum over rows of the log mixture density in scaled units */
-  int (*draw_labels)(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                     uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
-                     double *log_likelihood, wb_message *message);
-  /* Evaluates rows first, ..., first + count - 1 under `parameters`. Each output may
-   * be NULL.
+   *   sizes           components: how many rows were drawn to each
+   *   log_likelihood  the sum over rows of the log mixture density in scaled units, each
+   *                   density lowered by its part of the floor */
+  int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                     int32_t *labels, double *sizes, double *log_likelihood, wb_message *message);
+  /* The parameters drawn last: means (components x columns) and F (components x packed
+   * triangle), each may be NULL. */
+  int (*get_components)(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
+  /* Evaluates rows first, ..., first + count - 1 under `parameters`, which need not be those
+   * of the session's components. Each output may be NULL.
    *   labels       the most probable component of each row, from 0
    *   log_density  the log mixture density of each row in scaled units
    *   probability  of each row (count) and component, column-major */

@@ -126,6 +126,17 @@ WB_HD uint64_t wb_stream_bits(wb_stream *stream) {
   return wb_bits64(bits, 0);
 }
 
+/* How many words have been taken, and a stream of which no word has been taken as it is
+ * after `word` of them. */
+WB_HD uint32_t wb_stream_word(const wb_stream *stream) {
+  return 2 * stream->block - (uint32_t)stream->holds_second;
+}
+WB_HD wb_stream wb_stream_from(wb_stream stream, uint32_t word) {
+  stream.block = word / 2;
+  if (word & 1) (void)wb_stream_bits(&stream);
+  return stream;
+}
+
 WB_HD double wb_stream_uniform(wb_stream *stream) {
   return wb_uniform(wb_stream_bits(stream));
 }

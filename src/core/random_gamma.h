@@ -43,13 +43,18 @@ WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
   return log_draw + wb_log(wb_stream_uniform(stream)) / shape;
 }
 
+/* A gamma draw of shape 1 or more. */
+WB_HD double wb_draw_gamma_from_one(wb_stream *stream, double shape) {
+  double d = shape - 0.3333333333333333;
+  double root = 1.0 + wb_draw_gamma_root(stream, d);
+  return d * (root * root * root);
+}
+
 /* A gamma draw, from the same words as wb_draw_log_gamma, which is to be used for
  * shapes below about 0.05, where a draw may underflow to 0. */
 WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
   if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
-  double d = shape - 0.3333333333333333;
-  double root = 1.0 + wb_draw_gamma_root(stream, d);
-  return d * (root * root * root);
+  return wb_draw_gamma_from_one(stream, shape);
 }
 
 #endif

@@ -11,11 +11,13 @@
 #include "core/rounding.h"
 
 #include "cpu/backend.h"
+#include "cpu/mixture_session.h"
 
 #include <stdlib.h>
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
+#include "core/mixture_component.h"
 #include "core/mixture_half.h"
 #include "core/philox.h"
 #include "core/purpose.h"
@@ -39,13 +41,6 @@ static inline size_t mixture_padded(int values) {
 
 #define WB_LOOPS "cpu/mixture_loops.h"
 #include "numeric/isa.h"
-
-struct wb_mixture_session {
-  wb_mixture_data data; /* center and inverse_scale are the session's own copies */
-  int32_t *labels;      /* rows: drawn last */
-  int threads;
-  wb_isa isa;
-};
 
 typedef void draw_double(int p, int components, const double *coefficients, const double *x,
                          uint64_t key, uint32_t iteration, uint64_t first_row, double *label,
@@ -98,6 +93,8 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->data.inverse_scale = inverse_scale;
   opened->threads = run->threads;
   opened->isa = run->isa;
+  opened->components = 0;
+  opened->memory = NULL;
   *session = opened;
   return WB_OK;
 }
@@ -105,6 +102,7 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
 static void close_session(wb_mixture_session *session) {
   if (!session) return;
   free(session->labels);
+  free(session->memory);
   free(session);
 }
 
@@ -290,22 +288,13 @@ static void draw_leaf(const wb_mixture_session *session, const wb_mixture_parame
   sums[(size_t)k * size] = log_likelihood;
 }
 
-/* How many threads to use for `rows` rows in `units` units of work: one for each half
- * millisecond of work or so. On a busy machine the system may set a thread aside for
- * milliseconds while all others wait for it. */
-static int useful_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
-  const double p = session->data.columns;
-  const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
-  double threads = 1 + operations / 2e7;
-  if (threads > session->threads) threads = session->threads;
-  if (threads > (double)units) threads = (double)units;
-  return threads < 1 ? 1 : (int)threads;
-}
-
-static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                       uint64_t key, uint32_t iteration, int32_t *labels, double *statistics,
-                       double *log_likelihood, wb_message *message) {
-  const int p = session->data.columns, k = parameters->components;
+static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                       int32_t *labels, double *sizes, double *log_likelihood, wb_message *message) {
+  const int p = session->data.columns, k = session->components;
+  const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
+  const wb_mixture_parameters *parameters = &allocation;
+  for (int j = 0; j < k; j++)
+    session->log_constant[j] = wb_component_log_floored(p, log_weight[j], session->log_determinant[j], session->floor_trace[j]);
   const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const size_t size = padded_sums(p);
   void *packed;
@@ -313,7 +302,7 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
   if (status != WB_OK) return status;
   wb_reduction_tree tree;
   wb_reduction_open(&tree, leaves, (size_t)k * size + 8);
-  const int threads = useful_threads(session, k, session->data.rows, leaves);
+  const int threads = mixture_threads(session, k, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, k));
@@ -336,8 +325,11 @@ static int draw_labels(wb_mixture_session *session, const wb_mixture_parameters 
   }
   const double *root = wb_reduction_root(&tree);
   if (root) {
-    for (int j = 0; j < k; j++)
-      unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+    for (int j = 0; j < k; j++) {
+      double *statistics = session->statistics + (size_t)j * WB_MIXTURE_STATISTICS(p);
+      unpack_statistics(p, root + (size_t)j * size, statistics);
+      sizes[j] = statistics[0];
+    }
     *log_likelihood = root[(size_t)k * size];
   } else {
     status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
@@ -355,7 +347,7 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
   if (!least) return wb_out_of_memory(message, "the least tickets", slots * sizeof(uint64_t));
   for (size_t i = 0; i < slots; i++) least[i] = UINT64_MAX;
   int failed = 0;
-  const int threads = useful_threads(session, 1, rows, tiles);
+  const int threads = mixture_threads(session, 1, rows, tiles);
 #pragma omp parallel num_threads(threads)
   {
     uint64_t tickets[2 * MIXTURE_TILE], *own = malloc(slots * sizeof(uint64_t));
@@ -496,7 +488,7 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
   wb_reduction_tree tree;
   wb_reduction_open(&tree, leaves, (size_t)count * size);
-  const int threads = useful_threads(session, 2, session->data.rows, leaves);
+  const int threads = mixture_threads(session, 2, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, pairs->pairs + 1));
@@ -548,7 +540,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   void *packed;
   int status = pack_coefficients(session, parameters, &packed, message);
   if (status != WB_OK) return status;
-  const int threads = useful_threads(session, k, count, tiles);
+  const int threads = mixture_threads(session, k, count, tiles);
   int failed = 0;
 #pragma omp parallel num_threads(threads)
   {
@@ -585,7 +577,14 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
 
 const wb_mixture_functions wb_cpu_mixture = {
   .open = open_session,
+  .set_components = wb_cpu_mixture_set_components,
+  .set_statistics = wb_cpu_mixture_set_statistics,
+  .get_statistics = wb_cpu_mixture_get_statistics,
+  .draw_components = wb_cpu_mixture_draw_components,
+  .add_precisions = wb_cpu_mixture_add_precisions,
+  .measure = wb_cpu_mixture_measure,
   .draw_labels = draw_labels,
+  .get_components = wb_cpu_mixture_get_components,
   .evaluate = evaluate,
   .choose_anchors = choose_anchors,
   .draw_halves = draw_halves,

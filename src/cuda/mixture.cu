@@ -15,100 +15,22 @@
 #include <cstring>
 #include <new>
 
-#include "cuda/mixture_kernels.cuh"
+#include "cuda/mixture_session.cuh"
 #include "cuda/mixture_sums.cuh"
 
 namespace {
 
-constexpr uint64_t MEGABYTE = 1000000;
-/* Buffer for raw values on their way to the device: large enough to use the whole speed
- * of the bus, small beside the data. */
-constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
-/* Device memory that may be used beside small data, and for a chunk where the data do not
- * fit on the device. */
-constexpr uint64_t SMALL_BYTES = 16 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
-/* Predictions are computed for a multiple of this many rows at a time. */
-constexpr int64_t PASS_ROWS = 256;
-
-int64_t ceiling(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-template <typename T>
-T smaller(T a, T b) {
-  return a < b ? a : b;
-}
-
-template <typename T>
-T larger(T a, T b) {
-  return a > b ? a : b;
-}
-
-/* Device memory of mixture_draw_labels(), which is kept from sweep to sweep. */
-struct workspace {
-  int32_t components = 0;
-  int64_t chunk = 0; /* leaves drawn at a time */
-  int64_t group = 0; /* leaves summed at a time, a power of two */
-  wb::device_bytes coefficients;
-  wb::device_bytes x; /* the chunk's rows, unless all stay on the device */
-  wb::device_array<int32_t> labels;
-  wb::device_bytes log_sums;
-  wb::device_array<double> nodes; /* the group's leaves, the waiting nodes, the root */
-
-  void release() {
-    components = 0;
-    coefficients.release();
-    x.release();
-    labels.release();
-    log_sums.release();
-    nodes.release();
-  }
-  uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes();
-  }
-};
-
-} // namespace
-
-struct wb_mixture_session {
-  wb_mixture_data data; /* center and inverse_scale are not kept */
-  int32_t device;
-  uint64_t memory_limit;
-  int64_t leaves;
-  wb::stream stream;
-  wb::device_array<double> units; /* centers, then inverse scales */
-  wb::device_bytes x;             /* all leaves, if they stay on the device */
-  bool resident = false;
-  /* Rows are sent to the device through two buffers: one is filled while the other is
-   * being copied. */
-  int64_t stage = 0; /* leaves of a buffer */
-  int turn = 0;
-  wb::pinned_array<double> pinned[2];
-  wb::event copied[2];
-  wb::device_array<double> raw;
-  wb::pinned_bytes packed; /* coefficients */
-  workspace work;
-
-  size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
-  /* Bytes of a leaf, raw and scaled. */
-  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t held() const { return units.bytes() + x.bytes() + raw.bytes() + work.bytes(); }
-  /* Rows of leaves first..first + count - 1. */
-  int64_t rows(int64_t first, int64_t count) const {
-    return smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
-  }
-};
-
-namespace {
-
-int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
-  std::snprintf(message->text, sizeof message->text,
-                "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
-                static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
-                static_cast<double>(left) / 1e6);
-  return WB_ERROR_MEMORY;
-}
+using wb::ceiling;
+using wb::lacks_memory;
+using wb::larger;
+using wb::node_size;
+using wb::settled;
+using wb::smaller;
+using wb::with_memory;
+using wb::CHUNK_BYTES;
+using wb::PASS_ROWS;
+using wb::SMALL_BYTES;
+using wb::STAGE_BYTES;
 
 /* The rows ------------------------------------------------------------------ */
 
@@ -228,10 +150,6 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parame
 
 /* The sums -------------------------------------------------------------------- */
 
-size_t node_size(const wb_mixture_session *s, int32_t components) {
-  return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
-}
-
 /* How many nodes mixture_combine() may have waiting for their siblings. */
 int waiting_nodes(int64_t leaves, int64_t group) {
   int levels = 0;
@@ -246,14 +164,15 @@ int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, 
   const uint64_t node = node_size(s, components) * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf());
   const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
-  const uint64_t least = (1 + static_cast<uint64_t>(waiting_nodes(s->leaves, 1)) + 1) * node + leaf;
-  if (fixed + least > left) return lacks_memory(s, components, fixed + least, left, message);
+  const uint64_t least = (1 + static_cast<uint64_t>(waiting_nodes(s->leaves, 1))) * node + leaf;
+  const uint64_t held = s->room.memory.bytes();
+  if (fixed + least > left) return lacks_memory(s, components, held + fixed + least, held + left, message);
   const uint64_t room = larger(least, smaller(left, larger(wish, fixed)) - fixed);
   uint64_t nodes;
   int64_t g = 1;
   while (g < s->leaves && g < 1 << wb::GROUP_LEVELS) g *= 2;
   for (;; g /= 2) {
-    nodes = static_cast<uint64_t>(g + waiting_nodes(s->leaves, g) + 1) * node;
+    nodes = static_cast<uint64_t>(g + waiting_nodes(s->leaves, g)) * node;
     if (g == 1 || (nodes <= room / 2 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
   }
   const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - nodes) / leaf) / g) * g;
@@ -265,7 +184,7 @@ int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, 
 
 template <typename Real>
 int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_message *message) {
-  workspace &w = s->work;
+  wb::mixture_workspace &w = s->work;
   if (w.components == components) return WB_OK;
   w.release();
   uint64_t left = 0;
@@ -278,12 +197,11 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
   status = w.coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
   if (status == WB_OK && !s->resident) status = w.x.allocate(s->leaf() * static_cast<size_t>(w.chunk), "a chunk of rows", message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows * sizeof(Real), "log densities", message);
   if (status == WB_OK)
-    status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group) + 1) * node, "sums of rows", message);
+    status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node, "sums of rows", message);
   if (status == WB_OK)
     w.components = components;
   else
@@ -291,25 +209,14 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   return status;
 }
 
-/* Calls `prepare`; if memory is lacking, takes the rows off the device and tries again. */
-template <typename Prepare>
-int with_memory(wb_mixture_session *s, Prepare prepare) {
-  const int status = prepare();
-  if (status != WB_ERROR_MEMORY || !s->resident) return status;
-  s->work.release();
-  s->x.release();
-  s->resident = false;
-  return prepare();
-}
-
 /* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn. */
 template <typename Real>
 int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, wb_message *message) {
-  workspace &w = s->work;
+  wb::mixture_workspace &w = s->work;
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, w.components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
-  double *const root = waiting + static_cast<size_t>(waiting_nodes(s->leaves, w.group)) * node;
+  double *const root = s->room.at.statistics;
   /* Blocks a leaf: enough to occupy all multiprocessors even if groups are small. */
   const int64_t parts = smaller<int64_t>(w.components, larger<int64_t>(8, 512 / w.group));
   wb::launch_shape shape;
@@ -336,13 +243,14 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
 }
 
 template <typename Real>
-int draw_labels(wb_mixture_session *s, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration, int32_t *labels,
-                double *statistics, double *log_likelihood, wb_message *message) {
+int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels, double *sizes,
+                double *log_likelihood, wb_message *message) {
   const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
-  const int32_t k = parameters->components;
+  const int32_t k = s->room.count;
   int status = with_memory(s, [&] { return open_workspace<Real>(s, k, draw.order, message); });
-  workspace &w = s->work;
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, draw.order, w.coefficients.address(), message);
+  wb::mixture_workspace &w = s->work;
+  if (status == WB_OK)
+    status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(w.coefficients.address()), message);
   for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
     const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
     const Real *x;
@@ -362,15 +270,7 @@ int draw_labels(wb_mixture_session *s, const wb_mixture_parameters *parameters, 
                              "fetching labels", message);
     if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, message);
   }
-  if (status != WB_OK) return status;
-  const size_t node = node_size(s, k);
-  const double *const root = w.nodes.data() + static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node;
-  status = wb::status_of(cudaMemcpyAsync(statistics, root, (node - 1) * sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
-                         "fetching sums", message);
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemcpyAsync(log_likelihood, root + node - 1, sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
-                           "fetching sums", message);
-  return status == WB_OK ? s->stream.wait("drawing components and summing rows", message) : status;
+  return status == WB_OK ? wb::finish_labels(s, sizes, log_likelihood, message) : status;
 }
 
 /* Predictions ------------------------------------------------------------------ */
@@ -465,23 +365,6 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
 }
 
-/* After a failure: waits for what the call has started, because the memory that it uses
- * will be freed. Returns `status`. */
-int settled(wb_mixture_session *s, int status) {
-  if (status != WB_OK) {
-    (void)cudaStreamSynchronize(s->stream.get());
-    (void)cudaGetLastError();
-  }
-  return status;
-}
-
-int check_components(const wb_mixture_parameters *parameters, wb_message *message) {
-  if (parameters->components <= wb::MIXTURE_MOST_COMPONENTS) return WB_OK;
-  std::snprintf(message->text, sizeof message->text, "%d components: a graphics card takes up to %d",
-                static_cast<int>(parameters->components), static_cast<int>(wb::MIXTURE_MOST_COMPONENTS));
-  return WB_ERROR_INPUT;
-}
-
 int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const size_t p = static_cast<size_t>(data->columns);
   int status = s->stream.create(message);
@@ -524,23 +407,21 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   return status;
 }
 
-int mixture_draw_labels(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key,
-                        uint32_t iteration, int32_t *labels, double *statistics, double *log_likelihood,
-                        wb_message *message) {
+int mixture_draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
+                        double *sizes, double *log_likelihood, wb_message *message) {
   wb::device_scope scope;
-  int status = check_components(parameters, message);
-  if (status == WB_OK) status = scope.enter(session->device, message);
+  const int status = scope.enter(session->device, message);
   if (status != WB_OK) return status;
   return settled(session, session->data.precision == WB_SINGLE
-                              ? draw_labels<float>(session, parameters, key, iteration, labels, statistics, log_likelihood, message)
-                              : draw_labels<double>(session, parameters, key, iteration, labels, statistics, log_likelihood, message));
+                              ? draw_labels<float>(session, log_weight, key, iteration, labels, sizes, log_likelihood, message)
+                              : draw_labels<double>(session, log_weight, key, iteration, labels, sizes, log_likelihood, message));
 }
 
 int mixture_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
                      int64_t count, int32_t *labels, double *log_density, double *probability,
                      wb_message *message) {
   wb::device_scope scope;
-  int status = check_components(parameters, message);
+  int status = wb::check_components(parameters->components, message);
   if (status == WB_OK) status = scope.enter(session->device, message);
   if (status != WB_OK || count == 0) return status;
   return settled(session, session->data.precision == WB_SINGLE
@@ -558,4 +439,16 @@ void mixture_close(wb_mixture_session *session) {
 
 } // namespace
 
-extern const wb_mixture_functions wb_cuda_mixture = {mixture_open, mixture_draw_labels, mixture_evaluate, mixture_close};
+extern const wb_mixture_functions wb_cuda_mixture = {
+    mixture_open,
+    wb_cuda_mixture_set_components,
+    wb_cuda_mixture_set_statistics,
+    wb_cuda_mixture_get_statistics,
+    wb_cuda_mixture_draw_components,
+    wb_cuda_mixture_add_precisions,
+    wb_cuda_mixture_measure,
+    mixture_draw_labels,
+    wb_cuda_mixture_get_components,
+    mixture_evaluate,
+    mixture_close,
+};

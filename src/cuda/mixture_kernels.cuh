@@ -11,6 +11,7 @@ namespace wb {
 
 /* Threads of a block. */
 constexpr int MIXTURE_THREADS = 64;
+constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
 
 /* Values of a piece of coefficients: the 16 bytes that a thread loads at once. */
 template <typename Real>
@@ -32,6 +33,14 @@ constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
   return (coefficient_line(order) + static_cast<size_t>(mixture_piece<Real>())) / mixture_piece<Real>() *
          mixture_piece<Real>();
 }
+
+/* A session's components in device memory, all of them in each array. */
+struct mixture_components {
+  int count, columns;
+  double *statistics; /* then the log likelihood: what mixture_combine() leaves */
+  double *mean, *offset, *factor, *log_determinant, *floor_trace, *log_weight; /* see wb_component */
+  double *failed; /* 0, or one more than the source of a component that could not be drawn */
+};
 
 /* A kernel, the order of triangle that it expects and the rows of a thread. */
 template <typename Real>

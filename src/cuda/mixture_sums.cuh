@@ -10,7 +10,7 @@
 
 #include "core/elementary.h"
 #include "core/scaled_value.h"
-#include "cuda/device.cuh"
+#include "cuda/mixture_kernels.cuh"
 
 namespace wb {
 
@@ -18,7 +18,7 @@ namespace wb {
  * in the lower ones. So rows of equal labels stay in order, and no two keys are equal. */
 constexpr int LEAF_BITS = 11;
 static_assert(WB_LEAF_ROWS == 1 << LEAF_BITS, "a key has room for the rows of a leaf");
-constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
+static_assert(MIXTURE_MOST_COMPONENTS <= 1 << (31 - LEAF_BITS), "and for a label");
 constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
 
 constexpr int LOAD_THREADS = 256, SORT_THREADS = 256, SUM_THREADS = 128, TREE_THREADS = 256;

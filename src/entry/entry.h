@@ -100,7 +100,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
                             SEXP key, SEXP merge, SEXP labels);
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale);
-SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
+SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 

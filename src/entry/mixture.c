@@ -146,11 +146,13 @@ static double *put_numbers(SEXP out, const char *name, size_t size) {
   return REAL(wb_list_put(out, name, Rf_allocVector(REALSXP, (R_xlen_t)size)));
 }
 
-static void put_state(SEXP out, const wb_mixture_state *state) {
+/* Returns where the statistics are. */
+static double *put_state(SEXP out, const wb_mixture_state *state) {
   const size_t k = (size_t)state->components, size = k * WB_MIXTURE_STATISTICS(state->columns);
-  memcpy(put_numbers(out, "statistics", size), state->statistics, size * sizeof(double));
+  double *statistics = memcpy(put_numbers(out, "statistics", size), state->statistics, size * sizeof(double));
   wb_list_put(out, "concentration", Rf_ScalarReal(state->concentration));
   memcpy(put_numbers(out, "log_weight", k), state->log_weight, k * sizeof(double));
+  return statistics;
 }
 
 static void put_prior(SEXP out, const wb_mixture_prior *prior) {
@@ -278,23 +280,35 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   return out;
 }
 
-/* One draw of the parameters from the statistics of a state, without data: for tests
- * and benchmarks. keep: whether means and covariances are wanted; center, scale: their
- * units. */
-SEXP wb_entry_mixture_draw(SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale) {
+/* One draw of the parameters from the statistics of a state, whatever the rows of the
+ * session: for tests and benchmarks. keep: whether means and covariances are wanted; center,
+ * scale: their units. The statistics of the result are in the order of its components. */
+SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "log_weight", "log_prior", "means", "covariances"};
   wb_message message;
-  const int32_t p = LENGTH(center);
+  open_mixture *opened = mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p)) return wb_changed_fit();
+  const wb_backend *backend = opened->backend;
   wb_mixture_state current = state_from_list(state, p);
   wb_mixture_hyperprior hyper;
   const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
-  const int status = wb_mixture_draw_parameters(&priors, &current, wb_key_from_raw(wb_list_element(state, "key")),
-                                                next_sweep(state), Rf_asLogical(moves), &message);
+  double log_prior = 0;
+  int status = wb_mixture_begin(backend, opened->session, &current, &message);
+  if (status == WB_OK)
+    status = wb_mixture_draw_parameters(backend, opened->session, &priors, &current,
+                                        wb_key_from_raw(wb_list_element(state, "key")), next_sweep(state),
+                                        Rf_asLogical(moves), &message);
+  if (status == WB_OK) status = wb_mixture_log_prior(backend, opened->session, &priors, &current, 0, NULL, &log_prior, &message);
+  if (status == WB_OK) status = wb_mixture_fetch_parameters(backend, opened->session, &current, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP out = PROTECT(wb_list_new(6, names));
-  put_state(out, &current);
-  wb_list_put(out, "log_prior", Rf_ScalarReal(wb_mixture_log_prior(&priors, &current)));
+  const size_t size = WB_MIXTURE_STATISTICS(p);
+  double *statistics = put_state(out, &current);
+  for (int32_t j = 0; j < current.components; j++)
+    memcpy(statistics + (size_t)j * size, current.statistics + (size_t)current.source[j] * size, size * sizeof(double));
+  wb_list_put(out, "log_prior", Rf_ScalarReal(log_prior));
   const int wanted = Rf_asLogical(keep);
   const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
                                 .means = wanted ? put_means(out, current.components, p) : NULL,

@@ -12,74 +12,56 @@
 #include "core/random_wishart.h"
 #include "mixture/mixture.h"
 
-static const double *factor_of(const wb_mixture_state *state, int32_t j) {
-  return state->factor + (size_t)j * wb_packed_size(state->columns);
-}
-
-/* gram += weight F'F, packed. */
-static void add_gram(int32_t p, double weight, const double *factor, double *gram) {
-  for (int32_t k = 0; k < p; k++) {
-    const double *row = factor + wb_packed_row(k);
-    for (int32_t r = 0; r <= k; r++)
-      for (int32_t c = 0; c <= r; c++)
-        gram[wb_packed_row(r) + (size_t)c] = wb_fma(weight * row[r], row[c], gram[wb_packed_row(r) + (size_t)c]);
-  }
-}
-
-/* m ~ N(m0, I): precision I + sum Sigma_j^-1 / gamma. */
-static void learn_mean(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
-                       wb_mixture_state *state, uint64_t key, uint32_t iteration) {
-  const int32_t p = state->columns;
-  double *precision = state->workspace, *sum = precision + 3 * wb_packed_size(p), *pull = sum + p;
-  const double weight = 1 / prior->mean_scale;
+/* m ~ N(m0, I): precision I + sum Sigma_j^-1 / gamma. These sums begin with the prior's. */
+static void begin_mean(const wb_mixture_hyperprior *hyper, int32_t p, double *precision, double *pull) {
   memset(precision, 0, wb_packed_size(p) * sizeof(double));
   for (int32_t r = 0; r < p; r++) {
     precision[wb_packed_row(r) + (size_t)r] = 1;
-    sum[r] = hyper->mean[r];
+    pull[r] = hyper->mean[r];
   }
-  for (int32_t j = 0; j < state->components; j++) {
-    add_gram(p, weight, factor_of(state, j), precision);
-    wb_triangle_apply_transposed(p, factor_of(state, j), state->offset + (size_t)j * (size_t)p, pull);
-    for (int32_t r = 0; r < p; r++) sum[r] = wb_fma(weight, pull[r], sum[r]);
-  }
+}
+
+static void learn_mean(wb_mixture_prior *prior, uint64_t key, uint32_t iteration, double *precision, double *pull) {
+  const int32_t p = prior->columns;
   if (wb_cholesky(p, precision) != 0) return;
-  wb_triangle_solve(p, precision, sum, sum);
+  wb_triangle_solve(p, precision, pull, pull);
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_MEAN, iteration, 0);
-  for (int32_t r = 0; r < p; r++) sum[r] += wb_draw_normal(&stream);
-  wb_triangle_solve_transposed(p, precision, sum, prior->mean);
+  for (int32_t r = 0; r < p; r++) pull[r] += wb_draw_normal(&stream);
+  wb_triangle_solve_transposed(p, precision, pull, prior->mean);
 }
 
 /* gamma ~ IG(a, b): IG(a + k p/2, b + sum |F_j (mu_j - m)|^2 / 2). */
-static void learn_mean_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
-                             wb_mixture_state *state, uint64_t key, uint32_t iteration) {
-  const int32_t p = state->columns;
-  double *deviation = state->workspace, rate = hyper->mean_scale_rate;
-  for (int32_t j = 0; j < state->components; j++) {
-    for (int32_t r = 0; r < p; r++)
-      deviation[r] = state->mean[(size_t)j * (size_t)p + (size_t)r] - prior->mean[r];
-    rate += 0.5 * wb_quadratic_form(p, factor_of(state, j), deviation);
-  }
+static int learn_mean_scale(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
+                            wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
+                            wb_message *message) {
+  const wb_mixture_measures measures = {.center = prior->mean, .distance = state->distance};
+  const int status = backend->mixture->measure(session, &measures, message);
+  if (status != WB_OK) return status;
+  double rate = hyper->mean_scale_rate;
+  for (int32_t j = 0; j < state->components; j++) rate += 0.5 * state->distance[j];
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_MEAN_SCALE, iteration, 0);
-  const double shape = hyper->mean_scale_shape + 0.5 * (double)state->components * p;
+  const double shape = hyper->mean_scale_shape + 0.5 * (double)state->components * state->columns;
   prior->mean_scale = wb_exp(wb_log(rate) - wb_draw_log_gamma(&stream, shape));
+  return WB_OK;
 }
 
-/* Phi ~ W(q, R): W(q + k (nu + p + 1), (R^-1 + nu sum Sigma_j^-1)^-1). */
-static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
-                        wb_mixture_state *state, uint64_t key, uint32_t iteration) {
-  const int32_t p = state->columns;
-  const size_t triangle = wb_packed_size(p);
-  double *precision = state->workspace, *bartlett = precision + triangle, *root = bartlett + triangle;
-  /* R = scale / q: its inverse by way of its Cholesky factor. */
-  for (size_t i = 0; i < triangle; i++) root[i] = hyper->scale[i] / hyper->scale_df;
-  if (wb_cholesky(p, root) != 0) return;
+/* Phi ~ W(q, R): W(q + k (nu + p + 1), (R^-1 + nu sum Sigma_j^-1)^-1). The sum begins with R^-1,
+ * R = scale / q, by way of the Cholesky factor of R. Returns whether there is one. */
+static int begin_scale(const wb_mixture_hyperprior *hyper, int32_t p, double *root, double *precision) {
+  for (size_t i = 0; i < wb_packed_size(p); i++) root[i] = hyper->scale[i] / hyper->scale_df;
+  if (wb_cholesky(p, root) != 0) return 0;
   wb_triangle_inverse(p, root, root);
   wb_triangle_gram(p, root, precision);
-  for (int32_t j = 0; j < state->components; j++) add_gram(p, prior->df, factor_of(state, j), precision);
+  return 1;
+}
+
+static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior, int32_t components, uint64_t key,
+                        uint32_t iteration, double *precision, double *bartlett, double *root) {
+  const int32_t p = prior->columns;
   if (wb_cholesky(p, precision) != 0) return;
   wb_triangle_inverse(p, precision, precision);
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_SCALE, iteration, 0);
-  const double df = hyper->scale_df + (double)state->components * (prior->df + p + 1);
+  const double df = hyper->scale_df + (double)components * (prior->df + p + 1);
   wb_draw_wishart_gram_factor(&stream, p, df, bartlett);
   wb_triangle_multiply(p, bartlett, precision, root);
   wb_triangle_gram(p, root, prior->scale);
@@ -87,18 +69,20 @@ static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *pr
 
 /* nu uniform on a grid: p(nu | ...) is proportional to
  * prod_j IW(Sigma_j | nu + p + 1, nu Phi). */
-static void learn_df(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
-                     wb_mixture_state *state, uint64_t key, uint32_t iteration) {
+static int learn_df(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
+                    wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
+                    wb_message *message) {
   const int32_t p = state->columns, k = state->components;
-  const size_t triangle = wb_packed_size(p);
-  double *root = state->workspace, *product = root + triangle, trace = 0, log_determinant = 0;
-  memcpy(root, prior->scale, triangle * sizeof(double));
-  if (wb_cholesky(p, root) != 0) return;
+  double *root = state->workspace, trace = 0, log_determinant = 0;
+  memcpy(root, prior->scale, wb_packed_size(p) * sizeof(double));
+  if (wb_cholesky(p, root) != 0) return WB_OK;
   const double log_scale = 2 * wb_triangle_log_determinant(p, root);
+  const wb_mixture_measures measures = {.log_determinant = state->log_determinant, .root = root, .trace = state->trace};
+  const int status = backend->mixture->measure(session, &measures, message);
+  if (status != WB_OK) return status;
   for (int32_t j = 0; j < k; j++) {
-    wb_triangle_multiply(p, factor_of(state, j), root, product);
-    for (size_t i = 0; i < triangle; i++) trace = wb_fma(product[i], product[i], trace);
-    log_determinant += wb_triangle_log_determinant(p, factor_of(state, j));
+    trace += state->trace[j];
+    log_determinant += state->log_determinant[j];
   }
   double log_weight[WB_MIXTURE_DF_GRID], largest = -1e300, total = 0;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
@@ -115,16 +99,36 @@ static void learn_df(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior
     const double weight = wb_exp_weight(log_weight[i] - largest);
     if (weight > 0) prior->df = hyper->df_grid[i];
     sum += weight;
-    if (sum > position) return;
+    if (sum > position) break;
   }
+  return WB_OK;
 }
 
-void wb_mixture_learn_prior(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
-                            wb_mixture_state *state, uint64_t key, uint32_t iteration) {
-  if (hyper->learn_mean) learn_mean(hyper, prior, state, key, iteration);
-  if (hyper->learn_mean_scale) learn_mean_scale(hyper, prior, state, key, iteration);
-  if (hyper->learn_scale) learn_scale(hyper, prior, state, key, iteration);
-  if (hyper->learn_df) learn_df(hyper, prior, state, key, iteration);
+int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
+                           wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
+                           wb_message *message) {
+  const int32_t p = state->columns;
+  const size_t triangle = wb_packed_size(p);
+  /* The precision of m makes room for the draw of Phi. */
+  double *scale_precision = state->workspace, *mean_precision = scale_precision + triangle;
+  double *root = mean_precision + triangle, *pull = root + triangle;
+  int status = WB_OK;
+  if (hyper->learn_mean) begin_mean(hyper, p, mean_precision, pull);
+  const int scale = hyper->learn_scale && begin_scale(hyper, p, root, scale_precision);
+  if (hyper->learn_mean || scale) {
+    const wb_mixture_precisions sums = {.mean_weight = 1 / prior->mean_scale, .scale_weight = prior->df,
+                                        .pull = hyper->learn_mean ? pull : NULL,
+                                        .mean_precision = hyper->learn_mean ? mean_precision : NULL,
+                                        .scale_precision = scale ? scale_precision : NULL};
+    status = backend->mixture->add_precisions(session, &sums, message);
+  }
+  if (status == WB_OK && hyper->learn_mean) learn_mean(prior, key, iteration, mean_precision, pull);
+  if (status == WB_OK && hyper->learn_mean_scale)
+    status = learn_mean_scale(backend, session, hyper, prior, state, key, iteration, message);
+  if (status == WB_OK && scale)
+    learn_scale(hyper, prior, state->components, key, iteration, scale_precision, mean_precision, root);
+  if (status == WB_OK && hyper->learn_df) status = learn_df(backend, session, hyper, prior, state, key, iteration, message);
+  return status;
 }
 
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,

@@ -33,21 +33,21 @@ typedef struct merge {
   double *score;        /* clusters */
   double *gain;         /* clusters x NEIGHBOURS */
   int32_t *neighbour;   /* clusters x NEIGHBOURS: -1 where there is none */
-  double *joined, *scale, *distance;
+  double *joined, *scale, *average, *distance;
 } merge;
 
 static double *statistics_of(const merge *m, int32_t j) {
   return m->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->prior->columns);
 }
 
-double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *scale) {
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average, double *scale) {
   const int32_t p = prior->columns;
   const double n = statistics[0], df = prior->df + p + 1;
   if (n <= 0) return 0;
   for (size_t i = 0; i < wb_packed_size(p); i++) scale[i] = prior->df * prior->scale[i];
   if (wb_cholesky(p, scale) != 0) return -wb_infinity();
   const double before = df * wb_triangle_log_determinant(p, scale) - wb_lgamma_multivariate(p, 0.5 * df);
-  wb_mixture_posterior_scale(prior, statistics, scale);
+  wb_mixture_posterior_scale(prior, statistics, average, scale);
   if (wb_cholesky(p, scale) != 0) return -wb_infinity();
   return before + wb_lgamma_multivariate(p, 0.5 * (df + n)) - (df + n) * wb_triangle_log_determinant(p, scale) -
          0.5 * p * wb_log1p(prior->mean_scale * n);
@@ -57,7 +57,7 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *stat
 static double cluster_score(const merge *m, const double *statistics) {
   const double n = statistics[0];
   if (n <= 0) return 0;
-  const double log_marginal = wb_mixture_log_marginal(m->prior, statistics, m->scale);
+  const double log_marginal = wb_mixture_log_marginal(m->prior, statistics, m->average, m->scale);
   return log_marginal > -wb_infinity() ? m->constant + log_marginal + wb_lgamma(n) : 0;
 }
 
@@ -158,7 +158,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
                      wb_message *message) {
   const int32_t p = prior->columns;
   const size_t k = (size_t)clusters, triangle = wb_packed_size(p);
-  const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + NEIGHBOURS;
+  const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + (size_t)p + NEIGHBOURS;
   const size_t bytes = numbers * sizeof(double) + k * NEIGHBOURS * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the start of a chain", bytes);
@@ -166,7 +166,8 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
   m.gain = m.score + k;
   m.joined = m.gain + k * NEIGHBOURS;
   m.scale = m.joined + WB_MIXTURE_STATISTICS(p);
-  m.distance = m.scale + triangle;
+  m.average = m.scale + triangle;
+  m.distance = m.average + p;
   m.neighbour = (int32_t *)(m.distance + NEIGHBOURS);
 
   m.constant = wb_log(prior->shape / prior->rate);

@@ -1,22 +1,27 @@
-/* One sweep of the Gibbs sampler, as far as it concerns all components and no single
- * row: from statistics to parameters, and the prior's density (see mixture.h). */
+/* One sweep of the Gibbs sampler (see mixture.h): what is drawn for all components
+ * together, which are a few numbers each, and the prior's density. The rows' labels, and each
+ * component's mean and covariance, are the backend's task. */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
+#include "core/mixture_component.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_beta.h"
 #include "core/random_gamma.h"
-#include "core/random_normal.h"
-#include "core/random_wishart.h"
+
+/* Doubles for `count` whole numbers of 32 bits. */
+static size_t doubles_for(size_t count) {
+  return (count + 1) / 2;
+}
 
 size_t wb_mixture_state_size(int32_t components, int32_t columns) {
   const size_t k = (size_t)components, p = (size_t)columns;
-  return k * (WB_MIXTURE_STATISTICS(columns) + 2 * p + wb_packed_size(columns) + 4) +
-         3 * wb_packed_size(columns) + 3 * p;
+  return k * (WB_MIXTURE_STATISTICS(columns) + 2 * p + wb_packed_size(columns) + 7 + WB_MIXTURE_POINTS) +
+         3 * wb_packed_size(columns) + 3 * p + doubles_for(k);
 }
 
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
@@ -31,105 +36,63 @@ void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t
   state->log_weight = state->factor + k * wb_packed_size(columns);
   state->log_rest = state->log_weight + k;
   state->log_constant = state->log_rest + k;
-  state->log_floored = state->log_constant + k;
-  state->workspace = state->log_floored + k;
+  state->sizes = state->log_constant + k;
+  state->log_determinant = state->sizes + k;
+  state->distance = state->log_determinant + k;
+  state->trace = state->distance + k;
+  state->point_distance = state->trace + k;
+  state->workspace = state->point_distance + k * WB_MIXTURE_POINTS;
+  state->source = (int32_t *)(state->workspace + 3 * wb_packed_size(columns) + 3 * p);
 }
 
-static double *statistics_of(const wb_mixture_state *state, int32_t j) {
-  return state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(state->columns);
+static void note_sizes(wb_mixture_state *state, int32_t first, int32_t count) {
+  for (int32_t j = first; j < first + count; j++)
+    state->sizes[j] = state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)];
 }
 
-/* Cholesky factor of the posterior scale; 0 if there is none. If a component's rows agree
- * to 1e-8 of the data's spread and the prior adds less than that, rounding can make an
- * eigenvalue zero or negative. Then the diagonal is raised by 1e-15 of its largest entry,
- * or by the least power of ten times that for which the matrix has a factor. */
-static int factor_scale(int32_t p, const double *scale, double *factor) {
-  double largest = 0;
-  for (int32_t r = 0; r < p; r++) {
-    const double variance = scale[wb_packed_row(r) + (size_t)r];
-    if (variance > largest) largest = variance;
-  }
-  for (double ridge = 0; ridge < 1; ridge = ridge == 0 ? 1e-15 : 10 * ridge) {
-    memcpy(factor, scale, wb_packed_size(p) * sizeof(double));
-    for (int32_t r = 0; r < p; r++) factor[wb_packed_row(r) + (size_t)r] += ridge * largest;
-    if (wb_cholesky(p, factor) == 0) return 1;
-  }
-  return 0;
+int wb_mixture_begin(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                     wb_message *message) {
+  note_sizes(state, 0, state->components);
+  return backend->mixture->set_components(session, state->components, state->statistics, message);
 }
 
-void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
+int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                               int32_t first, int32_t count, wb_message *message) {
+  note_sizes(state, first, count);
+  return backend->mixture->set_statistics(session, first, count,
+                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns), message);
+}
+
+int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                                int32_t first, int32_t count, wb_message *message) {
+  return backend->mixture->get_statistics(session, first, count,
+                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns), message);
+}
+
+static wb_component_law component_law(const wb_mixture_prior *prior) {
+  const wb_component_law law = {prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
+  return law;
+}
+
+void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics, double *average,
                                 double *scale) {
-  const int32_t p = prior->columns;
-  const double *sum = statistics + 1, *product = sum + p;
-  const double n = statistics[0], shrink = 1 / (1 + prior->mean_scale * n);
-  for (int32_t r = 0; r < p; r++) {
-    for (int32_t c = 0; c <= r; c++) {
-      const size_t at = wb_packed_row(r) + (size_t)c;
-      double value = prior->df * prior->scale[at];
-      if (n > 0) {
-        const double xr = sum[r] / n, xc = sum[c] / n;
-        value += product[at] - sum[r] * xc;
-        value += n * shrink * ((xr - prior->mean[r]) * (xc - prior->mean[c]));
-        if (r == c && prior->floor) value += n * prior->floor[r];
-      }
-      scale[at] = value;
-    }
-  }
-}
-
-/* Sigma_j and mu_j from their normal-inverse-Wishart law given the rows of
- * component j (gamma_n, m_n, Psi_n). With Psi = C C' and a lower
- * triangle B such that B'B is Wishart with identity scale, F = B C^-1. */
-static int draw_component(const wb_mixture_prior *prior, wb_mixture_state *state, int32_t j,
-                          uint64_t key, uint32_t iteration) {
-  const int32_t p = state->columns;
-  const size_t triangle = wb_packed_size(p);
-  const double *statistics = statistics_of(state, j), *sum = statistics + 1;
-  const double n = statistics[0], shrink = 1 / (1 + prior->mean_scale * n);
-  double *scale = state->workspace, *root = scale + triangle, *bartlett = root + triangle;
-  double *center = bartlett + triangle, *noise = center + p;
-  double *mean = state->mean + (size_t)j * (size_t)p, *offset = state->offset + (size_t)j * (size_t)p;
-  double *factor = state->factor + (size_t)j * triangle;
-
-  for (int32_t r = 0; r < p; r++)
-    center[r] = (prior->mean[r] + prior->mean_scale * sum[r]) * shrink;
-  wb_mixture_posterior_scale(prior, statistics, scale);
-  if (!factor_scale(p, scale, root)) return 0;
-  wb_triangle_inverse(p, root, root);
-
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_COVARIANCE, iteration, (uint64_t)j);
-  wb_draw_wishart_gram_factor(&stream, p, prior->df + n + p + 1, bartlett);
-  wb_triangle_multiply(p, bartlett, root, factor);
-
-  stream = wb_stream_open(key, WB_PURPOSE_MEAN, iteration, (uint64_t)j);
-  const double sd = wb_sqrt(prior->mean_scale * shrink);
-  for (int32_t r = 0; r < p; r++) noise[r] = sd * wb_draw_normal(&stream);
-  wb_triangle_apply(p, factor, center, offset);
-  for (int32_t r = 0; r < p; r++) offset[r] += noise[r];
-  wb_triangle_solve(p, factor, noise, mean);
-  for (int32_t r = 0; r < p; r++) mean[r] += center[r];
-  return 1;
-}
-
-static void exchange(double *a, double *b, size_t size) {
-  for (size_t i = 0; i < size; i++) {
-    const double kept = a[i];
-    a[i] = b[i];
-    b[i] = kept;
-  }
+  const wb_component_law law = component_law(prior);
+  const wb_team alone = {0, 1};
+  wb_component_posterior_scale(alone, &law, statistics, average, scale);
 }
 
 /* Exchanges of neighbouring labels l, l + 1, from the last pair to the first,
  * with the sticks integrated out: p(z | alpha) is proportional to
  * prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j), where s_j is the
  * number of rows of the components after j. The rest of the joint density does not
- * depend on the labels. */
+ * depend on the labels. `source` takes for each component the one that it was before. */
 static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
-  const int32_t k = state->components, p = state->columns;
+  const int32_t k = state->components;
   const double alpha = state->concentration;
-  double behind = 0; /* rows of the components after l + 1 */
+  double *size = state->sizes, behind = 0; /* rows of the components after l + 1 */
+  int32_t *source = state->source;
   for (int32_t l = k - 2; l >= 0; l--) {
-    const double n = statistics_of(state, l)[0], next = statistics_of(state, l + 1)[0];
+    const double n = size[l], next = size[l + 1];
     double log_ratio;
     if (l == k - 2)
       log_ratio = wb_lgamma(1 + next) + wb_lgamma(alpha + n) - wb_lgamma(1 + n) - wb_lgamma(alpha + next);
@@ -137,14 +100,13 @@ static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iter
       log_ratio = wb_log((alpha + next + behind) / (alpha + n + behind));
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_LABEL_SWAP, iteration, (uint64_t)l);
     if (wb_log(wb_stream_uniform(&stream)) < log_ratio) {
-      const size_t columns = (size_t)p, at = (size_t)l;
-      exchange(statistics_of(state, l), statistics_of(state, l + 1), WB_MIXTURE_STATISTICS(p));
-      exchange(state->mean + at * columns, state->mean + (at + 1) * columns, columns);
-      exchange(state->offset + at * columns, state->offset + (at + 1) * columns, columns);
-      exchange(state->factor + at * wb_packed_size(p), state->factor + (at + 1) * wb_packed_size(p),
-               wb_packed_size(p));
+      const int32_t kept = source[l];
+      source[l] = source[l + 1];
+      source[l + 1] = kept;
+      size[l] = next;
+      size[l + 1] = n;
     }
-    behind += statistics_of(state, l + 1)[0];
+    behind += size[l + 1];
   }
 }
 
@@ -153,7 +115,7 @@ static void draw_sticks(wb_mixture_state *state, uint64_t key, uint32_t iteratio
   const int32_t k = state->components;
   double behind = 0;
   for (int32_t j = k - 1; j >= 0; j--) {
-    const double n = statistics_of(state, j)[0];
+    const double n = state->sizes[j];
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_STICK, iteration, (uint64_t)j);
     if (j == k - 1) {
       state->log_weight[j] = 0;
@@ -184,40 +146,26 @@ static void draw_concentration(const wb_mixture_prior *prior, wb_mixture_state *
 }
 
 void wb_mixture_set_constants(wb_mixture_state *state) {
-  const int32_t p = state->columns;
   for (int32_t j = 0; j < state->components; j++)
-    state->log_constant[j] = state->log_weight[j] - 0.5 * p * WB_LOG_2_PI +
-                             wb_triangle_log_determinant(p, state->factor + (size_t)j * wb_packed_size(p));
+    state->log_constant[j] = wb_component_log_constant(state->columns, state->log_weight[j], state->log_determinant[j]);
 }
 
-/* tr(Sigma^-1 E) = sum_c E_c sum_r F_rc^2. */
-void wb_mixture_set_floor(const wb_mixture_prior *prior, wb_mixture_state *state) {
-  const int32_t p = state->columns;
-  for (int32_t j = 0; j < state->components; j++) {
-    const double *factor = state->factor + (size_t)j * wb_packed_size(p);
-    double trace = 0;
-    if (prior->floor)
-      for (int32_t r = 0; r < p; r++)
-        for (int32_t c = 0; c <= r; c++, factor++) trace = wb_fma(prior->floor[c] * *factor, *factor, trace);
-    state->log_floored[j] = state->log_constant[j] - 0.5 * trace;
-  }
-}
-
-int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
-                               uint64_t key, uint32_t iteration, int moves, wb_message *message) {
-  for (int32_t j = 0; j < state->components; j++) {
-    if (!draw_component(prior, state, j, key, iteration)) {
-      wb_message_write(message, "the covariance of component %d could not be drawn: its scale matrix is not finite",
-                       (int)j + 1);
-      return WB_ERROR_INPUT;
-    }
-  }
+int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                               wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves,
+                               wb_message *message) {
+  for (int32_t j = 0; j < state->components; j++) state->source[j] = j;
   if (moves) exchange_labels(state, key, iteration);
+  const wb_mixture_law law = {prior->mean, prior->mean_scale, prior->df, prior->scale, prior->floor};
+  const int status = backend->mixture->draw_components(session, &law, state->source, key, iteration, message);
+  if (status != WB_OK) return status;
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
-  wb_mixture_set_constants(state);
-  wb_mixture_set_floor(prior, state);
   return WB_OK;
+}
+
+int wb_mixture_fetch_parameters(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                                wb_message *message) {
+  return backend->mixture->get_components(session, state->mean, state->factor, message);
 }
 
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
@@ -226,47 +174,48 @@ wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
   return parameters;
 }
 
-wb_mixture_parameters wb_mixture_allocation_of(const wb_mixture_state *state) {
-  const wb_mixture_parameters parameters = {state->components, state->factor, state->offset,
-                                            state->log_floored};
-  return parameters;
-}
-
 int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
                      wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
                      uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
                      wb_message *message) {
-  const int status = wb_mixture_draw_parameters(prior, state, key, iteration, moves, message);
-  if (status != WB_OK) return status;
-  if (prior->hyper) wb_mixture_learn_prior(prior->hyper, prior, state, key, iteration);
-  const wb_mixture_parameters parameters = wb_mixture_allocation_of(state);
-  return backend->mixture->draw_labels(session, &parameters, key, iteration, labels, state->statistics,
-                                       log_likelihood, message);
+  int status = wb_mixture_draw_parameters(backend, session, prior, state, key, iteration, moves, message);
+  if (status == WB_OK && prior->hyper)
+    status = wb_mixture_learn_prior(backend, session, prior->hyper, prior, state, key, iteration, message);
+  if (status == WB_OK)
+    status = backend->mixture->draw_labels(session, state->log_weight, key, iteration, labels, state->sizes,
+                                           log_likelihood, message);
+  return status;
 }
 
-double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) {
+int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                         wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
+                         wb_message *message) {
   const int32_t p = state->columns, k = state->components;
   const size_t triangle = wb_packed_size(p);
-  double *root = state->workspace, *product = root + triangle, *deviation = product + 2 * triangle;
+  double *scaled = state->workspace, *root = scaled + triangle;
   const double df = prior->df + p + 1, alpha = state->concentration;
-  const double hyper = prior->hyper ? wb_mixture_log_hyperprior(prior->hyper, prior, state) : 0;
-  for (size_t i = 0; i < triangle; i++) product[i] = prior->df * prior->scale[i];
-  if (!factor_scale(p, product, root)) return wb_nan();
-
+  const wb_team alone = {0, 1};
+  *log_prior = prior->hyper ? wb_mixture_log_hyperprior(prior->hyper, prior, state) : 0;
+  for (size_t i = 0; i < triangle; i++) scaled[i] = prior->df * prior->scale[i];
+  const int is_proper = wb_component_factor_scale(alone, p, scaled, root);
+  const wb_mixture_measures measures = {.log_determinant = state->log_determinant,
+                                        .center = prior->mean, .distance = state->distance,
+                                        .root = is_proper ? root : NULL, .trace = is_proper ? state->trace : NULL,
+                                        .points = points, .point = point, .point_distance = state->point_distance};
+  const int status = backend->mixture->measure(session, &measures, message);
+  if (status != WB_OK) return status;
+  if (!is_proper) {
+    *log_prior = wb_nan();
+    return WB_OK;
+  }
   const double constant = df * wb_triangle_log_determinant(p, root) - 0.5 * df * p * WB_LN2_HIGH -
                           wb_lgamma_multivariate(p, 0.5 * df) - 0.5 * p * (WB_LOG_2_PI + wb_log(prior->mean_scale));
-  double sum = hyper;
-  for (int32_t j = 0; j < k; j++) {
-    const double *factor = state->factor + (size_t)j * triangle;
-    wb_triangle_multiply(p, factor, root, product);
-    double trace = 0;
-    for (size_t i = 0; i < triangle; i++) trace = wb_fma(product[i], product[i], trace);
-    for (int32_t r = 0; r < p; r++)
-      deviation[r] = state->mean[(size_t)j * (size_t)p + (size_t)r] - prior->mean[r];
-    sum += constant + (df + p + 2) * wb_triangle_log_determinant(p, factor) - 0.5 * trace -
-           0.5 / prior->mean_scale * wb_quadratic_form(p, factor, deviation);
-  }
+  double sum = *log_prior;
+  for (int32_t j = 0; j < k; j++)
+    sum += constant + (df + p + 2) * state->log_determinant[j] - 0.5 * state->trace[j] -
+           0.5 / prior->mean_scale * state->distance[j];
   for (int32_t j = 0; j < k - 1; j++) sum += wb_log(alpha) + (alpha - 1) * state->log_rest[j];
-  return sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) +
-         (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
+  *log_prior = sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) +
+               (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
+  return WB_OK;
 }

@@ -1,6 +1,6 @@
 /* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians
- * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done for all
- * components, once in each sweep. What is done for each row is the backend's task.
+ * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done once in each
+ * sweep. What is done for each row, and for each component, is the backend's task.
  *
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
@@ -49,18 +49,26 @@ typedef struct wb_mixture_prior {
   const wb_mixture_hyperprior *hyper; /* which of the above each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
-/* A chain's state and the parameters drawn last. The caller owns the memory. */
+/* At how many points the density is computed at a time. */
+#define WB_MIXTURE_POINTS 8
+
+/* A chain's state and the parameters drawn last. The caller owns the memory. While a chain
+ * runs, statistics and parameters are the session's; what is here are copies, made by
+ * the functions below that say so. */
 typedef struct wb_mixture_state {
   int32_t components, columns;
-  double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns) */
+  double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns): a copy */
   double concentration;  /* alpha */
-  double *mean;          /* components x columns: mu */
-  double *factor;        /* components x packed triangle: F with F' F = Sigma^-1 */
-  double *offset;        /* components x columns: F mu */
+  double *sizes;         /* components: how many rows each has */
+  int32_t *source;       /* components: which one each was before the last exchanges of labels */
+  double *mean;          /* components x columns: mu, a copy */
+  double *factor;        /* components x packed triangle: F with F' F = Sigma^-1, a copy */
+  double *offset;        /* components x columns: F mu, of a mixture given by its moments */
   double *log_weight;    /* components: log pi */
   double *log_rest;      /* components: log(1 - v), 0 for the last */
   double *log_constant;  /* components: of the density */
-  double *log_floored;   /* components: of the allocation, log_constant with the floor */
+  double *log_determinant, *distance, *trace; /* components: what was measured last */
+  double *point_distance; /* components x WB_MIXTURE_POINTS: likewise */
   double *workspace;     /* three packed triangles and three vectors of columns */
 } wb_mixture_state;
 
@@ -69,19 +77,36 @@ size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
                             double *memory);
 
-/* Draws all parameters given the statistics, and alpha given the sticks.
+/* Hands the state's statistics to a session, before the first of some sweeps. */
+int wb_mixture_begin(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                     wb_message *message);
+
+/* The statistics of components first, ..., first + count - 1: from the session to the
+ * state's copy, and from there, changed, to the session. Between two sweeps. */
+int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                                int32_t first, int32_t count, wb_message *message);
+int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                               int32_t first, int32_t count, wb_message *message);
+
+/* Draws all parameters given the session's statistics, and alpha given the sticks.
  * With `moves`, exchanges of labels between neighbouring components are proposed before
  * the sticks are drawn: this leaves the posterior as it is, and lets large components
  * move to the front. */
-int wb_mixture_draw_parameters(const wb_mixture_prior *prior, wb_mixture_state *state,
-                               uint64_t key, uint32_t iteration, int moves, wb_message *message);
+int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                               wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves,
+                               wb_message *message);
+
+/* Copies means and factors of the parameters drawn last to the state. */
+int wb_mixture_fetch_parameters(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                                wb_message *message);
 
 /* Draws the parts of the prior that are learned, given the parameters. */
-void wb_mixture_learn_prior(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior,
-                            wb_mixture_state *state, uint64_t key, uint32_t iteration);
+int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
+                           wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
+                           wb_message *message);
 
-/* One sweep: parameters, what is learned of the prior, then the labels of
- * all rows. */
+/* One sweep after wb_mixture_begin(): parameters, what is learned of the prior, then the
+ * labels of all rows, of which `sizes` are counted. */
 int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
                      wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
                      uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
@@ -123,26 +148,27 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
                    wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
                    wb_message *message);
 
-/* The means and covariances of the parameters drawn last, as `draw` asks for them.
+/* The means and covariances of the state's copy of the parameters, as `draw` asks for them.
  * Uses the workspace of `state`. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
-/* What the backend reads of a state to evaluate the density, and to draw labels. */
+/* What the backend reads of a state to evaluate the density. */
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
-wb_mixture_parameters wb_mixture_allocation_of(const wb_mixture_state *state);
 
-/* The parts of a state that depend on all others: log_constant, and log_floored. */
+/* log_constant, which depends on log_weight and log_determinant. */
 void wb_mixture_set_constants(wb_mixture_state *state);
-void wb_mixture_set_floor(const wb_mixture_prior *prior, wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha
- * and what is learned. */
-double wb_mixture_log_prior(const wb_mixture_prior *prior, wb_mixture_state *state);
+ * and what is learned. Measures on the way the distances of up to WB_MIXTURE_POINTS
+ * points (columns x points, scaled units) from all components, and log_determinant. */
+int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                         wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
+                         wb_message *message);
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
-/* Log density of the mixture at a point, both in scaled units. */
-double wb_mixture_log_density(const wb_mixture_state *state, const double *x);
+/* Log density of the mixture, in scaled units, at a point whose distances were measured. */
+double wb_mixture_log_density(const wb_mixture_state *state, const double *distance);
 
 /* The state of a mixture that is given by its weights, means (components x columns,
  * column-major) and covariances (columns x columns x components) in the data's
@@ -164,17 +190,18 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
                            int64_t count, const int32_t *labels, double *statistics);
 
 /* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
- * a component's inverse Wishart law given its statistics. */
-void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics,
+ * a component's inverse Wishart law given its statistics. `average`: columns, working
+ * memory. */
+void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics, double *average,
                                 double *scale);
 
 /* The log marginal density of the rows of a component given these statistics, its mean and
  * covariance integrated out, up to a factor pi^(-p/2) for each row; -infinity if it cannot be computed.
- * `scale`: room for a packed triangle. */
-double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *scale);
+ * `average`: columns, `scale`: a packed triangle: working memory. */
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average, double *scale);
 
-/* Splits and joins of components (split_merge.c), given the labels drawn last. Changes the
- * statistics only. */
+/* Splits and joins of components (split_merge.c), given the labels that the session drew last.
+ * Changes the statistics only, the session's and the state's copy. */
 int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
                            const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
                            wb_message *message);

@@ -49,6 +49,7 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
     wb_triangle_inverse(p, factor, factor);
     wb_triangle_apply(p, factor, mean, state->offset + (size_t)j * (size_t)p);
     state->log_weight[j] = wb_log(weights[j]);
+    state->log_determinant[j] = wb_triangle_log_determinant(p, factor);
   }
   wb_mixture_set_constants(state);
   return WB_OK;

@@ -55,7 +55,7 @@ typedef struct moves {
   double *joined;       /* statistics of U, of each proposing pair */
   double *halves;       /* statistics of its halves */
   double *factor, *offset, *log_constant, *log_probability;
-  double *scale;        /* a packed triangle */
+  double *scale, *average, *values; /* working memory: a packed triangle, twice columns */
 } moves;
 
 static double *statistics_of(const moves *m, int32_t j) {
@@ -142,9 +142,9 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
     for (size_t i = 0; i < size; i++) joined[i] = statistics_of(m, a)[i] + statistics_of(m, b)[i];
     const int holds_both = n_a > 0 && n_b > 0;
     if (holds_both) {
-      const double most = wb_mixture_log_marginal(m->prior, joined, m->scale) -
-                          wb_mixture_log_marginal(m->prior, statistics_of(m, a), m->scale) -
-                          wb_mixture_log_marginal(m->prior, statistics_of(m, b), m->scale) +
+      const double most = wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) -
+                          wb_mixture_log_marginal(m->prior, statistics_of(m, a), m->average, m->scale) -
+                          wb_mixture_log_marginal(m->prior, statistics_of(m, b), m->average, m->scale) +
                           log_joined_at_most(m, g);
       if (!(m->log_uniform[g] < most)) continue;
     }
@@ -163,13 +163,13 @@ static int estimate(moves *m, size_t half, double rows) {
   const double *statistics = m->halves + half * WB_MIXTURE_STATISTICS(p);
   const double n = statistics[0], shrink = 1 / (1 + m->prior->mean_scale * n);
   double *factor = m->factor + half * triangle, *offset = m->offset + half * (size_t)p, trace = 0;
-  wb_mixture_posterior_scale(m->prior, statistics, factor);
+  wb_mixture_posterior_scale(m->prior, statistics, m->average, factor);
   for (size_t i = 0; i < triangle; i++) factor[i] /= m->prior->df + n + p + 1;
   if (wb_cholesky(p, factor) != 0) return 0;
   wb_triangle_inverse(p, factor, factor);
   for (int32_t r = 0; r < p; r++)
-    m->scale[r] = (m->prior->mean[r] + m->prior->mean_scale * statistics[1 + r]) * shrink;
-  wb_triangle_apply(p, factor, m->scale, offset);
+    m->average[r] = (m->prior->mean[r] + m->prior->mean_scale * statistics[1 + r]) * shrink;
+  wb_triangle_apply(p, factor, m->average, offset);
   if (m->prior->floor)
     for (int32_t r = 0; r < p; r++)
       for (int32_t c = 0; c <= r; c++)
@@ -232,25 +232,25 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
     return 1;
   }
   if (anchor[0] < 0 || anchor[1] < 0 || anchor[0] == anchor[1]) return 0;
-  anchor_values(m, anchor[0], m->scale + triangle);
+  anchor_values(m, anchor[0], m->values);
   if (m->kind[g] == 2) {
     const int32_t r = (int32_t)(which * p);
     const double low = SPIKE_SD * wb_sqrt(floor_of(m, r)), mean = joined[1 + r] / joined[0];
     const double variance = joined[1 + p + wb_packed_row(r) + (size_t)r] / joined[0] - mean * mean;
     const double high = 0.5 * wb_sqrt(variance > low * low ? variance : low * low);
-    begin_spike(m, half, r, m->scale[triangle + (size_t)r], high > low ? log_uniform_between(low, high, width) : low);
+    begin_spike(m, half, r, m->values[r], high > low ? log_uniform_between(low, high, width) : low);
     return 1;
   }
-  wb_mixture_posterior_scale(m->prior, joined, factor);
+  wb_mixture_posterior_scale(m->prior, joined, m->average, factor);
   for (size_t i = 0; i < triangle; i++) factor[i] /= m->prior->df + joined[0] + p + 1;
   if (wb_cholesky(p, factor) != 0) return 0;
   wb_triangle_inverse(p, factor, factor);
   memcpy(factor + triangle, factor, triangle * sizeof(double));
   const double shrink = 1 / (1 + m->prior->mean_scale * joined[0]), sd = log_uniform_between(LEAST_SD, 1, width);
-  for (int32_t r = 0; r < p; r++) m->scale[r] = (m->prior->mean[r] + m->prior->mean_scale * joined[1 + r]) * shrink;
-  wb_triangle_apply(p, factor, m->scale, offset + p);
+  for (int32_t r = 0; r < p; r++) m->average[r] = (m->prior->mean[r] + m->prior->mean_scale * joined[1 + r]) * shrink;
+  wb_triangle_apply(p, factor, m->average, offset + p);
   for (size_t i = 0; i < triangle; i++) factor[i] /= sd;
-  wb_triangle_apply(p, factor, m->scale + triangle, offset);
+  wb_triangle_apply(p, factor, m->values, offset);
   m->log_constant[half] = -p * wb_log(sd);
   m->log_constant[half + 1] = 0;
   return 1;
@@ -266,9 +266,9 @@ static void decide(moves *m, int32_t g) {
   const double *joined = m->joined + place * size;
   const double n_a = first[0], n_b = second[0], rows = joined[0];
   if (!(n_a > 0 && n_b > 0)) return;
-  const double log_odds = wb_mixture_log_marginal(m->prior, first, m->scale) +
-                          wb_mixture_log_marginal(m->prior, second, m->scale) -
-                          wb_mixture_log_marginal(m->prior, joined, m->scale) + log_labels(m, a, b, n_a, n_b) -
+  const double log_odds = wb_mixture_log_marginal(m->prior, first, m->average, m->scale) +
+                          wb_mixture_log_marginal(m->prior, second, m->average, m->scale) -
+                          wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) + log_labels(m, a, b, n_a, n_b) -
                           log_joined(m, g, rows) + (m->kind[g] == 1 ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
   if (!(m->log_uniform[g] < (joins ? -log_odds : log_odds))) return;
   if (joins) {
@@ -327,7 +327,7 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   const size_t k = (size_t)state->components, p = (size_t)state->columns, pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
   if (pairs == 0 || spots->data->rows > UINT32_MAX) return WB_OK;
-  const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + p;
+  const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + 2 * p;
   const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the split and merge moves", bytes);
@@ -339,19 +339,23 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   m.log_constant = m.offset + 2 * pairs * p;
   m.log_probability = m.log_constant + 2 * pairs;
   m.scale = m.log_probability + pairs;
-  m.anchor = (int64_t *)(m.scale + triangle + p);
+  m.average = m.scale + triangle;
+  m.values = m.average + p;
+  m.anchor = (int64_t *)(m.values + p);
   m.first = (int32_t *)(m.anchor + 2 * pairs);
   m.second = m.first + pairs;
   m.place = m.second + pairs;
   m.kind = m.place + pairs;
   m.pair = m.kind + pairs;
   m.side = m.pair + k;
-  choose_pairs(&m, key, iteration);
-  const int status = m.pairs > 0 ? propose(&m, backend, session, key, iteration, message) : WB_OK;
+  int status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
+  if (status == WB_OK) choose_pairs(&m, key, iteration);
+  if (status == WB_OK && m.pairs > 0) status = propose(&m, backend, session, key, iteration, message);
   for (int32_t g = 0; g < (int32_t)pairs && status == WB_OK; g++) {
     if (m.place[g] >= 0) decide(&m, g);
     order_labels(&m, g, key, iteration);
   }
   free(memory);
+  if (status == WB_OK) status = wb_mixture_send_statistics(backend, session, state, 0, state->components, message);
   return status;
 }

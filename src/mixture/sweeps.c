@@ -7,19 +7,10 @@
 #include "core/linear_algebra.h"
 #include "mixture/mixture.h"
 
-double wb_mixture_log_density(const wb_mixture_state *state, const double *x) {
-  const int32_t p = state->columns;
+double wb_mixture_log_density(const wb_mixture_state *state, const double *distance) {
   double largest = WB_BLOCK_NOTHING, total = 0;
   for (int32_t j = 0; j < state->components; j++) {
-    const double *row = state->factor + (size_t)j * wb_packed_size(p);
-    const double *offset = state->offset + (size_t)j * (size_t)p;
-    double distance = 0;
-    for (int32_t r = 0; r < p; r++, row += r) {
-      double z = -offset[r];
-      for (int32_t c = 0; c <= r; c++) z = wb_fma(row[c], x[c], z);
-      distance = wb_fma(z, z, distance);
-    }
-    const double log_weight = wb_fma(-0.5, distance, state->log_constant[j]);
+    const double log_weight = wb_fma(-0.5, distance[j], state->log_constant[j]);
     if (log_weight > largest) {
       total *= wb_exp_weight(largest - log_weight);
       largest = log_weight;
@@ -31,38 +22,65 @@ double wb_mixture_log_density(const wb_mixture_state *state, const double *x) {
 
 static int32_t occupied(const wb_mixture_state *state) {
   int32_t count = 0;
-  for (int32_t j = 0; j < state->components; j++)
-    count += state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)] > 0;
+  for (int32_t j = 0; j < state->components; j++) count += state->sizes[j] > 0;
   return count;
 }
 
-static void note(const wb_mixture_sweeps *sweeps, const wb_mixture_prior *prior, wb_mixture_state *state, int32_t sweep) {
-  sweeps->log_prior[sweep] = wb_mixture_log_prior(prior, state);
+/* Densities at points first, first + 1, ..., whose distances were measured. */
+static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state *state, int32_t sweep, int32_t first,
+                         int32_t points) {
+  for (int32_t q = 0; q < points; q++)
+    sweeps->probe_density[(size_t)sweep + (size_t)(first + q) * (size_t)sweeps->count] =
+        wb_mixture_log_density(state, state->point_distance + (size_t)q * (size_t)state->components);
+}
+
+static int note(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_sweeps *sweeps,
+                const wb_mixture_prior *prior, wb_mixture_state *state, int32_t sweep, wb_message *message) {
+  int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
+  int status = wb_mixture_log_prior(backend, session, prior, state, points, sweeps->probe, &sweeps->log_prior[sweep], message);
+  if (status != WB_OK) return status;
   sweeps->concentration[sweep] = state->concentration;
   sweeps->occupied[sweep] = occupied(state);
-  for (int32_t q = 0; q < sweeps->points; q++)
-    sweeps->probe_density[(size_t)sweep + (size_t)q * (size_t)sweeps->count] =
-        wb_mixture_log_density(state, sweeps->probe + (size_t)q * (size_t)state->columns);
+  wb_mixture_set_constants(state);
+  note_density(sweeps, state, sweep, 0, points);
+  for (int32_t first = points; first < sweeps->points; first += points) {
+    points = sweeps->points - first < WB_MIXTURE_POINTS ? sweeps->points - first : WB_MIXTURE_POINTS;
+    const wb_mixture_measures more = {.points = points, .point = sweeps->probe + (size_t)first * (size_t)state->columns,
+                                      .point_distance = state->point_distance};
+    status = backend->mixture->measure(session, &more, message);
+    if (status != WB_OK) return status;
+    note_density(sweeps, state, sweep, first, points);
+  }
+  return WB_OK;
+}
+
+/* Joins clusters of the session's statistics. */
+static int merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                 wb_mixture_state *state, wb_message *message) {
+  int status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
+  if (status == WB_OK) status = wb_mixture_merge(prior, state->components, state->statistics, message);
+  if (status == WB_OK) status = wb_mixture_send_statistics(backend, session, state, 0, state->components, message);
+  return status;
 }
 
 int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
                    wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
                    wb_message *message) {
-  for (int32_t i = 0; i < sweeps->count; i++) {
+  int status = wb_mixture_begin(backend, session, state, message);
+  for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     int32_t *labels = i == sweeps->count - 1 ? draw->labels : NULL;
-    int status = WB_OK;
-    if (sweeps->merge == sweeps->iteration + (uint32_t)i)
-      status = wb_mixture_merge(prior, state->components, state->statistics, message);
+    if (sweeps->merge == sweeps->iteration + (uint32_t)i) status = merge(backend, session, prior, state, message);
     if (status == WB_OK)
       status = wb_mixture_sweep(backend, session, prior, state, sweeps->key, sweeps->iteration + (uint32_t)i,
                                 sweeps->moves, labels, &sweeps->log_likelihood[i], message);
-    if (status != WB_OK) return status;
-    note(sweeps, prior, state, i);
-    if (sweeps->moves && sweeps->iteration + (uint32_t)i >= sweeps->merge)
+    if (status == WB_OK) status = note(backend, session, sweeps, prior, state, i, message);
+    if (status == WB_OK && sweeps->moves && sweeps->iteration + (uint32_t)i >= sweeps->merge)
       status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, sweeps->key,
                                       sweeps->iteration + (uint32_t)i, message);
-    if (status != WB_OK) return status;
   }
-  wb_mixture_moments(state, draw);
-  return WB_OK;
+  if (status == WB_OK) status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
+  if (status == WB_OK && (draw->means || draw->covariances))
+    status = wb_mixture_fetch_parameters(backend, session, state, message);
+  if (status == WB_OK) wb_mixture_moments(state, draw);
+  return status;
 }

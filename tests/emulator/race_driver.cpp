@@ -101,20 +101,42 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   wb_mixture_session *session = nullptr;
   if (!succeeded(backend->mixture->open(&data, &run, &session, &message), message, "mixture_open")) return false;
 
-  bool good = true;
+  const std::vector<double> mean(p, 0.5), log_weight(k, -3);
+  std::vector<double> scale(triangle), statistics(k * statistics_size);
+  std::vector<int32_t> source(k);
+  for (size_t r = 0; r < p; r++) scale[r * (r + 1) / 2 + r] = 1;
+  for (size_t j = 0; j < k; j++) source[j] = (int32_t)(k - 1 - j);
+  const wb_mixture_law law = {mean.data(), 2, 6, scale.data(), nullptr};
+  const auto *functions = backend->mixture;
+  bool good = succeeded(functions->set_components(session, c.components, statistics.data(), &message), message, "mixture_set_components");
   for (uint32_t iteration = 1; good && iteration <= 2; iteration++) {
     std::vector<int32_t> labels(n);
-    std::vector<double> statistics(k * statistics_size), log_likelihood(1);
-    good = succeeded(backend->mixture->draw_labels(session, &parameters, 99, iteration, labels.data(), statistics.data(),
-                                               log_likelihood.data(), &message),
-                     message, "mixture_draw_labels");
+    std::vector<double> sizes(k), log_likelihood(1), pull(p), first(triangle), second(triangle), means(k * p), factors(k * triangle);
+    std::vector<double> log_determinant(k), distance(k), trace(k), point_distance(9 * k);
+    const wb_mixture_precisions sums = {0.5, 6, pull.data(), first.data(), second.data()};
+    const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(), trace.data(),
+                                          c.rows < 9 ? 1 : 9, x.data(), point_distance.data()};
+    good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message, "mixture_draw_components") &&
+           succeeded(functions->add_precisions(session, &sums, &message), message, "mixture_add_precisions") &&
+           succeeded(functions->measure(session, &measures, &message), message, "mixture_measure") &&
+           succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), sizes.data(),
+                                            log_likelihood.data(), &message), message, "mixture_draw_labels") &&
+           succeeded(functions->get_components(session, means.data(), factors.data(), &message), message, "mixture_get_components") &&
+           succeeded(functions->get_statistics(session, 0, c.components, statistics.data(), &message), message, "mixture_get_statistics") &&
+           succeeded(functions->set_statistics(session, 0, 1, statistics.data(), &message), message, "mixture_set_statistics");
     double rows = 0;
-    for (size_t j = 0; j < k; j++) rows += statistics[j * statistics_size];
+    for (size_t j = 0; j < k; j++) rows += sizes[j];
     for (int32_t label : labels) good = good && label >= 0 && label < c.components;
     good = good && rows == (double)n && log_likelihood[0] - log_likelihood[0] == 0; /* finite */
     record->add(labels);
     record->add(statistics);
     record->add(log_likelihood);
+    record->add(pull);
+    record->add(first);
+    record->add(second);
+    record->add(trace);
+    record->add(point_distance);
+    record->add(means);
   }
   if (good) {
     const int64_t first = c.rows / 3, count = c.rows - first;

@@ -381,6 +381,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         wrong++;
         continue;
       }
+      wrong += wb_mixture_begin(backend, session, &s.state, &message) != WB_OK;
       /* Splits and joins leave no labels, but statistics: these go into a sweep of their own. */
       if (c->moves) {
         const double atom[4] = {0, 0.4, m->p - 1, -0.2};
@@ -390,13 +391,15 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, key, 2 * iteration, &message) != WB_OK;
       }
       if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
-                           &at.log_likelihood, &message) != WB_OK)
+                           &at.log_likelihood, &message) != WB_OK ||
+          wb_mixture_log_prior(backend, session, &s.prior, &s.state, 0, NULL, &at.log_prior, &message) != WB_OK ||
+          wb_mixture_fetch_statistics(backend, session, &s.state, 0, m->k, &message) != WB_OK ||
+          wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);
       wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, expected);
       wrong += !same_statistics(m, s.state.statistics, expected, c->precision);
       read_state(m, &s, &at);
-      at.log_prior = wb_mixture_log_prior(&s.prior, &s.state);
       relate(m, &at);
       redraw_data(m, &s.state, key, 2 * iteration, &at);
       put_all(&f, m, &at);

@@ -76,12 +76,14 @@ test_that("without data the sampler gives back the prior", {
     mean = c(1, -2), mean_scale = 0.5, df = 5, scale = matrix(c(2, 0.6, 0.6, 0.5), 2), concentration = c(4, 3)
   )
   key <- .Call(C_chain_key, 11, 1L)
+  session <- native(C_mixture_open, matrix(0, 1, p), numeric(p), rep(1, p), 0L, resolve_run(NULL, 1))
+  on.exit(.Call(C_mixture_close, session))
   set.seed(11)
   before <- rgamma(draws, 4, 3)
   statistics <- numeric(k * statistics_size(p))
   for (moves in c(FALSE, TRUE)) {
     drawn <- vapply(seq_len(draws), function(i) {
-      out <- native(C_mixture_draw, prior, sampler_state(prior, statistics, before[[i]], key, i), moves, TRUE, numeric(p), rep(1, p))
+      out <- native(C_mixture_draw, session, prior, sampler_state(prior, statistics, before[[i]], key, i), moves, TRUE, numeric(p), rep(1, p))
       c(out$concentration, out$log_weight, out$means[k, ], out$covariances[, , k][c(1, 2, 4)])
     }, numeric(4 + p + 3))
     expect_distribution(drawn[1, ], function(x) stats::pgamma(x, 4, 3), 6)

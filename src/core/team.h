@@ -1,0 +1,131 @@
+/* Work on one small problem that the threads of a block of a graphics card share. On the
+ * processor the same source is the work of one thread.
+ *
+ * Every member of a team calls the same functions in the same order. A loop that the
+ * members share goes from `rank` on in steps of `size`; what is outside of such loops is
+ * computed by all alike. Each number is computed by one member from first to last, so
+ * that the size of the team changes no bit. What one member wrote others may read
+ * after WB_TEAM_BARRIER().
+ *
+ * cuda/mixture_components.cuh defines both macros before it includes this. There functions are
+ * called: written out at each place they would be 100 KB.
+ */
+#ifndef WB_TEAM_H
+#define WB_TEAM_H
+
+#include "core/linear_algebra.h"
+#include "core/random_gamma.h"
+#include "core/unroll.h"
+
+#ifndef WB_TEAM_BARRIER
+#define WB_TEAM WB_HD
+#define WB_TEAM_BARRIER() ((void)0)
+#endif
+
+typedef struct wb_team {
+  int rank, size;
+} wb_team;
+
+/* wb_cholesky() of linear_algebra.h, column by column: each entry is the same sum. After
+ * a failure the triangle is neither the matrix nor its factor. */
+WB_TEAM int wb_team_cholesky(wb_team team, int p, double *a) {
+  WB_ROLLED
+  for (int c = 0; c < p; c++) {
+    double *top = a + wb_packed_row(c);
+    double pivot = top[c];
+    for (int k = 0; k < c; k++) pivot = wb_fma(-top[k], top[k], pivot);
+    if (!(pivot > 0.0 && pivot < wb_infinity())) return 1 + c;
+    pivot = wb_sqrt(pivot);
+    WB_ROLLED
+    for (int r = c + 1 + team.rank; r < p; r += team.size) {
+      double *row = a + wb_packed_row(r);
+      double sum = row[c];
+      for (int k = 0; k < c; k++) sum = wb_fma(-row[k], top[k], sum);
+      row[c] = sum / pivot;
+    }
+    WB_TEAM_BARRIER();
+    if (team.rank == 0) top[c] = pivot;
+  }
+  WB_TEAM_BARRIER();
+  return 0;
+}
+
+/* wb_triangle_inverse(), a column each; may not be L itself. */
+WB_TEAM void wb_team_triangle_inverse(wb_team team, int p, const double *l, double *inverse) {
+  WB_ROLLED
+  for (int c = team.rank; c < p; c += team.size) {
+    const double *row = l + wb_packed_row(c);
+    double *const top = inverse + wb_packed_row(c) + (size_t)c;
+    double *out = top;
+    WB_ROLLED
+    for (int r = c; r < p; row += ++r, out += r) {
+      const double *entry = top;
+      double sum = 0.0;
+      for (int k = c; k < r; entry += ++k) sum = wb_fma(row[k], *entry, sum);
+      *out = (r > c ? -sum : 1.0) / row[r];
+    }
+  }
+  WB_TEAM_BARRIER();
+}
+
+/* wb_triangle_multiply(); may be neither L nor M. */
+WB_TEAM void wb_team_triangle_multiply(wb_team team, int p, const double *l, const double *m, double *product) {
+  WB_ROLLED
+  for (int r = 0; r < p; r++) {
+    const double *row = l + wb_packed_row(r);
+    double *out = product + wb_packed_row(r);
+    WB_ROLLED
+    for (int c = team.rank; c <= r; c += team.size) {
+      const double *entry = m + wb_packed_row(c) + (size_t)c;
+      double sum = 0.0;
+      for (int k = c; k <= r; entry += ++k) sum = wb_fma(row[k], *entry, sum);
+      out[c] = sum;
+    }
+  }
+  WB_TEAM_BARRIER();
+}
+
+/* Solves L x = b, with b in x. */
+WB_TEAM void wb_team_triangle_solve(wb_team team, int p, const double *l, double *x) {
+  WB_ROLLED
+  for (int c = 0; c < p; c++) {
+    const double value = x[c] / l[wb_packed_row(c) + (size_t)c];
+    for (int r = c + 1 + team.rank; r < p; r += team.size) x[r] = wb_fma(-l[wb_packed_row(r) + (size_t)c], value, x[r]);
+    WB_TEAM_BARRIER();
+    if (team.rank == 0) x[c] = value;
+  }
+  WB_TEAM_BARRIER();
+}
+
+/* Normals from words word, ..., word + count - 1 of a stream that was just opened. */
+WB_TEAM void wb_team_normals(wb_team team, const wb_stream *stream, uint32_t word, int count, double *normal) {
+  const int from = (int)(word & 1), blocks = (from + count + 1) / 2;
+  WB_ROLLED
+  for (int b = team.rank; b < blocks; b += team.size) {
+    const wb_bits bits = wb_philox(stream->key, word / 2 + (uint32_t)b, stream->c1, stream->c2, stream->c3);
+    WB_ROLLED
+    for (int which = 0; which < 2; which++) {
+      const int at = 2 * b + which - from;
+      if (at >= 0 && at < count) normal[at] = wb_normal_quantile_within(wb_uniform(wb_bits64(bits, which)));
+    }
+  }
+}
+
+/* wb_draw_wishart_gram_factor() with df >= p + 1, so that no gamma has a shape below 1, and with
+ * a stream that was just opened. The normals of a row are shared; where they begin depends on
+ * the words that the gammas before them took. */
+WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, int p, double df, double *packed_lower) {
+  uint32_t word = 0;
+  WB_ROLLED
+  for (int r = 0; r < p; r++) {
+    double *row = packed_lower + wb_packed_row(r);
+    wb_team_normals(team, stream, word, r, row);
+    wb_stream rest = wb_stream_from(*stream, word + (uint32_t)r);
+    const double chi = wb_sqrt(2.0 * wb_draw_gamma_from_one(&rest, 0.5 * (df - (double)(p - 1 - r))));
+    if (team.rank == 0) row[r] = chi;
+    word = wb_stream_word(&rest);
+  }
+  WB_TEAM_BARRIER();
+}
+
+#endif

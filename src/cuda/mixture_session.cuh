@@ -1,0 +1,178 @@
+/* A mixture session of a graphics card: the rows (mixture.cu) and the components
+ * (mixture_components.cu). */
+#ifndef WB_CUDA_MIXTURE_SESSION_CUH
+#define WB_CUDA_MIXTURE_SESSION_CUH
+
+#include <cstdio>
+#include <cstring>
+
+#include "cuda/mixture_kernels.cuh"
+
+namespace wb {
+
+constexpr uint64_t MEGABYTE = 1000000;
+/* Buffer for raw values on their way to the device: large enough to use the whole speed
+ * of the bus, small beside the data. */
+constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
+/* Device memory that may be used beside small data, and for a chunk where the data do not
+ * fit on the device. */
+constexpr uint64_t SMALL_BYTES = 16 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
+/* Predictions are computed for a multiple of this many rows at a time. */
+constexpr int64_t PASS_ROWS = 256;
+
+inline int64_t ceiling(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+template <typename T>
+T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+T larger(T a, T b) {
+  return a > b ? a : b;
+}
+
+/* Device memory of a pass over the rows, which is kept from sweep to sweep. */
+struct mixture_workspace {
+  int32_t components = 0;
+  int64_t chunk = 0; /* leaves drawn at a time */
+  int64_t group = 0; /* leaves summed at a time, a power of two */
+  device_bytes coefficients;
+  device_bytes x; /* the chunk's rows, unless all stay on the device */
+  device_array<int32_t> labels;
+  device_bytes log_sums;
+  device_array<double> nodes; /* the group's leaves, the waiting nodes */
+
+  void release() {
+    components = 0;
+    coefficients.release();
+    x.release();
+    labels.release();
+    log_sums.release();
+    nodes.release();
+  }
+  uint64_t bytes() const {
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes();
+  }
+};
+
+/* The components: what they are made of in one piece of device memory, and what travels
+ * between it and the host in one of page-locked memory. */
+struct mixture_room {
+  int32_t count = 0;
+  unsigned blocks = 0; /* that work on components at a time */
+  device_array<double> memory;
+  pinned_array<double> mail;
+  mixture_components at = {};
+  /* Each of these is on the device what `sent` or `fetched` is on the host. */
+  double *law = nullptr, *question = nullptr, *answer = nullptr, *work = nullptr;
+  double *sent_law = nullptr, *sent_weight = nullptr, *sent_question = nullptr, *fetched = nullptr;
+
+  void release() {
+    count = 0;
+    memory.release();
+    mail.release();
+  }
+};
+
+} // namespace wb
+
+struct wb_mixture_session {
+  wb_mixture_data data; /* center and inverse_scale are not kept */
+  int32_t device;
+  uint64_t memory_limit;
+  int64_t leaves;
+  wb::stream stream;
+  wb::device_array<double> units; /* centers, then inverse scales */
+  wb::device_bytes x;             /* all leaves, if they stay on the device */
+  bool resident = false;
+  /* Rows are sent to the device through two buffers: one is filled while the other is
+   * being copied. */
+  int64_t stage = 0; /* leaves of a buffer */
+  int turn = 0;
+  wb::pinned_array<double> pinned[2];
+  wb::event copied[2];
+  wb::device_array<double> raw;
+  wb::pinned_bytes packed; /* coefficients */
+  wb::mixture_workspace work;
+  wb::mixture_room room;
+
+  size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
+  /* Bytes of a leaf, raw and scaled. */
+  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t held() const { return units.bytes() + x.bytes() + raw.bytes() + work.bytes() + room.memory.bytes(); }
+  /* Rows of leaves first..first + count - 1. */
+  int64_t rows(int64_t first, int64_t count) const {
+    return wb::smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
+  }
+};
+
+namespace wb {
+
+inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
+  std::snprintf(message->text, sizeof message->text,
+                "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
+                static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
+                static_cast<double>(left) / 1e6);
+  return WB_ERROR_MEMORY;
+}
+
+inline int check_components(int32_t components, wb_message *message) {
+  if (components <= MIXTURE_MOST_COMPONENTS) return WB_OK;
+  std::snprintf(message->text, sizeof message->text, "%d components: a graphics card takes up to %d",
+                static_cast<int>(components), static_cast<int>(MIXTURE_MOST_COMPONENTS));
+  return WB_ERROR_INPUT;
+}
+
+/* Calls `prepare`; if memory is lacking, takes the rows off the device and tries again. */
+template <typename Prepare>
+int with_memory(wb_mixture_session *s, Prepare prepare) {
+  const int status = prepare();
+  if (status != WB_ERROR_MEMORY || !s->resident) return status;
+  s->work.release();
+  s->x.release();
+  s->resident = false;
+  return prepare();
+}
+
+/* After a failure: waits for what the call has started, because the memory that it uses
+ * will be freed. Returns `status`. */
+inline int settled(wb_mixture_session *s, int status) {
+  if (status != WB_OK) {
+    (void)cudaStreamSynchronize(s->stream.get());
+    (void)cudaGetLastError();
+  }
+  return status;
+}
+
+/* Doubles of a sum over rows: the statistics of all components, the log likelihood. */
+inline size_t node_size(const wb_mixture_session *s, int32_t components) {
+  return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
+}
+
+/* In mixture_components.cu. `coefficients` is device memory; the log weights are in the host's
+ * `log_weight`. finish_labels() waits for the pass over the rows and says where a component had
+ * not been drawn. */
+template <typename Real>
+int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message);
+int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message);
+
+} // namespace wb
+
+/* The functions of the table that concern components alone. */
+int wb_cuda_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
+                                   wb_message *message);
+int wb_cuda_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
+                                   wb_message *message);
+int wb_cuda_mixture_get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
+                                   wb_message *message);
+int wb_cuda_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
+                                    uint64_t key, uint32_t iteration, wb_message *message);
+int wb_cuda_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
+int wb_cuda_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
+int wb_cuda_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
+
+#endif
