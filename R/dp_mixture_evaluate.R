@@ -19,7 +19,7 @@ cells_in <- function(cells, slice) {
 # `means` (k x p) and `covariances` (p x p x k), and gives a list of `class`,
 # `log_density` and `prob` (rows x k), each NULL unless in `what`.
 evaluate_rows <- function(x, center, scale, precision, run, use) {
-  session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), run)
+  session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
   on.exit(.Call(C_mixture_close, session))
   log_unit <- sum(log(scale))
   use(function(mixture, what) {

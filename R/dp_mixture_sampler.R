@@ -23,12 +23,12 @@ mixture_sampler <- function(fit) {
     ),
     draws = parts[c(fit$keep, learned_names(fit), "concentration")],
     open = function(run) {
-      native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), run)
+      native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), fit$moves, run)
     },
     close = function(session) .Call(C_mixture_close, session),
     step = mixture_step(fit),
     finish = function(fit) {
-      sizes <- lapply(fit$state, function(state) as.integer(matrix(state$statistics, ncol = k)[1L, ]))
+      sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
       fit$sizes <- matrix(unlist(sizes), k, fit$chains)
       fit
     }
@@ -48,6 +48,7 @@ mixture_step <- function(fit) {
     )
     state$statistics <- slice$statistics
     state$concentration <- slice$concentration
+    state$sizes <- slice$sizes
     state$prior <- slice$prior
     traces <- list(
       log_likelihood = slice$log_likelihood + jacobian[["rows"]],
@@ -107,13 +108,16 @@ learned_names <- function(fit) {
   if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
 }
 
+# Values that many cells have in a marker, such as the zeros of a cytometer: a column for each, with
+# the number of the marker, from 0, and the value in units of the sampler. At most 20 a marker.
 find_atoms <- function(fit) {
   rows <- unique(floor(seq(1, fit$rows, length.out = min(fit$rows, 10000L))))
   found <- lapply(seq_along(fit$markers), function(j) {
     values <- unique(fit$x[rows, j])
     counts <- tabulate(match(fit$x[rows, j], values), length(values))
-    value <- values[counts >= max(5, length(rows) / 200, 5 * stats::median(counts))]
-    rbind(rep(j - 1, length(value)), (value - fit$center[[j]]) / fit$scale[[j]])
+    often <- which(counts >= max(5, length(rows) / 200, 5 * stats::median(counts)))
+    value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]
+    rbind(rep(j - 1, length(value)), (value - fit$center[j]) * (1 / fit$scale[j]))
   })
   do.call(cbind, found)
 }

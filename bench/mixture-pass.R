@@ -10,15 +10,15 @@ prepare <- function(n, p, k, threads = 1, precision = "double") {
   prior <- internal$compiled_prior(internal$resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
   key <- .Call(internal$C_chain_key, 1, 1L)
   opening <- elapsed(
-    session <- internal$native(internal$C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), run)
+    session <- internal$native(internal$C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), FALSE, run)
   )
-  statistics <- internal$native(internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, FALSE, sample.int(k, n, TRUE))
+  statistics <- internal$native(internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, FALSE, matrix(0, 2, 0), sample.int(k, n, TRUE))
   state <- list(key = key, sweep = 0, statistics = statistics, concentration = 1, prior = prior$values)
   list(
     threads = run$threads,
     opening = opening,
     sweep = function() elapsed(internal$native(
-      internal$C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, p, 1), c(FALSE, FALSE, FALSE), numeric(p), rep(1, p)
+      internal$C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, 2, 0), matrix(0, p, 1), c(FALSE, FALSE, FALSE), numeric(p), rep(1, p)
     )),
     parameters = function() elapsed(internal$native(internal$C_mixture_draw, session, prior, state, FALSE, FALSE, numeric(p), rep(1, p))),
     close = function() .Call(internal$C_mixture_close, session)

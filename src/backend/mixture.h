@@ -17,6 +17,7 @@ typedef struct wb_mixture_data {
   const double *center;        /* columns */
   const double *inverse_scale; /* columns */
   wb_precision precision;      /* in which log densities and weights are computed */
+  int keep_labels;             /* whether the labels drawn last are kept, which pairs need */
 } wb_mixture_data;
 
 /* Components in the scaled units, p being the columns. With Sigma = L L' and

@@ -81,8 +81,8 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   wb_mixture_session *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
   if (!opened) return wb_out_of_memory(message, "the mixture session", sizeof *opened);
   double *center = (double *)(opened + 1), *inverse_scale = center + p;
-  opened->labels = malloc((size_t)data->rows * sizeof(int32_t));
-  if (!opened->labels) {
+  opened->labels = data->keep_labels ? malloc((size_t)data->rows * sizeof(int32_t)) : NULL;
+  if (data->keep_labels && !opened->labels) {
     free(opened);
     return wb_out_of_memory(message, "the labels", (size_t)data->rows * sizeof(int32_t));
   }
@@ -276,7 +276,7 @@ static void draw_leaf(const wb_mixture_session *session, const wb_mixture_parame
       const int32_t label = tile_label(data, t, l);
       t->drawn[first - begin + l] = label;
       log_likelihood += tile_log_sum(data, t, l);
-      session->labels[first + l] = label;
+      if (session->labels) session->labels[first + l] = label;
       if (labels) labels[first + l] = label;
     }
   }

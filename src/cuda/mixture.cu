@@ -16,6 +16,7 @@
 #include <new>
 
 #include "cuda/mixture_session.cuh"
+#include "cuda/mixture_pairs.cuh"
 #include "cuda/mixture_sums.cuh"
 
 namespace {
@@ -129,11 +130,9 @@ uint64_t coefficient_bytes(int32_t components, int order) {
 }
 
 template <typename Real>
-int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, void *to, wb_message *message) {
+void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, Real *packed) {
   const size_t p = static_cast<size_t>(s->data.columns), size = wb::mixture_coefficients<Real>(static_cast<size_t>(order));
-  const size_t bytes = coefficient_bytes<Real>(parameters->components, order);
-  Real *const packed = static_cast<Real *>(s->packed.address());
-  std::memset(packed, 0, bytes);
+  std::memset(packed, 0, coefficient_bytes<Real>(parameters->components, order));
   for (size_t j = 0; j < static_cast<size_t>(parameters->components); j++) {
     const double *factor = parameters->factor + j * (p * (p + 1) / 2);
     Real *const component = packed + j * size;
@@ -144,8 +143,39 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parame
     }
     component[wb::coefficient_line(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
   }
-  return wb::status_of(cudaMemcpyAsync(to, packed, bytes, cudaMemcpyHostToDevice, s->stream.get()),
+}
+
+template <typename Real>
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, void *to, wb_message *message) {
+  const size_t bytes = coefficient_bytes<Real>(parameters->components, order);
+  pack_coefficients(s, parameters, order, static_cast<Real *>(s->packed.address()));
+  return wb::status_of(cudaMemcpyAsync(to, s->packed.address(), bytes, cudaMemcpyHostToDevice, s->stream.get()),
                        "sending the components to the device", message);
+}
+
+/* Pairs of components: what a pass over their rows reads and leaves, in one piece of memory, the
+ * same on the device and on the host. What is sent and what is fetched lie together. */
+struct pair_memory {
+  size_t coefficients, pairing, anchors, words, sums, end; /* bytes from the beginning */
+};
+
+constexpr size_t MOST_PAIRS = WB_MIXTURE_MOST_PAIRS;
+
+/* Coefficients are read four rows of the triangle at a time. */
+int pair_order(const wb_mixture_session *s) {
+  return (s->data.columns + 3) / 4 * 4;
+}
+
+template <typename Real>
+pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
+  pair_memory at;
+  at.coefficients = 0;
+  at.pairing = static_cast<size_t>(coefficient_bytes<Real>(static_cast<int32_t>(2 * MOST_PAIRS), pair_order(s)) + 7) / 8 * 8;
+  at.anchors = at.pairing + 2 * sizeof(int32_t) * static_cast<size_t>(components);
+  at.words = at.anchors + 2 * MOST_PAIRS * sizeof(int64_t);
+  at.sums = at.words + 2 * MOST_PAIRS * sizeof(wb::pair_word);
+  at.end = at.sums + node_size(s, static_cast<int32_t>(2 * MOST_PAIRS)) * sizeof(double);
+  return at;
 }
 
 /* The sums -------------------------------------------------------------------- */
@@ -190,9 +220,12 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
   const uint64_t coefficients = coefficient_bytes<Real>(components, order);
+  const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
+  const size_t pairs = s->data.keep_labels ? place_pairs<Real>(s, components).end : 0;
+  const uint64_t kept = keys * sizeof(int32_t) + pairs;
   const int64_t stage = stage_leaves(s, left / 4);
   if (status == WB_OK)
-    status = plan_sweep<Real>(s, components, coefficients + stage_to_open(s, stage), left, &w.chunk, &w.group, message);
+    status = plan_sweep<Real>(s, components, coefficients + kept + stage_to_open(s, stage), left, &w.chunk, &w.group, message);
   if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
@@ -202,6 +235,9 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   if (status == WB_OK) status = w.log_sums.allocate(rows * sizeof(Real), "log densities", message);
   if (status == WB_OK)
     status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node, "sums of rows", message);
+  if (status == WB_OK && keys > 0) status = w.keys.allocate(keys, "labels", message);
+  if (status == WB_OK && pairs > 0) status = w.pairs.allocate(pairs, "pairs of components", message);
+  if (status == WB_OK && pairs > 0) status = s->pairs.allocate(pairs, "pairs of components", message);
   if (status == WB_OK)
     w.components = components;
   else
@@ -209,29 +245,30 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   return status;
 }
 
-/* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn. */
+/* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn; these
+ * become sorted keys. `root` takes the sums of all leaves. */
 template <typename Real>
-int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, wb_message *message) {
+int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t *labels, int32_t components,
+               double *root, wb_message *message) {
   wb::mixture_workspace &w = s->work;
-  const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, w.components);
+  const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
-  double *const root = s->room.at.statistics;
   /* Blocks a leaf: enough to occupy all multiprocessors even if groups are small. */
-  const int64_t parts = smaller<int64_t>(w.components, larger<int64_t>(8, 512 / w.group));
+  const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 512 / w.group));
   wb::launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(count));
   shape.threads = dim3(wb::SORT_THREADS);
   shape.stream = s->stream.get();
-  int status = wb::launch(shape, wb::mixture_sort, "sorting rows by component", message, w.labels.data(), s->rows(first, count));
+  int status = wb::launch(shape, wb::mixture_sort, "sorting rows by component", message, labels, s->rows(first, count));
   for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
     const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
     shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(parts + 1));
     shape.threads = dim3(wb::SUM_THREADS);
     shape.shared_bytes = wb::sum_shared_bytes(s->data.columns);
     status = wb::launch(shape, wb::mixture_sum<Real>, "summing rows", message, x + static_cast<size_t>(row) * p, s->data.columns,
-                        reinterpret_cast<const uint32_t *>(w.labels.data() + row), log_sums + row, s->rows(first, count) - row,
-                        w.components, node, w.nodes.data());
+                        reinterpret_cast<const uint32_t *>(labels + row), log_sums + row, s->rows(first, count) - row,
+                        components, node, w.nodes.data());
     if (status != WB_OK) break;
     shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(node), wb::TREE_THREADS)));
     shape.threads = dim3(wb::TREE_THREADS);
@@ -253,6 +290,7 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
     status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(w.coefficients.address()), message);
   for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
     const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
+    int32_t *const drawn = s->data.keep_labels ? w.keys.data() + first * WB_LEAF_ROWS : w.labels.data();
     const Real *x;
     status = find_rows<Real>(s, first, count, w.x, &x, message);
     if (status != WB_OK) break;
@@ -262,15 +300,116 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
     shape.stream = s->stream.get();
     status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
                         static_cast<const Real *>(w.coefficients.address()), k, key, iteration,
-                        static_cast<uint64_t>(first) * WB_LEAF_ROWS, rows, w.labels.data(),
+                        static_cast<uint64_t>(first) * WB_LEAF_ROWS, rows, drawn,
                         static_cast<Real *>(w.log_sums.address()));
     if (status == WB_OK && labels != nullptr)
-      status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, w.labels.data(), static_cast<size_t>(rows) * sizeof(int32_t),
+      status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
                                              cudaMemcpyDeviceToHost, s->stream.get()),
                              "fetching labels", message);
-    if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, message);
+    if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->room.at.statistics, message);
   }
   return status == WB_OK ? wb::finish_labels(s, sizes, log_likelihood, message) : status;
+}
+
+/* Pairs of components ----------------------------------------------------------- */
+
+int labels_missing(const wb_mixture_session *s, wb_message *message) {
+  if (s->data.keep_labels && s->work.components > 0) return WB_OK;
+  std::snprintf(message->text, sizeof message->text, "no labels have been kept for pairs of components");
+  return WB_ERROR_INPUT;
+}
+
+/* A piece of the pairs' memory: on the device, and on the host. */
+template <typename T>
+T *pair_device(const wb_mixture_session *s, size_t at) {
+  return reinterpret_cast<T *>(static_cast<char *>(s->work.pairs.address()) + at);
+}
+template <typename T>
+T *pair_host(const wb_mixture_session *s, size_t at) {
+  return reinterpret_cast<T *>(static_cast<char *>(s->pairs.address()) + at);
+}
+
+void write_pairing(const wb_mixture_session *s, const pair_memory &at, const wb_mixture_pairs *pairs) {
+  const size_t k = static_cast<size_t>(pairs->components);
+  std::memcpy(pair_host<int32_t>(s, at.pairing), pairs->pair, k * sizeof(int32_t));
+  std::memcpy(pair_host<int32_t>(s, at.pairing) + k, pairs->side, k * sizeof(int32_t));
+}
+
+wb::mixture_pairing device_pairing(const wb_mixture_session *s, const pair_memory &at, int32_t components) {
+  const int32_t *const pair = pair_device<int32_t>(s, at.pairing);
+  return {pair, pair + components};
+}
+
+int copy_pairs(const wb_mixture_session *s, size_t from, size_t to, cudaMemcpyKind kind, wb_message *message) {
+  void *const device = pair_device<char>(s, from), *const host = pair_host<char>(s, from);
+  const bool sends = kind == cudaMemcpyHostToDevice;
+  return wb::status_of(cudaMemcpyAsync(sends ? device : host, sends ? host : device, to - from, kind, s->stream.get()),
+                       sends ? "sending pairs to the device" : "fetching pairs", message);
+}
+
+int fill_words(const wb_mixture_session *s, const pair_memory &at, int byte, wb_message *message) {
+  return wb::status_of(cudaMemsetAsync(pair_device<char>(s, at.words), byte, at.sums - at.words, s->stream.get()),
+                       "preparing pairs", message);
+}
+
+template <typename Real>
+int choose_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, int64_t *anchors,
+                   wb_message *message) {
+  const pair_memory at = place_pairs<Real>(s, pairs->components);
+  write_pairing(s, at, pairs);
+  int status = copy_pairs(s, at.pairing, at.anchors, cudaMemcpyHostToDevice, message);
+  if (status == WB_OK) status = fill_words(s, at, 0xFF, message);
+  if (status != WB_OK) return status;
+  wb::launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(s->leaves * (WB_LEAF_ROWS / wb::PAIR_THREADS)));
+  shape.threads = dim3(wb::PAIR_THREADS);
+  shape.stream = s->stream.get();
+  status = wb::launch(shape, wb::mixture_tickets, "choosing rows", message, reinterpret_cast<const uint32_t *>(s->work.keys.data()),
+                      device_pairing(s, at, pairs->components), key, iteration, uint64_t(0), pair_device<wb::pair_word>(s, at.words));
+  if (status == WB_OK) status = copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message);
+  if (status == WB_OK) status = s->stream.wait("choosing rows", message);
+  if (status != WB_OK) return status;
+  const wb::pair_word *const least = pair_host<wb::pair_word>(s, at.words);
+  for (int32_t i = 0; i < 2 * pairs->pairs; i++)
+    anchors[i] = least[i] == ~wb::pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
+  return WB_OK;
+}
+
+template <typename Real>
+int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
+                int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
+                wb_message *message) {
+  wb::mixture_workspace &w = s->work;
+  const pair_memory at = place_pairs<Real>(s, pairs->components);
+  pack_coefficients<Real>(s, halves, pair_order(s), pair_host<Real>(s, at.coefficients));
+  write_pairing(s, at, pairs);
+  std::memcpy(pair_host<int64_t>(s, at.anchors), anchors, 2 * static_cast<size_t>(pairs->pairs) * sizeof(int64_t));
+  int status = copy_pairs(s, at.coefficients, at.words, cudaMemcpyHostToDevice, message);
+  if (status == WB_OK) status = fill_words(s, at, 0, message);
+  const wb::mixture_halving halving = {device_pairing(s, at, pairs->components), pair_device<int64_t>(s, at.anchors), known, key,
+                                       iteration, step};
+  for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
+    const int64_t count = smaller(w.chunk, s->leaves - first);
+    const Real *x;
+    status = find_rows<Real>(s, first, count, w.x, &x, message);
+    if (status != WB_OK) break;
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>(count * (WB_LEAF_ROWS / wb::PAIR_THREADS)));
+    shape.threads = dim3(wb::PAIR_THREADS);
+    shape.stream = s->stream.get();
+    status = wb::launch(shape, wb::mixture_halves<Real>, "drawing halves", message, x, s->data.columns,
+                        pair_device<Real>(s, at.coefficients), reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS),
+                        halving, static_cast<uint64_t>(first) * WB_LEAF_ROWS, w.labels.data(), pair_device<wb::pair_word>(s, at.words));
+    if (status == WB_OK)
+      status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
+  }
+  if (status == WB_OK) status = copy_pairs(s, at.words, at.end, cudaMemcpyDeviceToHost, message);
+  if (status == WB_OK) status = s->stream.wait("drawing halves", message);
+  if (status != WB_OK) return status;
+  std::memcpy(statistics, pair_host<double>(s, at.sums), (node_size(s, 2 * pairs->pairs) - 1) * sizeof(double));
+  for (int32_t g = 0; g < pairs->pairs; g++)
+    log_probability[g] = static_cast<double>(static_cast<int64_t>(pair_host<wb::pair_word>(s, at.words)[g])) / WB_HALF_UNIT;
+  return WB_OK;
 }
 
 /* Predictions ------------------------------------------------------------------ */
@@ -429,6 +568,31 @@ int mixture_evaluate(wb_mixture_session *session, const wb_mixture_parameters *p
                               : evaluate<double>(session, parameters, first, count, labels, log_density, probability, message));
 }
 
+int mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
+                           int64_t *anchors, wb_message *message) {
+  wb::device_scope scope;
+  int status = labels_missing(session, message);
+  if (status == WB_OK) status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  return settled(session, session->data.precision == WB_SINGLE
+                              ? choose_anchors<float>(session, pairs, key, iteration, anchors, message)
+                              : choose_anchors<double>(session, pairs, key, iteration, anchors, message));
+}
+
+int mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                        const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
+                        double *log_probability, wb_message *message) {
+  wb::device_scope scope;
+  int status = labels_missing(session, message);
+  if (status == WB_OK) status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  return settled(session, session->data.precision == WB_SINGLE
+                              ? draw_halves<float>(session, pairs, halves, anchors, known, key, iteration, step, statistics,
+                                                   log_probability, message)
+                              : draw_halves<double>(session, pairs, halves, anchors, known, key, iteration, step, statistics,
+                                                    log_probability, message));
+}
+
 void mixture_close(wb_mixture_session *session) {
   if (session == nullptr) return;
   wb_message ignored;
@@ -450,5 +614,7 @@ extern const wb_mixture_functions wb_cuda_mixture = {
     mixture_draw_labels,
     wb_cuda_mixture_get_components,
     mixture_evaluate,
+    mixture_choose_anchors,
+    mixture_draw_halves,
     mixture_close,
 };

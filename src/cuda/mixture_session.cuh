@@ -44,6 +44,9 @@ struct mixture_workspace {
   device_array<int32_t> labels;
   device_bytes log_sums;
   device_array<double> nodes; /* the group's leaves, the waiting nodes */
+  /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
+  device_array<int32_t> keys;
+  device_bytes pairs;
 
   void release() {
     components = 0;
@@ -52,9 +55,12 @@ struct mixture_workspace {
     labels.release();
     log_sums.release();
     nodes.release();
+    keys.release();
+    pairs.release();
   }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes();
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + keys.bytes() +
+           pairs.bytes();
   }
 };
 
@@ -96,6 +102,7 @@ struct wb_mixture_session {
   wb::event copied[2];
   wb::device_array<double> raw;
   wb::pinned_bytes packed; /* coefficients */
+  wb::pinned_bytes pairs;  /* as on the device */
   wb::mixture_workspace work;
   wb::mixture_room room;
 

@@ -47,13 +47,13 @@ __global__ void __launch_bounds__(LOAD_THREADS)
 
 /* Turns the labels of each leaf into sorted keys, in place: a bitonic network
  * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
- * Places from `rows` on hold no row: their keys are the largest and come last. 8 KB of shared memory,
+ * Places from `rows` on and rows of negative label have the largest key and come last. 8 KB of shared memory,
  * 32 registers: 8 blocks of a multiprocessor; reads and writes 4 bytes a row. */
 static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
   __shared__ uint32_t keys[WB_LEAF_ROWS];
   const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
   for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
-    keys[i] = first + i < rows ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i) : NO_ROW;
+    keys[i] = first + i < rows && labels[first + i] >= 0 ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i) : NO_ROW;
   for (int size = 2; size <= WB_LEAF_ROWS; size *= 2) {
     for (int stride = size / 2; stride > 0; stride /= 2) {
       __syncthreads();

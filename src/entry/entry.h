@@ -94,10 +94,10 @@ SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SE
 SEXP wb_entry_matrix_scan(SEXP x);
 
 /* entry/mixture.c */
-SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run);
+SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run);
 SEXP wb_entry_mixture_close(SEXP pointer);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
-                            SEXP key, SEXP merge, SEXP labels);
+                            SEXP key, SEXP merge, SEXP atoms, SEXP labels);
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);

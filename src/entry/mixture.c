@@ -14,6 +14,7 @@ typedef struct open_mixture {
   wb_mixture_session *session;
   int32_t columns;
   int64_t rows;
+  int keeps_labels;
 } open_mixture;
 
 static void close_mixture(SEXP pointer) {
@@ -64,11 +65,21 @@ static int is_state(SEXP state, SEXP prior, double p) {
          wb_is_numbers(wb_list_element(state, "concentration"), 1);
 }
 
+/* Columns from 0 and values: see wb_mixture_spots. */
+static int is_atoms(SEXP atoms, int p) {
+  if (TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) || Rf_nrows(atoms) != 2) return 0;
+  for (int a = 0; a < Rf_ncols(atoms); a++) {
+    const double column = REAL_RO(atoms)[2 * a];
+    if (!(column >= 0 && column < p)) return 0;
+  }
+  return 1;
+}
+
 /* R's values to the host algorithm's. */
 
-static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision) {
+static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale), precision};
+                                REAL_RO(inverse_scale), precision, keep_labels};
   return data;
 }
 
@@ -77,7 +88,7 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const wb_mixture_data data = {REAL_RO(R_ExternalPtrProtected(pointer)), opened->rows, opened->columns,
-                                REAL_RO(center), inverse_scale, WB_DOUBLE};
+                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0};
   return data;
 }
 
@@ -178,14 +189,15 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 
 /* Entries ---------------------------------------------------------------- */
 
-SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP run) {
+SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run) {
   if (!is_data(x, center, inverse_scale)) return wb_changed_fit();
   wb_message message;
   wb_run where;
   const wb_backend *backend;
   wb_run_from_list(run, &where, &backend);
   SEXP pointer = PROTECT(wb_session_begin(x, close_mixture));
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE);
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                              Rf_asLogical(keep_labels));
   open_mixture *opened = malloc(sizeof *opened);
   int status = opened ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
   if (!opened) wb_message_write(&message, "no memory for the mixture session");
@@ -193,6 +205,7 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
     opened->backend = backend;
     opened->columns = data.columns;
     opened->rows = data.rows;
+    opened->keeps_labels = data.keep_labels;
     status = backend->mixture->open(&data, &where, &opened->session, &message);
   }
   SEXP result = wb_session_end(pointer, opened, status, &message);
@@ -208,18 +221,19 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
 /* Statistics with which a chain starts: those of given labels (NA: left out) or, where
  * these are NULL, those of k-means. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
-                            SEXP key, SEXP merge, SEXP labels) {
-  if (!is_data(x, center, inverse_scale) || !is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x)))
+                            SEXP key, SEXP merge, SEXP atoms, SEXP labels) {
+  if (!is_data(x, center, inverse_scale) || !is_atoms(atoms, Rf_ncols(x)) || !is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x)))
     return wb_changed_fit();
   wb_message message;
   int status = WB_OK;
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE);
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   if (Rf_isNull(labels)) {
     wb_mixture_hyperprior hyper;
     const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
-    status = wb_mixture_start(&data, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge),
+    const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
+    status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge),
                               REAL(statistics), &message);
   } else {
     int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
@@ -238,13 +252,12 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
                             SEXP keep, SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "prior", "log_weight",
                                       "log_likelihood", "log_prior", "concentration_trace",
-                                      "occupied", "probe_density", "labels", "means", "covariances"};
+                                      "occupied", "probe_density", "sizes", "labels", "means", "covariances"};
   wb_message message;
   open_mixture *opened = mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
-  if (!is_state(state, prior, p) || TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) ||
-      Rf_nrows(atoms) != 2 || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
+  if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
       !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
     return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
@@ -252,12 +265,12 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
   const int count = Rf_asInteger(sweeps), points = Rf_ncols(probe);
   const int *wanted = LOGICAL_RO(keep);
-  SEXP out = PROTECT(wb_list_new(12, names));
+  SEXP out = PROTECT(wb_list_new(13, names));
   const wb_mixture_data data = session_data(pointer, opened, center, scale);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
       .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
-      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = &spots, .points = points, .probe = REAL_RO(probe),
+      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL, .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
@@ -265,6 +278,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
   const wb_mixture_draw draw = {
       .center = REAL_RO(center), .scale = REAL_RO(scale),
+      .sizes = put_numbers(out, "sizes", (size_t)current.components),
       .labels = wanted[0] ? INTEGER(wb_list_put(out, "labels", Rf_allocVector(INTSXP, (R_xlen_t)opened->rows))) : NULL,
       .means = wanted[1] ? put_means(out, current.components, p) : NULL,
       .covariances = wanted[2] ? put_covariances(out, current.components, p) : NULL};

@@ -125,8 +125,9 @@ typedef struct wb_mixture_sweeps {
   uint32_t iteration; /* the number of the first sweep */
   uint64_t key;       /* of the chain's random numbers */
   int moves;          /* see wb_mixture_draw_parameters() */
-  const wb_mixture_spots *spots;
-  uint32_t merge;     /* clusters are joined before the sweep with this number; 0: before none */
+  const wb_mixture_spots *spots; /* for splits and joins, where the session keeps labels; NULL: none */
+  uint32_t merge;     /* 0, or the sweep before which clusters are joined: where there are splits and joins, all
+                       * sweeps before it join neighbours instead */
   int32_t points;
   const double *probe; /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
@@ -139,6 +140,7 @@ typedef struct wb_mixture_sweeps {
 typedef struct wb_mixture_draw {
   const double *center, *scale; /* columns */
   int32_t *labels;              /* rows, from 0 */
+  double *sizes;                /* components: how many rows have each label */
   double *means;                /* components x columns, column-major */
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
@@ -201,10 +203,12 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
 double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average, double *scale);
 
 /* Splits and joins of components (split_merge.c), given the labels that the session drew last.
- * Changes the statistics only, the session's and the state's copy. */
+ * Changes the statistics only, the session's and the state's copy. With `neighbours`, components are
+ * paired with near ones: that is faster from a start of many small clusters, but
+ * does not leave the posterior as it is. */
 int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
-                           const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
-                           wb_message *message);
+                           const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
+                           uint32_t iteration, wb_message *message);
 
 /* Puts components, given by their statistics, in order of size. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
@@ -219,7 +223,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
  * (Arthur & Vassilvitskii 2007), in order of size. With `merge`, clusters that describe one
  * population are joined. The statistics are those of the subsample,
  * multiplied so that they count all rows. Subsample and centres depend on the key. */
-int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
-                     int32_t components, uint64_t key, int merge, double *statistics, wb_message *message);
+int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
+                     uint64_t key, int merge, double *statistics, wb_message *message);
 
 #endif

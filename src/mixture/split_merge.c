@@ -45,6 +45,7 @@ typedef struct moves {
   const wb_mixture_prior *prior;
   wb_mixture_state *state;
   const wb_mixture_spots *spots;
+  int neighbours;          /* whether components are paired with neighbours */
   int32_t all, pairs;      /* how many pairs there are, and how many of them propose */
   int32_t *first, *second; /* components of each pair */
   int32_t *place;       /* of each pair among those that propose; -1: proposes nothing */
@@ -60,6 +61,11 @@ typedef struct moves {
 
 static double *statistics_of(const moves *m, int32_t j) {
   return m->state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->state->columns);
+}
+
+static double floor_of(const moves *m, int32_t column) {
+  const double floor = m->prior->floor ? m->prior->floor[column] : 0;
+  return floor > 1e-12 ? floor : 1e-12;
 }
 
 static double count_of(const moves *m, int32_t j) {
@@ -105,9 +111,9 @@ static double log_joined_at_most(const moves *m, int32_t g) {
   return log_sum(in_low, wb_lgamma(last + rows)) - wb_lgamma(1 + n_low) - wb_lgamma(last + n_high);
 }
 
-static void pair_components(moves *m, uint64_t key, uint32_t iteration) {
+/* A random order of the components. */
+static void shuffle_components(const moves *m, uint64_t key, uint32_t iteration, int32_t *order) {
   const int32_t k = m->state->components;
-  int32_t *order = m->pair; /* not needed yet */
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)k);
   for (int32_t j = 0; j < k; j++) order[j] = j;
   for (int32_t j = k - 1; j > 0; j--) {
@@ -117,7 +123,44 @@ static void pair_components(moves *m, uint64_t key, uint32_t iteration) {
     order[j] = order[other];
     order[other] = kept;
   }
+}
+
+/* How far the means of two components are apart, in each column in units of their variances. */
+static double distance_between(const moves *m, int32_t a, int32_t b) {
+  const int32_t p = m->state->columns;
+  const double *one = statistics_of(m, a), *other = statistics_of(m, b);
+  double sum = 0;
+  for (int32_t c = 0; c < p; c++) {
+    const size_t square = 1 + (size_t)p + wb_packed_row(c) + (size_t)c;
+    const double mean = one[1 + c] / one[0], second = other[1 + c] / other[0];
+    const double variance = one[square] / one[0] - mean * mean + other[square] / other[0] - second * second;
+    sum += (mean - second) * (mean - second) / (variance > floor_of(m, c) ? variance : floor_of(m, c));
+  }
+  return sum;
+}
+
+/* Moves the nearest component that has rows among order[from], ... to order[from]. */
+static void bring_nearest(const moves *m, int32_t a, int32_t from, int32_t *order) {
+  double least = wb_infinity();
+  int32_t best = from;
+  if (count_of(m, a) == 0) return;
+  for (int32_t i = from; i < m->state->components; i++) {
+    if (count_of(m, order[i]) == 0) continue;
+    const double distance = distance_between(m, a, order[i]);
+    if (!(distance < least)) continue;
+    least = distance;
+    best = i;
+  }
+  const int32_t kept = order[from];
+  order[from] = order[best];
+  order[best] = kept;
+}
+
+static void pair_components(moves *m, uint64_t key, uint32_t iteration) {
+  int32_t *order = m->pair; /* not needed yet */
+  shuffle_components(m, key, iteration, order);
   for (int32_t g = 0; g < m->all; g++) {
+    if (m->neighbours) bring_nearest(m, order[2 * g], 2 * g + 1, order);
     m->first[g] = order[2 * g];
     m->second[g] = order[2 * g + 1];
   }
@@ -137,10 +180,12 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
     m->log_uniform[g] = wb_log(wb_stream_uniform(&stream));
     m->place[g] = -1;
+    m->kind[g] = 0;
     if (rows < 2) continue;
     double *joined = m->joined + (size_t)m->pairs * size;
     for (size_t i = 0; i < size; i++) joined[i] = statistics_of(m, a)[i] + statistics_of(m, b)[i];
     const int holds_both = n_a > 0 && n_b > 0;
+    if (m->neighbours && !holds_both) continue;
     if (holds_both) {
       const double most = wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) -
                           wb_mixture_log_marginal(m->prior, statistics_of(m, a), m->average, m->scale) -
@@ -184,11 +229,6 @@ static void clear_half(moves *m, size_t half) {
   memset(m->factor + half * wb_packed_size(p), 0, wb_packed_size(p) * sizeof(double));
   memset(m->offset + half * (size_t)p, 0, (size_t)p * sizeof(double));
   m->log_constant[half] = 0;
-}
-
-static double floor_of(const moves *m, int32_t column) {
-  const double floor = m->prior->floor ? m->prior->floor[column] : 0;
-  return floor > 1e-12 ? floor : 1e-12;
 }
 
 static void anchor_values(const moves *m, int64_t row, double *x) {
@@ -297,22 +337,31 @@ static void order_labels(moves *m, int32_t g, uint64_t key, uint32_t iteration) 
   }
 }
 
+/* What the halves of pair g are drawn from in a step. A join of neighbours has no launch: the
+ * halves as they are take its place. */
+static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32_t iteration) {
+  const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), half = 2 * (size_t)m->place[g];
+  if (m->neighbours) {
+    memcpy(m->halves + half * size, statistics_of(m, m->first[g]), size * sizeof(double));
+    memcpy(m->halves + (half + 1) * size, statistics_of(m, m->second[g]), size * sizeof(double));
+  } else if (step == 0) {
+    return begin_launch(m, g, key, iteration);
+  }
+  const double rows = m->joined[(size_t)m->place[g] * size];
+  return estimate(m, half, rows) && estimate(m, half + 1, rows);
+}
+
 /* Proposals of all pairs: anchors, launches, and the last draw of halves. */
 static int propose(moves *m, const wb_backend *backend, wb_mixture_session *session, uint64_t key, uint32_t iteration,
                    wb_message *message) {
-  const int32_t k = m->state->components;
-  const wb_mixture_pairs pairs = {k, m->pairs, m->pair, m->side};
+  const wb_mixture_pairs pairs = {m->state->components, m->pairs, m->pair, m->side};
   const wb_mixture_parameters halves = {2 * m->pairs, m->factor, m->offset, m->log_constant};
   int status = backend->mixture->choose_anchors(session, &pairs, key, iteration, m->anchor, message);
-  for (uint32_t step = 0; step <= STEPS && status == WB_OK; step++) {
+  for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS && status == WB_OK; step++) {
     for (int32_t g = 0; g < m->all; g++) {
-      if (m->place[g] < 0) continue;
-      const size_t half = 2 * (size_t)m->place[g];
-      const double rows = m->joined[(size_t)m->place[g] * WB_MIXTURE_STATISTICS(m->state->columns)];
-      const int fine = step == 0 ? begin_launch(m, g, key, iteration) : estimate(m, half, rows) && estimate(m, half + 1, rows);
-      if (fine) continue;
-      clear_half(m, half);
-      clear_half(m, half + 1);
+      if (m->place[g] < 0 || prepare_step(m, g, step, key, iteration)) continue;
+      clear_half(m, 2 * (size_t)m->place[g]);
+      clear_half(m, 2 * (size_t)m->place[g] + 1);
       m->place[g] = -1;
     }
     status = backend->mixture->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step,
@@ -322,8 +371,8 @@ static int propose(moves *m, const wb_backend *backend, wb_mixture_session *sess
 }
 
 int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
-                           const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
-                           wb_message *message) {
+                           const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
+                           uint32_t iteration, wb_message *message) {
   const size_t k = (size_t)state->components, p = (size_t)state->columns, pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
   if (pairs == 0 || spots->data->rows > UINT32_MAX) return WB_OK;
@@ -331,7 +380,7 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the split and merge moves", bytes);
-  moves m = {.prior = prior, .state = state, .all = (int32_t)pairs, .spots = spots, .log_uniform = memory};
+  moves m = {.prior = prior, .state = state, .all = (int32_t)pairs, .spots = spots, .neighbours = neighbours, .log_uniform = memory};
   m.joined = m.log_uniform + pairs;
   m.halves = m.joined + pairs * size;
   m.factor = m.halves + 2 * pairs * size;

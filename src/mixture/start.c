@@ -18,9 +18,13 @@
 #define ROWS_AT_MOST 50000
 #define STEPS 5
 
+/* A coordinate more for each atom: rows that have its value are this many sd from all others,
+ * and so clusters of their own, which sweeps would find late or not at all. */
+#define ATOM_DISTANCE 2.0
+
 typedef struct sample {
   int64_t count;
-  int32_t columns, components;
+  int32_t columns, components; /* columns: of the data, and one for each atom */
   int64_t *row;
   double *x;        /* count x columns, row by row, scaled */
   double *center;   /* components x columns */
@@ -30,19 +34,19 @@ typedef struct sample {
   void *memory;
 } sample;
 
-static int sample_open(sample *s, const wb_mixture_data *data, int32_t components,
-                       wb_message *message) {
+static int sample_open(sample *s, const wb_mixture_spots *spots, int32_t components, wb_message *message) {
+  const wb_mixture_data *data = spots->data;
   int64_t count = (int64_t)components * ROWS_PER_COMPONENT;
   if (count < ROWS_AT_LEAST) count = ROWS_AT_LEAST;
   if (count > ROWS_AT_MOST) count = ROWS_AT_MOST;
   if (count > data->rows) count = data->rows;
-  const size_t m = (size_t)count, p = (size_t)data->columns, k = (size_t)components;
+  const size_t m = (size_t)count, p = (size_t)(data->columns + spots->atoms), k = (size_t)components;
   const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +
                        k * (p + 1) * sizeof(double);
   s->memory = malloc(bytes);
   if (!s->memory) return wb_out_of_memory(message, "the start of a chain", bytes);
   s->count = count;
-  s->columns = data->columns;
+  s->columns = (int32_t)p;
   s->components = components;
   s->row = s->memory;
   s->x = (double *)(s->row + m);
@@ -59,7 +63,8 @@ static double uniform(uint64_t key, uint32_t purpose, uint64_t element) {
 }
 
 /* One row from each of `count` equal stretches of the data, so that none comes twice. */
-static void sample_rows(sample *s, const wb_mixture_data *data, uint64_t key) {
+static void sample_rows(sample *s, const wb_mixture_spots *spots, uint64_t key) {
+  const wb_mixture_data *data = spots->data;
   for (int64_t i = 0; i < s->count; i++) {
     const double stretch = (double)data->rows / (double)s->count;
     int64_t first = (int64_t)((double)i * stretch), end = (int64_t)((double)(i + 1) * stretch);
@@ -67,10 +72,12 @@ static void sample_rows(sample *s, const wb_mixture_data *data, uint64_t key) {
     const double u = uniform(key, WB_PURPOSE_SUBSAMPLE, (uint64_t)i);
     const int64_t within = (int64_t)(u * (double)(end - first));
     s->row[i] = first + (within < end - first ? within : end - first - 1);
-    for (int32_t c = 0; c < s->columns; c++)
-      s->x[(size_t)i * (size_t)s->columns + (size_t)c] =
-          wb_scaled_value(data->x[(size_t)s->row[i] + (size_t)c * (size_t)data->rows],
-                           data->center[c], data->inverse_scale[c]);
+    double *x = s->x + (size_t)i * (size_t)s->columns;
+    for (int32_t c = 0; c < data->columns; c++)
+      x[c] = wb_scaled_value(data->x[(size_t)s->row[i] + (size_t)c * (size_t)data->rows], data->center[c],
+                             data->inverse_scale[c]);
+    for (int32_t a = 0; a < spots->atoms; a++)
+      x[data->columns + a] = x[(int32_t)spots->atom[2 * a]] == spots->atom[2 * a + 1] ? ATOM_DISTANCE : 0;
   }
 }
 
@@ -145,14 +152,14 @@ static void assign_rows(sample *s, int32_t centers) {
   }
 }
 
-int wb_mixture_start(const wb_mixture_data *data, const wb_mixture_prior *prior,
-                     int32_t components, uint64_t key, int merge, double *statistics,
-                     wb_message *message) {
+int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
+                     uint64_t key, int merge, double *statistics, wb_message *message) {
+  const wb_mixture_data *data = spots->data;
   const size_t size = WB_MIXTURE_STATISTICS(data->columns);
   sample s;
-  int status = sample_open(&s, data, components, message);
+  int status = sample_open(&s, spots, components, message);
   if (status != WB_OK) return status;
-  sample_rows(&s, data, key);
+  sample_rows(&s, spots, key);
   const int32_t centers = choose_centers(&s, key);
   for (int step = 0; step < STEPS; step++) {
     move_centers(&s, centers);

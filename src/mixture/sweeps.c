@@ -69,14 +69,16 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
   int status = wb_mixture_begin(backend, session, state, message);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     int32_t *labels = i == sweeps->count - 1 ? draw->labels : NULL;
-    if (sweeps->merge == sweeps->iteration + (uint32_t)i) status = merge(backend, session, prior, state, message);
+    const uint32_t iteration = sweeps->iteration + (uint32_t)i;
+    if (sweeps->merge == iteration && !sweeps->spots) status = merge(backend, session, prior, state, message);
     if (status == WB_OK)
-      status = wb_mixture_sweep(backend, session, prior, state, sweeps->key, sweeps->iteration + (uint32_t)i,
-                                sweeps->moves, labels, &sweeps->log_likelihood[i], message);
+      status = wb_mixture_sweep(backend, session, prior, state, sweeps->key, iteration, sweeps->moves, labels, &sweeps->log_likelihood[i], message);
     if (status == WB_OK) status = note(backend, session, sweeps, prior, state, i, message);
-    if (status == WB_OK && sweeps->moves && sweeps->iteration + (uint32_t)i >= sweeps->merge)
-      status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, sweeps->key,
-                                      sweeps->iteration + (uint32_t)i, message);
+    if (status == WB_OK && i == sweeps->count - 1 && draw->sizes)
+      memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
+    if (status == WB_OK && sweeps->spots)
+      status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state,
+                                      iteration < sweeps->merge, sweeps->key, iteration, message);
   }
   if (status == WB_OK) status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
   if (status == WB_OK && (draw->means || draw->covariances))

@@ -368,7 +368,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   generator_open(&g, seed, 1000 + (uint64_t)chain);
   prior_draw(m, &g, &at);
   sampler_open(m, &at, memory, &s);
-  const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision};
+  const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1};
   wb_message message;
   long wrong = 0;
   for (int b = 0; b < BATCHES; b++) {
@@ -388,7 +388,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         const wb_mixture_spots spots = {&data, 2, atom};
         wrong += wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,
                                   &at.log_likelihood, &message) != WB_OK;
-        wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, key, 2 * iteration, &message) != WB_OK;
+        wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, 0, key, 2 * iteration, &message) != WB_OK;
       }
       if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
                            &at.log_likelihood, &message) != WB_OK ||

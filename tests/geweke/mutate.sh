@@ -97,6 +97,15 @@ plant 1 mixture/mixture.c 's/if (l == k - 2)/if (0)/' "last pair exchanged like 
 plant 7 mixture/mixture.c 's/behind += statistics_of(state, l + 1)\[0\];/;/' "exchange without the rows behind"
 plant 1 mixture/mixture.c '/exchange(state->mean + at/d' "an exchange leaves the means"
 plant 1 mixture/mixture.c '/exchange(state->offset + at/d' "an exchange leaves the offsets"
+# Splits and joins
+plant 1 mixture/split_merge.c 's/wb_log(rows \* rows \/ (n_a \* n_b))/0/' "anchors chosen without their probability"
+plant 1 mixture/split_merge.c 's/- m->log_probability\[place\];/- 0.9 * m->log_probability[place];/' "a tenth of the proposal's probability lost"
+plant 1 mixture/split_merge.c 's/log_joined(m, g, rows) +/log_labels(m, a, b, rows, 0) +/' "joined rows to the first component only"
+plant 1 mixture/split_merge.c 's/(joins ? -log_odds : log_odds)/log_odds/' "joins with the odds of splits"
+plant 1 mixture/split_merge.c 's/log_labels(m, a, b, n_b, n_a) - log_labels(m, a, b, n_a, n_b)/0/' "labels of a pair exchanged at random"
+plant 7 mixture/split_merge.c 's/if (j <= k - 3) product/product/' "sticks of all components"
+plant 1 mixture/merge.c 's/0.5 \* p \* wb_log1p(prior->mean_scale \* n)/0/' "marginal density without the mean's"
+plant 1 core/mixture_half.h 's/(log_probability - within)/log_probability/' "one probability for both halves"
 # Labels and their sums
 plant 1 mixture/mixture.c 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 mixture/mixture.c 's/offset\[r\] += noise\[r\];/;/' "offsets without the noise of the mean"

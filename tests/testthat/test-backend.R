@@ -187,7 +187,7 @@ test_that("a plugin of another version, or one that fails, is refused with its r
   run <- warpbayes:::resolve_run("cpu", 1)
   symbol <- getNativeSymbolInfo("wb_plugin_backend", library)$address
   run$pointer <- warpbayes:::native(warpbayes:::C_backend_open, symbol)
-  expect_error(warpbayes:::native(warpbayes:::C_mixture_open, matrix(1, 2, 1), 0, 1, 0L, run),
+  expect_error(warpbayes:::native(warpbayes:::C_mixture_open, matrix(1, 2, 1), 0, 1, 0L, FALSE, run),
     'the backend "empty" cannot compute mixtures: choose another backend', fixed = TRUE, class = "warpbayes_error_backend"
   )
 })

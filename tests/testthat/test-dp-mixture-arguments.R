@@ -125,7 +125,7 @@ test_that("failures of the compiled code come back as conditions", {
   key <- .Call(C_chain_key, 1, 1L)
   statistics <- numeric(2 * statistics_size(2))
   statistics[c(7, 10)] <- c(5, Inf)
-  session <- native(C_mixture_open, small, c(0, 0), c(1, 1), 0L, resolve_run(NULL, 1))
+  session <- native(C_mixture_open, small, c(0, 0), c(1, 1), 0L, FALSE, resolve_run(NULL, 1))
   failed <- "the covariance of component 2 could not be drawn: its scale matrix is not finite"
   expect_error(
     native(C_mixture_draw, session, prior, sampler_state(prior, statistics, 1, key, 1), FALSE, FALSE, c(0, 0), c(1, 1)),

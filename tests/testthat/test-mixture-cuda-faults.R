@@ -14,7 +14,7 @@ rows <- matrix(rnorm(2 * (2048 + 5)), ncol = 2)
 session <- function(backend) {
   run <- function() {
     k <- 5
-    pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, resolve_run(backend, 2))
+    pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, TRUE, resolve_run(backend, 2))
     on.exit(.Call(C_mixture_close, pointer))
     key <- .Call(C_chain_key, 3, 1L)
     swept <- run_sweeps(pointer, sampler_prior(2), numeric(k * statistics_size(2)), 2, key, 2, sweeps = 2L, moves = TRUE)
@@ -98,7 +98,7 @@ test_that("device memory stays within the limit", {
   x <- matrix(rnorm(6 * 24 * 2048), ncol = 6)
   use <- function(k, limit) {
     with_memory(limit, {
-      pointer <- native(C_mixture_open, x, numeric(6), rep(1, 6), 0L, resolve_run("cuda", 1))
+      pointer <- native(C_mixture_open, x, numeric(6), rep(1, 6), 0L, FALSE, resolve_run("cuda", 1))
       on.exit(.Call(C_mixture_close, pointer))
       opened <- cuda$usage()[["device"]]
       run_sweeps(pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_chain_key, 3, 1L), 6, keep = FALSE)
@@ -130,7 +130,7 @@ test_that("beside data of some size a sweep takes less than a tenth of their mem
     p <- 10L * (precision + 1L)
     x <- matrix(rnorm(p), 128 * 10 * 2048, p, byrow = TRUE)
     bytes <- length(x) * (if (precision) 4 else 8)
-    pointer <- native(C_mixture_open, x, numeric(p), rep(1, p), precision, resolve_run("cuda", 1))
+    pointer <- native(C_mixture_open, x, numeric(p), rep(1, p), precision, FALSE, resolve_run("cuda", 1))
     for (k in c(2, 100)) {
       run_sweeps(pointer, sampler_prior(p), numeric(k * statistics_size(p)), 2, .Call(C_chain_key, 3, 1L), p, keep = FALSE)
       expect_gt(cuda$usage()[["device"]], bytes)
@@ -144,7 +144,7 @@ test_that("a device that is not there is an error that says so", {
   cuda <- emulator()
   run <- resolve_run("cuda", 1)
   run$device <- 7L
-  expect_error(quietly(native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, run)), "choosing device 7: CUDA says \"invalid device ordinal\"",
+  expect_error(quietly(native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, FALSE, run)), "choosing device 7: CUDA says \"invalid device ordinal\"",
     class = "warpbayes_error_backend"
   )
 })
@@ -153,7 +153,7 @@ test_that("a forked child cannot use the parent's session, and says so", {
   skip_on_os("windows")
   skip_if(sanitized(), "no forks under sanitizers")
   cuda <- emulator()
-  pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, resolve_run("cuda", 1))
+  pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, FALSE, resolve_run("cuda", 1))
   on.exit(.Call(C_mixture_close, pointer))
   said <- parallel::mclapply(1:2, function(i) {
     c(

@@ -23,7 +23,7 @@ clustered <- function(n, p, seed) {
 # then predictions for rows in the middle.
 session_results <- function(x, k, backend, precision = "double", first = nrow(x) %/% 3, count = nrow(x) %/% 2) {
   p <- ncol(x)
-  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), resolve_run(backend, 2))
+  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE, resolve_run(backend, 2))
   on.exit(.Call(C_mixture_close, session))
   key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
@@ -150,7 +150,7 @@ test_that("a session takes turns between sweeps, predictions and numbers of comp
   x <- clustered(3000, 3, 4)
   key <- .Call(C_chain_key, 2, 1L)
   turns <- function(backend) {
-    session <- native(C_mixture_open, x, numeric(3), rep(1, 3), 0L, resolve_run(backend, 2))
+    session <- native(C_mixture_open, x, numeric(3), rep(1, 3), 0L, FALSE, resolve_run(backend, 2))
     on.exit(.Call(C_mixture_close, session))
     lapply(c(4, 20, 20, 4), function(k) {
       list(
@@ -167,7 +167,7 @@ test_that("a session takes turns between sweeps, predictions and numbers of comp
 
 test_that("what a graphics card cannot take is refused in words", {
   skip_without_cuda()
-  expect_error(native(C_mixture_open, matrix(0, 1, 6001), numeric(6001), rep(1, 6001), 0L, resolve_run("cuda", 1)),
+  expect_error(native(C_mixture_open, matrix(0, 1, 6001), numeric(6001), rep(1, 6001), 0L, FALSE, resolve_run("cuda", 1)),
     "6001 columns: a graphics card takes up to 6000", class = "warpbayes_error_input"
   )
   with_options(list(warpbayes.device_memory = 20000), {

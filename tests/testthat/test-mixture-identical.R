@@ -304,7 +304,7 @@ test_that("chains start where they are told to", {
   expect_false(identical(fit_cells(iter = 1, warmup = 0)$draws$means, fit$draws$means))
   # The first sweep draws component 2 from its 134 rows.
   statistics <- native(
-    C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(fit$prior), 5L, fit$state[[1L]]$key, FALSE, as.integer(labels)
+    C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(fit$prior), 5L, fit$state[[1L]]$key, FALSE, matrix(0, 2, 0), as.integer(labels)
   )
   statistics <- matrix(statistics, ncol = 5)
   expect_identical(statistics[1, ], c(0, 134, 0, 0, 133))

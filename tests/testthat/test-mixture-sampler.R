@@ -76,7 +76,7 @@ test_that("without data the sampler gives back the prior", {
     mean = c(1, -2), mean_scale = 0.5, df = 5, scale = matrix(c(2, 0.6, 0.6, 0.5), 2), concentration = c(4, 3)
   )
   key <- .Call(C_chain_key, 11, 1L)
-  session <- native(C_mixture_open, matrix(0, 1, p), numeric(p), rep(1, p), 0L, resolve_run(NULL, 1))
+  session <- native(C_mixture_open, matrix(0, 1, p), numeric(p), rep(1, p), 0L, FALSE, resolve_run(NULL, 1))
   on.exit(.Call(C_mixture_close, session))
   set.seed(11)
   before <- rgamma(draws, 4, 3)

@@ -1,0 +1,64 @@
+# Splits and joins of components. That they leave the posterior as it is, is for Geweke's test
+# (tests/geweke) to show; here, what they find, and that they are the same everywhere.
+
+# Three populations, and a fifth of the cells piled up at one value of the second marker.
+piled_cells <- function(n = 3000) {
+  set.seed(1)
+  x <- matrix(rnorm(3 * n), n) + 3 * sample(0:2, n, TRUE)
+  x[sample(n, n / 5), 2] <- 0
+  dimnames(x) <- list(NULL, c("a", "b", "c"))
+  x
+}
+
+test_that("components of piled-up cells are found and those that share a population are joined", {
+  x <- piled_cells()
+  fit <- dp_mixture(x, 16, iter = 60, seed = 2, threads = 2, backend = "cpu", keep = c("weights", "means", "covariances", "labels"))
+  piled <- x[, 2] == 0
+  labels <- fit$draws$labels[, 30, 1]
+  holds <- unique(labels[piled])
+  # Fewer than one cell in a hundred of these components is none of the pile.
+  expect_lt(mean(!piled[labels %in% holds]), 0.01)
+  # A population each of the pile and of the rest, and a few small components.
+  expect_lte(sum(tabulate(labels, 16) > 60), 8)
+})
+
+test_that("without piled-up values there are no atoms, with them there are", {
+  x <- piled_cells(500)
+  atoms <- function(x) find_atoms(list(x = x, rows = nrow(x), markers = colnames(x), center = c(0, 0, 0), scale = c(1, 2, 1)))
+  expect_identical(atoms(x), rbind(1, 0))
+  expect_identical(dim(atoms(x[x[, 2] != 0, ])), c(2L, 0L))
+  # Whole numbers are not piled up because they repeat; their least one is.
+  counts <- floor(100 * abs(x))
+  counts[counts[, 3] < 100, 3] <- 0
+  expect_identical(atoms(counts)[, atoms(counts)[1, ] == 2], c(2, 0))
+})
+
+test_that("fits with splits and joins are the same on any number of threads", {
+  x <- piled_cells()
+  fits <- lapply(c(1, 2, 5), function(threads) fit_result(dp_mixture(x, 12, iter = 12, warmup = 4, seed = 3, threads = threads, backend = "cpu")))
+  expect_identical(fits[[2]], fits[[1]])
+  expect_identical(fits[[3]], fits[[1]])
+})
+
+test_that("fits with splits and joins are the same on a card", {
+  skip_if_not(on_cuda(), "no card")
+  x <- piled_cells()
+  fit <- function(backend, precision) {
+    fit_result(dp_mixture(x, 12, iter = 12, warmup = 4, seed = 3, threads = 2, backend = backend, precision = precision))
+  }
+  expect_identical(fit("cuda", "double"), fit("cpu", "double"))
+  # Rows that do not stay on the device.
+  old <- options(warpbayes.device_memory = 3e5)
+  on.exit(options(old))
+  expect_identical(fit("cuda", "double"), fit("cpu", "double"))
+})
+
+test_that("a session that keeps no labels has no splits, and more columns of atoms than markers are refused", {
+  session <- native(C_mixture_open, matrix(0, 3, 2), c(0, 0), c(1, 1), 0L, TRUE, resolve_run(NULL, 1))
+  on.exit(.Call(C_mixture_close, session))
+  state <- sampler_state(sampler_prior(2), numeric(2 * statistics_size(2)), 1, .Call(C_chain_key, 1, 1L), 1)
+  expect_error(
+    native(C_mixture_sweep, session, sampler_prior(2), state, 1L, TRUE, rbind(2, 0), matrix(0, 2, 1), rep(FALSE, 3), c(0, 0), c(1, 1)),
+    "changed since it was made"
+  )
+})
