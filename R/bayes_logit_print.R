@@ -64,8 +64,9 @@ logit_fit_words <- function(fit) {
 #' standard errors, these give means, standard deviations and intervals of the posterior.
 #'
 #' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and others (2021) over
-#' the kept draws. A fit has not converged where an \eqn{\hat R} exceeds 1.05; an effective sample size below 100 per
-#' chain is reported as too few draws. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
+#' the kept draws. A fit has not converged where an \eqn{\hat R} exceeds 1.05 and chance does not explain it; with an effective
+#' sample size below 20 per chain there is no verdict, and below 100 per chain intervals are called rough: see *Convergence* in
+#' [summary.dp_mixture()]. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
 #' the intercept far better than the data do.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.

@@ -85,6 +85,7 @@ plot_trace <- function(fit, main) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
   titles <- c("Log likelihood", "Occupied components", expression(paste("Concentration ", alpha)), "Log density at point 1")
   table <- diagnose(fit)
+  differs <- differing(trace_quantities(fit), table)
   sweeps <- nrow(fit$log_likelihood)
   old <- graphics::par(
     mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
@@ -113,11 +114,12 @@ plot_trace <- function(fit, main) {
     graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
     graphics::box()
     graphics::mtext(titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
-    rhat <- table$rhat[[match(names(shown)[[i]], table$quantity)]]
+    row <- match(names(shown)[[i]], table$quantity)
+    rhat <- table$rhat[[row]]
     if (!is.na(rhat)) {
       graphics::mtext("Rhat", side = 4L, line = 0.5, las = 1, cex = 0.65, padj = -0.8)
       graphics::mtext(format_rhat(rhat), side = 4L, line = 0.5, las = 1, cex = 0.75, padj = 0.8,
-        col = if (rhat > rhat_limit) "#D55E00" else "black", font = if (rhat > rhat_limit) 2L else 1L)
+        col = if (differs[[row]]) "#D55E00" else "black", font = if (differs[[row]]) 2L else 1L)
     }
   }
   graphics::axis(1)

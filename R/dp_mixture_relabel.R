@@ -186,9 +186,14 @@ predict.relabelled_mixture <- function(object, newdata = NULL, type = c("class",
 #' @export
 continue.relabelled_mixture <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
+  continue(without_numbers(fit), iter, backend = backend, threads = threads, progress = progress)
+}
+
+# The fit without what relabel() added; its draws keep the numbers that they were given.
+without_numbers <- function(fit) {
   fit[c("match", "agreement", "component_weights", "component_means", "reference")] <- NULL
   class(fit) <- setdiff(class(fit), "relabelled_mixture")
-  continue(fit, iter, backend = backend, threads = threads, progress = progress)
+  fit
 }
 
 #' How probably pairs of cells belong together
