@@ -19,7 +19,7 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
   if (length(sweeps) == 0L) {
     stop_warpbayes("input", sprintf(
       "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s; continue(fit, iter) runs on",
-      format(fit$iter), format(fit$warmup + fit$thin)
+      whole_words(fit$iter), whole_words(fit$warmup + fit$thin)
     ), argument = "iter", call = call)
   }
   matrix(fit$coefficient_trace[sweeps, , ], ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names))
@@ -50,8 +50,8 @@ logit_fit_words <- function(fit) {
     sprintf("%s%s%s", count_words(fit$rows, "row"), if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else ""),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
-      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), format(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", format(fit$thin)) else "",
+      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), whole_words(fit$warmup),
+      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
       count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend, format(fit$seed, digits = 16))
   )

@@ -48,8 +48,10 @@ count_kept <- function(fit) {
 }
 
 count_words <- function(count, one, many = paste0(one, "s")) {
-  paste(format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE), if (count == 1) one else many)
+  paste(whole_words(count), if (count == 1) one else many)
 }
+
+whole_words <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
 
 elapsed_seconds <- function(elapsed) {
   if (is.list(elapsed) && !is.null(elapsed$total)) elapsed$total else sum(unlist(elapsed), na.rm = TRUE)
@@ -62,13 +64,12 @@ elapsed_words <- function(elapsed) {
 
 fit_words <- function(fit) {
   sweeps <- nrow(fit$log_likelihood)
-  whole <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
   c(
     sprintf("Dirichlet-process mixture of Gaussians: %s x %s, up to %s",
       count_words(fit$rows, "cell"), count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, %s precision, seed %s",
-      count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), whole(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", whole(fit$thin)) else "",
+      count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), whole_words(fit$warmup),
+      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
       count_words(count_kept(fit), "draw"), elapsed_words(fit$elapsed), fit$backend, fit$precision,
       format(fit$seed, digits = 16)

@@ -10,7 +10,7 @@ topic_words <- function(fit) {
       count_words(fit$x$tokens, "token"), count_words(length(fit$documents), "document")),
     sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
       if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
-      count_words(fit$iter, "sweep"), format(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
+      count_words(fit$iter, "sweep"), whole_words(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
       elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16)),
     sprintf("alpha sums to %s, beta is %s%s", format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
