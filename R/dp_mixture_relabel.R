@@ -61,28 +61,26 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   home <- class[, all$draw == reference$draw & all$chain == reference$chain]
   home_size <- tabulate(home, k)
   shape <- c(k, nrow(fit$draws$concentration), fit$chains)
-  fit$match <- array(0L, shape)
-  shared <- array(0, shape)
-  jaccard <- array(0, shape)
-  draws <- fit$draws
-  for (i in seq_len(nrow(all))) {
-    draw <- all$draw[[i]]
-    chain <- all$chain[[i]]
-    count <- matrix(tabulate(home + (class[, i] - 1L) * k, k * k), k)
+  numbers <- seq_len(nrow(all))
+  # Draws in the order of `all`, as the arrays hold them.
+  match <- matrix(0L, k, length(numbers))
+  shared <- matrix(0, k, length(numbers))
+  jaccard <- matrix(0, k, length(numbers))
+  diagonal <- (seq_len(k) - 1L) * k
+  for (i in numbers) {
+    count <- tabulate(home + (class[, i] - 1L) * k, k * k)
+    dim(count) <- c(k, k)
     order <- solve_assignment(-count)
-    fit$match[, draw, chain] <- order
-    both <- count[cbind(seq_len(k), order)]
-    shared[, draw, chain] <- both
-    jaccard[, draw, chain] <- both / pmax(1, home_size + colSums(count)[order] - both)
-    draws$weights[, draw, chain] <- draws$weights[order, draw, chain]
-    draws$means[, , draw, chain] <- draws$means[order, , draw, chain]
-    draws$covariances[, , , draw, chain] <- draws$covariances[, , order, draw, chain]
-    if (!is.null(draws$labels)) {
-      draws$labels[, draw, chain] <- match(draws$labels[, draw, chain], order)
-    }
+    both <- count[seq_len(k) + diagonal[order]]
+    match[, i] <- order
+    shared[, i] <- both
+    jaccard[, i] <- both / pmax(1, home_size + tabulate(class[, i], k)[order] - both)
   }
-  fit$draws <- draws
+  fit$draws <- renumber_draws(fit$draws, match)
+  fit$match <- array(match, shape)
   fit$agreement <- matrix(colSums(shared) / nrow(class), shape[[2L]])
+  shared <- array(shared, shape)
+  jaccard <- array(jaccard, shape)
   fit$reference <- reference[c("draw", "chain")]
   heaviest <- order(-reference$weights)
   fit$component_weights <- weights_of_components(fit, shared > 0, jaccard)[heaviest, ]
@@ -90,6 +88,32 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   rownames(fit$component_weights) <- NULL
   class(fit) <- union("relabelled_mixture", class(fit))
   fit
+}
+
+# `match`: for each draw the number that each component had.
+renumber_draws <- function(draws, match) {
+  k <- nrow(match)
+  shape <- lapply(draws, dim)
+  weights <- matrix(draws$weights, k)
+  means <- array(draws$means, c(k, length(draws$means) / length(match), ncol(match)))
+  covariances <- array(draws$covariances, c(length(draws$covariances) / length(match), k, ncol(match)))
+  labels <- if (!is.null(draws$labels)) matrix(draws$labels, ncol = ncol(match))
+  for (i in seq_len(ncol(match))) {
+    order <- match[, i]
+    weights[, i] <- weights[order, i]
+    means[, , i] <- means[order, , i]
+    covariances[, , i] <- covariances[, order, i]
+    if (!is.null(labels)) {
+      labels[, i] <- order(order)[labels[, i]]
+    }
+  }
+  draws$weights[] <- weights
+  draws$means[] <- means
+  draws$covariances[] <- covariances
+  if (!is.null(labels)) {
+    draws$labels[] <- labels
+  }
+  draws
 }
 
 # The component of some cells (at most compared_cells) in each draw: cells x draws.
