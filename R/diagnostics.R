@@ -4,10 +4,11 @@
 # the quantities, a named list of matrices of sweeps x chains, and a function from their names
 # to words.
 
-# Chains have not converged where an Rhat is above rhat_limit and chance does not explain it:
-# draws that have converged are called otherwise with this probability.
+# Chains have not converged where an Rhat is above rhat_limit and chance does not explain it: where the
+# test is significant at this level. For autocorrelated draws it is approximate, and at 0.05
+# would give up to 6% of false alarms.
 rhat_limit <- 1.05
-false_alarms <- 0.05
+false_alarms <- 0.03
 # Effective draws per chain: with fewer than needed there is no verdict; with fewer than
 # wanted, intervals are rough.
 ess_needed <- 20
@@ -167,7 +168,7 @@ chance_of_difference <- function(draws) {
 }
 
 # Which of the quantities differ between chains, or halves of them, by more than chance explains. All together
-# they give a false alarm with the probability `false_alarms`. A drift that lasts for a whole run
+# they give a false alarm with about the probability `false_alarms`. A drift that lasts for a whole run
 # looks like a long correlation time, which would explain it: where several chains drift alike, it does not.
 differing <- function(quantities, table) {
   varying <- !is.na(table$rhat)

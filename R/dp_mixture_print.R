@@ -96,11 +96,11 @@ fit_words <- function(fit) {
 #' a fit has not converged where an \eqn{\hat R} exceeds 1.05 and chance does not explain it: where the means of the halves of the
 #' chains differ more than the means of fifths of these halves let expect. Both are taken of normal scores, in place and
 #' in spread; the ratio of the two variances, divided by what autocorrelation adds to it, is compared with an F distribution
-#' at the level \eqn{0.05 / (2 q)} for \eqn{q} quantities. Several chains that drift in the same direction have not converged where
+#' at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities. Several chains that drift in the same direction have not converged where
 #' \eqn{\hat R} exceeds 1.5. In simulations of independent and
 #' of autocorrelated draws, chains that have converged are called otherwise in at most 5% of the fits, as
-#' long as a chain is worth at least five independent draws. Of four chains each worth 100 (20) independent draws, one
-#' that lies 0.75 (2) standard deviations off is found in at least 90% of the fits (`bench/convergence.R`). The verdict names the
+#' long as a chain is worth at least ten independent draws. Of four chains each worth 100 (20) independent draws, one
+#' that lies 1 (2) standard deviations off is found in at least 90% of the fits (`bench/convergence.R`). The verdict names the
 #' quantity and the value, and the chain if a single one differs from all others.
 #'
 #' With an effective sample size below 20 per chain there is no verdict (`converged` is `NA`), with less than 100 per chain

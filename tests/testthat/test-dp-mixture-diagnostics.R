@@ -106,8 +106,8 @@ test_that("chains too short or too still to judge are said to be so", {
   expect_match(verdict(still)$sentences, "no quantity varies")
 })
 
-# Six quantities, as decide on a mixture. Each line of `alarms` has a rate of at most 5% (bench/convergence.R), so that 16 of
-# 60 or more have a probability below 1e-7.
+# Six quantities, as decide on a mixture. Each line of `alarms` has a rate of at most 5% (bench/convergence.R), so that 13 of
+# 40 or more have a probability below 1e-7.
 test_that("draws that have converged are rarely called otherwise, and chains that differ are found", {
   skip_if(resolve_run()$backend == "cuda", "nothing here depends on the backend")
   verdict_on <- function(n, chains, phi, shift = 0) {
@@ -119,12 +119,12 @@ test_that("draws that have converged are rarely called otherwise, and chains tha
     names(draws) <- letters[1:6]
     judge_convergence(draws, diagnose_quantities(draws), identity)$converged
   }
-  fits <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 400 else 60
+  fits <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 400 else 40
   alarms <- function(n, chains, phi) mean(replicate(fits, verdict_on(n, chains, phi)) %in% FALSE)
   set.seed(1)
-  expect_lt(alarms(60, 1, 0), 0.26)
-  expect_lt(alarms(60, 4, 0), 0.26)
-  expect_lt(alarms(200, 2, 0.7), 0.26)
+  expect_lt(alarms(60, 1, 0), 0.31)
+  expect_lt(alarms(60, 4, 0), 0.31)
+  expect_lt(alarms(200, 2, 0.7), 0.31)
   # Two chains each worth 200 independent draws, one of them 1.5 standard deviations off: never missed in 300 simulated fits.
   found <- replicate(20, verdict_on(200, 2, 0, 1.5))
   expect_identical(found, rep(FALSE, 20))
