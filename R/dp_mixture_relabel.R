@@ -18,7 +18,8 @@
 #' After [continue()] the draws have their own numbers again, and the fit can be relabelled anew.
 #'
 #' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the relabelled fit.
-#' @param type `"class"`: the component with the highest probability, averaged over draws; `"prob"`: the averaged
+#' @param type for `plot()`: `"components"` for means by marker and weights with the intervals that hold 90% of the draws, or a picture of
+#'   [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest probability, averaged over draws; `"prob"`: the averaged
 #'   probabilities; `"uncertainty"`: one minus the highest of them; `"type"` and `"log_density"` as in [predict.dp_mixture()].
 #' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL` for all.
 #' @param components how many of the heaviest components to show.
@@ -45,6 +46,7 @@
 #' fit <- dp_mixture(x, components = 6, iter = 200, chains = 2, seed = 1, threads = 2)
 #' matched <- relabel(fit, threads = 2)
 #' matched
+#' plot(matched)
 #' predict(matched, rbind(c(0, 0), c(5, 5), c(2.5, 2.5)), type = "uncertainty", threads = 2)
 #' @export
 relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {

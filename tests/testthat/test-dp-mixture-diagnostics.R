@@ -151,6 +151,7 @@ test_that("chance is told from difference where the arithmetic has special cases
 })
 
 test_that("two clusters are called converged", {
+  skip_if(resolve_run()$backend == "cuda", "slow on the emulator")
   converged <- vapply(1:3, function(seed) {
     set.seed(seed)
     x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, 6), ncol = 2))
