@@ -137,7 +137,12 @@ interval_of <- function(values, present) {
   if (!length(values)) {
     return(c(NA_real_, NA_real_, NA_real_))
   }
-  c(mean(values), stats::quantile(values, c(0.05, 0.95), names = FALSE))
+  # As stats::quantile(), which takes ten times as long; there are components x markers of these.
+  sorted <- sort.int(values)
+  at <- 1 + (length(sorted) - 1) * c(0.05, 0.95)
+  below <- floor(at)
+  above <- pmin(below + 1, length(sorted))
+  c(mean(values), sorted[below] + (at - below) * (sorted[above] - sorted[below]))
 }
 
 weights_of_components <- function(fit, present, jaccard) {
