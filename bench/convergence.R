@@ -1,6 +1,6 @@
 # The verdict on convergence (R/diagnostics.R) where the truth is known: how often chains that have
 # converged are called otherwise, and how often a chain that stands apart is found. Six quantities, as
-# decide on a mixture. Takes ten minutes.
+# decide on a mixture. Takes a quarter of an hour of one core.
 #
 #   Rscript convergence.R [fits]
 source("common.R")
