@@ -99,6 +99,7 @@ plot_logit_trace <- function(fit, parameters, main, call) {
   if (!is.null(main)) {
     graphics::mtext(main, outer = TRUE, line = 0.5, font = 2L)
   }
+  paint_chain_key(fit$chains)
 }
 
 plot_calibration <- function(fit, main) {

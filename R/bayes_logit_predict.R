@@ -230,6 +230,15 @@ log_lik <- function(object, ...) {
   UseMethod("log_lik")
 }
 
+# Package rstantools has a generic of the same name, which this one hides if it is attached later.
+#' @export
+log_lik.default <- function(object, ...) {
+  if (isNamespaceLoaded("rstantools")) {
+    return(getExportedValue("rstantools", "log_lik")(object, ...))
+  }
+  stop_input("object", "must come from bayes_logit() or dp_mixture(), not ", show_value(object))
+}
+
 #' @rdname predict.bayes_logit
 #' @rawNamespace S3method(rstantools::log_lik, bayes_logit)
 #' @export

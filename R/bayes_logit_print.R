@@ -19,7 +19,7 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
   if (length(sweeps) == 0L) {
     stop_warpbayes("input", sprintf(
       "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s; continue(fit, iter) runs on",
-      format(fit$iter), format(fit$warmup + fit$thin)
+      whole_words(fit$iter), whole_words(fit$warmup + fit$thin)
     ), argument = "iter", call = call)
   }
   matrix(fit$coefficient_trace[sweeps, , ], ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names))
@@ -50,8 +50,8 @@ logit_fit_words <- function(fit) {
     sprintf("%s%s%s", count_words(fit$rows, "row"), if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else ""),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
-      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), format(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", format(fit$thin)) else "",
+      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), whole_words(fit$warmup),
+      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
       count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend, format(fit$seed, digits = 16))
   )
@@ -64,8 +64,9 @@ logit_fit_words <- function(fit) {
 #' standard errors, these give means, standard deviations and intervals of the posterior.
 #'
 #' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and others (2021) over
-#' the kept draws. A fit has not converged where an \eqn{\hat R} exceeds 1.05; an effective sample size below 100 per
-#' chain is reported as too few draws. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
+#' the kept draws. A fit has not converged where an \eqn{\hat R} exceeds 1.05 and chance does not explain it; with an effective
+#' sample size below 20 per chain there is no verdict, and below 100 per chain intervals are called rough: see *Convergence* in
+#' [summary.dp_mixture()]. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
 #' the intercept far better than the data do.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.

@@ -51,11 +51,6 @@ type_colours <- function(x) {
   rep(c(component_colours, other_colour), c(rep(1L, length(component_colours)), max(0L, nrow(x$types) - length(component_colours))))[seq_len(nrow(x$types))]
 }
 
-# A name on a picture, cut where there is no room for more.
-short_names <- function(names, most = 24L) {
-  ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 1L), "\u2026"), names)
-}
-
 # Horizontal and vertical place of each join, leaves being at 1, 2, ... in the tree's order.
 tree_places <- function(tree) {
   leaf <- order(tree$order)
@@ -98,8 +93,14 @@ plot_type_tree <- function(x, main) {
   type <- x$component_type[as.integer(tree$labels)][tree$order]
   graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom, col = type_colours(x)[type], border = NA)
   at <- tapply(seq_len(leaves), factor(type, unique(type)), mean)
-  wide <- table(factor(type, unique(type))) >= leaves / 30
-  graphics::text(at[wide], 0.45 * bottom, short_names(x$types$type, 12L)[unique(type)][wide], col = "white", cex = 0.75, font = 2L)
+  width <- table(factor(type, unique(type)))
+  for (i in which(width >= leaves / 30)) {
+    name <- x$types$type[[unique(type)[[i]]]]
+    if (fitting_size(name, 0.95 * width[[i]], 0.75, font = 2L) < 0.45) {
+      name <- short_names(name, 12L)
+    }
+    graphics::text(at[[i]], 0.45 * bottom, name, col = "white", cex = fitting_size(name, 0.95 * width[[i]], 0.75, font = 2L), font = 2L)
+  }
   ticks <- seq(0, floor(top))
   graphics::axis(2L, at = ticks, labels = paste0(format(100 * 10^-ticks, scientific = FALSE, drop0trailing = TRUE, trim = TRUE), "%"))
   graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
@@ -137,12 +138,12 @@ plot_type_cells <- function(x, markers, main) {
       graphics::plot.window(limits[[column]], limits[[row]])
       paint_cells(position[[column]], position[[row]], colour, colours, bins)
       if (column == 1L) {
-        graphics::axis(2L, cex.axis = 0.75)
-        graphics::mtext(fit$markers[[chosen[[row]]]], side = 2L, line = 2.4, las = 0, cex = 0.75, font = 2L)
+        marker_axis(2L, fit, chosen[[row]])
+        graphics::mtext(short_names(fit$markers[[chosen[[row]]]]), side = 2L, line = 2.4, las = 0, cex = 0.75, font = 2L)
       }
       if (row == panels) {
-        graphics::axis(1L, cex.axis = 0.75, gap.axis = 0.3)
-        graphics::mtext(fit$markers[[chosen[[column]]]], side = 1L, line = 1.8, cex = 0.75, font = 2L)
+        marker_axis(1L, fit, chosen[[column]])
+        graphics::mtext(short_names(fit$markers[[chosen[[column]]]]), side = 1L, line = 1.8, cex = 0.75, font = 2L)
       }
       graphics::box(col = "#555555")
     }
@@ -175,10 +176,9 @@ plot_type_heatmap <- function(x, shown, main) {
   limit <- max(1, stats::quantile(abs(value), 0.98))
   palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
   colour <- palette[1L + round(100 * (pmin(pmax(value / limit, -1), 1) + 1) / 2)]
-  names <- short_names(x$types$type[shown])
-  markers <- short_names(fit$markers)
-  margin <- function(text, cex) 1 + 0.55 * max(nchar(text)) * cex
-  old <- graphics::par(mar = c(margin(markers, 1), margin(names, 0.9) + 1, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
+  names <- names_in_margin(x$types$type[shown], graphics::par("din")[[1L]], min(0.9, 22 / rows))
+  markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1, 14 / p))
+  old <- graphics::par(mar = c(markers$lines, names$lines + 1, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
     tcl = -0.2, xaxs = "i", yaxs = "i")
   on.exit(graphics::par(old))
   graphics::plot.new()
@@ -187,24 +187,9 @@ plot_type_heatmap <- function(x, shown, main) {
   graphics::rasterImage(matrix(colour, rows), 0, 0, p, rows, interpolate = FALSE)
   graphics::segments(0, 0:rows, p, 0:rows, col = "white", lwd = 1)
   graphics::segments(0:p, 0, 0:p, rows, col = "white", lwd = 1)
-  graphics::axis(1L, at = seq_len(p) - 0.5, labels = markers, las = 2, tick = FALSE, cex.axis = min(1, 14 / p), gap.axis = -1)
-  graphics::axis(2L, at = rows - seq_len(rows) + 0.5, labels = names, tick = FALSE, cex.axis = min(0.9, 22 / rows), gap.axis = -1)
-  # The key above the picture, in units of its frame.
-  usr <- graphics::par("usr")
-  line <- diff(usr[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
-  low <- rows + 0.5 * line
-  high <- rows + 1.1 * line
-  graphics::rasterImage(matrix(palette, 1L), 0.25 * p, low, 0.75 * p, high, interpolate = TRUE, xpd = NA)
-  if (any(abs(value) > limit)) {
-    width <- 0.02 * p
-    middle <- (low + high) / 2
-    graphics::polygon(p * 0.25 - c(0, 0, width), c(low, high, middle), col = palette[[1L]], border = NA, xpd = NA)
-    graphics::polygon(p * 0.75 + c(0, 0, width), c(low, high, middle), col = palette[[101L]], border = NA, xpd = NA)
-  }
-  ticks <- pretty(c(-limit, limit), 4)
-  ticks <- ticks[abs(ticks) <= limit]
-  graphics::text(p * (0.5 + 0.25 * ticks / limit), high + 0.5 * line, ticks, cex = 0.75, xpd = NA)
-  graphics::text(0.5 * p, high + 1.3 * line, "Median (marker's sd from the mean)", cex = 0.8, xpd = NA)
+  graphics::axis(1L, at = seq_len(p) - 0.5, labels = markers$names, las = 2, tick = FALSE, cex.axis = markers$cex, gap.axis = -1)
+  graphics::axis(2L, at = rows - seq_len(rows) + 0.5, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
+  paint_key(palette, limit, any(abs(value) > limit), p, rows, "Median (marker's sd from the mean)")
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 3.4, font = 2L)
   }
@@ -213,9 +198,9 @@ plot_type_heatmap <- function(x, shown, main) {
 plot_type_proportions <- function(x, shown, main) {
   types <- x$types[shown, ]
   rows <- nrow(types)
-  names <- short_names(types$type)
+  names <- names_in_margin(types$type, graphics::par("din")[[1L]], min(0.9, 22 / rows))
   least <- max(min(types$lower[types$lower > 0], types$proportion), 1e-6)
-  old <- graphics::par(mar = c(3.6, 1.6 + 0.5 * max(nchar(names)), if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25)
+  old <- graphics::par(mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25)
   on.exit(graphics::par(old))
   graphics::plot.new()
   graphics::plot.window(c(0.8 * least, 1), c(rows + 0.5, 0.5), log = "x")
@@ -226,7 +211,7 @@ plot_type_proportions <- function(x, shown, main) {
   graphics::segments(pmax(types$lower, 0.8 * least), at, types$upper, at, col = colours, lwd = 3)
   graphics::points(types$proportion, at, pch = 21, bg = colours, col = "black")
   graphics::axis(1L, at = ticks, labels = paste0(format(100 * ticks, drop0trailing = TRUE, scientific = FALSE, trim = TRUE), "%"))
-  graphics::axis(2L, at = at, labels = names, tick = FALSE, cex.axis = min(0.9, 22 / rows), gap.axis = -1)
+  graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
   graphics::axis(4L, at = at, labels = percent(types$proportion), tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
   graphics::title(xlab = "Share of the cells, with the interval of 90% of the draws")
   if (!is.null(main)) {

@@ -82,6 +82,7 @@ kept_draws <- function(sweeps, fit) {
 # The states in which the chains start. start(key) returns what the topic's state
 # consists of beside key and sweep.
 start_chains <- function(fit, start) {
+  heed_interruption()
   started <- proc.time()[["elapsed"]]
   fit$state <- lapply(seq_len(fit$chains), function(chain) {
     key <- chain_key(fit$seed, chain)
@@ -127,6 +128,8 @@ continue_chains <- function(fit, iter, sampler, backend, threads, progress, call
   }
   progress <- check_progress(progress, call)
   run <- resolve_run(backend, threads, call = call)
+  # Who continues an interrupted fit in the same command knows of it.
+  if (isTRUE(fit$interrupted)) forget_interruption() else heed_interruption()
   fit$backend <- run$backend
   fit$threads <- run$threads
   advance_chains(fit, iter, sampler, run, progress, threads)
@@ -324,6 +327,7 @@ close_store <- function(fit, plan, store, total, failure = NULL) {
       "interrupted: %s of %s sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
       whole(fit$iter), whole(total), count_words(draws, "draw"), if (draws == 1) "is" else "are"
     ), call. = FALSE)
+    note_interruption()
   }
   fit
 }

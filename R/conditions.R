@@ -35,9 +35,13 @@ status_interrupted <- 5L
 
 stop_failure <- function(failure, call) {
   if (failure$status == status_interrupted) {
-    # What R itself does when it finds an interrupt.
-    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-    invokeRestart("abort")
+    stop_interrupted()
   }
   stop_warpbayes(status_class[[failure$status]], failure$message, call = call)
+}
+
+# What R itself does when it finds an interrupt.
+stop_interrupted <- function() {
+  signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  invokeRestart("abort")
 }

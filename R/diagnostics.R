@@ -1,12 +1,17 @@
 # Convergence of chains: rank-normalised split Rhat and bulk effective sample size
 # (Vehtari, Gelman, Simpson, Carpenter & Buerkner 2021, Bayesian Analysis 16, 667-718), a
-# table of them, and a verdict in sentences. A topic gives the quantities, a named list of
-# matrices of sweeps x chains, and a function from their names to words.
+# table of them, and a verdict in sentences with a stated rate of false alarms. A topic gives
+# the quantities, a named list of matrices of sweeps x chains, and a function from their names
+# to words.
 
-
-# If Rhat is above this, the chains have not converged. With fewer effective draws per
-# chain than this, the estimates of Rhat and of quantiles are not reliable.
+# Chains have not converged where an Rhat is above rhat_limit and chance does not explain it: where the
+# test is significant at this level. For autocorrelated draws it is approximate, and at 0.05
+# would give up to 6% of false alarms.
 rhat_limit <- 1.05
+false_alarms <- 0.03
+# Effective draws per chain: with fewer than needed there is no verdict; with fewer than
+# wanted, intervals are rough.
+ess_needed <- 20
 ess_wanted <- 100
 # From fewer sweeps autocorrelations cannot be estimated.
 fewest_sweeps <- 12
@@ -93,6 +98,88 @@ bulk_size <- function(draws) {
   effective_size(normal_scores(halves))
 }
 
+# Is it chance? ------------------------------------------------------------------------
+
+# Batches that a half of a chain is cut into, to see how much means of parts vary by chance.
+half_batches <- 5L
+
+# The sum of the autocorrelations over all lags, from -Inf to Inf: so many sweeps are worth one independent
+# draw. Within chains, so that it does not grow when chains differ. At least 1.
+correlation_time <- function(draws) {
+  n <- nrow(draws)
+  covariance <- rowMeans(apply(draws, 2L, autocovariance))
+  if (covariance[[1L]] <= 0) {
+    return(1)
+  }
+  # Geyer's initial monotone sequence.
+  time_of <- function(covariance) {
+    correlation <- covariance / covariance[[1L]]
+    pairs <- correlation[seq(1L, by = 2L, length.out = n %/% 2L)] + correlation[seq(2L, by = 2L, length.out = n %/% 2L)]
+    positive <- cumprod(pairs > 0) == 1
+    max(1, 2 * sum(cummin(pairs[positive])) - 1)
+  }
+  time <- time_of(covariance)
+  # Around a chain's own mean, autocovariances are too small by the variance of that mean.
+  for (correction in 1:2) {
+    time <- time_of(covariance + time * covariance[[1L]] / n)
+  }
+  time
+}
+
+# By what factor the ratio of variances in halves_test() exceeds its value for independent draws, for
+# chains with autocorrelations exp(-lag / c) of the correlation time `time`, in batches of `length` sweeps.
+# The mean of x c sweeps has the variance 2 (x - 1 + exp(-x)) / x^2.
+batch_correction <- function(time, length) {
+  if (time < 1.001) {
+    return(1)
+  }
+  mean_variance <- function(x) if (x < 1e-3) 1 - x / 3 else 2 * (x - 1 + exp(-x)) / x^2
+  x <- -log((time - 1) / (time + 1)) * length
+  of_batch <- mean_variance(x)
+  of_half <- mean_variance(half_batches * x)
+  max(1, (half_batches - 1) * of_half / (of_batch - of_half))
+}
+
+# The probability with which half-chains of one and the same law differ in their means as much as these do: an
+# analysis of variance of the means of batches of sweeps, corrected for their correlation.
+halves_test <- function(draws) {
+  n <- nrow(draws)
+  half <- n %/% 2L
+  batch <- ceiling(seq_len(half) * half_batches / half)
+  means <- rowsum(split_chains(draws), batch) / as.vector(table(batch))
+  groups <- ncol(means)
+  between <- half_batches * stats::var(colMeans(means))
+  within <- sum((means - rep(colMeans(means), each = half_batches))^2) / (groups * (half_batches - 1))
+  if (between <= 1e-20) {
+    return(1)
+  }
+  ratio <- between / within / batch_correction(correlation_time(draws), half / half_batches)
+  stats::pf(ratio, groups - 1, groups * (half_batches - 1), lower.tail = FALSE)
+}
+
+# That for place and spread, as in split_rhat(): the smaller of the two, doubled. 1 where it
+# cannot be told.
+chance_of_difference <- function(draws) {
+  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws)) || all(draws == draws[[1L]])) {
+    return(1)
+  }
+  folded <- abs(draws - stats::median(draws))
+  min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
+}
+
+# Which of the quantities differ between chains, or halves of them, by more than chance explains. All together
+# they give a false alarm with about the probability `false_alarms`. A drift that lasts for a whole run
+# looks like a long correlation time, which would explain it: where several chains drift alike, it does not.
+differing <- function(quantities, table) {
+  varying <- !is.na(table$rhat)
+  high <- varying & table$rhat > rhat_limit
+  adrift <- function(row) ncol(quantities[[row]]) > 1L && table$rhat[[row]] > 1.5 && drift_of(quantities[[row]]) != 0
+  high[high] <- vapply(which(high), function(row) {
+    chance_of_difference(quantities[[row]]) < false_alarms / sum(varying) || adrift(row)
+  }, NA)
+  high
+}
+
 # One row per quantity: mean, sd, 5, 50 and 95% points, rhat, ess_bulk.
 diagnose_quantities <- function(quantities) {
   rows <- lapply(quantities, function(draws) {
@@ -112,8 +199,9 @@ diagnose_quantities <- function(quantities) {
   cbind(quantity = names(rows), table, row.names = NULL)
 }
 
-# The verdict on convergence in sentences, and as `converged`: NA where it cannot be judged.
-judge_convergence <- function(quantities, table, words) {
+# The verdict on convergence in sentences, and as `converged`: NA where it cannot be judged. Quantities
+# named in `secondary` are spoken of, but do not decide.
+judge_convergence <- function(quantities, table, words, secondary = character()) {
   sweeps <- nrow(quantities[[1L]])
   chains <- ncol(quantities[[1L]])
   verdict <- function(converged, ...) list(converged = converged, sentences = c(...))
@@ -123,7 +211,10 @@ judge_convergence <- function(quantities, table, words) {
       if (sweeps <= 0L) "there is no sweep" else if (sweeps == 1L) "there is one sweep" else sprintf("there are %d sweeps", sweeps)
     )))
   }
-  high <- table[!is.na(table$rhat) & table$rhat > rhat_limit, , drop = FALSE]
+  differs <- differing(quantities, table)
+  decides <- !table$quantity %in% secondary
+  also <- secondary_words(table[!decides, , drop = FALSE], differs[!decides], chains, words)
+  high <- table[decides & differs, , drop = FALSE]
   if (nrow(high)) {
     high <- high[order(-high$rhat), , drop = FALSE]
     shown <- utils::head(high, 3L)
@@ -134,25 +225,37 @@ judge_convergence <- function(quantities, table, words) {
         if (more) sprintf(" and %d more", more) else ""),
       outlying_chain(quantities, high$quantity[[1L]], words),
       drifting(quantities, high$quantity[[1L]], words),
-      "Estimates differ between chains or parts of them; continue(fit, iter) runs on from here."
+      "Estimates differ between chains or parts of them; continue(fit, iter) runs on from here.", also
     ))
   }
-  low <- table[!is.na(table$ess_bulk) & table$ess_bulk < ess_wanted * chains, , drop = FALSE]
-  if (nrow(low)) {
-    worst <- low[which.min(low$ess_bulk), ]
-    return(verdict(FALSE, sprintf(
-      "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (100 per chain) are wanted. continue(fit, iter) adds more.",
-      words(worst$quantity), worst$ess_bulk, ess_wanted * chains
-    )))
-  }
+  table <- table[decides, , drop = FALSE]
   if (all(is.na(table$rhat))) {
-    return(verdict(NA, "Convergence cannot be judged: no quantity varies."))
+    return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
   }
-  worst <- which.max(table$rhat)
+  least <- table[which.min(table$ess_bulk), ]
+  worst <- table[which.max(table$rhat), ]
+  if (least$ess_bulk < ess_needed * chains) {
+    return(verdict(NA, sprintf(
+      "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (%d per chain) are needed to tell. The highest Rhat is %s (%s). continue(fit, iter) adds more.",
+      words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed, format_rhat(worst$rhat), words(worst$quantity)
+    ), drifting(quantities, worst$quantity, words), also))
+  }
   verdict(TRUE, sprintf(
-    "No sign against convergence: Rhat is at most %s (%s), the effective sample size at least %.0f.",
-    format_rhat(table$rhat[[worst]]), words(table$quantity[[worst]]), min(table$ess_bulk, na.rm = TRUE)
-  ), if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
+    "No sign against convergence: Rhat is at most %s (%s%s), the effective sample size at least %.0f.",
+    format_rhat(worst$rhat), words(worst$quantity), if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else "", least$ess_bulk
+  ), if (least$ess_bulk < ess_wanted * chains) {
+    sprintf("Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not.", words(least$quantity), ess_wanted * chains, ess_wanted)
+  }, also, if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
+}
+
+secondary_words <- function(table, differs, chains, words) {
+  slow <- differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains)
+  if (!any(slow)) {
+    return(NULL)
+  }
+  slow <- table[slow, ]
+  sprintf("What is said of %s is rough: %s slowly.", paste0(words(slow$quantity), " (Rhat ", format_rhat(slow$rhat), ", effective sample size ",
+    formatC(slow$ess_bulk, format = "f", digits = 0), ")", collapse = " and "), if (nrow(slow) == 1L) "it moves" else "they move")
 }
 
 format_rhat <- function(value) {
@@ -178,16 +281,20 @@ outlying_chain <- function(quantities, quantity, words) {
   )
 }
 
-# Says when the second half of the draws lies above or below the first in every chain.
-drifting <- function(quantities, quantity, words) {
-  draws <- quantities[[quantity]]
+# 1 where the second half of the draws lies above the first in every chain, -1 where below, else 0.
+drift_of <- function(draws) {
   half <- nrow(draws) %/% 2L
   change <- colMeans(draws[half + seq_len(half), , drop = FALSE]) - colMeans(draws[seq_len(half), , drop = FALSE])
   spread <- stats::median(apply(draws, 2L, stats::sd))
-  if (spread == 0 || !all(abs(change) > spread / 2) || abs(sum(sign(change))) < ncol(draws)) {
+  if (spread == 0 || !all(abs(change) > spread / 2) || abs(sum(sign(change))) < ncol(draws)) 0 else sign(change[[1L]])
+}
+
+drifting <- function(quantities, quantity, words) {
+  drift <- drift_of(quantities[[quantity]])
+  if (drift == 0) {
     return(NULL)
   }
   quantity <- words(quantity)
-  sprintf("%s%s is still %s: a longer warmup is needed.", toupper(substr(quantity, 1L, 1L)),
-    substring(quantity, 2L), if (change[[1L]] > 0) "rising" else "falling")
+  sprintf("%s%s is still %s: a longer warmup is needed, which drop_warmup(fit) makes of the first half of the sweeps.",
+    toupper(substr(quantity, 1L, 1L)), substring(quantity, 2L), if (drift > 0) "rising" else "falling")
 }

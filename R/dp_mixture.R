@@ -88,8 +88,13 @@
 #'   \item{state}{what [continue()] needs to run more sweeps.}
 #' @section Interruption:
 #' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
-#' a fit, with a warning; [continue()] runs the other sweeps. If a sweep fails, those before it are
+#' a fit, with a warning; [continue()] runs the other sweeps. In a loop or a function, the next fit of the same
+#' command does not start, and the command ends there. If a sweep fails, those before it are
 #' returned in the same way; an error in the first sweep of a call is an error.
+#' @section Saving:
+#' A fit holds the data. To save it without them, `fit$x <- NULL`; `saveRDS(fit, file)`. Then `summary()`, pictures, draws, `predict()` of new cells
+#' and `simulate()` work as before; [continue()], [relabel()], [cell_types()] and `logLik()` need the data, which can be put back: `fit$x <- x`, where `x` is the
+#' matrix that was fitted: the chosen markers as doubles, after the transformation if there was one. The draws can be made smaller by `keep` and `thin`.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used: the message names it and, for
 #' values that are not finite, the first row and column.

@@ -32,6 +32,19 @@ diagnose <- function(fit) {
   diagnose_quantities(trace_quantities(fit))
 }
 
+# The fit is judged by what it says about the data. The number of components that hold cells and the
+# concentration depend on components of a few cells, which come and go more slowly than the density changes.
 convergence_verdict <- function(fit, table) {
-  judge_convergence(trace_quantities(fit), table, quantity_words)
+  judge_convergence(trace_quantities(fit), table, quantity_words, c("occupied", "concentration"))
+}
+
+# Says when the truncation binds: all components hold cells in more than 5% of the sweeps.
+truncation_words <- function(fit) {
+  occupied <- trace_quantities(fit)$occupied
+  share <- mean(occupied == fit$components)
+  if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) {
+    return(NULL)
+  }
+  sprintf("All %s components hold cells in %.0f%% of the sweeps: the data may need more; fit again with components = %s.",
+    format(fit$components), 100 * share, format(2 * fit$components))
 }

@@ -127,18 +127,19 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
 #' that refers to single components comes from the reference draw; see
 #' [predict.dp_mixture()].
 #'
-#' @param x a fit from [dp_mixture()].
+#' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL` for those that
 #'   were fitted.
-#' @param draws number of draws that the density is averaged over.
+#' @param draws number of draws that the density is averaged over; `NULL` for all. With many cells, 20 are faster by as much and often enough.
 #' @inheritParams predict.dp_mixture
 #' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`,
 #'   heaviest component first. `glance()`: a data frame with `rows`, `markers`, `components`,
 #'   `occupied` (median), `concentration` (mean), `log_likelihood` (mean), `chains`,
 #'   `draws`, `rhat` (largest) and `ess_bulk` (smallest) of the quantities in
-#'   [summary.dp_mixture()], `converged`, `seconds`. `augment()`: a data frame of the
-#'   markers in the data's units with `.class`, `.prob` (of that class) and
-#'   `.log_density`.
+#'   [summary.dp_mixture()], `converged`, `seconds`. `augment()`: all columns of `data`, or else the
+#'   markers in the data's units, with `.class`, `.prob` (of that class) and
+#'   `.log_density`, which agree with [predict.dp_mixture()]; for the result of [relabel()] with [predict.relabelled_mixture()], and
+#'   for cell types `.type` and `.prob` with [predict.cell_types()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))
@@ -184,11 +185,13 @@ glance.dp_mixture <- function(x, ...) {
 
 #' @rdname tidy.dp_mixture
 #' @exportS3Method generics::augment
-augment.dp_mixture <- function(x, data = NULL, draws = 20, backend = NULL, threads = NULL, ...) {
+augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
   need_draws(x, c("weights", "means", "covariances"))
-  draws <- check_count(draws, "draws")
+  if (!is.null(draws)) {
+    draws <- check_count(draws, "draws")
+  }
   cells <- cells_of(x, data, argument = "data", call = call)
   run <- resolve_run(backend, threads, call = call)
   reference <- reference_draw(x)
@@ -204,8 +207,41 @@ augment.dp_mixture <- function(x, data = NULL, draws = 20, backend = NULL, threa
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
     density[slice] <- mean_log_density(x, used, some, run)
   }
-  if (!is.null(x$transform)) {
-    cells <- sinh(cells) * rep(x$transform$cofactor, each = nrow(cells))
+  cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density)
+}
+
+#' @rdname tidy.dp_mixture
+#' @exportS3Method generics::augment
+augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  call <- sys.call()
+  cells <- cells_of(x, data, argument = "data", call = call)
+  get <- function(type, ...) unname(predict(x, data, type = type, ..., backend = backend, threads = threads))
+  cbind(all_columns(x, data, cells, call), .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws))
+}
+
+#' @rdname tidy.dp_mixture
+#' @exportS3Method generics::augment
+augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  call <- sys.call()
+  cells <- cells_of(x$fit, data, argument = "data", call = call)
+  get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
+  found <- if (is.null(data)) list(type = x$type, prob = x$probability) else list(type = get("type"), prob = 1 - get("uncertainty"))
+  cbind(all_columns(x$fit, data, cells, call), .type = found$type, .prob = found$prob)
+}
+
+# All columns that the user gave, as a data frame; without `data` the markers in the data's units.
+all_columns <- function(fit, data, cells, call) {
+  if (is.null(data)) {
+    return(as.data.frame(in_data_units(fit, cells)))
   }
-  cbind(as.data.frame(cells), .class = class, .prob = probability, .log_density = density)
+  if (is.data.frame(data)) {
+    return(data)
+  }
+  values <- expression_matrix(data, NULL, "data", call)
+  if (is.null(colnames(values))) {
+    colnames(values) <- fit$markers
+  }
+  as.data.frame(values)
 }

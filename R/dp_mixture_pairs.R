@@ -26,6 +26,9 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   colour_of[coloured] <- seq_along(coloured)
   colours <- c(component_colours[seq_along(coloured)], other_colour)
   panels <- length(chosen)
+  if (panels == 1L) {
+    return(plot_single_marker(fit, reference, chosen, marker_range(reference, chosen, cells), cells, main))
+  }
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
   # About 400 pixels a side over all panels: more would show no more, in a larger file.
   bins <- as.integer(max(80, min(200, 420 / panels)))
@@ -54,13 +57,30 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
       } else {
         paint_regions(reference, chosen[c(column, row)], limits[c(column, row)])
       }
-      paint_axes(row, column, panels)
+      paint_axes(fit, chosen, row, column, panels)
       graphics::box(col = "#555555")
     }
   }
   paint_legend(reference, coloured, colours, is.null(cells))
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 2.3, font = 2L)
+  }
+}
+
+# One marker: its histogram with an axis, and the density of the mixture.
+plot_single_marker <- function(fit, reference, marker, limits, values, main) {
+  old <- graphics::par(mar = c(4, 4.6, if (is.null(main)) 2.4 else 3.6, 1), las = 1, mgp = c(3, 0.6, 0), tcl = -0.25, xaxs = "i", yaxs = "i")
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  paint_marker(fit, reference, marker, limits, values, named = FALSE)
+  marker_axis(1L, fit, marker, 1)
+  graphics::axis(2L)
+  graphics::mtext(short_names(fit$markers[[marker]], 60L), side = 1L, line = 2.4, font = 2L)
+  graphics::mtext("Density", side = 2L, line = 3.4, las = 0)
+  graphics::legend("topright", c(if (length(values)) "cells", "mixture"), inset = c(0, -0.09), xpd = NA, horiz = TRUE, bty = "n", cex = 0.9,
+    fill = c(if (length(values)) "#D9D9D9", NA), border = NA, lty = c(if (length(values)) NA, 1), col = c(if (length(values)) NA, "#08519C"), lwd = 1.4)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 1.8, font = 2L, adj = 0)
   }
 }
 
@@ -203,7 +223,7 @@ paint_regions <- function(reference, pair, limits, size = 100L) {
 }
 
 # Histogram of the cells with the density of the mixture and its name.
-paint_marker <- function(fit, reference, marker, limits, values) {
+paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))
   for (j in which(reference$weights > 1e-6)) {
@@ -224,8 +244,12 @@ paint_marker <- function(fit, reference, marker, limits, values) {
   }
   graphics::lines(at, density, lwd = 1.4, col = "#08519C")
   usr <- graphics::par("usr")
-  graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), fit$markers[[marker]], font = 2L,
-    cex = 1.2)
+  if (named) {
+    name <- fit$markers[[marker]]
+    size <- fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L)
+    name <- if (size < 0.5) short_names(name) else name
+    graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L))
+  }
   graphics::box(col = "#555555")
 }
 
@@ -238,18 +262,18 @@ bar_width <- function(values, limits) {
 }
 
 # Axes only at the outer panels, on all four sides.
-paint_axes <- function(row, column, panels) {
+paint_axes <- function(fit, chosen, row, column, panels) {
   if (column == 1L) {
-    graphics::axis(2L, cex.axis = 0.75)
+    marker_axis(2L, fit, chosen[[row]])
   }
   if (column == panels) {
-    graphics::axis(4L, cex.axis = 0.75)
+    marker_axis(4L, fit, chosen[[row]])
   }
   if (row == panels) {
-    graphics::axis(1L, cex.axis = 0.75, gap.axis = 0.3)
+    marker_axis(1L, fit, chosen[[column]])
   }
   if (row == 1L) {
-    graphics::axis(3L, cex.axis = 0.75, gap.axis = 0.3)
+    marker_axis(3L, fit, chosen[[column]])
   }
 }
 
@@ -261,7 +285,7 @@ paint_legend <- function(reference, coloured, colours, no_cells) {
   percent <- function(value) paste0(format(round(100 * value, 1), nsmall = 1L, trim = TRUE), "%")
   text <- paste0(coloured, " (", percent(reference$weights[coloured]), ")")
   shown <- seq_along(coloured)
-  if (length(reference$weights) > length(coloured) && others > 0) {
+  if (length(reference$weights) > length(coloured) && others >= 5e-4) {
     text <- c(text, paste0("others (", percent(others), ")"))
     shown <- c(shown, length(colours))
   }

@@ -25,7 +25,7 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #'     ellipses of the next twelve.}
 #'   \item{`"trace"`}{The log likelihood, the number of occupied components, the
 #'     concentration and the log density at a fixed point over the sweeps, one line per
-#'     chain, the warmup shaded, \eqn{\hat R} in the margin. Values of the early warmup may
+#'     chain with a key below, the warmup shaded, \eqn{\hat R} in the margin. Values of the early warmup may
 #'     lie outside the frame. With more than 600 sweeps the line shows the means of blocks of
 #'     sweeps, and a band shows the range of each block.}
 #'   \item{`"weights"`}{The weights in order of size, with the median and the
@@ -34,9 +34,9 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #'     a weight is worth less than one cell.}
 #'   \item{`"heatmap"`}{Component by marker: how many standard deviations of the
 #'     marker the component's mean lies above or below that of all cells. Similar
-#'     components are neighbours; bars show the weights.}
+#'     components are neighbours; bars show the weights. Colours end at the value where the key has a triangle.}
 #' }
-#' `"pairs"` and `"heatmap"` show the reference draw; see [predict.dp_mixture()].
+#' After an arcsinh transformation, axes of `"pairs"` show the values before it. `"pairs"` and `"heatmap"` show the reference draw; see [predict.dp_mixture()].
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`
@@ -85,6 +85,7 @@ plot_trace <- function(fit, main) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
   titles <- c("Log likelihood", "Occupied components", expression(paste("Concentration ", alpha)), "Log density at point 1")
   table <- diagnose(fit)
+  differs <- differing(trace_quantities(fit), table)
   sweeps <- nrow(fit$log_likelihood)
   old <- graphics::par(
     mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
@@ -113,11 +114,12 @@ plot_trace <- function(fit, main) {
     graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
     graphics::box()
     graphics::mtext(titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
-    rhat <- table$rhat[[match(names(shown)[[i]], table$quantity)]]
+    row <- match(names(shown)[[i]], table$quantity)
+    rhat <- table$rhat[[row]]
     if (!is.na(rhat)) {
       graphics::mtext("Rhat", side = 4L, line = 0.5, las = 1, cex = 0.65, padj = -0.8)
       graphics::mtext(format_rhat(rhat), side = 4L, line = 0.5, las = 1, cex = 0.75, padj = 0.8,
-        col = if (rhat > rhat_limit) "#D55E00" else "black", font = if (rhat > rhat_limit) 2L else 1L)
+        col = if (differs[[row]]) "#D55E00" else "black", font = if (differs[[row]]) 2L else 1L)
     }
   }
   graphics::axis(1)
@@ -125,6 +127,21 @@ plot_trace <- function(fit, main) {
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
   }
+  paint_chain_key(fit$chains)
+}
+
+# Which colour is which chain, below the frame at the left; nothing for a single chain.
+paint_chain_key <- function(chains) {
+  if (chains == 1) {
+    return(invisible())
+  }
+  shown <- seq_len(min(chains, length(chain_colours)))
+  names <- vapply(shown, function(chain) paste(seq(chain, chains, by = length(chain_colours)), collapse = ", "), "")
+  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
+  graphics::legend("bottomleft", legend = c("Chain", names), lty = c(0, rep(1, length(shown))), lwd = 2, col = c(NA, chain_colours[shown]), horiz = TRUE, bty = "n",
+    cex = if (chains > 12) 0.6 else 0.8, seg.len = 1.2, x.intersp = 0.6)
 }
 
 # A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of
@@ -196,25 +213,25 @@ plot_heatmap <- function(fit, min_weight, main) {
   palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
   colour <- palette[1L + round(100 * (pmin(pmax(means / limit, -1), 1) + 1) / 2)]
   text_size <- max(0.35, min(0.85, 20 / rows))
-  name_lines <- 0.55 * max(nchar(fit$markers)) * 0.9
-
+  markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1.1, 14 / p))
   old <- graphics::par(no.readonly = TRUE)
   # layout(1) would fail after a picture for which there was no room, and hide that error.
   on.exit(graphics::par(old[c("mfrow", "mar", "las", "mgp", "tcl", "xaxs", "yaxs", "oma")]))
-  graphics::layout(matrix(1:3, 1L), widths = c(1, 0.35, 0.2))
-  top <- if (is.null(main)) 1 else 2.6
-  bottom <- max(4, name_lines + 0.8)
-  graphics::par(mar = c(bottom, 4, top, 0.5), las = 1, mgp = c(2.6, 0.5, 0), tcl = -0.2, xaxs = "i", yaxs = "i")
+  graphics::layout(matrix(1:2, 1L), widths = c(1, 0.35))
+  top <- if (is.null(main)) 4 else 5.6
+  bottom <- max(2.5, markers$lines)
+  graphics::par(mar = c(bottom, 4, top, 0.5), las = 1, mgp = c(2.6, 0.5, 0), tcl = -0.2, xaxs = "i", yaxs = "i", cex = 0.83)
   graphics::plot.new()
   graphics::plot.window(c(0, p), c(0, rows))
   graphics::rasterImage(matrix(colour, rows)[rev(seq_len(rows)), , drop = FALSE], 0, 0, p, rows, interpolate = FALSE)
   graphics::segments(0, 0:rows, p, 0:rows, col = "white", lwd = min(1, 20 / rows))
   graphics::segments(0:p, 0, 0:p, rows, col = "white", lwd = 1)
-  graphics::axis(1, at = seq_len(p) - 0.5, labels = fit$markers, las = 2, tick = FALSE, cex.axis = min(1.1, 14 / p))
+  graphics::axis(1, at = seq_len(p) - 0.5, labels = markers$names, las = 2, tick = FALSE, cex.axis = markers$cex, gap.axis = -1)
   graphics::axis(2, at = seq_len(rows) - 0.5, labels = labels, tick = FALSE, line = -0.5, cex.axis = 1.2 * text_size, gap.axis = -1)
   graphics::mtext("Component", side = 2L, line = 2.6, las = 0, cex = 0.8)
+  paint_key(palette, limit, any(abs(means) > limit), p, rows, "Mean (marker's sd from that of all cells)")
   if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
+    graphics::mtext(main, side = 3L, line = 3.8, font = 2L, adj = 0)
   }
 
   graphics::par(mar = c(bottom, 0, top, 2.5))
@@ -224,14 +241,4 @@ plot_heatmap <- function(fit, min_weight, main) {
   graphics::text(weights, seq_len(rows) - 0.5, paste0(" ", format(100 * weights, digits = 1), "%"), adj = 0,
     cex = 1.2 * text_size, xpd = NA)
   graphics::mtext("Weight", side = 1L, line = 0.6, cex = 0.8, adj = 0)
-
-  graphics::par(mar = c(bottom, 0.5, top, 2.5))
-  graphics::plot.new()
-  graphics::plot.window(c(0, 1), c(-limit, limit))
-  height <- 2 * limit * min(1, 0.5)
-  graphics::rasterImage(rev(palette), 0, limit - height, 0.45, limit, interpolate = TRUE)
-  ticks <- pretty(c(-limit, limit), 4)
-  ticks <- ticks[abs(ticks) <= limit]
-  graphics::axis(4, at = limit - height / 2 + ticks / limit * height / 2, labels = ticks, pos = 0.45, cex.axis = 0.9)
-  graphics::mtext("Mean (marker's sd)", side = 4L, line = 0.2, las = 0, cex = 0.7, at = limit - height / 2)
 }

@@ -199,10 +199,15 @@ variance <- function(x, ...) {
 #' @rdname pmf_distribution
 #' @export
 variance.default <- function(x, ...) {
+  # Package posterior has a function of the same name, which this one hides if it is attached later.
+  if (isNamespaceLoaded("posterior") && !is.numeric(x)) {
+    return(posterior::variance(x, ...))
+  }
   check_pmf(x, "x")
 }
 
 #' @rdname pmf_distribution
+#' @rawNamespace S3method(posterior::variance, pmf)
 #' @export
 variance.pmf <- function(x, ...) {
   check_dots_empty(...)

@@ -189,6 +189,7 @@ check_parts <- function(fit, argument, call = sys.call(-1L)) {
 # guess at the steps of a slice, `even` keeps slices even. Returns the steps done;
 # an interrupt ends the loop and keeps them.
 in_slices <- function(total, unit, progress, work) {
+  heed_interruption()
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))
   done <- 0
@@ -203,7 +204,10 @@ in_slices <- function(total, unit, progress, work) {
       unit <- steps * min(8, 0.2 / max(took, 0.01))
       tick(steps)
     },
-    interrupt = function(condition) interrupted <<- TRUE
+    interrupt = function(condition) {
+      interrupted <<- TRUE
+      note_interruption()
+    }
   )
   list(done = done, interrupted = interrupted)
 }

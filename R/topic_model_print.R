@@ -10,7 +10,7 @@ topic_words <- function(fit) {
       count_words(fit$x$tokens, "token"), count_words(length(fit$documents), "document")),
     sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
       if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
-      count_words(fit$iter, "sweep"), format(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
+      count_words(fit$iter, "sweep"), whole_words(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
       elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16)),
     sprintf("alpha sums to %s, beta is %s%s", format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
@@ -38,7 +38,7 @@ term_lines <- function(fit, topics, n) {
 #' @section Convergence:
 #' Chains are compared on quantities that do not depend on how topics are numbered: the log
 #' likelihood, and the sum of the \eqn{\alpha_k} and \eqn{\beta} where learned. `rhat` and `ess_bulk` are those
-#' of [summary.dp_mixture()]. Topic models have many modes: chains that find different
+#' of [summary.dp_mixture()], as is the rule for the verdict. Topic models have many modes: chains that find different
 #' topics of the same quality agree on these quantities. Look at `relabel(fit)$distance` for the topics themselves.
 #'
 #' @param object,x a fit from [topic_model()], or its summary.
@@ -52,7 +52,7 @@ term_lines <- function(fit, topics, n) {
 #'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; `NA` where it does not vary or
 #'     there are fewer than twelve sweeps after the warm-up.}
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` where it cannot be judged.}
-#'   \item{`verdict`}{a sentence.}
+#'   \item{`verdict`}{sentences.}
 #' }
 #' `print()` returns its argument invisibly.
 #' @examples
@@ -80,21 +80,19 @@ summary.topic_model <- function(object, terms = 8, ...) {
   prevalence <- topic_prevalence(object)
   order <- order(-prevalence)
   diagnostics <- topic_diagnostics(object)
-  judged <- diagnostics$rhat[!is.na(diagnostics$rhat)]
-  converged <- if (!length(judged)) NA else all(judged <= rhat_limit)
+  verdict <- topic_verdict(object, diagnostics)
   structure(list(
     words = topic_words(object),
     topics = data.frame(
       topic = order, prevalence = prevalence[order], alpha = object$alpha[order],
       coherence = coherence(object)[order], terms = term_lines(object, order, terms)
     ),
-    diagnostics = diagnostics, converged = converged, verdict = topic_verdict(object, diagnostics, converged)
+    diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
   ), class = "summary.topic_model")
 }
 
 topic_diagnostics <- function(fit) {
-  after <- seq_len(fit$iter) > fit$warmup
-  traces <- lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
+  traces <- judged_traces(fit)
   usable <- function(draws) nrow(draws) >= 12L && stats::var(as.vector(draws)) > 0
   data.frame(
     quantity = names(traces),
@@ -106,23 +104,25 @@ topic_diagnostics <- function(fit) {
   )
 }
 
-topic_verdict <- function(fit, diagnostics, converged) {
+judged_traces <- function(fit) {
+  after <- seq_len(fit$iter) > fit$warmup
+  lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
+}
+
+topic_quantity_words <- function(name) {
+  words <- c(log_likelihood = "the log likelihood", alpha_sum = "the sum of the alphas", beta = "beta")
+  unname(words[name])
+}
+
+topic_verdict <- function(fit, diagnostics) {
   if (fit$method == "mean_for_mode") {
-    return("Mean-for-mode estimation gives an estimate, not draws from the posterior.")
+    return(list(converged = NA, sentences = "Mean-for-mode estimation gives an estimate, not draws from the posterior."))
   }
-  if (is.na(converged)) {
-    return("Too few sweeps after the warm-up to judge convergence.")
+  verdict <- judge_convergence(judged_traces(fit), diagnostics, topic_quantity_words)
+  if (isTRUE(verdict$converged) && fit$chains > 1) {
+    verdict$sentences <- c(verdict$sentences, "relabel() tells whether the chains found the same topics.")
   }
-  if (converged) {
-    return(if (fit$chains > 1) {
-      "The chains agree on how well they fit; relabel() tells whether they found the same topics."
-    } else {
-      "The chain has settled; fit several chains to see whether they find the same topics."
-    })
-  }
-  worst <- which.max(diagnostics$rhat)
-  sprintf("Not converged: Rhat of %s is %s, above %s; run longer with continue().", diagnostics$quantity[[worst]],
-    format(signif(diagnostics$rhat[[worst]], 3)), format(rhat_limit))
+  verdict
 }
 
 #' @rdname print.topic_model
@@ -139,6 +139,7 @@ print.summary.topic_model <- function(x, topics = 20, ...) {
   }
   cat("\n")
   print(x$diagnostics, digits = 4, row.names = FALSE)
-  cat("\n", x$verdict, "\n", sep = "")
+  cat("\n")
+  print_sentences(x$verdict)
   invisible(x)
 }

@@ -60,12 +60,12 @@ writeLines(c(readme[seq_len(marks[[1]])], "", table, "", readme[marks[[2]]:lengt
 
 # Figure --------------------------------------------------------------------
 
-data(GvHD, package = "mclust")
-fit <- dp_mixture(GvHD.pos, components = 64, chains = 4, iter = 2000, thin = 4, seed = 1)
+# By README's own code: the lines from library() to the first plot().
+code <- readme[seq(match("library(warpbayes)", readme), grep("^plot\\(fit\\)", readme)[[1]])]
 dir.create("man/figures", recursive = TRUE, showWarnings = FALSE)
 figure <- "man/figures/gvhd.png"
 png(figure, width = 7, height = 7, units = "in", res = 150)
-plot(fit)
+eval(parse(text = code))
 dev.off()
 # The figure is installed with the package: a palette makes it a third as large.
 stopifnot(nzchar(Sys.which("convert")))

@@ -163,3 +163,21 @@ test_that("a sweep that fails in mid-run leaves the sweeps before it", {
   expect_identical(failed$state, whole$state)
   expect_error(advance(fit, 30, fails_at(21), run, FALSE), "a planted failure", class = "warpbayes_error_input")
 })
+
+test_that("after an interruption, the next run of the same command stops", {
+  on.exit(forget_interruption())
+  forget_interruption()
+  expect_null(heed_interruption())
+  note_interruption()
+  note_interruption()
+  heard <- expect_message(tryCatch(toy_fit(4), interrupt = function(condition) "stopped"), "The run before this one was interrupted; the command ends here")
+  expect_identical(tryCatch(toy_fit(4)$iter, interrupt = function(condition) "stopped"), 4)
+  fit <- toy_fit(4)
+  note_interruption()
+  suppressMessages(expect_identical(tryCatch(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE), interrupt = function(condition) "stopped"), "stopped"))
+  # Who continues an interrupted fit in the same command knows of it.
+  fit$interrupted <- TRUE
+  note_interruption()
+  expect_identical(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE)$iter, 5)
+  expect_false(interruption$pending)
+})

@@ -71,9 +71,27 @@ test_that("the verdict is in words, with the quantity and by how much", {
   rising$log_likelihood <- -rising$log_likelihood
   expect_match(verdict(rising)$sentences, "log likelihood is still falling", all = FALSE)
 
-  short <- verdict(simulate_fit(sweeps = 130, warmup = 50))
-  expect_false(short$converged)
-  expect_match(short$sentences, "Too few draws to be sure: .* 200 \\(100 per chain\\) are wanted")
+  short <- verdict(simulate_fit(sweeps = 65, warmup = 50))
+  expect_identical(short$converged, NA)
+  expect_match(short$sentences, "Too few draws to be sure: .* 40 \\(20 per chain\\) are needed to tell. The highest Rhat is 1", all = FALSE)
+  rough <- verdict(simulate_fit(sweeps = 110, warmup = 50))
+  expect_true(rough$converged)
+  expect_match(rough$sentences, "Intervals of the log .* are rough; with 200 effective draws \\(100 per chain\\) they are not", all = FALSE)
+})
+
+test_that("components of a few cells do not decide, but are spoken of; a truncation that binds is said", {
+  fit <- simulate_fit(sweeps = 600, warmup = 100)
+  fit$occupied[] <- rep(2:3, each = 600)
+  result <- verdict(fit)
+  expect_true(result$converged)
+  expect_match(result$sentences, "What is said of the number of occupied components \\(Rhat infinite, .* is rough: it moves slowly", all = FALSE)
+  expect_null(truncation_words(fit))
+  fit$occupied[] <- 6
+  expect_identical(truncation_words(fit), "All 6 components hold cells in 100% of the sweeps: the data may need more; fit again with components = 12.")
+  expect_match(summary(fit)$verdict, "All 6 components", all = FALSE)
+  expect_output(print(fit), "All 6")
+  fit$occupied[] <- c(rep(5, 595), rep(6, 5))
+  expect_null(truncation_words(fit))
 })
 
 test_that("chains too short or too still to judge are said to be so", {
@@ -86,4 +104,58 @@ test_that("chains too short or too still to judge are said to be so", {
   still <- simulate_fit()
   still$log_likelihood[] <- still$concentration_trace[] <- still$occupied[] <- still$probe_density[] <- 1
   expect_match(verdict(still)$sentences, "no quantity varies")
+})
+
+# Six quantities, as decide on a mixture. Each line of `alarms` has a rate of at most 5% (bench/convergence.R), so that 13 of
+# 40 or more have a probability below 1e-7.
+test_that("draws that have converged are rarely called otherwise, and chains that differ are found", {
+  skip_if(resolve_run()$backend == "cuda", "nothing here depends on the backend")
+  verdict_on <- function(n, chains, phi, shift = 0) {
+    draws <- lapply(1:6, function(i) {
+      one <- matrix(stats::filter(rnorm((n + 50) * chains, sd = sqrt(1 - phi^2)), phi, "recursive"), n + 50)[-(1:50), , drop = FALSE]
+      one[, chains] <- one[, chains] + shift * (i == 2)
+      one
+    })
+    names(draws) <- letters[1:6]
+    judge_convergence(draws, diagnose_quantities(draws), identity)$converged
+  }
+  fits <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 400 else 40
+  alarms <- function(n, chains, phi) mean(replicate(fits, verdict_on(n, chains, phi)) %in% FALSE)
+  set.seed(1)
+  expect_lt(alarms(60, 1, 0), 0.31)
+  expect_lt(alarms(60, 4, 0), 0.31)
+  expect_lt(alarms(200, 2, 0.7), 0.31)
+  # Two chains each worth 200 independent draws, one of them 1.5 standard deviations off: never missed in 300 simulated fits.
+  found <- replicate(20, verdict_on(200, 2, 0, 1.5))
+  expect_identical(found, rep(FALSE, 20))
+  expect_identical(verdict_on(200, 1, 0), TRUE)
+})
+
+test_that("chance is told from difference where the arithmetic has special cases", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 100)
+  # Independent draws: the correction is near 1, and the probability that of the F distribution.
+  expect_lt(correlation_time(x), 1.5)
+  expect_identical(batch_correction(1, 10), 1)
+  expect_gt(batch_correction(20, 10), 2)
+  expect_identical(correlation_time(matrix(2, 10, 2)), 1)
+  expect_identical(chance_of_difference(matrix(3, 100, 2)), 1)
+  expect_identical(chance_of_difference(x[1:8, ]), 1)
+  expect_identical(chance_of_difference(matrix(rep(1:2, each = 100), 100)), 0)
+  expect_gt(chance_of_difference(x), 0.01)
+  expect_lt(chance_of_difference(x + rep(c(0, 0, 0, 2), each = 100)), 1e-6)
+  expect_lt(chance_of_difference(x * rep(c(1, 1, 1, 5), each = 100)), 1e-6)
+  # Of autocorrelations phi^lag, the correlation time is (1 + phi) / (1 - phi).
+  slow <- matrix(stats::filter(rnorm(20000, sd = sqrt(1 - 0.81)), 0.9, "recursive"), 5000)
+  expect_equal(correlation_time(slow), 19, tolerance = 0.3)
+})
+
+test_that("two clusters are called converged", {
+  skip_if(resolve_run()$backend == "cuda", "slow on the emulator")
+  converged <- vapply(1:3, function(seed) {
+    set.seed(seed)
+    x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, 6), ncol = 2))
+    summary(dp_mixture(x, components = 8, chains = 2, iter = 400, seed = seed, threads = 2))$converged
+  }, NA)
+  expect_identical(converged, rep(TRUE, 3))
 })

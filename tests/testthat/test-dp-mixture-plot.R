@@ -122,7 +122,7 @@ test_that("what cannot be drawn is refused in words", {
 
 test_that("a heat map without room says so and leaves the device as it was", {
   file <- tempfile(fileext = ".pdf")
-  grDevices::pdf(file, width = 3, height = 2)
+  grDevices::pdf(file, width = 2, height = 1)
   on.exit({
     grDevices::dev.off()
     unlink(file)
@@ -141,4 +141,30 @@ test_that("a fit stopped before its first sweep has an empty trace", {
   }
   fit$probe_density <- fit$probe_density[0, , , drop = FALSE]
   expect_identical(plot(fit, type = "trace"), fit)
+})
+
+test_that("arcsinh axes show the data's units", {
+  ticks <- arcsinh_ticks(asinh(c(-2000, 30000) / 150), 150)
+  expect_identical(vapply(ticks$labels, function(label) paste(deparse(label), collapse = ""), ""), c("\"-1000\"", "\"0\"", "\"1000\"", "10^4"))
+  expect_equal(sinh(ticks$at) * 150, c(-1000, 0, 1000, 10000))
+  # A range without a power of ten of its own has plain numbers.
+  ticks <- arcsinh_ticks(asinh(c(20, 60) / 150), 150)
+  expect_equal(sinh(ticks$at) * 150, as.numeric(unlist(ticks$labels)))
+  # Ten below zero to a hundred, as of mass cytometry.
+  expect_equal(sinh(arcsinh_ticks(asinh(c(-12, 150) / 5), 5)$at) * 5, c(-10, 0, 10, 100))
+  fit <- simulate_fit(p = 3)
+  fit$transform <- list(type = "arcsinh", cofactor = c(5, 150, 1))
+  fit$x <- NULL
+  draw(plot(fit))
+  draw(plot(fit, markers = 2))
+})
+
+test_that("long names and many chains find room", {
+  fit <- simulate_fit(p = 3, chains = 8)
+  fit$markers <- c("CD3", strrep("long ", 10), strrep("x", 70))
+  colnames(fit$x) <- dimnames(fit$draws$means)[[2]] <- colnames(fit$probe) <- fit$markers
+  for (type in c("pairs", "heatmap", "trace")) {
+    draw(plot(fit, type = type, threads = 2))
+  }
+  draw(expect_lte(names_in_margin(fit$markers, 5, 1)$lines, 0.4 * 5 / 0.2 + 2))
 })

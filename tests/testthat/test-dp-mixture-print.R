@@ -74,7 +74,7 @@ test_that("the summary says what was learned, and when df is at an end of its va
   expect_null(df_at_edge(fit))
   fit$draws$prior_df[] <- max(fit$prior$df_grid)
   expect_match(df_at_edge(fit), "df is at the upper end of the values that it can take, 32, in 100% of the draws: higher values")
-  expect_output(print(fit), "The prior's df is")
+  expect_output(print(fit), "The[ \n]prior's[ \n]df[ \n]is")
   fixed <- dp_mixture(x, components = 4, iter = 40, seed = 1, threads = 2, prior = dp_prior(learn = character()))
   expect_null(summary(fixed)$learned)
   one <- dp_mixture(x, components = 4, iter = 2, warmup = 1, seed = 1, threads = 2)

@@ -301,3 +301,11 @@ test_that("axes of plots have labels, and impossible values do not hide the othe
   l$log_prob <- l$log_prob - 1000
   expect_silent(plot(l))
 })
+
+test_that("variance() goes along with that of package posterior, whichever is attached first", {
+  skip_if_not_installed("posterior")
+  values <- matrix(c(1, 2, 4, 7), 2)
+  expect_equal(variance(posterior::rvar(values)), posterior::variance(posterior::rvar(values)))
+  expect_equal(posterior::variance(die), variance(die))
+  expect_input_error(variance(1:3), "`x` must be a distribution made by pmf")
+})

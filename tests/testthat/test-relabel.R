@@ -112,6 +112,19 @@ test_that("relabelled means of sampled fits are right, and chains can be continu
   expect_identical(dim(relabel(longer, threads = 2)$match), c(4L, 105L, 2L))
 })
 
+test_that("components are drawn with their intervals", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(expect_invisible(plot(matched)), matched)
+  plot(matched, components = 1, markers = "CD8", main = "A title")
+  plot(matched, type = "heatmap")
+  curved <- matched
+  curved$transform <- list(type = "arcsinh", cofactor = rep(5, length(fit$markers)))
+  plot(curved)
+  expect_error(plot(matched, "all"), "`type` must be one of \"components\", \"pairs\"", class = "warpbayes_error_input")
+  expect_error(plot(matched, components = 0), "`components` must be one whole number", class = "warpbayes_error_input")
+})
+
 test_that("what cannot be matched is refused", {
   error <- "warpbayes_error_input"
   expect_error(relabel(1), "`fit` must come from dp_mixture\\(\\) or topic_model", class = error)

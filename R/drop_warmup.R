@@ -1,0 +1,74 @@
+# A longer warm-up for a fit that is there: its first draws are dropped.
+
+#' Count more sweeps of a fit as warm-up
+#'
+#' [continue()] keeps the warm-up of a fit. Where `summary()` says that a quantity was still rising or falling, the draws
+#' from before it settled stay in the fit; `drop_warmup()` takes them out.
+#'
+#' @param fit a fit from [dp_mixture()] or [bayes_logit()].
+#' @param n how many more sweeps of each chain to drop, from those after the present warm-up; rounded up to whole draws where
+#'   the fit is thinned. `NULL` for as many as make the warm-up half of all sweeps, as in a new fit.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return The fit with the longer warm-up, as if it had been made with it. Traces of all sweeps stay in it. A relabelled mixture has to be
+#'   relabelled anew.
+#' @section Errors:
+#' `warpbayes_error_input` where no draw would remain, and for other fits. The averages of a [topic_model()] cannot be taken back: fit it
+#' again with a longer `warmup`.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))
+#' fit <- dp_mixture(x, components = 4, iter = 100, seed = 1, threads = 2)
+#' longer <- continue(fit, 100, threads = 2)
+#' c(longer$warmup, drop_warmup(longer)$warmup)
+#' @export
+drop_warmup <- function(fit, n = NULL, ...) {
+  UseMethod("drop_warmup")
+}
+
+#' @export
+drop_warmup.default <- function(fit, n = NULL, ...) {
+  stop_input("fit", "must come from dp_mixture() or bayes_logit(), not ", show_value(fit),
+    if (inherits(fit, "topic_model")) ": its averages hold all sweeps; fit again with a longer `warmup`")
+}
+
+#' @export
+drop_warmup.dp_mixture <- function(fit, n = NULL, ...) {
+  check_dots_empty(...)
+  lengthen_warmup(fit, n)
+}
+
+#' @export
+drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
+  check_dots_empty(...)
+  lengthen_warmup(without_numbers(fit), n)
+}
+
+#' @export
+drop_warmup.bayes_logit <- function(fit, n = NULL, ...) {
+  check_dots_empty(...)
+  lengthen_warmup(fit, n)
+}
+
+lengthen_warmup <- function(fit, n, call = sys.call(-1L)) {
+  after <- max(0, fit$iter - fit$warmup)
+  if (is.null(n)) {
+    n <- max(0, floor(fit$iter / 2) - fit$warmup)
+  } else {
+    n <- check_count(n, "n", min = 0, call = call)
+  }
+  dropped <- ceiling(n / fit$thin)
+  if (dropped * fit$thin + fit$thin > after) {
+    stop_input("n", sprintf("is %s, but %s: no draw would remain; continue(fit, iter) adds sweeps",
+      format(n, scientific = FALSE), if (after == 1) "one sweep follows the warm-up" else sprintf("%s sweeps follow the warm-up", format(after, scientific = FALSE))),
+      call = call)
+  }
+  fit$draws <- lapply(fit$draws, function(values) {
+    dims <- dim(values)
+    kept <- dims[[length(dims) - 1L]]
+    names <- dimnames(values)
+    dim(values) <- c(length(values) / prod(rev(dims)[1:2]), rev(dims)[2:1])
+    array(values[, dropped + seq_len(kept - dropped), ], replace(dims, length(dims) - 1L, kept - dropped), names)
+  })
+  fit$warmup <- fit$warmup + dropped * fit$thin
+  fit
+}

@@ -1,0 +1,86 @@
+# Parts that several pictures of mixtures share: axes in the data's units, names that fit, a key of colours.
+
+# The axis of a marker. After an arcsinh transformation it shows the values before it, at powers of ten.
+marker_axis <- function(side, fit, marker, cex = 0.75) {
+  if (is.null(fit$transform)) {
+    graphics::axis(side, cex.axis = cex, gap.axis = if (side %in% c(1L, 3L)) 0.3 else NA)
+    return(invisible())
+  }
+  ends <- graphics::par("usr")[if (side %in% c(1L, 3L)) 1:2 else 3:4]
+  ticks <- arcsinh_ticks(ends, fit$transform$cofactor[[marker]])
+  graphics::axis(side, at = ticks$minor, labels = FALSE, tcl = 0.6 * graphics::par("tcl"), lwd = 0, lwd.ticks = 1)
+  graphics::axis(side, at = ticks$at, labels = as.expression(ticks$labels), cex.axis = cex, gap.axis = 0.2)
+  invisible()
+}
+
+# Powers of ten, from about the cofactor on, and zero, as places on the arcsinh scale within `ends`; where they would touch
+# zero they go. `minor`: their multiples by 2 to 9.
+arcsinh_ticks <- function(ends, cofactor) {
+  largest <- max(abs(sinh(ends)), 1) * cofactor
+  powers <- as.double(seq(floor(log10(cofactor)) - 1, floor(log10(largest))))
+  decades <- 10^powers
+  at <- asinh(decades / cofactor)
+  labelled <- at > 0.09 * diff(ends)
+  if (!any(labelled & at < max(abs(ends)))) {
+    values <- pretty(sinh(ends) * cofactor, 4)
+    at <- asinh(values / cofactor)
+    inside <- at >= ends[[1L]] & at <= ends[[2L]]
+    return(list(at = at[inside], labels = as.list(format(values[inside], trim = TRUE)), minor = numeric()))
+  }
+  words <- function(power, minus) {
+    if (power > 3) {
+      if (minus) bquote(-10^.(power)) else bquote(10^.(power))
+    } else {
+      paste0(if (minus) "-", format(10^power, scientific = FALSE))
+    }
+  }
+  powers <- powers[labelled]
+  labels <- c(lapply(rev(powers), words, minus = TRUE), "0", lapply(powers, words, minus = FALSE))
+  minor <- asinh(as.vector(outer(2:9, decades)) / cofactor)
+  minor <- c(-minor, minor)[rep(minor > 0.04 * diff(ends), 2L)]
+  at <- c(-rev(at[labelled]), 0, at[labelled])
+  inside <- at >= ends[[1L]] & at <= ends[[2L]]
+  list(at = at[inside], labels = labels[inside], minor = minor[minor >= ends[[1L]] & minor <= ends[[2L]]])
+}
+
+# The largest size of text, up to `cex`, at which `text` is at most `width` wide, in units of the x axis.
+fitting_size <- function(text, width, cex, font = 1L) {
+  cex * min(1, width / max(graphics::strwidth(text, cex = cex, font = font)))
+}
+
+# A name on a picture, cut where there is no room for more.
+short_names <- function(names, most = 24L) {
+  ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 1L), "\u2026"), names)
+}
+
+# Names that are written away from the frame, in at most `room` of the device (a share of `inches`): smaller where they
+# are long, then cut. Returns `names`, their size `cex`, and the `lines` of margin that they take.
+names_in_margin <- function(names, inches, cex, room = 0.4) {
+  # A letter is about 0.55 lines wide.
+  per_letter <- 0.55 * graphics::par("cin")[[2L]]
+  longest <- max(nchar(names))
+  size <- cex * max(0.65, min(1, room * inches / (longest * per_letter * cex)))
+  names <- short_names(names, max(6L, floor(room * inches / (per_letter * size))))
+  list(names = names, cex = size, lines = 1 + 0.55 * max(nchar(names)) * size)
+}
+
+# A key above the frame of the picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from -limit to
+# limit, with triangles at the ends if colours stand for values beyond.
+paint_key <- function(palette, limit, beyond, p, top, title) {
+  line <- diff(graphics::par("usr")[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
+  low <- top + 0.5 * line
+  high <- top + 1.1 * line
+  # Wide enough for its numbers in a narrow picture too.
+  half <- max(0.25 * p, 4 * graphics::strwidth("-0.5", cex = 0.75))
+  graphics::rasterImage(matrix(palette, 1L), 0.5 * p - half, low, 0.5 * p + half, high, interpolate = TRUE, xpd = NA)
+  if (beyond) {
+    width <- 0.08 * half
+    middle <- (low + high) / 2
+    graphics::polygon(0.5 * p - half - c(0, 0, width), c(low, high, middle), col = palette[[1L]], border = NA, xpd = NA)
+    graphics::polygon(0.5 * p + half + c(0, 0, width), c(low, high, middle), col = palette[[length(palette)]], border = NA, xpd = NA)
+  }
+  ticks <- pretty(c(-limit, limit), 4)
+  ticks <- ticks[abs(ticks) <= limit]
+  graphics::text(0.5 * p + half * ticks / limit, high + 0.5 * line, ticks, cex = 0.75, xpd = NA)
+  graphics::text(0.5 * p, high + 1.4 * line, title, cex = 0.8, xpd = NA)
+}
