@@ -34,7 +34,7 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   mixture_room &room = s->room;
   const uint64_t k = static_cast<uint64_t>(components), p = static_cast<uint64_t>(s->data.columns);
   const uint64_t node = node_size(s, components), work = wb_component_work_size(s->data.columns);
-  const uint64_t fixed = node + k * (2 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
+  const uint64_t fixed = node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
   uint64_t left = 0;
   room.release();
   int status = memory_left(s->memory_limit, s->held(), &left, message);
@@ -65,6 +65,7 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   at.mean = take(k * p);
   at.offset = take(k * p);
   at.factor = take(k * triangle_of(s));
+  at.pull = take(k * p);
   at.log_determinant = take(k);
   at.floor_trace = take(k);
   at.log_weight = take(k);
@@ -162,9 +163,9 @@ int add_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_
   int status = send(s, room.answer, room.fetched, p + 2 * triangle, message);
   if (status != WB_OK) return status;
   launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(triangle + p), ENTRY_THREADS)), 2);
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS)) + 1, 2);
   shape.threads = dim3(ENTRY_THREADS);
-  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
+  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * p * p * sizeof(double);
   shape.stream = s->stream.get();
   double *const none = nullptr;
   status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight, sums->scale_weight,

@@ -23,7 +23,8 @@ constexpr size_t PRECISION_SHARED = 24 * 1024;
 
 __device__ __forceinline__ wb_component component_at(const mixture_components &c, int j) {
   const size_t p = static_cast<size_t>(c.columns), at = static_cast<size_t>(j);
-  return {c.mean + at * p, c.offset + at * p, c.factor + at * (p * (p + 1) / 2), c.log_determinant + at, c.floor_trace + at};
+  return {c.mean + at * p,           c.offset + at * p,      c.factor + at * (p * (p + 1) / 2),
+          c.pull + at * p,           c.log_determinant + at, c.floor_trace + at};
 }
 
 /* The numbers that the host asks for, in device memory; NULL where it does not. */
@@ -76,46 +77,59 @@ __device__ __forceinline__ void triangle_position(int entry, int *row, int *colu
   *column = entry - r * (r + 1) / 2;
 }
 
-/* How many factors are in shared memory at a time; 0: they are read where they are. */
+/* How many factors are in shared memory at a time, with the zeros above their diagonals;
+ * 0: they are read where they are. */
 inline __host__ __device__ int factors_in_shared(int p) {
-  return static_cast<int>(PRECISION_SHARED / (wb_packed_size(p) * sizeof(double)));
+  return static_cast<int>(PRECISION_SHARED / (static_cast<size_t>(p) * static_cast<size_t>(p) * sizeof(double)));
 }
 
 /* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
  * are not NULL: one thread an entry, over all components. Rows of the grid: the sums for m,
- * those for Phi. */
+ * those for Phi. A thread goes through all rows of a factor, those too whose product
+ * is zero and changes nothing, since another thread of its warp needs them. */
 static __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {
   WB_DYNAMIC_SHARED(double, factors);
   const int p = c.columns, triangle = static_cast<int>(wb_packed_size(p));
-  const int entry = static_cast<int>(blockIdx.x) * ENTRY_THREADS + static_cast<int>(threadIdx.x);
   const double weight = blockIdx.y == 0 ? mean_weight : scale_weight;
   double *const precision = blockIdx.y == 0 ? mean_precision : scale_precision;
   if (precision == nullptr) return;
-  const bool adds = entry < triangle, pulls = blockIdx.y == 0 && entry >= triangle && entry < triangle + p;
-  int r = entry - triangle, column = 0;
+  if (static_cast<int>(blockIdx.x) == static_cast<int>(gridDim.x) - 1) { /* the last block: the pull */
+    for (int r = static_cast<int>(threadIdx.x); r < p && blockIdx.y == 0; r += ENTRY_THREADS) {
+      double sum = pull[r];
+#ifdef __CUDACC__
+#pragma unroll 8
+#endif
+      for (int j = 0; j < c.count; j++) sum = wb_fma(weight, c.pull[static_cast<size_t>(j) * p + r], sum);
+      pull[r] = sum;
+    }
+    return;
+  }
+  const int entry = static_cast<int>(blockIdx.x) * ENTRY_THREADS + static_cast<int>(threadIdx.x);
+  const bool adds = entry < triangle;
+  int r = 0, column = 0;
   if (adds) triangle_position(entry, &r, &column);
-  double sum = adds ? precision[entry] : pulls ? pull[r] : 0;
+  double sum = adds ? precision[entry] : 0;
   const int at_once = factors_in_shared(p);
-  for (int first = 0; first < c.count; first += at_once > 0 ? at_once : c.count) {
-    const int count = at_once > 0 && c.count - first > at_once ? at_once : c.count - first;
-    const double *factor = c.factor + static_cast<size_t>(first) * triangle;
-    if (at_once > 0) {
-      __syncthreads(); /* the factors before have been added */
-      for (int i = static_cast<int>(threadIdx.x); i < count * triangle; i += ENTRY_THREADS) factors[i] = factor[i];
-      __syncthreads();
-      factor = factors;
+  for (int j = 0; j < c.count && at_once == 0; j++)
+    if (adds) sum = wb_component_add_precision(p, weight, c.factor + static_cast<size_t>(j) * triangle, r, column, sum);
+  for (int first = 0; first < c.count && at_once > 0; first += at_once) {
+    const int rows = (c.count - first < at_once ? c.count - first : at_once) * p;
+    const double *const factor = c.factor + static_cast<size_t>(first) * triangle;
+    __syncthreads(); /* the factors before have been added */
+    for (int i = static_cast<int>(threadIdx.x); i < rows * p; i += ENTRY_THREADS) {
+      const int row = i / p, k = row % p, l = i % p;
+      factors[i] = l <= k ? factor[static_cast<size_t>(row / p) * triangle + wb_packed_row(k) + static_cast<size_t>(l)] : 0;
     }
-    for (int j = 0; j < count; j++, factor += triangle) {
-      if (adds)
-        sum = wb_component_add_precision(p, weight, factor, r, column, sum);
-      else if (pulls)
-        sum = wb_component_add_pull(p, weight, factor, c.offset + static_cast<size_t>(first + j) * p, r, sum);
-    }
+    __syncthreads();
+    const double *a = factors + r, *b = factors + column;
+#ifdef __CUDACC__
+#pragma unroll 8
+#endif
+    for (int row = 0; row < rows; row++, a += p, b += p) sum = wb_fma(weight * *a, *b, sum);
   }
   if (adds) precision[entry] = sum;
-  if (pulls) pull[r] = sum;
 }
 
 /* Coefficients as mixture_tile.cuh reads them, one block a component: see
