@@ -14,6 +14,7 @@ struct wb_mixture_session {
   double *statistics; /* components x WB_MIXTURE_STATISTICS(columns) */
   double *mean, *offset, *factor, *pull; /* see wb_component */
   double *log_determinant, *floor_trace, *log_constant; /* components */
+  double log_likelihood; /* of the labels drawn last */
 };
 
 /* How many threads to use for `rows` rows in `units` units of work: one for each half

@@ -382,9 +382,10 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         continue;
       }
       if (wb_mixture_begin(backend, session, &s.state, &message) != WB_OK ||
-          wb_mixture_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
-                           &at.log_likelihood, &message) != WB_OK ||
+          wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, iteration, c->moves, at.label,
+                                 &message) != WB_OK ||
           wb_mixture_log_prior(backend, session, &s.prior, &s.state, 0, NULL, &at.log_prior, &message) != WB_OK ||
+          wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK ||
           wb_mixture_fetch_statistics(backend, session, &s.state, 0, m->k, &message) != WB_OK ||
           wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK)
         wrong++;
