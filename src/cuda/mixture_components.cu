@@ -80,7 +80,9 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   room.sent_weight = take(k);
   room.sent_question = take(question_size(s));
   room.fetched = next;
-  return WB_OK;
+  /* Answers are fetched together, those too that were not asked for. */
+  return status_of(cudaMemsetAsync(room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
+                   "preparing the components", message);
 }
 
 int send(const stream &by, double *to, const double *from, size_t count, wb_message *message) {
@@ -165,7 +167,7 @@ int add_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_
   launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS)) + 1, 2);
   shape.threads = dim3(ENTRY_THREADS);
-  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * p * p * sizeof(double);
+  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
   shape.stream = s->side.get();
   double *const none = nullptr;
   status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight, sums->scale_weight,

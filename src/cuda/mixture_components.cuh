@@ -77,16 +77,15 @@ __device__ __forceinline__ void triangle_position(int entry, int *row, int *colu
   *column = entry - r * (r + 1) / 2;
 }
 
-/* How many factors are in shared memory at a time, with the zeros above their diagonals;
- * 0: they are read where they are. */
+/* How many factors are in shared memory at a time; 0: they are read where they are. */
 inline __host__ __device__ int factors_in_shared(int p) {
-  return static_cast<int>(PRECISION_SHARED / (static_cast<size_t>(p) * static_cast<size_t>(p) * sizeof(double)));
+  return static_cast<int>(PRECISION_SHARED / (wb_packed_size(p) * sizeof(double)));
 }
 
 /* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
  * are not NULL: one thread an entry, over all components. Rows of the grid: the sums for m,
- * those for Phi. A thread goes through all rows of a factor, those too whose product
- * is zero and changes nothing, since another thread of its warp needs them. */
+ * those for Phi. A thread goes through all rows of a factor, with zero in place of
+ * entries above the diagonal, since another thread of its warp needs the row. */
 static __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {
@@ -115,19 +114,21 @@ static __global__ void __launch_bounds__(ENTRY_THREADS)
   for (int j = 0; j < c.count && at_once == 0; j++)
     if (adds) sum = wb_component_add_precision(p, weight, c.factor + static_cast<size_t>(j) * triangle, r, column, sum);
   for (int first = 0; first < c.count && at_once > 0; first += at_once) {
-    const int rows = (c.count - first < at_once ? c.count - first : at_once) * p;
+    const int count = c.count - first < at_once ? c.count - first : at_once;
     const double *const factor = c.factor + static_cast<size_t>(first) * triangle;
     __syncthreads(); /* the factors before have been added */
-    for (int i = static_cast<int>(threadIdx.x); i < rows * p; i += ENTRY_THREADS) {
-      const int row = i / p, k = row % p, l = i % p;
-      factors[i] = l <= k ? factor[static_cast<size_t>(row / p) * triangle + wb_packed_row(k) + static_cast<size_t>(l)] : 0;
-    }
-    __syncthreads();
-    const double *a = factors + r, *b = factors + column;
 #ifdef __CUDACC__
 #pragma unroll 8
 #endif
-    for (int row = 0; row < rows; row++, a += p, b += p) sum = wb_fma(weight * *a, *b, sum);
+    for (int i = static_cast<int>(threadIdx.x); i < count * triangle; i += ENTRY_THREADS) factors[i] = factor[i];
+    __syncthreads();
+    const double *row = factors;
+    for (int j = 0; j < count; j++) {
+#ifdef __CUDACC__
+#pragma unroll 4
+#endif
+      for (int k = 0; k < p; row += ++k) sum = wb_fma(k < r ? 0.0 : weight * row[r], row[column], sum);
+    }
   }
   if (adds) precision[entry] = sum;
 }
