@@ -1,7 +1,8 @@
 /* Gaussian mixtures on a graphics card: the component of every row drawn from its
  * posterior, with the sufficient statistics of the Gibbs sweep (Suchard et al.
  * 2010, section 2 and appendix A). The twin of cpu/mixture.c, to the last bit in
- * double precision.
+ * double precision. What is done for components is in mixture_components.cu: they too stay on
+ * the device, so that a sweep moves a few numbers of each, and labels only where they are kept.
  *
  * The scaled rows stay on the device from sweep to sweep. Where they do not fit, leaves
  * of rows are sent again in every call, a chunk at a time. Each chunk goes through four

@@ -97,7 +97,7 @@ struct wb_mixture_session {
   wb::pinned_array<double> pinned[2];
   wb::event copied[2];
   wb::device_array<double> raw;
-  wb::pinned_bytes packed; /* coefficients */
+  wb::pinned_bytes packed; /* coefficients of a prediction */
   wb::mixture_workspace work;
   wb::mixture_room room;
 
