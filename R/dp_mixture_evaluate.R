@@ -51,9 +51,9 @@ mean_log_density <- function(fit, used, cells, run) {
     for (i in seq_len(nrow(used))) {
       value <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "log_density")$log_density
       higher <- pmax(top, value)
+      total <- total * exp(top - higher) + exp(value - higher)
       # Cells so far out that their log density is -Inf in all draws until now.
-      unseen <- higher == -Inf
-      total <- ifelse(unseen, 0, total * exp(top - higher) + exp(value - higher))
+      total[higher == -Inf] <- 0
       top <- higher
     }
     top + log(total) - log(nrow(used))

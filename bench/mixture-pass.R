@@ -3,7 +3,8 @@
 internal <- asNamespace("warpbayes")
 
 # A session with a state in which every component holds rows; `sweep()` returns the
-# seconds of one sweep, `opening` those of handing over the data.
+# seconds of one sweep, `parameters()` those of one draw of the parameters alone, with the
+# statistics handed over and the means and factors fetched, `opening` those of handing over the data.
 prepare <- function(n, p, k, threads = 1, precision = "double") {
   x <- matrix(rnorm(n * p), n)
   run <- internal$resolve_run(backend, threads)

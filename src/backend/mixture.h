@@ -99,21 +99,25 @@ typedef struct wb_mixture_functions {
                         wb_message *message);
   /* Draws mean and covariance of every component. Component j is drawn from the statistics
    * of component source[j] and from random numbers of (key, iteration, source[j]). The
-   * statistics keep their order until draw_labels() replaces them. Where a covariance cannot
-   * be drawn, this function, or the next draw_labels() or get_components(), fails. */
+   * statistics keep their order until draw_labels() begins to replace them. Where a covariance cannot
+   * be drawn, this function, or the next finish_labels() or get_components(), fails. */
   int (*draw_components)(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
                          uint64_t key, uint32_t iteration, wb_message *message);
   int (*add_precisions)(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
   int (*measure)(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
-  /* Draws the component of every row from its conditional posterior given the parameters, and
-   * sums the rows of each component. The draw of row i depends on (key, iteration, i) alone.
-   *   log_weight      components
-   *   labels          one for each row, from 0; or NULL
+  /* Begins to draw the component of every row from its conditional posterior given the
+   * parameters, and to sum the rows of each component. The draw of row i depends on (key,
+   * iteration, i) alone. Until finish_labels() is called add_precisions() and measure() may be, and
+   * no other function.
+   *   log_weight  components
+   *   labels      one for each row, from 0, by the end of finish_labels(); or NULL */
+  int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                     int32_t *labels, wb_message *message);
+  /* Waits for the labels and the statistics.
    *   sizes           components: how many rows were drawn to each
    *   log_likelihood  the sum over rows of the log mixture density in scaled units, each
    *                   density lowered by its part of the floor */
-  int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
-                     int32_t *labels, double *sizes, double *log_likelihood, wb_message *message);
+  int (*finish_labels)(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message);
   /* The parameters drawn last: means (components x columns) and F (components x packed
    * triangle), each may be NULL. */
   int (*get_components)(wb_mixture_session *session, double *mean, double *factor, wb_message *message);

@@ -22,6 +22,7 @@ typedef struct wb_component_law {
 /* Where a component's parameters are: F is a lower triangle with F' F = Sigma^-1. */
 typedef struct wb_component {
   double *mean, *offset, *factor; /* mu, F mu, F */
+  double *pull;                   /* F'F mu = Sigma^-1 mu */
   double *log_determinant;        /* of F */
   double *floor_trace;            /* tr(Sigma^-1 E) */
 } wb_component;
@@ -110,7 +111,7 @@ WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const d
     WB_ROLLED
     for (size_t i = (size_t)team.rank; i < triangle; i += (size_t)team.size) out.factor[i] = 0;
     WB_ROLLED
-    for (int r = team.rank; r < p; r += team.size) out.mean[r] = out.offset[r] = 0;
+    for (int r = team.rank; r < p; r += team.size) out.mean[r] = out.offset[r] = out.pull[r] = 0;
     if (team.rank == 0) *out.log_determinant = *out.floor_trace = 0;
     WB_TEAM_BARRIER();
     return 0;
@@ -119,12 +120,12 @@ WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const d
   wb_team_triangle_inverse(team, p, out.factor, root);
 
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_COVARIANCE, iteration, j);
-  wb_team_wishart_gram_factor(team, &stream, p, law->df + n + p + 1, bartlett);
+  wb_team_wishart_gram_factor(team, &stream, p, law->df + n + p + 1, center, noise, bartlett);
   wb_team_triangle_multiply(team, p, bartlett, root, out.factor);
 
   stream = wb_stream_open(key, WB_PURPOSE_MEAN, iteration, j);
   const double sd = wb_sqrt(law->mean_scale * shrink);
-  wb_team_normals(team, &stream, 0, p, noise);
+  wb_team_normals(team, &stream, p, noise);
   WB_TEAM_BARRIER();
   WB_ROLLED
   for (int r = team.rank; r < p; r += team.size) {
@@ -142,7 +143,13 @@ WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const d
   }
   wb_team_triangle_solve(team, p, out.factor, out.mean);
   WB_ROLLED
-  for (int r = team.rank; r < p; r += team.size) out.mean[r] += center[r];
+  for (int r = team.rank; r < p; r += team.size) {
+    const double *entry = out.factor + wb_packed_row(r) + (size_t)r;
+    double pull = 0;
+    for (int k = r; k < p; entry += ++k) pull = wb_fma(*entry, out.offset[k], pull);
+    out.pull[r] = pull;
+    out.mean[r] += center[r];
+  }
   if (team.rank == 0) {
     double log_determinant = 0;
     WB_ROLLED
@@ -210,13 +217,6 @@ WB_HD double wb_component_add_precision(int p, double weight, const double *fact
   const double *row = factor + wb_packed_row(r);
   for (int k = r; k < p; row += ++k) sum = wb_fma(weight * row[r], row[c], sum);
   return sum;
-}
-
-/* sum + weight (F' offset)_r. */
-WB_HD double wb_component_add_pull(int p, double weight, const double *factor, const double *offset, int r, double sum) {
-  double pull = 0;
-  for (int k = r; k < p; k++) pull = wb_fma(factor[wb_packed_row(k) + (size_t)r], offset[k], pull);
-  return wb_fma(weight, pull, sum);
 }
 
 #endif

@@ -97,33 +97,64 @@ WB_TEAM void wb_team_triangle_solve(wb_team team, int p, const double *l, double
   WB_TEAM_BARRIER();
 }
 
-/* Normals from words word, ..., word + count - 1 of a stream that was just opened. */
-WB_TEAM void wb_team_normals(wb_team team, const wb_stream *stream, uint32_t word, int count, double *normal) {
-  const int from = (int)(word & 1), blocks = (from + count + 1) / 2;
+/* Entries of normal[0], ..., normal[count - 1] that a block of the generator gives: word + i of a
+ * stream that was just opened becomes entry i, and this is the b-th block from that
+ * of the first word on. */
+WB_TEAM void wb_team_block_of_normals(const wb_stream *stream, uint32_t word, int b, int count, double *normal) {
+  const int first = 2 * b - (int)(word & 1);
+  if (first >= count) return;
+  const wb_bits bits = wb_philox(stream->key, word / 2 + (uint32_t)b, stream->c1, stream->c2, stream->c3);
   WB_ROLLED
-  for (int b = team.rank; b < blocks; b += team.size) {
-    const wb_bits bits = wb_philox(stream->key, word / 2 + (uint32_t)b, stream->c1, stream->c2, stream->c3);
-    WB_ROLLED
-    for (int which = 0; which < 2; which++) {
-      const int at = 2 * b + which - from;
-      if (at >= 0 && at < count) normal[at] = wb_normal_quantile_within(wb_uniform(wb_bits64(bits, which)));
-    }
+  for (int which = 0; which < 2; which++) {
+    const int at = first + which;
+    if (at >= 0 && at < count) normal[at] = wb_normal_quantile_within(wb_uniform(wb_bits64(bits, which)));
   }
 }
 
+/* `count` normals from the first words of a stream. */
+WB_TEAM void wb_team_normals(wb_team team, const wb_stream *stream, int count, double *normal) {
+  WB_ROLLED
+  for (int b = team.rank; 2 * b < count; b += team.size) wb_team_block_of_normals(stream, 0, b, count, normal);
+}
+
 /* wb_draw_wishart_gram_factor() with df >= p + 1, so that no gamma has a shape below 1, and with
- * a stream that was just opened. The normals of a row are shared; where they begin depends on
- * the words that the gammas before them took. */
-WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, int p, double df, double *packed_lower) {
-  uint32_t word = 0;
+ * a stream that was just opened. `first`, `taken`: p each, working memory.
+ *
+ * Where the words of a row begin depends on how many the gammas before it took: two each, as a
+ * rule. So each member draws the gamma of a row where that puts it, and all up to
+ * the first that took more are right. The normals come afterwards. */
+WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, int p, double df, double *first,
+                                         double *taken, double *packed_lower) {
+  uint32_t word = 0; /* where row `done` begins */
+  WB_ROLLED
+  for (int done = 0; done < p;) {
+    const int mine = done + team.rank;
+    if (mine < p) {
+      const uint32_t begin = word + (uint32_t)((mine - done) * (mine + done + 3) / 2);
+      wb_stream rest = wb_stream_from(*stream, begin + (uint32_t)mine);
+      const double gamma = wb_draw_gamma_from_one(&rest, 0.5 * (df - (double)(p - 1 - mine)));
+      packed_lower[wb_packed_row(mine) + (size_t)mine] = wb_sqrt(2.0 * gamma);
+      first[mine] = begin;
+      taken[mine] = wb_stream_word(&rest) - begin;
+    }
+    WB_TEAM_BARRIER();
+    const int end = p - done < team.size ? p : done + team.size;
+    int expected = 1;
+    WB_ROLLED
+    while (done < end && expected) {
+      word += (uint32_t)taken[done];
+      expected = taken[done] == done + 2;
+      done++;
+    }
+    WB_TEAM_BARRIER();
+  }
+  int b = team.rank;
   WB_ROLLED
   for (int r = 0; r < p; r++) {
-    double *row = packed_lower + wb_packed_row(r);
-    wb_team_normals(team, stream, word, r, row);
-    wb_stream rest = wb_stream_from(*stream, word + (uint32_t)r);
-    const double chi = wb_sqrt(2.0 * wb_draw_gamma_from_one(&rest, 0.5 * (df - (double)(p - 1 - r))));
-    if (team.rank == 0) row[r] = chi;
-    word = wb_stream_word(&rest);
+    WB_ROLLED
+    for (; 2 * b < r + 1; b += team.size)
+      wb_team_block_of_normals(stream, (uint32_t)first[r], b, r, packed_lower + wb_packed_row(r));
+    b -= (r + 2) / 2;
   }
   WB_TEAM_BARRIER();
 }

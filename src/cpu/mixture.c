@@ -289,7 +289,7 @@ static void draw_leaf(const wb_mixture_session *session, const wb_mixture_parame
 }
 
 static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
-                       int32_t *labels, double *sizes, double *log_likelihood, wb_message *message) {
+                       int32_t *labels, wb_message *message) {
   const int p = session->data.columns, k = session->components;
   const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
   const wb_mixture_parameters *parameters = &allocation;
@@ -325,18 +325,24 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   }
   const double *root = wb_reduction_root(&tree);
   if (root) {
-    for (int j = 0; j < k; j++) {
-      double *statistics = session->statistics + (size_t)j * WB_MIXTURE_STATISTICS(p);
-      unpack_statistics(p, root + (size_t)j * size, statistics);
-      sizes[j] = statistics[0];
-    }
-    *log_likelihood = root[(size_t)k * size];
+    for (int j = 0; j < k; j++)
+      unpack_statistics(p, root + (size_t)j * size, session->statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+    session->log_likelihood = root[(size_t)k * size];
   } else {
     status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
   }
   wb_reduction_close(&tree);
   free(packed);
   return status;
+}
+
+/* All has been done when draw_labels() returns. */
+static int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
+  (void)message;
+  for (int32_t j = 0; j < session->components; j++)
+    sizes[j] = session->statistics[(size_t)j * WB_MIXTURE_STATISTICS(session->data.columns)];
+  *log_likelihood = session->log_likelihood;
+  return WB_OK;
 }
 
 static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
@@ -584,6 +590,7 @@ const wb_mixture_functions wb_cpu_mixture = {
   .add_precisions = wb_cpu_mixture_add_precisions,
   .measure = wb_cpu_mixture_measure,
   .draw_labels = draw_labels,
+  .finish_labels = finish_labels,
   .get_components = wb_cpu_mixture_get_components,
   .evaluate = evaluate,
   .choose_anchors = choose_anchors,

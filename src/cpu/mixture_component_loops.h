@@ -11,7 +11,7 @@ static int WB_NAME(mixture_components_draw)(const wb_mixture_session *session, c
   for (int32_t l = first; l < end; l++) {
     const size_t j = (size_t)source[l], at = (size_t)l;
     const wb_component out = {session->mean + at * p, session->offset + at * p, session->factor + at * triangle,
-                              session->log_determinant + at, session->floor_trace + at};
+                              session->pull + at * p, session->log_determinant + at, session->floor_trace + at};
     failed += !wb_component_draw(alone, law, session->statistics + j * WB_MIXTURE_STATISTICS(p), key, iteration,
                                  (uint64_t)j, work, out);
   }
@@ -53,9 +53,7 @@ static void WB_NAME(mixture_components_gram)(const wb_mixture_session *session, 
 
 /* pull += weight F' offset, over all components. */
 static void WB_NAME(mixture_components_pull)(const wb_mixture_session *session, double weight, double *pull) {
-  const int p = session->data.columns;
-  const size_t columns = (size_t)p, triangle = wb_packed_size(p);
+  const size_t p = (size_t)session->data.columns;
   for (size_t j = 0; j < (size_t)session->components; j++)
-    for (int r = 0; r < p; r++)
-      pull[r] = wb_component_add_pull(p, weight, session->factor + j * triangle, session->offset + j * columns, r, pull[r]);
+    for (size_t r = 0; r < p; r++) pull[r] = wb_fma(weight, session->pull[j * p + r], pull[r]);
 }

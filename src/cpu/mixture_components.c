@@ -31,7 +31,7 @@ int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t component
                                   wb_message *message) {
   const size_t k = (size_t)components, p = (size_t)session->data.columns, triangle = wb_packed_size((int)p);
   if (session->components != components) {
-    const size_t bytes = k * (WB_MIXTURE_STATISTICS(p) + 2 * p + triangle + 3) * sizeof(double);
+    const size_t bytes = k * (WB_MIXTURE_STATISTICS(p) + 3 * p + triangle + 3) * sizeof(double);
     free(session->memory);
     session->components = 0;
     session->memory = malloc(bytes);
@@ -41,7 +41,8 @@ int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t component
     session->mean = session->statistics + k * WB_MIXTURE_STATISTICS(p);
     session->offset = session->mean + k * p;
     session->factor = session->offset + k * p;
-    session->log_determinant = session->factor + k * triangle;
+    session->pull = session->factor + k * triangle;
+    session->log_determinant = session->pull + k * p;
     session->floor_trace = session->log_determinant + k;
     session->log_constant = session->floor_trace + k;
   }

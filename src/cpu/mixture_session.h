@@ -13,8 +13,9 @@ struct wb_mixture_session {
   int32_t components; /* 0: not set yet */
   double *memory;     /* of all that follows */
   double *statistics; /* components x WB_MIXTURE_STATISTICS(columns) */
-  double *mean, *offset, *factor;
+  double *mean, *offset, *factor, *pull; /* see wb_component */
   double *log_determinant, *floor_trace, *log_constant; /* components */
+  double log_likelihood; /* of the labels drawn last */
 };
 
 /* How many threads to use for `rows` rows in `units` units of work: one for each half

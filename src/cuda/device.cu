@@ -161,6 +161,15 @@ int stream::create(wb_message *message) {
   return status_of(cudaStreamCreate(&stream_), "creating a stream", message);
 }
 
+int stream::create_urgent(wb_message *message) {
+  int least = 0, greatest = 0;
+  int status = status_of(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream", message);
+  if (status != WB_OK) {
+    return status;
+  }
+  return status_of(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault, greatest), "creating a stream", message);
+}
+
 int stream::wait(const char *what, wb_message *message) {
   return status_of(cudaStreamSynchronize(stream_), what, message);
 }
@@ -178,6 +187,10 @@ int event::create(bool timed, wb_message *message) {
 
 int event::record(cudaStream_t stream, wb_message *message) {
   return status_of(cudaEventRecord(event_, stream), "recording an event", message);
+}
+
+int event::hold(cudaStream_t stream, wb_message *message) {
+  return status_of(cudaStreamWaitEvent(stream, event_, 0), "making a stream wait", message);
 }
 
 int event::wait(const char *what, wb_message *message) {

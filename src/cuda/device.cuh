@@ -126,6 +126,8 @@ public:
   stream &operator=(const stream &) = delete;
 
   int create(wb_message *message);
+  /* A stream whose kernels start before those that wait in others. */
+  int create_urgent(wb_message *message);
   int wait(const char *what, wb_message *message);
   cudaStream_t get() const { return stream_; }
 
@@ -145,6 +147,8 @@ public:
   int create(bool timed, wb_message *message);
   int record(cudaStream_t stream, wb_message *message);
   int wait(const char *what, wb_message *message); /* returns at once if never recorded */
+  /* Work given to `stream` from now on begins after this point. */
+  int hold(cudaStream_t stream, wb_message *message);
   cudaEvent_t get() const { return event_; }
 
 private:

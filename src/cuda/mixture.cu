@@ -1,7 +1,8 @@
 /* Gaussian mixtures on a graphics card: the component of every row drawn from its
  * posterior, with the sufficient statistics of the Gibbs sweep (Suchard et al.
  * 2010, section 2 and appendix A). The twin of cpu/mixture.c, to the last bit in
- * double precision.
+ * double precision. What is done for components is in mixture_components.cu: they too stay on
+ * the device, so that a sweep moves a few numbers of each, and labels only where they are kept.
  *
  * The scaled rows stay on the device from sweep to sweep. Where they do not fit, leaves
  * of rows are sent again in every call, a chunk at a time. Each chunk goes through four
@@ -280,8 +281,8 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
 }
 
 template <typename Real>
-int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels, double *sizes,
-                double *log_likelihood, wb_message *message) {
+int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
+                wb_message *message) {
   const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
   const int32_t k = s->room.count;
   int status = with_memory(s, [&] { return open_workspace<Real>(s, k, draw.order, message); });
@@ -308,7 +309,7 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
                              "fetching labels", message);
     if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->room.at.statistics, message);
   }
-  return status == WB_OK ? wb::finish_labels(s, sizes, log_likelihood, message) : status;
+  return status;
 }
 
 /* Pairs of components ----------------------------------------------------------- */
@@ -507,6 +508,8 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
 int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const size_t p = static_cast<size_t>(data->columns);
   int status = s->stream.create(message);
+  if (status == WB_OK) status = s->side.create_urgent(message);
+  if (status == WB_OK) status = s->drawn.create(false, message);
   for (int i = 0; i < 2 && status == WB_OK; i++) status = s->copied[i].create(false, message);
   if (status == WB_OK) status = s->units.allocate(2 * p, "units of the columns", message);
   if (status == WB_OK)
@@ -547,13 +550,13 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
 }
 
 int mixture_draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
-                        double *sizes, double *log_likelihood, wb_message *message) {
+                        wb_message *message) {
   wb::device_scope scope;
   const int status = scope.enter(session->device, message);
   if (status != WB_OK) return status;
   return settled(session, session->data.precision == WB_SINGLE
-                              ? draw_labels<float>(session, log_weight, key, iteration, labels, sizes, log_likelihood, message)
-                              : draw_labels<double>(session, log_weight, key, iteration, labels, sizes, log_likelihood, message));
+                              ? draw_labels<float>(session, log_weight, key, iteration, labels, message)
+                              : draw_labels<double>(session, log_weight, key, iteration, labels, message));
 }
 
 int mixture_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
@@ -612,6 +615,7 @@ extern const wb_mixture_functions wb_cuda_mixture = {
     wb_cuda_mixture_add_precisions,
     wb_cuda_mixture_measure,
     mixture_draw_labels,
+    wb_cuda_mixture_finish_labels,
     wb_cuda_mixture_get_components,
     mixture_evaluate,
     mixture_choose_anchors,

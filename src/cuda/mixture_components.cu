@@ -1,7 +1,8 @@
 /* The components of a mixture session on a graphics card, where they stay from sweep to
  * sweep. What the host sends and reads goes through one page-locked buffer, with a
  * place for each: a call that does not wait leaves its place alone until the next pass over the
- * rows has been waited for. The twin of cpu/mixture_components.c.
+ * rows has been waited for. While that pass goes on questions are answered through a
+ * stream of their own. The twin of cpu/mixture_components.c.
  */
 #include "cuda/mixture_components.cuh"
 #include "cuda/mixture_session.cuh"
@@ -34,7 +35,7 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   mixture_room &room = s->room;
   const uint64_t k = static_cast<uint64_t>(components), p = static_cast<uint64_t>(s->data.columns);
   const uint64_t node = node_size(s, components), work = wb_component_work_size(s->data.columns);
-  const uint64_t fixed = node + k * (2 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
+  const uint64_t fixed = node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
   uint64_t left = 0;
   room.release();
   int status = memory_left(s->memory_limit, s->held(), &left, message);
@@ -65,6 +66,7 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   at.mean = take(k * p);
   at.offset = take(k * p);
   at.factor = take(k * triangle_of(s));
+  at.pull = take(k * p);
   at.log_determinant = take(k);
   at.floor_trace = take(k);
   at.log_weight = take(k);
@@ -78,22 +80,21 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   room.sent_weight = take(k);
   room.sent_question = take(question_size(s));
   room.fetched = next;
-  return WB_OK;
+  /* Answers are fetched together, those too that were not asked for. */
+  return status_of(cudaMemsetAsync(room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
+                   "preparing the components", message);
 }
 
-int copy(const wb_mixture_session *s, double *to, const double *from, size_t count, cudaMemcpyKind kind, const char *what,
-         wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, from, count * sizeof(double), kind, s->stream.get()), what, message);
-}
-
-int send(const wb_mixture_session *s, double *to, const double *from, size_t count, wb_message *message) {
-  return copy(s, to, from, count, cudaMemcpyHostToDevice, "sending numbers of components to the device", message);
+int send(const stream &by, double *to, const double *from, size_t count, wb_message *message) {
+  return status_of(cudaMemcpyAsync(to, from, count * sizeof(double), cudaMemcpyHostToDevice, by.get()),
+                   "sending numbers of components to the device", message);
 }
 
 /* Reads `count` doubles and waits for them. */
-int fetch(wb_mixture_session *s, const double *from, size_t count, wb_message *message) {
-  const int status = copy(s, s->room.fetched, from, count, cudaMemcpyDeviceToHost, "fetching numbers of components", message);
-  return status == WB_OK ? s->stream.wait("computing numbers of components", message) : status;
+int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
+  const int status = status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
+                               "fetching numbers of components", message);
+  return status == WB_OK ? by.wait("computing numbers of components", message) : status;
 }
 
 double *put(double *to, const double *from, size_t count) {
@@ -114,22 +115,22 @@ int all_drawn(const double *failed, int32_t components, wb_message *message) {
 int set_statistics(wb_mixture_session *s, int32_t first, int32_t count, const double *statistics, wb_message *message) {
   const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
   put(s->room.fetched, statistics, values);
-  const int status = send(s, s->room.at.statistics + static_cast<size_t>(first) * size, s->room.fetched, values, message);
+  const int status = send(s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, s->room.fetched, values, message);
   return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
 }
 
 int get_statistics(wb_mixture_session *s, int32_t first, int32_t count, double *statistics, wb_message *message) {
   const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
-  const int status = fetch(s, s->room.at.statistics + static_cast<size_t>(first) * size, values, message);
+  const int status = fetch(s, s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, values, message);
   if (status == WB_OK) put(statistics, s->room.fetched, values);
   return status;
 }
 
-launch_shape team_shape(const wb_mixture_session *s) {
+launch_shape team_shape(const wb_mixture_session *s, const stream &by) {
   launch_shape shape;
   shape.blocks = dim3(s->room.blocks);
   shape.threads = dim3(static_cast<unsigned>(team_threads(s->data.columns)));
-  shape.stream = s->stream.get();
+  shape.stream = by.get();
   return shape;
 }
 
@@ -141,12 +142,14 @@ int draw_components(wb_mixture_session *s, const wb_mixture_law *law, const int3
   next = put(next, law->scale, triangle);
   if (law->floor != nullptr) put(next, law->floor, p);
   std::memcpy(room.sent_law + 2 * p + triangle, source, k * sizeof(int32_t));
-  int status = send(s, room.law, room.sent_law, law_size(s, k), message);
+  int status = send(s->stream, room.law, room.sent_law, law_size(s, k), message);
   if (status != WB_OK) return status;
   const wb_component_law there = {s->data.columns, law->mean_scale, law->df, room.law, room.law + p,
                                   law->floor != nullptr ? room.law + p + triangle : nullptr};
-  return launch(team_shape(s), mixture_draw_components, "drawing means and covariances", message, room.at, there,
-                reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
+  status = launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at, there,
+                  reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
+  if (status == WB_OK) status = s->drawn.record(s->stream.get(), message);
+  return status == WB_OK ? s->drawn.hold(s->side.get(), message) : status;
 }
 
 int add_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_message *message) {
@@ -159,17 +162,17 @@ int add_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_
     put(room.fetched + p, sums->mean_precision, triangle);
   }
   if (scale) put(room.fetched + p + triangle, sums->scale_precision, triangle);
-  int status = send(s, room.answer, room.fetched, p + 2 * triangle, message);
+  int status = send(s->side, room.answer, room.fetched, p + 2 * triangle, message);
   if (status != WB_OK) return status;
   launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(triangle + p), ENTRY_THREADS)), 2);
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS)) + 1, 2);
   shape.threads = dim3(ENTRY_THREADS);
   shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
-  shape.stream = s->stream.get();
+  shape.stream = s->side.get();
   double *const none = nullptr;
   status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight, sums->scale_weight,
                   room.answer, mean ? precision : none, scale ? precision + triangle : none);
-  if (status == WB_OK) status = fetch(s, room.answer, p + 2 * triangle, message);
+  if (status == WB_OK) status = fetch(s, s->side, room.answer, p + 2 * triangle, message);
   if (status != WB_OK) return status;
   if (mean) {
     put(sums->pull, room.fetched, p);
@@ -189,7 +192,7 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   if (all && m->distance != nullptr) put(center, m->center, p);
   if (all && m->trace != nullptr) put(root, m->root, triangle);
   if (points > 0) put(point, m->point + static_cast<size_t>(first) * p, q * p);
-  int status = send(s, room.question, room.sent_question, p + triangle + q * p, message);
+  int status = send(s->side, room.question, room.sent_question, p + triangle + q * p, message);
   if (status != WB_OK) return status;
   mixture_questions questions = {};
   questions.center = room.question;
@@ -200,8 +203,8 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   questions.distance = all && m->distance != nullptr ? room.answer + k : nullptr;
   questions.trace = all && m->trace != nullptr ? room.answer + 2 * k : nullptr;
   questions.point_distance = room.answer + 3 * k;
-  status = launch(team_shape(s), mixture_measure, "measuring components", message, room.at, questions, room.work);
-  if (status == WB_OK) status = fetch(s, room.answer, (3 + q) * k, message);
+  status = launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work);
+  if (status == WB_OK) status = fetch(s, s->side, room.answer, (3 + q) * k, message);
   if (status != WB_OK) return status;
   if (questions.log_determinant != nullptr) put(m->log_determinant, room.fetched, k);
   if (questions.distance != nullptr) put(m->distance, room.fetched + k, k);
@@ -220,17 +223,34 @@ int measure(wb_mixture_session *s, const wb_mixture_measures *m, wb_message *mes
 int get_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count), p = static_cast<size_t>(s->data.columns);
-  int status = fetch(s, room.at.failed, k, message);
+  int status = fetch(s, s->stream, room.at.failed, k, message);
   if (status == WB_OK) status = all_drawn(room.fetched, room.count, message);
   if (status == WB_OK && mean != nullptr) {
-    status = fetch(s, room.at.mean, k * p, message);
+    status = fetch(s, s->stream, room.at.mean, k * p, message);
     if (status == WB_OK) put(mean, room.fetched, k * p);
   }
   if (status == WB_OK && factor != nullptr) {
-    status = fetch(s, room.at.factor, k * triangle_of(s), message);
+    status = fetch(s, s->stream, room.at.factor, k * triangle_of(s), message);
     if (status == WB_OK) put(factor, room.fetched, k * triangle_of(s));
   }
   return status;
+}
+
+/* Waits for the pass over the rows, and says where a component had not been drawn. */
+int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
+  mixture_room &room = s->room;
+  const size_t k = static_cast<size_t>(room.count);
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(room.count, GATHER_THREADS)));
+  shape.threads = dim3(GATHER_THREADS);
+  shape.stream = s->stream.get();
+  int status = launch(shape, mixture_gather, "counting rows", message, room.at, room.answer);
+  if (status == WB_OK) status = fetch(s, s->stream, room.answer, 2 * k + 1, message);
+  if (status == WB_OK) status = all_drawn(room.fetched + k, room.count, message);
+  if (status != WB_OK) return status;
+  put(sizes, room.fetched, k);
+  *log_likelihood = room.fetched[2 * k];
+  return WB_OK;
 }
 
 /* Calls `work` on the session's device. */
@@ -248,7 +268,7 @@ int send_components(wb_mixture_session *s, const double *log_weight, int order, 
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
   put(room.sent_weight, log_weight, k);
-  const int status = send(s, room.at.log_weight, room.sent_weight, k, message);
+  const int status = send(s->stream, room.at.log_weight, room.sent_weight, k, message);
   if (status != WB_OK) return status;
   launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(k));
@@ -259,24 +279,6 @@ int send_components(wb_mixture_session *s, const double *log_weight, int order, 
 
 template int send_components(wb_mixture_session *, const double *, int, double *, wb_message *);
 template int send_components(wb_mixture_session *, const double *, int, float *, wb_message *);
-
-int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
-  mixture_room &room = s->room;
-  const size_t k = static_cast<size_t>(room.count);
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(room.count, GATHER_THREADS)));
-  shape.threads = dim3(GATHER_THREADS);
-  shape.stream = s->stream.get();
-  int status = launch(shape, mixture_gather, "counting rows", message, room.at, room.answer);
-  if (status == WB_OK)
-    status = copy(s, room.fetched, room.answer, 2 * k + 1, cudaMemcpyDeviceToHost, "fetching sums", message);
-  if (status == WB_OK) status = s->stream.wait("drawing components and summing rows", message);
-  if (status == WB_OK) status = all_drawn(room.fetched + k, room.count, message);
-  if (status != WB_OK) return status;
-  put(sizes, room.fetched, k);
-  *log_likelihood = room.fetched[2 * k];
-  return WB_OK;
-}
 
 } // namespace wb
 
@@ -311,6 +313,10 @@ int wb_cuda_mixture_add_precisions(wb_mixture_session *session, const wb_mixture
 
 int wb_cuda_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message) {
   return wb::on_device(session, message, [&] { return wb::measure(session, measures, message); });
+}
+
+int wb_cuda_mixture_finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
+  return wb::on_device(session, message, [&] { return wb::finish_labels(session, sizes, log_likelihood, message); });
 }
 
 int wb_cuda_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message) {

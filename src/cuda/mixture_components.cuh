@@ -23,7 +23,8 @@ constexpr size_t PRECISION_SHARED = 24 * 1024;
 
 __device__ __forceinline__ wb_component component_at(const mixture_components &c, int j) {
   const size_t p = static_cast<size_t>(c.columns), at = static_cast<size_t>(j);
-  return {c.mean + at * p, c.offset + at * p, c.factor + at * (p * (p + 1) / 2), c.log_determinant + at, c.floor_trace + at};
+  return {c.mean + at * p,           c.offset + at * p,      c.factor + at * (p * (p + 1) / 2),
+          c.pull + at * p,           c.log_determinant + at, c.floor_trace + at};
 }
 
 /* The numbers that the host asks for, in device memory; NULL where it does not. */
@@ -83,39 +84,53 @@ inline __host__ __device__ int factors_in_shared(int p) {
 
 /* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
  * are not NULL: one thread an entry, over all components. Rows of the grid: the sums for m,
- * those for Phi. */
+ * those for Phi. A thread goes through all rows of a factor, with zero in place of
+ * entries above the diagonal, since another thread of its warp needs the row. */
 static __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {
   WB_DYNAMIC_SHARED(double, factors);
   const int p = c.columns, triangle = static_cast<int>(wb_packed_size(p));
-  const int entry = static_cast<int>(blockIdx.x) * ENTRY_THREADS + static_cast<int>(threadIdx.x);
   const double weight = blockIdx.y == 0 ? mean_weight : scale_weight;
   double *const precision = blockIdx.y == 0 ? mean_precision : scale_precision;
   if (precision == nullptr) return;
-  const bool adds = entry < triangle, pulls = blockIdx.y == 0 && entry >= triangle && entry < triangle + p;
-  int r = entry - triangle, column = 0;
-  if (adds) triangle_position(entry, &r, &column);
-  double sum = adds ? precision[entry] : pulls ? pull[r] : 0;
-  const int at_once = factors_in_shared(p);
-  for (int first = 0; first < c.count; first += at_once > 0 ? at_once : c.count) {
-    const int count = at_once > 0 && c.count - first > at_once ? at_once : c.count - first;
-    const double *factor = c.factor + static_cast<size_t>(first) * triangle;
-    if (at_once > 0) {
-      __syncthreads(); /* the factors before have been added */
-      for (int i = static_cast<int>(threadIdx.x); i < count * triangle; i += ENTRY_THREADS) factors[i] = factor[i];
-      __syncthreads();
-      factor = factors;
+  if (static_cast<int>(blockIdx.x) == static_cast<int>(gridDim.x) - 1) { /* the last block: the pull */
+    for (int r = static_cast<int>(threadIdx.x); r < p && blockIdx.y == 0; r += ENTRY_THREADS) {
+      double sum = pull[r];
+#ifdef __CUDACC__
+#pragma unroll 8
+#endif
+      for (int j = 0; j < c.count; j++) sum = wb_fma(weight, c.pull[static_cast<size_t>(j) * p + r], sum);
+      pull[r] = sum;
     }
-    for (int j = 0; j < count; j++, factor += triangle) {
-      if (adds)
-        sum = wb_component_add_precision(p, weight, factor, r, column, sum);
-      else if (pulls)
-        sum = wb_component_add_pull(p, weight, factor, c.offset + static_cast<size_t>(first + j) * p, r, sum);
+    return;
+  }
+  const int entry = static_cast<int>(blockIdx.x) * ENTRY_THREADS + static_cast<int>(threadIdx.x);
+  const bool adds = entry < triangle;
+  int r = 0, column = 0;
+  if (adds) triangle_position(entry, &r, &column);
+  double sum = adds ? precision[entry] : 0;
+  const int at_once = factors_in_shared(p);
+  for (int j = 0; j < c.count && at_once == 0; j++)
+    if (adds) sum = wb_component_add_precision(p, weight, c.factor + static_cast<size_t>(j) * triangle, r, column, sum);
+  for (int first = 0; first < c.count && at_once > 0; first += at_once) {
+    const int count = c.count - first < at_once ? c.count - first : at_once;
+    const double *const factor = c.factor + static_cast<size_t>(first) * triangle;
+    __syncthreads(); /* the factors before have been added */
+#ifdef __CUDACC__
+#pragma unroll 8
+#endif
+    for (int i = static_cast<int>(threadIdx.x); i < count * triangle; i += ENTRY_THREADS) factors[i] = factor[i];
+    __syncthreads();
+    const double *row = factors;
+    for (int j = 0; j < count; j++) {
+#ifdef __CUDACC__
+#pragma unroll 4
+#endif
+      for (int k = 0; k < p; row += ++k) sum = wb_fma(k < r ? 0.0 : weight * row[r], row[column], sum);
     }
   }
   if (adds) precision[entry] = sum;
-  if (pulls) pull[r] = sum;
 }
 
 /* Coefficients as mixture_tile.cuh reads them, one block a component: see

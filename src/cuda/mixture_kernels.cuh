@@ -38,7 +38,7 @@ constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
 struct mixture_components {
   int count, columns;
   double *statistics; /* then the log likelihood: what mixture_combine() leaves */
-  double *mean, *offset, *factor, *log_determinant, *floor_trace, *log_weight; /* see wb_component */
+  double *mean, *offset, *factor, *pull, *log_determinant, *floor_trace, *log_weight; /* see wb_component */
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 

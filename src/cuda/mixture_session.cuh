@@ -91,6 +91,8 @@ struct wb_mixture_session {
   uint64_t memory_limit;
   int64_t leaves;
   wb::stream stream;
+  wb::stream side; /* for questions about the components, while the other draws labels */
+  wb::event drawn; /* the components */
   wb::device_array<double> units; /* centers, then inverse scales */
   wb::device_bytes x;             /* all leaves, if they stay on the device */
   bool resident = false;
@@ -101,7 +103,7 @@ struct wb_mixture_session {
   wb::pinned_array<double> pinned[2];
   wb::event copied[2];
   wb::device_array<double> raw;
-  wb::pinned_bytes packed; /* coefficients */
+  wb::pinned_bytes packed; /* coefficients of a prediction */
   wb::pinned_bytes pairs;  /* as on the device */
   wb::mixture_workspace work;
   wb::mixture_room room;
@@ -150,6 +152,7 @@ int with_memory(wb_mixture_session *s, Prepare prepare) {
 inline int settled(wb_mixture_session *s, int status) {
   if (status != WB_OK) {
     (void)cudaStreamSynchronize(s->stream.get());
+    (void)cudaStreamSynchronize(s->side.get());
     (void)cudaGetLastError();
   }
   return status;
@@ -161,11 +164,9 @@ inline size_t node_size(const wb_mixture_session *s, int32_t components) {
 }
 
 /* In mixture_components.cu. `coefficients` is device memory; the log weights are in the host's
- * `log_weight`. finish_labels() waits for the pass over the rows and says where a component had
- * not been drawn. */
+ * `log_weight`. */
 template <typename Real>
 int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message);
-int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message);
 
 } // namespace wb
 
@@ -180,6 +181,7 @@ int wb_cuda_mixture_draw_components(wb_mixture_session *session, const wb_mixtur
                                     uint64_t key, uint32_t iteration, wb_message *message);
 int wb_cuda_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
 int wb_cuda_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
+int wb_cuda_mixture_finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message);
 int wb_cuda_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
 
 #endif

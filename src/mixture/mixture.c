@@ -174,17 +174,20 @@ wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
   return parameters;
 }
 
-int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
-                     wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
-                     uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
-                     wb_message *message) {
+int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
+                           wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves, int32_t *labels,
+                           wb_message *message) {
   int status = wb_mixture_draw_parameters(backend, session, prior, state, key, iteration, moves, message);
+  if (status == WB_OK)
+    status = backend->mixture->draw_labels(session, state->log_weight, key, iteration, labels, message);
   if (status == WB_OK && prior->hyper)
     status = wb_mixture_learn_prior(backend, session, prior->hyper, prior, state, key, iteration, message);
-  if (status == WB_OK)
-    status = backend->mixture->draw_labels(session, state->log_weight, key, iteration, labels, state->sizes,
-                                           log_likelihood, message);
   return status;
+}
+
+int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                            double *log_likelihood, wb_message *message) {
+  return backend->mixture->finish_labels(session, state->sizes, log_likelihood, message);
 }
 
 int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,

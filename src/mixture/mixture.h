@@ -105,12 +105,14 @@ int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *sessio
                            wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
                            wb_message *message);
 
-/* One sweep after wb_mixture_begin(): parameters, what is learned of the prior, then the
- * labels of all rows, of which `sizes` are counted. */
-int wb_mixture_sweep(const wb_backend *backend, wb_mixture_session *session,
-                     wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
-                     uint32_t iteration, int moves, int32_t *labels, double *log_likelihood,
-                     wb_message *message);
+/* One sweep, after wb_mixture_begin(): parameters, what is learned of the prior, and the labels
+ * of all rows, of which `sizes` are counted. Labels do not depend on what is learned: a
+ * card draws them meanwhile, and while the caller, between the two calls, measures components. */
+int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
+                           wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves, int32_t *labels,
+                           wb_message *message);
+int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
+                            double *log_likelihood, wb_message *message);
 
 /* Where splits may begin: at rows of the data, or at single values that many rows share. */
 typedef struct wb_mixture_spots {

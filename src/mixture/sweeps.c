@@ -34,13 +34,13 @@ static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state
         wb_mixture_log_density(state, state->point_distance + (size_t)q * (size_t)state->components);
 }
 
+/* What is noted of the parameters, while labels are drawn. */
 static int note(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_sweeps *sweeps,
                 const wb_mixture_prior *prior, wb_mixture_state *state, int32_t sweep, wb_message *message) {
   int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
   int status = wb_mixture_log_prior(backend, session, prior, state, points, sweeps->probe, &sweeps->log_prior[sweep], message);
   if (status != WB_OK) return status;
   sweeps->concentration[sweep] = state->concentration;
-  sweeps->occupied[sweep] = occupied(state);
   wb_mixture_set_constants(state);
   note_density(sweeps, state, sweep, 0, points);
   for (int32_t first = points; first < sweeps->points; first += points) {
@@ -72,13 +72,15 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
     const uint32_t iteration = sweeps->iteration + (uint32_t)i;
     if (sweeps->merge == iteration && !sweeps->spots) status = merge(backend, session, prior, state, message);
     if (status == WB_OK)
-      status = wb_mixture_sweep(backend, session, prior, state, sweeps->key, iteration, sweeps->moves, labels, &sweeps->log_likelihood[i], message);
+      status = wb_mixture_begin_sweep(backend, session, prior, state, sweeps->key, iteration, sweeps->moves, labels, message);
     if (status == WB_OK) status = note(backend, session, sweeps, prior, state, i, message);
-    if (status == WB_OK && i == sweeps->count - 1 && draw->sizes)
-      memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
-    if (status == WB_OK && sweeps->spots)
-      status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state,
-                                      iteration < sweeps->merge, sweeps->key, iteration, message);
+    if (status == WB_OK) status = wb_mixture_finish_sweep(backend, session, state, &sweeps->log_likelihood[i], message);
+    if (status != WB_OK) break;
+    sweeps->occupied[i] = occupied(state);
+    if (i == sweeps->count - 1 && draw->sizes) memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
+    if (sweeps->spots)
+      status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, iteration < sweeps->merge,
+                                      sweeps->key, iteration, message);
   }
   if (status == WB_OK) status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
   if (status == WB_OK && (draw->means || draw->covariances))

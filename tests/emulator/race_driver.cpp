@@ -117,10 +117,10 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(), trace.data(),
                                           c.rows < 9 ? 1 : 9, x.data(), point_distance.data()};
     good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message, "mixture_draw_components") &&
+           succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), &message), message, "mixture_draw_labels") &&
            succeeded(functions->add_precisions(session, &sums, &message), message, "mixture_add_precisions") &&
            succeeded(functions->measure(session, &measures, &message), message, "mixture_measure") &&
-           succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), sizes.data(),
-                                            log_likelihood.data(), &message), message, "mixture_draw_labels") &&
+           succeeded(functions->finish_labels(session, sizes.data(), log_likelihood.data(), &message), message, "mixture_finish_labels") &&
            succeeded(functions->get_components(session, means.data(), factors.data(), &message), message, "mixture_get_components") &&
            succeeded(functions->get_statistics(session, 0, c.components, statistics.data(), &message), message, "mixture_get_statistics") &&
            succeeded(functions->set_statistics(session, 0, 1, statistics.data(), &message), message, "mixture_set_statistics");
@@ -501,7 +501,7 @@ void mixtures(const wb_backend *backend) {
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0},
       /* Memory for a part of the rows only: chunks. */
-      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 260000},
+      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 300000},
       {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 120000},
       {200, 18, 20, WB_DOUBLE, 0},
       {300, 14, 64, WB_DOUBLE, 0},

@@ -386,13 +386,15 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
       if (c->moves) {
         const double atom[4] = {0, 0.4, m->p - 1, -0.2};
         const wb_mixture_spots spots = {&data, 2, atom};
-        wrong += wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,
-                                  &at.log_likelihood, &message) != WB_OK;
+        wrong += wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,
+                                        &message) != WB_OK;
+        wrong += wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK;
         wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, 0, key, 2 * iteration, &message) != WB_OK;
       }
-      if (wb_mixture_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
-                           &at.log_likelihood, &message) != WB_OK ||
+      if (wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
+                                 &message) != WB_OK ||
           wb_mixture_log_prior(backend, session, &s.prior, &s.state, 0, NULL, &at.log_prior, &message) != WB_OK ||
+          wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK ||
           wb_mixture_fetch_statistics(backend, session, &s.state, 0, m->k, &message) != WB_OK ||
           wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK)
         wrong++;

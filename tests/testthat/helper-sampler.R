@@ -89,6 +89,9 @@ sampler_prior <- function(p, mean = numeric(p), mean_scale = 2, df = 6, scale = 
   ))
 }
 
+# One of which all parts are learned.
+learned_prior <- function(p) compiled_prior(resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
+
 statistics_size <- function(p) 1 + p + p * (p + 1) / 2
 
 # The state of a chain before sweep `iteration`, as the entries read it.

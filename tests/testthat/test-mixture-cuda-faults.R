@@ -17,7 +17,7 @@ session <- function(backend) {
     pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, TRUE, resolve_run(backend, 2))
     on.exit(.Call(C_mixture_close, pointer))
     key <- .Call(C_chain_key, 3, 1L)
-    swept <- run_sweeps(pointer, sampler_prior(2), numeric(k * statistics_size(2)), 2, key, 2, sweeps = 2L, moves = TRUE)
+    swept <- run_sweeps(pointer, learned_prior(2), numeric(k * statistics_size(2)), 2, key, 2, sweeps = 2L, moves = TRUE)
     list(swept, native(
       C_mixture_evaluate, pointer, rep(1 / k, k), rows[1:5, ], array(diag(2), c(2, 2, k)), c(0, 0), c(1, 1),
       100, 1950, c(TRUE, TRUE, TRUE)
@@ -43,7 +43,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       start <- cuda$calls()
       expect_identical(session("cuda"), expected)
       calls <- cuda$calls() - start
-      expect_gt(calls, 40)
+      expect_gt(calls, 80)
       expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
       for (error in names(errors)[if (limit > 0) c(1, 3) else 1:4]) {
         failures <- 0

@@ -82,6 +82,36 @@ test_that("single precision gives the same bits too", {
   }
 })
 
+test_that("components and what is learned of their prior are identical for every number of columns", {
+  skip_without_cuda()
+  # Blocks of one warp and of four; factors in shared memory and not; one
+  # component, several, more than a warp has lanes; more probes than are measured at a time.
+  for (case in list(c(1, 1), c(1, 40), c(2, 3), c(7, 17), c(31, 5), c(32, 4), c(33, 5), c(40, 2), c(55, 3), c(56, 3), c(70, 2))) {
+    p <- case[[1L]]
+    k <- case[[2L]]
+    x <- clustered(90, p, p)
+    probe <- t(x[1:11, , drop = FALSE])
+    key <- .Call(C_chain_key, 6, 1L)
+    prior <- learned_prior(p)
+    run <- function(backend) {
+      session <- native(C_mixture_open, x, numeric(p), rep(1, p), 0L, resolve_run(backend, 2))
+      on.exit(.Call(C_mixture_close, session))
+      swept <- native(
+        C_mixture_sweep, session, prior, sampler_state(prior, numeric(k * statistics_size(p)), 2, key, 1), 3L, TRUE,
+        probe, rep(TRUE, 3L), numeric(p), rep(1, p)
+      )
+      drawn <- native(
+        C_mixture_draw, session, prior, sampler_state(prior, swept$statistics, 2, key, 5), TRUE, TRUE, numeric(p), rep(1, p)
+      )
+      list(swept, drawn)
+    }
+    cpu <- run("cpu")
+    expect_identical(run("cuda"), cpu, label = sprintf("%d columns, %d components", p, k))
+    expect_true(all(is.finite(cpu[[1L]]$log_prior), is.finite(cpu[[1L]]$probe_density), is.finite(cpu[[2L]]$log_prior)))
+    expect_false(identical(cpu[[1L]]$prior, prior$values))
+  }
+})
+
 test_that("rows of several leaves, and of one row, are identical", {
   skip_without_cuda()
   for (n in c(1, 63, 64, 257, 2047, 2048, 2049, 5 * 2048 + 37)) {

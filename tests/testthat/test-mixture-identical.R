@@ -80,6 +80,18 @@ test_that("threads do not change a fit", {
   }
 })
 
+test_that("threads that share the components do not change a fit", {
+  # Enough components, and enough columns, that sharing them pays.
+  set.seed(8)
+  x <- matrix(rnorm(8 * 4200), ncol = 8)
+  fit <- function(threads) {
+    fit_cells(x, 100, iter = 4, warmup = 2, keep = c("weights", "means", "covariances"), threads = threads, backend = "cpu")
+  }
+  one <- fit(1)
+  expect_same_fit(fit(2), one)
+  expect_same_fit(fit(3), one)
+})
+
 test_that("vector instructions do not change a fit", {
   widest <- .Call(C_backend_processor)$isa
   skip_if(widest == 0, "only the baseline instructions here")

@@ -71,6 +71,17 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) {
   return call.finish(cudaSuccess);
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
+/* Priorities change nothing, since work is done in the order in which it is given. */
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  Call call("cudaDeviceGetStreamPriorityRange", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  *least = 0;
+  *greatest = -5;
+  return call.finish(cudaSuccess);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   Call call("cudaStreamDestroy", SYNCHRONISES, queue_last(stream));
   if (streams().erase(stream) == 0)
