@@ -24,6 +24,7 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_beta.h"
+#include "core/random_gamma_strips.h"
 #include "core/random_gamma_trial.h"
 #include "core/topic_draw.h"
 #include "core/topic_tables.h"
@@ -39,8 +40,17 @@ typedef struct topic_gamma_list {
   uint64_t trial[TOPIC_GAMMAS];
 } topic_gamma_list;
 
+/* Points whose strips leave open whether they are accepted. */
+typedef struct topic_strip_list {
+  int32_t index[TOPIC_GAMMAS];
+  uint64_t count[TOPIC_GAMMAS];
+  uint64_t bits[TOPIC_GAMMAS];
+} topic_strip_list;
+
 typedef struct topic_gamma_room {
   topic_gamma_list small, large;
+  topic_strip_list strips;
+  uint64_t word[TOPIC_GAMMAS + 32];
 } topic_gamma_room;
 
 #define WB_LOOPS "cpu/topic_loops.h"
@@ -75,6 +85,7 @@ struct wb_topic_session {
   void *phi;        /* terms x width, in the precision of the weights: gammas or means */
   double *leaf_sum; /* leaves x topics */
   double *inverse;  /* topics: 1 over the sum of a topic's gammas */
+  wb_gamma_strips *term_strips, *share_strips; /* NULL until they serve */
 };
 
 typedef void draw_pairs(int rows, int pairs, const void *const *theta, const void *const *phi, const int32_t *count,
@@ -83,6 +94,9 @@ typedef void narrow_double(const double *value, const double *factor, int count,
 typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
 typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
                     const double *inverse, int count, topic_gamma_room *room, double *draw);
+typedef void build_strips(double base, int count, wb_gamma_strips *strips);
+typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, const wb_gamma_strips *strips,
+                          int32_t *tally, int count, topic_gamma_room *room, double *draw);
 typedef void uniforms(uint64_t key, uint32_t iteration, const uint32_t *token, int tokens, double *uniform);
 typedef void logs(int64_t count, double *value);
 
@@ -91,6 +105,8 @@ static draw_pairs *const draw_singles[] = WB_ISA_TABLE(topic_draw_single);
 static narrow_double *const narrow_doubles[] = WB_ISA_TABLE(topic_narrow_double);
 static narrow_single *const narrow_singles[] = WB_ISA_TABLE(topic_narrow_single);
 static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
+static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
+static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
 static uniforms *const uniforms_of[] = WB_ISA_TABLE(topic_uniforms);
 static logs *const logs_of[] = WB_ISA_TABLE(topic_logs);
 
@@ -109,6 +125,8 @@ static void close_session(wb_topic_session *s) {
   wb_aligned_free(s->phi);
   wb_aligned_free(s->leaf_sum);
   free(s->inverse);
+  wb_aligned_free(s->term_strips);
+  wb_aligned_free(s->share_strips);
   free(s);
 }
 
@@ -214,6 +232,7 @@ static double document_work(const wb_topic_session *s) {
 typedef struct workbench {
   int rows;         /* documents or terms whose gammas are drawn together */
   double *shape;    /* rows x topics */
+  int32_t *tally;   /* rows x topics: tokens */
   double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
@@ -221,7 +240,6 @@ typedef struct workbench {
   double *norm;     /* documents of a group */
   double *total;    /* pairs of the group */
   int64_t total_room;
-  int32_t *tally;   /* topics */
   topic_gamma_room *room;
   double uniform[TOPIC_TOKENS];
   double some_total[TOPIC_PAIRS + 8];
@@ -246,7 +264,7 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
   char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + 8 * size + (size_t)documents) * sizeof(double) +
-                                   (size_t)topics * sizeof(int32_t));
+                                   gammas * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
   bench->rows = rows;
@@ -293,16 +311,38 @@ static void narrow(const wb_topic_session *s, const double *value, const double 
   }
 }
 
+/* The tables of a base in *strips, built unless they are there from an earlier sweep. */
+static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strips **strips, wb_message *message) {
+  if (!*strips) {
+    *strips = wb_aligned_malloc(sizeof **strips);
+    if (!*strips) return wb_out_of_memory(message, "tables of gammas", sizeof **strips);
+    (*strips)->law[0].shape = 0;
+  }
+  if ((*strips)->law[0].shape == base) return WB_OK;
+  build_strips *const build = strips_of[s->isa];
+  wb_gamma_strips *const all = *strips;
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+  for (int count = 0; count < WB_GAMMA_COUNTS; count++) build(base, count, all);
+  return WB_OK;
+}
+
 /* Gammas of `rows` rows from `first` on, or their shapes where the mean is wanted, into
- * bench->value. */
-static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, int64_t first,
-                        int rows, workbench *bench) {
-  const int count = rows * s->settings.topics;
-  if (draw->mean) {
-    memcpy(bench->value, bench->shape, (size_t)count * sizeof(double));
+ * bench->value, from bench->tally and the shape of a count of 0: `base` of topic k or, if
+ * NULL, `common`. strips: tables of `common`, or NULL. */
+static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, const double *base,
+                        double common, const wb_gamma_strips *strips, int64_t first, int rows, workbench *bench) {
+  const int topics = s->settings.topics, count = rows * topics;
+  const uint64_t element = (uint64_t)first * (uint64_t)topics;
+  if (strips) {
+    for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
+      strip_gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips, bench->tally + begin,
+                              count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
     return;
   }
-  const uint64_t element = (uint64_t)first * (uint64_t)s->settings.topics;
+  double *const shape = draw->mean ? bench->value : bench->shape;
+  for (int i = 0; i < count; i += topics)
+    for (int k = 0; k < topics; k++) shape[i + k] = (base ? base[k] : common) + (double)bench->tally[i + k];
+  if (draw->mean) return;
   for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
     gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
                       bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
@@ -326,6 +366,12 @@ static void count_document(const wb_topic_session *s, int64_t document, int32_t 
 static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
   const int topics = s->settings.topics;
   const int64_t leaves = leaves_of(s);
+  const wb_gamma_strips *strips = NULL;
+  if (draw->beta_tables) {
+    const int status = prepare_strips(s, draw->beta, &s->term_strips, message);
+    if (status != WB_OK) return status;
+    strips = s->term_strips;
+  }
   int failed = 0;
   const int threads = useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
 #pragma omp parallel num_threads(threads)
@@ -335,7 +381,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
 #pragma omp atomic write
       failed = 1;
     }
-    if (bench) workbench_inverse(s, NULL, draw->beta, bench);
+    if (bench && !strips) workbench_inverse(s, NULL, draw->beta, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       if (!bench) continue;
@@ -345,11 +391,8 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
       const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
       for (int64_t term = first; term < end; term += bench->rows) {
         const int rows = end - term < bench->rows ? (int)(end - term) : bench->rows;
-        for (int r = 0; r < rows; r++) {
-          count_term(s, term + r, bench->tally);
-          for (int k = 0; k < topics; k++) bench->shape[r * topics + k] = draw->beta + (double)bench->tally[k];
-        }
-        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, term, rows, bench);
+        for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
+        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, NULL, draw->beta, strips, term, rows, bench);
         for (int r = 0; r < rows; r++) {
           const double *value = bench->value + r * topics;
           for (int k = 0; k < topics; k++) sum[k] += value[k];
@@ -465,17 +508,14 @@ static int pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t do
 }
 
 /* theta of documents first..end - 1 into bench->weight. */
-static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
-                       workbench *bench, double *theta) {
+static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips, int64_t first,
+                       int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
   const size_t bytes = s->width * real_size(s);
   for (int64_t d = first; d < end; d += bench->rows) {
     const int rows = end - d < bench->rows ? (int)(end - d) : bench->rows;
-    for (int r = 0; r < rows; r++) {
-      count_document(s, d + r, bench->tally);
-      for (int k = 0; k < topics; k++) bench->shape[r * topics + k] = draw->alpha[k] + (double)bench->tally[k];
-    }
-    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, d, rows, bench);
+    for (int r = 0; r < rows; r++) count_document(s, d + r, bench->tally + r * topics);
+    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, draw->alpha, 0, strips, d, rows, bench);
     for (int r = 0; r < rows; r++) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(d + r - first);
@@ -493,6 +533,12 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
                           double *theta, wb_message *message) {
   const int64_t documents = s->corpus.documents, groups = (documents + s->group - 1) / s->group;
   const size_t topics = (size_t)s->settings.topics;
+  const wb_gamma_strips *strips = NULL;
+  if (draw && draw->alpha_tables) {
+    const int status = prepare_strips(s, draw->alpha[0], &s->share_strips, message);
+    if (status != WB_OK) return status;
+    strips = s->share_strips;
+  }
   int failed = 0;
   const int threads = useful_threads(s, document_work(s), groups);
 #pragma omp parallel num_threads(threads)
@@ -502,7 +548,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
 #pragma omp atomic write
       failed = 1;
     }
-    if (bench && draw) workbench_inverse(s, draw->alpha, 0, bench);
+    if (bench && draw && !strips) workbench_inverse(s, draw->alpha, 0, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t group = 0; group < groups; group++) {
       if (!bench) continue;
@@ -514,7 +560,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
           bench->norm[d - first] = 1;
         }
       } else {
-        draw_group(s, draw, first, end, bench, theta);
+        draw_group(s, draw, strips, first, end, bench, theta);
       }
       if (!pass_group(s, draw, first, end, bench, log_likelihood)) {
 #pragma omp atomic write
