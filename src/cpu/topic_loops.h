@@ -1,6 +1,39 @@
 /* The hot loops of the topic model, included once for each instruction set by
  * isa.h: the weights of a token in both precisions, gammas and uniforms in double. */
 
+#include "numeric/philox_loops.h"
+
+/* Numbers of a table at some places. */
+static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
+#if WB_VECTOR_BYTES == 64
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8)
+    _mm512_storeu_pd(value + i, _mm512_i64gather_pd(_mm512_loadu_si512(at + i), table, 8));
+#elif WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
+    _mm256_storeu_pd(value + i, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at + i)), 8));
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) value[i] = table[at[i]];
+#endif
+}
+
+/* One bit for each lane of a tile of masks. */
+static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
+  uint32_t bits = 0;
+#if WB_VECTOR_BYTES == 64
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) bits |= (uint32_t)_mm512_movepi64_mask(_mm512_loadu_si512(mask + i)) << i;
+#elif WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
+    bits |= (uint32_t)_mm256_movemask_pd(_mm256_loadu_pd((const double *)(const void *)(mask + i))) << i;
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) bits |= (uint32_t)(mask[i] & 1) << i;
+#endif
+  return bits;
+}
+
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
 #define REAL_VECTOR wb_vector
@@ -8,6 +41,12 @@
 #define REAL_SET WB_VECTOR_SET
 #define REAL_SCALAR_FMA wb_fma
 #define REAL_WEIGHT wb_topic_weight
+#if WB_VECTOR_BYTES == 64
+#define REAL_GATHER(to, table, at) _mm512_storeu_pd(to, _mm512_i64gather_pd(_mm512_loadu_si512(at), table, 8))
+#else
+#define REAL_GATHER(to, table, at) \
+  _mm256_storeu_pd(to, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 8))
+#endif
 #include "cpu/topic_weights.h"
 
 #define REAL float
@@ -17,9 +56,13 @@
 #define REAL_SET WB_VECTOR_SETF
 #define REAL_SCALAR_FMA wb_fmaf
 #define REAL_WEIGHT wb_topic_weightf
+#if WB_VECTOR_BYTES == 64
+#define REAL_GATHER(to, table, at) _mm256_storeu_ps(to, _mm512_i64gather_ps(_mm512_loadu_si512(at), table, 4))
+#else
+#define REAL_GATHER(to, table, at) \
+  _mm_storeu_ps(to, _mm256_i64gather_ps(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 4))
+#endif
 #include "cpu/topic_weights.h"
-
-#include "numeric/philox_loops.h"
 
 /* Trial 0 of a tile of gammas of shapes below 1: the proposals, whether they are
  * accepted for sure, and whether they are rejected for sure. */
@@ -67,22 +110,6 @@ static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int 
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++)
     accepted[i] = wb_mask(wb_gamma_large_accept(shape[i] - 0.3333333333333333, normal[i], t[i], wb_uniform(second[i])));
-}
-
-/* One bit for each lane of a tile of masks. */
-static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
-  uint32_t bits = 0;
-#if WB_VECTOR_BYTES == 64
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 8) bits |= (uint32_t)_mm512_movepi64_mask(_mm512_loadu_si512(mask + i)) << i;
-#elif WB_VECTOR_BYTES == 32
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
-    bits |= (uint32_t)_mm256_movemask_pd(_mm256_loadu_pd((const double *)(const void *)(mask + i))) << i;
-#else
-  for (int i = 0; i < WB_PHILOX_TILE; i++) bits |= (uint32_t)(mask[i] & 1) << i;
-#endif
-  return bits;
 }
 
 /* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
@@ -194,21 +221,6 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
 /* The tables of the shapes base, base + 1, ... */
 static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strips) {
   wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
-}
-
-/* Numbers of a table at some places. */
-static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
-#if WB_VECTOR_BYTES == 64
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 8)
-    _mm512_storeu_pd(value + i, _mm512_i64gather_pd(_mm512_loadu_si512(at + i), table, 8));
-#elif WB_VECTOR_BYTES == 32
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
-    _mm256_storeu_pd(value + i, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at + i)), 8));
-#else
-  for (int i = 0; i < WB_PHILOX_TILE; i++) value[i] = table[at[i]];
-#endif
 }
 
 /* one[0], two[0], one[1], two[1], ... */
@@ -368,4 +380,12 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 /* Logs in place. */
 static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
   for (int64_t i = 0; i < count; i++) value[i] = wb_log(value[i]);
+}
+
+/* Adds the logs of a document's pairs, each as often as it has tokens. */
+static void WB_NAME(topic_score)(int64_t pairs, const int32_t *restrict count, const double *restrict log_total,
+                                 double *restrict sum) {
+  double own = *sum;
+  for (int64_t i = 0; i < pairs; i++) own = wb_fma((double)count[i], log_total[i], own);
+  *sum = own;
 }

@@ -30,6 +30,12 @@
 #include "core/topic_tables.h"
 #include "numeric/memory.h"
 
+/* Pairs and tokens that pass together, and the most bytes of the sums of pairs whose
+ * tokens are drawn together, if there are more than 8. */
+#define TOPIC_PAIRS 64
+#define TOPIC_TOKENS 1024
+#define TOPIC_SUMS ((size_t)128 * 1024)
+
 /* Gammas that pass together. */
 #define TOPIC_GAMMAS 1024
 
@@ -55,10 +61,6 @@ typedef struct topic_gamma_room {
 
 #define WB_LOOPS "cpu/topic_loops.h"
 #include "numeric/isa.h"
-
-/* Pairs and tokens that pass together. */
-#define TOPIC_PAIRS 64
-#define TOPIC_TOKENS 1024
 
 /* Documents whose theta stays in the second cache while the terms pass in order, so that
  * the row of a term is fetched once for all of them: so many bytes of theta at least, and
@@ -88,8 +90,9 @@ struct wb_topic_session {
   wb_gamma_strips *term_strips, *share_strips; /* NULL until they serve */
 };
 
-typedef void draw_pairs(int rows, int pairs, const void *const *theta, const void *const *phi, const int32_t *count,
-                        const double *uniform, void *sums, double *total, uint16_t *topic);
+typedef void draw_pairs(int rows, int pairs, int block, const void *all_theta, const void *all_phi, const uint64_t *theta_at,
+                        const uint64_t *phi_at, const int32_t *count, const double *uniform, void *sums, double *total,
+                        uint16_t *topic);
 typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
 typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
 typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
@@ -99,6 +102,7 @@ typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, ui
                           int32_t *tally, int count, topic_gamma_room *room, double *draw);
 typedef void uniforms(uint64_t key, uint32_t iteration, const uint32_t *token, int tokens, double *uniform);
 typedef void logs(int64_t count, double *value);
+typedef void add_score(int64_t pairs, const int32_t *count, const double *log_total, double *sum);
 
 static draw_pairs *const draw_doubles[] = WB_ISA_TABLE(topic_draw_double);
 static draw_pairs *const draw_singles[] = WB_ISA_TABLE(topic_draw_single);
@@ -109,6 +113,7 @@ static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
 static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
 static uniforms *const uniforms_of[] = WB_ISA_TABLE(topic_uniforms);
 static logs *const logs_of[] = WB_ISA_TABLE(topic_logs);
+static add_score *const score_of[] = WB_ISA_TABLE(topic_score);
 
 static size_t real_size(const wb_topic_session *s) {
   return s->settings.precision == WB_SINGLE ? sizeof(float) : sizeof(double);
@@ -190,7 +195,7 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->inverse = calloc((size_t)settings->topics, sizeof(double));
   /* Enough groups for the threads to share them evenly. */
   const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
-  const int64_t share = corpus->documents / (8 * (int64_t)run->threads);
+  const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
   s->group = fit < share ? fit : share;
   if (s->group < 1) s->group = 1;
   if (!list_pairs(s) || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
@@ -236,7 +241,8 @@ typedef struct workbench {
   double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
-  double *sums;     /* 8 pairs x stretches x lanes, likewise */
+  int block;        /* pairs whose tokens are drawn together */
+  double *sums;     /* block x stretches x lanes, likewise */
   double *norm;     /* documents of a group */
   double *total;    /* pairs of the group */
   int64_t total_room;
@@ -246,7 +252,7 @@ typedef struct workbench {
   uint32_t token[TOPIC_TOKENS];
   uint16_t topic[TOPIC_TOKENS];
   int32_t count[TOPIC_PAIRS + 8];
-  const void *theta[TOPIC_PAIRS + 8], *phi[TOPIC_PAIRS + 8];
+  uint64_t theta_at[TOPIC_PAIRS + 8], phi_at[TOPIC_PAIRS + 8]; /* where rows begin */
 } workbench;
 
 static void workbench_close(workbench *bench) {
@@ -260,20 +266,23 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const int topics = s->settings.topics;
   const int rows = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
   const size_t lanes = WB_TOPIC_LANES, size = (size_t)wb_topic_stretches(s->rows) * lanes;
+  int block = TOPIC_PAIRS;
+  while (block > 8 && (size_t)block * size * real_size(s) > TOPIC_SUMS) block /= 2;
   const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
   const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
-  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + 8 * size + (size_t)documents) * sizeof(double) +
+  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + (size_t)block * size + (size_t)documents) * sizeof(double) +
                                    gammas * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
   bench->rows = rows;
+  bench->block = block;
   bench->room = (topic_gamma_room *)(memory + head);
   bench->shape = (double *)(memory + head + room);
   bench->value = bench->shape + gammas;
   bench->inverse = bench->value + gammas;
   bench->sums = bench->inverse + gammas;
-  bench->weight = (char *)(bench->sums + 8 * size);
+  bench->weight = (char *)(bench->sums + (size_t)block * size);
   bench->norm = (double *)bench->weight + weights;
   bench->tally = (int32_t *)(bench->norm + documents);
   bench->total = NULL;
@@ -446,26 +455,25 @@ static double value_sum(const wb_topic_session *s, const double *value) {
 static void pass_entries(wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int pairs, int64_t document,
                          int64_t pair, int32_t skip, int32_t tokens, workbench *bench) {
   const topic_entry *entry = s->entry + first;
-  const size_t bytes = s->width * real_size(s);
   int count = 0;
   for (int i = 0; i < pairs; i++) {
-    bench->theta[i] = bench->weight + (size_t)(entry[i].document - document) * bytes;
-    bench->phi[i] = (const char *)s->phi + (size_t)entry[i].term * bytes;
+    bench->theta_at[i] = (size_t)(entry[i].document - document) * s->width;
+    bench->phi_at[i] = (size_t)entry[i].term * s->width;
     bench->count[i] = tokens > 0 ? tokens : entry[i].count;
     if (draw)
       for (int32_t t = 0; t < bench->count[i]; t++) bench->token[count++] = entry[i].token + (uint32_t)(skip + t);
   }
   for (int i = pairs; i < pairs + 8; i++) {
-    bench->theta[i] = bench->theta[0];
-    bench->phi[i] = bench->phi[0];
+    bench->theta_at[i] = bench->theta_at[0];
+    bench->phi_at[i] = bench->phi_at[0];
   }
   if (draw) {
     for (int t = count; t % WB_TOPIC_LANES != 0; t++) bench->token[t] = 0;
     uniforms_of[s->isa](draw->key, draw->iteration, bench->token, count, bench->uniform);
   }
   draw_pairs *const loop = s->settings.precision == WB_SINGLE ? draw_singles[s->isa] : draw_doubles[s->isa];
-  loop(s->rows, pairs, bench->theta, bench->phi, bench->count, draw ? bench->uniform : NULL, bench->sums,
-       bench->some_total, bench->topic);
+  loop(s->rows, pairs, bench->block, bench->weight, s->phi, bench->theta_at, bench->phi_at, bench->count,
+       draw ? bench->uniform : NULL, bench->sums, bench->some_total, bench->topic);
   for (int i = 0; i < pairs; i++) bench->total[entry[i].pair - pair] = bench->some_total[i];
   for (int t = 0; t < count; t++) s->topic[bench->token[t]] = bench->topic[t];
 }
@@ -499,8 +507,7 @@ static int pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t do
   logs_of[s->isa](last_pair - first_pair, bench->total);
   for (int64_t d = document; d < end; d++) {
     double sum = 0;
-    for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++)
-      sum = wb_fma((double)c->count[i], bench->total[i - first_pair], sum);
+    score_of[s->isa](c->first_pair[d + 1] - c->first_pair[d], c->count + c->first_pair[d], bench->total + (c->first_pair[d] - first_pair), &sum);
     const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
     log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), sum);
   }
