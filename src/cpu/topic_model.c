@@ -3,12 +3,14 @@
  * uses it while it is in the caches. Counts are whole numbers and sums of numbers have
  * a fixed order, so results do not depend on the threads.
  *
- * Floor of a sweep: a gamma for each topic of each term and document, which is ten
- * rounds of Philox, a logarithm and an exponential; a multiply-add and two loads for each
- * topic of each pair; and the table of phi, which passes once for each group of
+ * Floor of a sweep: a gamma for each topic of each term and document, which is half a
+ * block of Philox, two numbers from a table and an exponential where tables serve (three
+ * times that where they do not); a multiply-add and two loads for each topic of each pair,
+ * theta's from the second cache; and the table of phi, which passes once for each group of
  * documents. On the AssociatedPress counts there are 3 gammas a token with 100 topics and
- * 29 with 1,000. With AVX-512 a gamma takes about 13 ns: a third of the time with 100
- * topics and half of it with 1,000, where the rows of phi on their way from memory are most
+ * 29 with 1,000. With AVX-512 a gamma takes 5 ns. With 100 topics that is a sixth of the time,
+ * and the weights, the draws from them and going through lists of pairs are the rest; with
+ * 1,000 topics gammas are 40% and the weights, with theta and phi on their way, most
  * of the rest.
  */
 #include "core/rounding.h"
@@ -30,10 +32,12 @@
 #include "core/topic_tables.h"
 #include "numeric/memory.h"
 
-/* Pairs and tokens that pass together, and the most bytes of the sums of pairs whose
- * tokens are drawn together, if there are more than 8. */
+/* Pairs and tokens that pass together, and pairs of the next pass that a pass knows. */
 #define TOPIC_PAIRS 64
 #define TOPIC_TOKENS 1024
+#define TOPIC_MORE_PAIRS 24
+/* The most bytes of the sums of pairs whose tokens are drawn together, if these are more
+ * than 8. */
 #define TOPIC_SUMS ((size_t)128 * 1024)
 
 /* Gammas that pass together. */
@@ -248,11 +252,11 @@ typedef struct workbench {
   int64_t total_room;
   topic_gamma_room *room;
   double uniform[TOPIC_TOKENS];
-  double some_total[TOPIC_PAIRS + 8];
+  double some_total[TOPIC_PAIRS + TOPIC_MORE_PAIRS];
   uint32_t token[TOPIC_TOKENS];
   uint16_t topic[TOPIC_TOKENS];
-  int32_t count[TOPIC_PAIRS + 8];
-  uint64_t theta_at[TOPIC_PAIRS + 8], phi_at[TOPIC_PAIRS + 8]; /* where rows begin */
+  int32_t count[TOPIC_PAIRS + TOPIC_MORE_PAIRS];
+  uint64_t theta_at[TOPIC_PAIRS + TOPIC_MORE_PAIRS], phi_at[TOPIC_PAIRS + TOPIC_MORE_PAIRS]; /* where rows begin */
 } workbench;
 
 static void workbench_close(workbench *bench) {
@@ -463,9 +467,9 @@ static void pass_entries(wb_topic_session *s, const wb_topic_draw *draw, int64_t
     if (draw)
       for (int32_t t = 0; t < bench->count[i]; t++) bench->token[count++] = entry[i].token + (uint32_t)(skip + t);
   }
-  for (int i = pairs; i < pairs + 8; i++) {
+  for (int i = pairs; i < pairs + TOPIC_MORE_PAIRS; i++) {
     bench->theta_at[i] = bench->theta_at[0];
-    bench->phi_at[i] = bench->phi_at[0];
+    bench->phi_at[i] = first + i < s->corpus.pairs ? (size_t)entry[i].term * s->width : bench->phi_at[i - 1];
   }
   if (draw) {
     for (int t = count; t % WB_TOPIC_LANES != 0; t++) bench->token[t] = 0;

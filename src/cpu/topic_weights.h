@@ -8,14 +8,16 @@
 
 #define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Eight accumulators are 4 (double) or 8 (single) pairs with AVX-512, 2 or 4 with AVX2. */
-#define REAL_PAIRS (VECTORS >= 8 ? 1 : 8 / VECTORS)
+/* Each multiply-add takes two loads, so four chains of them keep a core busy. */
+#define REAL_PAIRS (VECTORS >= 8 ? 1 : VECTORS >= 4 ? 2 : 4)
 
 /* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x
- * WB_TOPIC_LANES. `pairs` is a constant at each call. */
+ * WB_TOPIC_LANES. `pairs` is a constant at each call. Meanwhile `aheads` rows of phi are
+ * fetched from memory. */
 static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, int rows,
                                                                          const REAL *const *theta,
-                                                                         const REAL *const *phi, REAL *sums) {
+                                                                         const REAL *const *phi, const REAL *const *ahead,
+                                                                         int aheads, REAL *sums) {
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   const REAL *share[8], *line[8];
   REAL_VECTOR sum[8][8];
@@ -30,6 +32,12 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const i
     const int end = (s + 1) * stretch < rows ? (s + 1) * stretch : rows;
     for (int r = s * stretch; r < end; r++) {
       const size_t at = (size_t)r * WB_TOPIC_LANES;
+#if defined(__GNUC__)
+      for (int i = 0; i < aheads; i++) {
+        __builtin_prefetch(ahead[i] + at);
+        if (sizeof(REAL) == 8) __builtin_prefetch(ahead[i] + at + 8);
+      }
+#endif
       WB_UNROLL
       for (int i = 0; i < pairs; i++) {
         WB_UNROLL
@@ -158,7 +166,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_tile)(int row
 #endif
 
 /* Draws the topics of the tokens of `pairs` pairs, count[i] of pair i with the rows at
- * theta_at[i] and phi_at[i], 8 pairs more than there are. total[i] takes the sum of the
+ * theta_at[i] and phi_at[i], TOPIC_MORE_PAIRS more than there are, whose rows of phi are
+ * those that come next. total[i] takes the sum of the
  * weights of pair i, `topic` a number from 0 a token. Without `uniform` nothing is drawn.
  * block: pairs whose sums fit into room, a multiple of 8, at most TOPIC_PAIRS. */
 static void REAL_NAME(topic_draw)(int rows, int pairs, int block, const void *all_theta, const void *all_phi,
@@ -167,25 +176,22 @@ static void REAL_NAME(topic_draw)(int rows, int pairs, int block, const void *al
                                   double *restrict total, uint16_t *restrict topic) {
   const REAL *const theta = all_theta, *const phi = all_phi;
   REAL *const sums = room;
-  const size_t width = (size_t)rows * WB_TOPIC_LANES;
   const size_t size = (size_t)wb_topic_stretches(rows) * WB_TOPIC_LANES;
+  const int ahead = rows <= 16 ? 16 : 8;
   double trees[TOPIC_PAIRS * (WB_TOPIC_TREE + 1)];
   for (int start = 0; start < pairs; start += block) {
     const int end = pairs - start < block ? pairs : start + block;
     int tokens = 0;
     for (int first = start; first < end; first += REAL_PAIRS) {
-      const REAL *share[8], *line[8];
-#if defined(__GNUC__)
-      /* The next rows come from memory while these are used. */
-      for (int i = first + REAL_PAIRS; i < first + 2 * REAL_PAIRS && i < pairs; i++)
-        if (phi_at[i] != phi_at[i - 1])
-          for (size_t at = 0; at < width; at += 64 / sizeof(REAL)) __builtin_prefetch(phi + phi_at[i] + at);
-#endif
+      const REAL *share[4], *line[4], *next[4];
+      int nexts = 0;
+      for (int i = first + ahead; i < first + ahead + REAL_PAIRS; i++)
+        if (phi_at[i] != phi_at[i - 1]) next[nexts++] = phi + phi_at[i];
       for (int i = 0; i < REAL_PAIRS; i++) {
         share[i] = theta + theta_at[first + i];
         line[i] = phi + phi_at[first + i];
       }
-      REAL_NAME(add_weights)(REAL_PAIRS, rows, share, line, sums + (size_t)(first - start) * size);
+      REAL_NAME(add_weights)(REAL_PAIRS, rows, share, line, next, nexts, sums + (size_t)(first - start) * size);
     }
     for (int i = start; i < end; i++) {
       const REAL *const own = sums + (size_t)(i - start + 1) * size - WB_TOPIC_LANES;
