@@ -200,7 +200,7 @@ size_t document_shared(int rows, int teams) {
 /* A block a document, 16 threads a team. Each pair reads sizeof(Real) bytes of phi a
  * topic, coalesced, mostly from the second-level cache, for one multiply-add. */
 template <typename Real, bool Strips>
-__global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES, 4) topic_documents(document_arguments<Real> a) {
+__global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES, Strips ? 4 : 0) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(double, value);
   const int teams = static_cast<int>(blockDim.x) / WB_TOPIC_LANES;
   const int team = static_cast<int>(threadIdx.x) / WB_TOPIC_LANES, lane = static_cast<int>(threadIdx.x) % WB_TOPIC_LANES;
