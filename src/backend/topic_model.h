@@ -58,6 +58,9 @@ typedef struct wb_topic_draw {
   int mean; /* instead of a Dirichlet draw take its mean */
   const double *alpha; /* topics, > 0 */
   double beta;         /* > 0 */
+  /* Whether gammas come from the tables of core/random_gamma_strips.h, for shapes alpha[0]
+   * and more, which all alphas must be, and beta and more. */
+  int alpha_tables, beta_tables;
 } wb_topic_draw;
 
 typedef struct wb_topic_model_functions {

@@ -1,6 +1,39 @@
 /* The hot loops of the topic model, included once for each instruction set by
  * isa.h: the weights of a token in both precisions, gammas and uniforms in double. */
 
+#include "numeric/philox_loops.h"
+
+/* Numbers of a table at some places. */
+static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
+#if WB_VECTOR_BYTES == 64
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8)
+    _mm512_storeu_pd(value + i, _mm512_i64gather_pd(_mm512_loadu_si512(at + i), table, 8));
+#elif WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
+    _mm256_storeu_pd(value + i, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at + i)), 8));
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) value[i] = table[at[i]];
+#endif
+}
+
+/* One bit for each lane of a tile of masks. */
+static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
+  uint32_t bits = 0;
+#if WB_VECTOR_BYTES == 64
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) bits |= (uint32_t)_mm512_movepi64_mask(_mm512_loadu_si512(mask + i)) << i;
+#elif WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
+    bits |= (uint32_t)_mm256_movemask_pd(_mm256_loadu_pd((const double *)(const void *)(mask + i))) << i;
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) bits |= (uint32_t)(mask[i] & 1) << i;
+#endif
+  return bits;
+}
+
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
 #define REAL_VECTOR wb_vector
@@ -8,6 +41,12 @@
 #define REAL_SET WB_VECTOR_SET
 #define REAL_SCALAR_FMA wb_fma
 #define REAL_WEIGHT wb_topic_weight
+#if WB_VECTOR_BYTES == 64
+#define REAL_GATHER(to, table, at) _mm512_storeu_pd(to, _mm512_i64gather_pd(_mm512_loadu_si512(at), table, 8))
+#else
+#define REAL_GATHER(to, table, at) \
+  _mm256_storeu_pd(to, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 8))
+#endif
 #include "cpu/topic_weights.h"
 
 #define REAL float
@@ -17,9 +56,13 @@
 #define REAL_SET WB_VECTOR_SETF
 #define REAL_SCALAR_FMA wb_fmaf
 #define REAL_WEIGHT wb_topic_weightf
+#if WB_VECTOR_BYTES == 64
+#define REAL_GATHER(to, table, at) _mm256_storeu_ps(to, _mm512_i64gather_ps(_mm512_loadu_si512(at), table, 4))
+#else
+#define REAL_GATHER(to, table, at) \
+  _mm_storeu_ps(to, _mm256_i64gather_ps(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 4))
+#endif
 #include "cpu/topic_weights.h"
-
-#include "numeric/philox_loops.h"
 
 /* Trial 0 of a tile of gammas of shapes below 1: the proposals, whether they are
  * accepted for sure, and whether they are rejected for sure. */
@@ -67,22 +110,6 @@ static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int 
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++)
     accepted[i] = wb_mask(wb_gamma_large_accept(shape[i] - 0.3333333333333333, normal[i], t[i], wb_uniform(second[i])));
-}
-
-/* One bit for each lane of a tile of masks. */
-static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
-  uint32_t bits = 0;
-#if WB_VECTOR_BYTES == 64
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 8) bits |= (uint32_t)_mm512_movepi64_mask(_mm512_loadu_si512(mask + i)) << i;
-#elif WB_VECTOR_BYTES == 32
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
-    bits |= (uint32_t)_mm256_movemask_pd(_mm256_loadu_pd((const double *)(const void *)(mask + i))) << i;
-#else
-  for (int i = 0; i < WB_PHILOX_TILE; i++) bits |= (uint32_t)(mask[i] & 1) << i;
-#endif
-  return bits;
 }
 
 /* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
@@ -191,6 +218,149 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
   WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
 }
 
+/* The tables of the shapes base, base + 1, ... */
+static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strips) {
+  wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
+}
+
+/* one[0], two[0], one[1], two[1], ... */
+static inline __attribute__((always_inline)) void WB_NAME(interleave_tile)(const uint64_t *one, const uint64_t *two,
+                                                                           uint64_t *both) {
+#if WB_VECTOR_BYTES == 64
+  const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) {
+    const __m512i a = _mm512_loadu_si512(one + i), b = _mm512_loadu_si512(two + i);
+    _mm512_storeu_si512(both + 2 * i, _mm512_permutex2var_epi64(a, low, b));
+    _mm512_storeu_si512(both + 2 * i + 8, _mm512_permutex2var_epi64(a, high, b));
+  }
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    both[2 * i] = one[i];
+    both[2 * i + 1] = two[i];
+  }
+#endif
+}
+
+/* Decides the points of a list that the quick test left open, and tries again until all
+ * are accepted. */
+static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration,
+                                                                         uint64_t first, const wb_gamma_strips *strips,
+                                                                         topic_strip_list *restrict list, int open,
+                                                                         double *restrict draw) {
+  uint64_t element[WB_PHILOX_TILE], block[WB_PHILOX_TILE], more[WB_PHILOX_TILE], next[WB_PHILOX_TILE], at[WB_PHILOX_TILE];
+  uint64_t accepted[WB_PHILOX_TILE], quick[WB_PHILOX_TILE];
+  double shape[WB_PHILOX_TILE], area[WB_PHILOX_TILE], top[WB_PHILOX_TILE], last[WB_PHILOX_TILE];
+  double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE], draws[WB_PHILOX_TILE], next_draws[WB_PHILOX_TILE];
+  const double *const law = &strips->law[0].shape, *const strip = &strips->strip[0][0].start;
+  for (uint64_t trial = 1; open > 0; trial++) {
+    int left = 0;
+    /* Whole tiles: the last of the list fills up the last one. */
+    for (int i = open; i % WB_PHILOX_TILE != 0; i++) {
+      list->index[i] = list->index[open - 1];
+      list->count[i] = list->count[open - 1];
+      list->bits[i] = list->bits[open - 1];
+    }
+    for (int begin = 0; begin < open; begin += WB_PHILOX_TILE) {
+      const int tile = open - begin < WB_PHILOX_TILE ? open - begin : WB_PHILOX_TILE;
+      const uint64_t *const count = list->count + begin, *const bits = list->bits + begin;
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        element[i] = first + (uint64_t)list->index[begin + i];
+        block[i] = trial;
+        at[i] = count[i] * 4;
+      }
+      WB_NAME(philox_tile)(key, purpose, iteration, block, element, more, next);
+      WB_NAME(gather_tile)(law, at, shape);
+      WB_NAME(gather_tile)(law + 1, at, area);
+      WB_NAME(gather_tile)(law + 2, at, top);
+      WB_NAME(gather_tile)(law + 3, at, last);
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = (count[i] * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
+      WB_NAME(gather_tile)(strip, at, start);
+      WB_NAME(gather_tile)(strip + 1, at, width);
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        double log_draw;
+        accepted[i] = wb_mask(wb_gamma_strip_accept(shape[i], area[i], top[i], last[i], start[i], width[i], bits[i], more[i], &log_draw));
+        draws[i] = wb_exp_weight(log_draw);
+      }
+      /* The next trial's point. */
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = (count[i] * WB_GAMMA_STRIPS + wb_gamma_strip_index(next[i])) * 2;
+      WB_NAME(gather_tile)(strip, at, start);
+      WB_NAME(gather_tile)(strip + 1, at, width);
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        quick[i] = wb_mask(wb_gamma_strip_quick(width[i], next[i]));
+        next_draws[i] = wb_exp_weight(wb_gamma_strip_log(start[i], width[i], next[i]));
+      }
+      for (int i = 0; i < tile; i++) {
+        const int32_t index = list->index[begin + i];
+        draw[index] = accepted[i] ? draws[i] : next_draws[i];
+        list->index[left] = index;
+        list->count[left] = count[i];
+        list->bits[left] = next[i];
+        left += (accepted[i] | quick[i]) == 0;
+      }
+    }
+    open = left;
+  }
+}
+
+/* Gamma draws of elements first.. first + count - 1 of shapes base + tally, base being the
+ * tables', at most TOPIC_GAMMAS of them; tally and draw have room for whole tiles. Shapes
+ * that are too large for the tables come from trials of their own, from trial 1 on: the words
+ * of trial 0 belong to the tables. */
+static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
+                                        const wb_gamma_strips *strips, int32_t *restrict tally, int count,
+                                        topic_gamma_room *restrict room, double *restrict draw) {
+  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE], at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];
+  double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE];
+  uint64_t *const words = room->word;
+  const double *const strip = &strips->strip[0][0].start;
+  const int odd = (int)(first & 1);
+  int unsure = 0, large = 0;
+  for (int i = count; i % WB_PHILOX_TILE != 0; i++) tally[i] = 0;
+  for (int begin = 0; begin < count + odd; begin += 2 * WB_PHILOX_TILE) {
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = (first >> 1) + (uint64_t)(begin / 2 + i);
+    WB_NAME(philox_tile)(key, purpose, iteration, NULL, element, one, two);
+    WB_NAME(interleave_tile)(one, two, words + begin);
+  }
+  for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
+    const uint64_t *const bits = words + odd + begin;
+    const int32_t *const number = tally + begin;
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const uint64_t law = (uint64_t)(number[i] < WB_GAMMA_COUNTS ? number[i] : 0);
+      at[i] = (law * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
+    }
+    WB_NAME(gather_tile)(strip, at, start);
+    WB_NAME(gather_tile)(strip + 1, at, width);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      draw[begin + i] = wb_exp_weight(wb_gamma_strip_log(start[i], width[i], bits[i]));
+      open[i] = ~wb_mask(wb_gamma_strip_quick(width[i], bits[i])) | wb_mask(number[i] >= WB_GAMMA_COUNTS);
+    }
+    const uint32_t present = count - begin < WB_PHILOX_TILE ? (1u << (count - begin)) - 1 : (uint32_t)-1;
+    for (uint32_t rest = WB_NAME(mask_bits)(open) & present; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      if (number[lane] < WB_GAMMA_COUNTS) {
+        room->strips.index[unsure] = begin + lane;
+        room->strips.count[unsure] = (uint64_t)number[lane];
+        room->strips.bits[unsure++] = bits[lane];
+      } else {
+        room->large.index[large] = begin + lane;
+        room->large.shape[large] = strips->law[0].shape + (double)number[lane];
+        room->large.trial[large++] = 1;
+      }
+    }
+  }
+  WB_NAME(finish_strips)(key, purpose, iteration, first, strips, &room->strips, unsure, draw);
+  WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
+}
+
 /* The uniforms of tokens, `tokens` rounded up to whole tiles. */
 static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
                                     double *restrict uniform) {
@@ -210,4 +380,12 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 /* Logs in place. */
 static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
   for (int64_t i = 0; i < count; i++) value[i] = wb_log(value[i]);
+}
+
+/* Adds the logs of a document's pairs, each as often as it has tokens. */
+static void WB_NAME(topic_score)(int64_t pairs, const int32_t *restrict count, const double *restrict log_total,
+                                 double *restrict sum) {
+  double own = *sum;
+  for (int64_t i = 0; i < pairs; i++) own = wb_fma((double)count[i], log_total[i], own);
+  *sum = own;
 }

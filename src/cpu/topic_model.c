@@ -3,12 +3,14 @@
  * uses it while it is in the caches. Counts are whole numbers and sums of numbers have
  * a fixed order, so results do not depend on the threads.
  *
- * Floor of a sweep: a gamma for each topic of each term and document, which is ten
- * rounds of Philox, a logarithm and an exponential; a multiply-add and two loads for each
- * topic of each pair; and the table of phi, which passes once for each group of
+ * Floor of a sweep: a gamma for each topic of each term and document, which is half a
+ * block of Philox, two numbers from a table and an exponential where tables serve (three
+ * times that where they do not); a multiply-add and two loads for each topic of each pair,
+ * theta's from the second cache; and the table of phi, which passes once for each group of
  * documents. On the AssociatedPress counts there are 3 gammas a token with 100 topics and
- * 29 with 1,000. With AVX-512 a gamma takes about 13 ns: a third of the time with 100
- * topics and half of it with 1,000, where the rows of phi on their way from memory are most
+ * 29 with 1,000. With AVX-512 a gamma takes 5 ns. With 100 topics that is a sixth of the time,
+ * and the weights, the draws from them and going through lists of pairs are the rest; with
+ * 1,000 topics gammas are 40% and the weights, with theta and phi on their way, most
  * of the rest.
  */
 #include "core/rounding.h"
@@ -24,10 +26,19 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_beta.h"
+#include "core/random_gamma_strips.h"
 #include "core/random_gamma_trial.h"
 #include "core/topic_draw.h"
 #include "core/topic_tables.h"
 #include "numeric/memory.h"
+
+/* Pairs and tokens that pass together, and pairs of the next pass that a pass knows. */
+#define TOPIC_PAIRS 64
+#define TOPIC_TOKENS 1024
+#define TOPIC_MORE_PAIRS 24
+/* The most bytes of the sums of pairs whose tokens are drawn together, if these are more
+ * than 8. */
+#define TOPIC_SUMS ((size_t)128 * 1024)
 
 /* Gammas that pass together. */
 #define TOPIC_GAMMAS 1024
@@ -39,16 +50,21 @@ typedef struct topic_gamma_list {
   uint64_t trial[TOPIC_GAMMAS];
 } topic_gamma_list;
 
+/* Points whose strips leave open whether they are accepted. */
+typedef struct topic_strip_list {
+  int32_t index[TOPIC_GAMMAS];
+  uint64_t count[TOPIC_GAMMAS];
+  uint64_t bits[TOPIC_GAMMAS];
+} topic_strip_list;
+
 typedef struct topic_gamma_room {
   topic_gamma_list small, large;
+  topic_strip_list strips;
+  uint64_t word[TOPIC_GAMMAS + 32];
 } topic_gamma_room;
 
 #define WB_LOOPS "cpu/topic_loops.h"
 #include "numeric/isa.h"
-
-/* Pairs and tokens that pass together. */
-#define TOPIC_PAIRS 64
-#define TOPIC_TOKENS 1024
 
 /* Documents whose theta stays in the second cache while the terms pass in order, so that
  * the row of a term is fetched once for all of them: so many bytes of theta at least, and
@@ -75,24 +91,33 @@ struct wb_topic_session {
   void *phi;        /* terms x width, in the precision of the weights: gammas or means */
   double *leaf_sum; /* leaves x topics */
   double *inverse;  /* topics: 1 over the sum of a topic's gammas */
+  wb_gamma_strips *term_strips, *share_strips; /* NULL until they serve */
 };
 
-typedef void draw_pairs(int rows, int pairs, const void *const *theta, const void *const *phi, const int32_t *count,
-                        const double *uniform, void *sums, double *total, uint16_t *topic);
+typedef void draw_pairs(int rows, int pairs, int block, const void *all_theta, const void *all_phi, const uint64_t *theta_at,
+                        const uint64_t *phi_at, const int32_t *count, const double *uniform, void *sums, double *total,
+                        uint16_t *topic);
 typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
 typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
 typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
                     const double *inverse, int count, topic_gamma_room *room, double *draw);
+typedef void build_strips(double base, int count, wb_gamma_strips *strips);
+typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, const wb_gamma_strips *strips,
+                          int32_t *tally, int count, topic_gamma_room *room, double *draw);
 typedef void uniforms(uint64_t key, uint32_t iteration, const uint32_t *token, int tokens, double *uniform);
 typedef void logs(int64_t count, double *value);
+typedef void add_score(int64_t pairs, const int32_t *count, const double *log_total, double *sum);
 
 static draw_pairs *const draw_doubles[] = WB_ISA_TABLE(topic_draw_double);
 static draw_pairs *const draw_singles[] = WB_ISA_TABLE(topic_draw_single);
 static narrow_double *const narrow_doubles[] = WB_ISA_TABLE(topic_narrow_double);
 static narrow_single *const narrow_singles[] = WB_ISA_TABLE(topic_narrow_single);
 static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
+static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
+static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
 static uniforms *const uniforms_of[] = WB_ISA_TABLE(topic_uniforms);
 static logs *const logs_of[] = WB_ISA_TABLE(topic_logs);
+static add_score *const score_of[] = WB_ISA_TABLE(topic_score);
 
 static size_t real_size(const wb_topic_session *s) {
   return s->settings.precision == WB_SINGLE ? sizeof(float) : sizeof(double);
@@ -109,6 +134,8 @@ static void close_session(wb_topic_session *s) {
   wb_aligned_free(s->phi);
   wb_aligned_free(s->leaf_sum);
   free(s->inverse);
+  wb_aligned_free(s->term_strips);
+  wb_aligned_free(s->share_strips);
   free(s);
 }
 
@@ -172,7 +199,7 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->inverse = calloc((size_t)settings->topics, sizeof(double));
   /* Enough groups for the threads to share them evenly. */
   const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
-  const int64_t share = corpus->documents / (8 * (int64_t)run->threads);
+  const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
   s->group = fit < share ? fit : share;
   if (s->group < 1) s->group = 1;
   if (!list_pairs(s) || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
@@ -214,21 +241,22 @@ static double document_work(const wb_topic_session *s) {
 typedef struct workbench {
   int rows;         /* documents or terms whose gammas are drawn together */
   double *shape;    /* rows x topics */
+  int32_t *tally;   /* rows x topics: tokens */
   double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
-  double *sums;     /* 8 pairs x stretches x lanes, likewise */
+  int block;        /* pairs whose tokens are drawn together */
+  double *sums;     /* block x stretches x lanes, likewise */
   double *norm;     /* documents of a group */
   double *total;    /* pairs of the group */
   int64_t total_room;
-  int32_t *tally;   /* topics */
   topic_gamma_room *room;
   double uniform[TOPIC_TOKENS];
-  double some_total[TOPIC_PAIRS + 8];
+  double some_total[TOPIC_PAIRS + TOPIC_MORE_PAIRS];
   uint32_t token[TOPIC_TOKENS];
   uint16_t topic[TOPIC_TOKENS];
-  int32_t count[TOPIC_PAIRS + 8];
-  const void *theta[TOPIC_PAIRS + 8], *phi[TOPIC_PAIRS + 8];
+  int32_t count[TOPIC_PAIRS + TOPIC_MORE_PAIRS];
+  uint64_t theta_at[TOPIC_PAIRS + TOPIC_MORE_PAIRS], phi_at[TOPIC_PAIRS + TOPIC_MORE_PAIRS]; /* where rows begin */
 } workbench;
 
 static void workbench_close(workbench *bench) {
@@ -242,20 +270,23 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const int topics = s->settings.topics;
   const int rows = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
   const size_t lanes = WB_TOPIC_LANES, size = (size_t)wb_topic_stretches(s->rows) * lanes;
+  int block = TOPIC_PAIRS;
+  while (block > 8 && (size_t)block * size * real_size(s) > TOPIC_SUMS) block /= 2;
   const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
   const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
-  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + 8 * size + (size_t)documents) * sizeof(double) +
-                                   (size_t)topics * sizeof(int32_t));
+  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + (size_t)block * size + (size_t)documents) * sizeof(double) +
+                                   gammas * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
   bench->rows = rows;
+  bench->block = block;
   bench->room = (topic_gamma_room *)(memory + head);
   bench->shape = (double *)(memory + head + room);
   bench->value = bench->shape + gammas;
   bench->inverse = bench->value + gammas;
   bench->sums = bench->inverse + gammas;
-  bench->weight = (char *)(bench->sums + 8 * size);
+  bench->weight = (char *)(bench->sums + (size_t)block * size);
   bench->norm = (double *)bench->weight + weights;
   bench->tally = (int32_t *)(bench->norm + documents);
   bench->total = NULL;
@@ -293,16 +324,38 @@ static void narrow(const wb_topic_session *s, const double *value, const double 
   }
 }
 
+/* The tables of a base in *strips, built unless they are there from an earlier sweep. */
+static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strips **strips, wb_message *message) {
+  if (!*strips) {
+    *strips = wb_aligned_malloc(sizeof **strips);
+    if (!*strips) return wb_out_of_memory(message, "tables of gammas", sizeof **strips);
+    (*strips)->law[0].shape = 0;
+  }
+  if ((*strips)->law[0].shape == base) return WB_OK;
+  build_strips *const build = strips_of[s->isa];
+  wb_gamma_strips *const all = *strips;
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+  for (int count = 0; count < WB_GAMMA_COUNTS; count++) build(base, count, all);
+  return WB_OK;
+}
+
 /* Gammas of `rows` rows from `first` on, or their shapes where the mean is wanted, into
- * bench->value. */
-static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, int64_t first,
-                        int rows, workbench *bench) {
-  const int count = rows * s->settings.topics;
-  if (draw->mean) {
-    memcpy(bench->value, bench->shape, (size_t)count * sizeof(double));
+ * bench->value, from bench->tally and the shape of a count of 0: `base` of topic k or, if
+ * NULL, `common`. strips: tables of `common`, or NULL. */
+static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, const double *base,
+                        double common, const wb_gamma_strips *strips, int64_t first, int rows, workbench *bench) {
+  const int topics = s->settings.topics, count = rows * topics;
+  const uint64_t element = (uint64_t)first * (uint64_t)topics;
+  if (strips) {
+    for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
+      strip_gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips, bench->tally + begin,
+                              count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
     return;
   }
-  const uint64_t element = (uint64_t)first * (uint64_t)s->settings.topics;
+  double *const shape = draw->mean ? bench->value : bench->shape;
+  for (int i = 0; i < count; i += topics)
+    for (int k = 0; k < topics; k++) shape[i + k] = (base ? base[k] : common) + (double)bench->tally[i + k];
+  if (draw->mean) return;
   for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
     gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
                       bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
@@ -326,6 +379,12 @@ static void count_document(const wb_topic_session *s, int64_t document, int32_t 
 static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
   const int topics = s->settings.topics;
   const int64_t leaves = leaves_of(s);
+  const wb_gamma_strips *strips = NULL;
+  if (draw->beta_tables) {
+    const int status = prepare_strips(s, draw->beta, &s->term_strips, message);
+    if (status != WB_OK) return status;
+    strips = s->term_strips;
+  }
   int failed = 0;
   const int threads = useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
 #pragma omp parallel num_threads(threads)
@@ -335,7 +394,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
 #pragma omp atomic write
       failed = 1;
     }
-    if (bench) workbench_inverse(s, NULL, draw->beta, bench);
+    if (bench && !strips) workbench_inverse(s, NULL, draw->beta, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       if (!bench) continue;
@@ -345,11 +404,8 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
       const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
       for (int64_t term = first; term < end; term += bench->rows) {
         const int rows = end - term < bench->rows ? (int)(end - term) : bench->rows;
-        for (int r = 0; r < rows; r++) {
-          count_term(s, term + r, bench->tally);
-          for (int k = 0; k < topics; k++) bench->shape[r * topics + k] = draw->beta + (double)bench->tally[k];
-        }
-        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, term, rows, bench);
+        for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
+        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, NULL, draw->beta, strips, term, rows, bench);
         for (int r = 0; r < rows; r++) {
           const double *value = bench->value + r * topics;
           for (int k = 0; k < topics; k++) sum[k] += value[k];
@@ -403,26 +459,25 @@ static double value_sum(const wb_topic_session *s, const double *value) {
 static void pass_entries(wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int pairs, int64_t document,
                          int64_t pair, int32_t skip, int32_t tokens, workbench *bench) {
   const topic_entry *entry = s->entry + first;
-  const size_t bytes = s->width * real_size(s);
   int count = 0;
   for (int i = 0; i < pairs; i++) {
-    bench->theta[i] = bench->weight + (size_t)(entry[i].document - document) * bytes;
-    bench->phi[i] = (const char *)s->phi + (size_t)entry[i].term * bytes;
+    bench->theta_at[i] = (size_t)(entry[i].document - document) * s->width;
+    bench->phi_at[i] = (size_t)entry[i].term * s->width;
     bench->count[i] = tokens > 0 ? tokens : entry[i].count;
     if (draw)
       for (int32_t t = 0; t < bench->count[i]; t++) bench->token[count++] = entry[i].token + (uint32_t)(skip + t);
   }
-  for (int i = pairs; i < pairs + 8; i++) {
-    bench->theta[i] = bench->theta[0];
-    bench->phi[i] = bench->phi[0];
+  for (int i = pairs; i < pairs + TOPIC_MORE_PAIRS; i++) {
+    bench->theta_at[i] = bench->theta_at[0];
+    bench->phi_at[i] = first + i < s->corpus.pairs ? (size_t)entry[i].term * s->width : bench->phi_at[i - 1];
   }
   if (draw) {
     for (int t = count; t % WB_TOPIC_LANES != 0; t++) bench->token[t] = 0;
     uniforms_of[s->isa](draw->key, draw->iteration, bench->token, count, bench->uniform);
   }
   draw_pairs *const loop = s->settings.precision == WB_SINGLE ? draw_singles[s->isa] : draw_doubles[s->isa];
-  loop(s->rows, pairs, bench->theta, bench->phi, bench->count, draw ? bench->uniform : NULL, bench->sums,
-       bench->some_total, bench->topic);
+  loop(s->rows, pairs, bench->block, bench->weight, s->phi, bench->theta_at, bench->phi_at, bench->count,
+       draw ? bench->uniform : NULL, bench->sums, bench->some_total, bench->topic);
   for (int i = 0; i < pairs; i++) bench->total[entry[i].pair - pair] = bench->some_total[i];
   for (int t = 0; t < count; t++) s->topic[bench->token[t]] = bench->topic[t];
 }
@@ -456,8 +511,7 @@ static int pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t do
   logs_of[s->isa](last_pair - first_pair, bench->total);
   for (int64_t d = document; d < end; d++) {
     double sum = 0;
-    for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++)
-      sum = wb_fma((double)c->count[i], bench->total[i - first_pair], sum);
+    score_of[s->isa](c->first_pair[d + 1] - c->first_pair[d], c->count + c->first_pair[d], bench->total + (c->first_pair[d] - first_pair), &sum);
     const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
     log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), sum);
   }
@@ -465,17 +519,14 @@ static int pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t do
 }
 
 /* theta of documents first..end - 1 into bench->weight. */
-static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
-                       workbench *bench, double *theta) {
+static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips, int64_t first,
+                       int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
   const size_t bytes = s->width * real_size(s);
   for (int64_t d = first; d < end; d += bench->rows) {
     const int rows = end - d < bench->rows ? (int)(end - d) : bench->rows;
-    for (int r = 0; r < rows; r++) {
-      count_document(s, d + r, bench->tally);
-      for (int k = 0; k < topics; k++) bench->shape[r * topics + k] = draw->alpha[k] + (double)bench->tally[k];
-    }
-    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, d, rows, bench);
+    for (int r = 0; r < rows; r++) count_document(s, d + r, bench->tally + r * topics);
+    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, draw->alpha, 0, strips, d, rows, bench);
     for (int r = 0; r < rows; r++) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(d + r - first);
@@ -493,6 +544,12 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
                           double *theta, wb_message *message) {
   const int64_t documents = s->corpus.documents, groups = (documents + s->group - 1) / s->group;
   const size_t topics = (size_t)s->settings.topics;
+  const wb_gamma_strips *strips = NULL;
+  if (draw && draw->alpha_tables) {
+    const int status = prepare_strips(s, draw->alpha[0], &s->share_strips, message);
+    if (status != WB_OK) return status;
+    strips = s->share_strips;
+  }
   int failed = 0;
   const int threads = useful_threads(s, document_work(s), groups);
 #pragma omp parallel num_threads(threads)
@@ -502,7 +559,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
 #pragma omp atomic write
       failed = 1;
     }
-    if (bench && draw) workbench_inverse(s, draw->alpha, 0, bench);
+    if (bench && draw && !strips) workbench_inverse(s, draw->alpha, 0, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t group = 0; group < groups; group++) {
       if (!bench) continue;
@@ -514,7 +571,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
           bench->norm[d - first] = 1;
         }
       } else {
-        draw_group(s, draw, first, end, bench, theta);
+        draw_group(s, draw, strips, first, end, bench, theta);
       }
       if (!pass_group(s, draw, first, end, bench, log_likelihood)) {
 #pragma omp atomic write

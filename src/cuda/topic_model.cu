@@ -17,6 +17,7 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_beta.h"
+#include "core/random_gamma_strips.h"
 #include "core/random_gamma_trial.h"
 #include "core/topic_draw.h"
 #include "core/topic_tables.h"
@@ -70,13 +71,43 @@ __device__ void count_document(const device_corpus &c, int64_t document, const u
   __syncthreads();
 }
 
+/* The tables of a base: a block a shape, a thread a side. Some 400 steps, one after the
+ * other, of two exponentials. */
+__global__ void topic_strips(double base, wb_gamma_strips *strips) {
+  __shared__ int count[2];
+  __shared__ wb_gamma_strip tail[2];
+  const int side = static_cast<int>(threadIdx.x), number = static_cast<int>(blockIdx.x);
+  wb_gamma_strip *const strip = strips->strip[number];
+  wb_gamma_law law;
+  bool fits = false;
+  wb_gamma_strips_begin(base + static_cast<double>(number), &law);
+  while (!fits) {
+    count[side] = wb_gamma_strips_side(&law, side == 0 ? -1.0 : 1.0, strip, &tail[side]);
+    __syncthreads();
+    fits = wb_gamma_strips_fit(&law, count[0] + count[1]) != 0;
+    __syncthreads();
+  }
+  if (side > 0) return;
+  wb_gamma_strips_end(&law, count[0], count[1], tail[0], tail[1], strip);
+  strips->law[number] = law;
+}
+
+/* A gamma of shape base + count, from the tables if `Strips`. */
+template <bool Strips>
+__device__ __forceinline__ double draw_gamma(const wb_gamma_strips *strips, uint64_t key, uint32_t purpose, uint32_t iteration,
+                                             uint64_t element, double base, int32_t count) {
+  if (!Strips) return wb_draw_gamma_by_trials(key, purpose, iteration, element, base + static_cast<double>(count));
+  if (count < WB_GAMMA_COUNTS) return wb_exp_weight(wb_draw_log_gamma_by_strips(strips, count, key, purpose, iteration, element));
+  return wb_draw_gamma_large(key, purpose, iteration, element, base + static_cast<double>(count), 1);
+}
+
 /* A block a leaf of terms: gammas of all topics, term after term, and their sums. 4 bytes
  * of shared memory a topic. Writes sizeof(Real) a term and topic; what it computes, about
- * 300 operations a gamma, is more than what it writes. */
-template <typename Real>
+ * 100 operations a gamma with tables and 300 without, is more than what it writes. */
+template <typename Real, bool Strips>
 __global__ void __launch_bounds__(TERM_THREADS)
     topic_terms(device_corpus c, const uint16_t *topic, int topics, size_t width, uint64_t key, uint32_t iteration,
-                int mean, double beta, Real *phi, double *leaf_sum) {
+                int mean, double beta, const wb_gamma_strips *strips, Real *phi, double *leaf_sum) {
   WB_DYNAMIC_SHARED(int32_t, tally);
   const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_TOPIC_LEAF;
   const int64_t end = first + WB_TOPIC_LEAF < c.terms ? first + WB_TOPIC_LEAF : c.terms;
@@ -85,9 +116,9 @@ __global__ void __launch_bounds__(TERM_THREADS)
   for (int64_t term = first; term < end; term++) {
     count_term(c, term, topic, topics, tally);
     for (int k = static_cast<int>(threadIdx.x); k < topics; k += TERM_THREADS) {
-      const double shape = beta + static_cast<double>(tally[k]);
       const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-      const double value = mean ? shape : wb_draw_gamma_by_trials(key, WB_PURPOSE_TOPIC_TERM, iteration, element, shape);
+      const double value = mean ? beta + static_cast<double>(tally[k])
+                                : draw_gamma<Strips>(strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, beta, tally[k]);
       sum[k] += value;
       narrow(value, phi + static_cast<size_t>(term) * width + k);
     }
@@ -145,6 +176,7 @@ struct document_arguments {
   int topics, rows;
   const Real *phi;
   const double *inverse, *alpha;
+  const wb_gamma_strips *strips; /* tables of alpha, or NULL */
   uint64_t key;
   uint32_t iteration;
   int mean;
@@ -167,8 +199,8 @@ size_t document_shared(int rows, int teams) {
 
 /* A block a document, 16 threads a team. Each pair reads sizeof(Real) bytes of phi a
  * topic, coalesced, mostly from the second-level cache, for one multiply-add. */
-template <typename Real>
-__global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES) topic_documents(document_arguments<Real> a) {
+template <typename Real, bool Strips>
+__global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES, Strips ? 4 : 0) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(double, value);
   const int teams = static_cast<int>(blockDim.x) / WB_TOPIC_LANES;
   const int team = static_cast<int>(threadIdx.x) / WB_TOPIC_LANES, lane = static_cast<int>(threadIdx.x) % WB_TOPIC_LANES;
@@ -189,9 +221,9 @@ __global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES) topic_documents(d
   } else {
     count_document(a.corpus, d, a.topic, a.topics, tally);
     for (int k = static_cast<int>(threadIdx.x); k < a.topics; k += static_cast<int>(blockDim.x)) {
-      const double shape = a.alpha[k] + static_cast<double>(tally[k]);
       const uint64_t element = static_cast<uint64_t>(d) * static_cast<uint64_t>(a.topics) + static_cast<uint64_t>(k);
-      value[k] = a.mean ? shape : wb_draw_gamma_by_trials(a.key, WB_PURPOSE_TOPIC_SHARE, a.iteration, element, shape);
+      value[k] = a.mean ? a.alpha[k] + static_cast<double>(tally[k])
+                        : draw_gamma<Strips>(a.strips, a.key, WB_PURPOSE_TOPIC_SHARE, a.iteration, element, a.alpha[k], tally[k]);
     }
     __syncthreads();
     if (team == 0) {
@@ -318,6 +350,8 @@ struct wb_topic_session {
   wb::device_bytes phi;
   wb::device_array<double> leaf_sum, inverse, alpha, norm, total, log_likelihood, stage;
   wb::device_array<unsigned long long> tables;
+  wb::device_array<wb_gamma_strips> term_strips, share_strips;
+  double term_base = 0, share_base = 0; /* of the tables; 0: none */
 
   size_t real() const { return precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
   /* Documents whose theta, or terms whose phi, a stage holds. */
@@ -459,11 +493,27 @@ int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
   return status == WB_OK ? s->topic.download(topic, static_cast<size_t>(s->tokens), "bringing topics from the device", message) : status;
 }
 
+/* The tables of a base, made unless they are there from an earlier sweep. */
+int prepare_strips(double base, wb::device_array<wb_gamma_strips> &strips, double &last, const wb_gamma_strips **made, wb_message *message) {
+  int status = strips.size() == 0 ? strips.allocate(1, "tables of gammas", message) : WB_OK;
+  if (status == WB_OK && last != base)
+    status = wb::launch(shape_of(WB_GAMMA_COUNTS, 2, 0), topic_strips, "making tables of gammas", message, base, strips.data());
+  if (status != WB_OK) return status;
+  last = base;
+  *made = strips.data();
+  return WB_OK;
+}
+
 template <typename Real>
 int draw_terms_as(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
-  int status = wb::launch(shape_of(s->leaves, TERM_THREADS, static_cast<size_t>(s->topics) * sizeof(int32_t)), topic_terms<Real>,
+  const wb_gamma_strips *strips = nullptr;
+  int status = WB_OK;
+  if (draw->beta_tables) status = prepare_strips(draw->beta, s->term_strips, s->term_base, &strips, message);
+  if (status == WB_OK)
+    status = wb::launch(shape_of(s->leaves, TERM_THREADS, static_cast<size_t>(s->topics) * sizeof(int32_t)),
+                        strips != nullptr ? topic_terms<Real, true> : topic_terms<Real, false>,
                           "drawing terms", message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics, s->width,
-                          draw->key, draw->iteration, draw->mean, draw->beta, static_cast<Real *>(s->phi.address()), s->leaf_sum.data());
+                          draw->key, draw->iteration, draw->mean, draw->beta, strips, static_cast<Real *>(s->phi.address()), s->leaf_sum.data());
   if (status == WB_OK)
     status = wb::launch(shape_of(ceiling(s->topics, 128), 128, 0), topic_inverse, "adding terms", message,
                         static_cast<const double *>(s->leaf_sum.data()), s->leaves, s->topics, s->inverse.data());
@@ -533,7 +583,10 @@ int pass_documents_as(wb_topic_session *s, const wb_topic_draw *draw, const doub
   const size_t topics = static_cast<size_t>(s->topics);
   const int64_t at_once = given != nullptr || theta != nullptr ? s->stage_rows() : s->corpus.documents;
   int status = WB_OK;
+  const wb_gamma_strips *strips = nullptr;
   if (draw != nullptr) status = s->alpha.upload(draw->alpha, topics, "sending alpha to the device", message);
+  if (status == WB_OK && draw != nullptr && draw->alpha_tables)
+    status = prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message);
   for (int64_t first = 0; first < s->corpus.documents && status == WB_OK; first += at_once) {
     const int64_t documents = s->corpus.documents - first < at_once ? s->corpus.documents - first : at_once;
     const size_t count = static_cast<size_t>(documents) * topics;
@@ -547,6 +600,7 @@ int pass_documents_as(wb_topic_session *s, const wb_topic_draw *draw, const doub
     a.phi = static_cast<const Real *>(s->phi.address());
     a.inverse = s->inverse.data();
     a.alpha = s->alpha.data();
+    a.strips = strips;
     if (draw != nullptr) {
       a.key = draw->key;
       a.iteration = draw->iteration;
@@ -557,7 +611,8 @@ int pass_documents_as(wb_topic_session *s, const wb_topic_draw *draw, const doub
     a.theta = theta != nullptr ? s->stage.data() : nullptr;
     a.norm = s->norm.data();
     a.total = s->total.data();
-    status = wb::launch(shape_of(documents, s->teams * WB_TOPIC_LANES, document_shared<Real>(s->rows, s->teams)), topic_documents<Real>,
+    status = wb::launch(shape_of(documents, s->teams * WB_TOPIC_LANES, document_shared<Real>(s->rows, s->teams)),
+                        strips != nullptr ? topic_documents<Real, true> : topic_documents<Real, false>,
                         "drawing documents", message, a);
     if (status == WB_OK && theta != nullptr)
       status = s->stage.download(theta + static_cast<size_t>(first) * topics, count, "bringing topics from the device", message);

@@ -6,6 +6,7 @@
 
 #include "core/purpose.h"
 #include "core/random_gamma.h"
+#include "core/random_gamma_strips.h"
 #include "core/topic_tables.h"
 #include "numeric/memory.h"
 
@@ -116,11 +117,21 @@ static int learn_beta(const wb_backend *backend, wb_topic_session *session, cons
   return status;
 }
 
+static int same_alphas(const wb_topic_state *state) {
+  for (int k = 1; k < state->topics; k++)
+    if (state->alpha[k] != state->alpha[0]) return 0;
+  return 1;
+}
+
 int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
                    const wb_topic_method *method, wb_topic_state *state, uint64_t key, uint32_t iteration,
                    double *log_likelihood, double *theta, double *phi, wb_message *message) {
   const wb_topic_model_functions *functions = backend->topic_model;
-  const wb_topic_draw draw = {key, iteration, method->mean, state->alpha, state->beta};
+  wb_topic_draw draw = {key, iteration, method->mean, state->alpha, state->beta, 0, 0};
+  if (!method->mean) {
+    draw.alpha_tables = same_alphas(state) && wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha, (int64_t)corpus->documents * state->topics);
+    draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
+  }
   const size_t bytes = ((size_t)corpus->documents + 1) * sizeof(double);
   double *of_document = malloc(bytes);
   if (!of_document) return wb_out_of_memory(message, "the probabilities of the documents", bytes);

@@ -163,12 +163,12 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
 struct TopicCase {
   int32_t documents, terms, topics;
   wb_precision precision;
-  int mean;
+  int mean, tables;
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "topic model, %d documents, %d terms, %d topics, %s%s", documents, terms, topics,
-                  precision == WB_DOUBLE ? "double" : "single", mean ? ", means" : "");
+    std::snprintf(text, sizeof text, "topic model, %d documents, %d terms, %d topics, %s%s%s", documents, terms, topics,
+                  precision == WB_DOUBLE ? "double" : "single", mean ? ", means" : "", tables ? ", tables" : "");
     return text;
   }
 };
@@ -217,7 +217,8 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   std::vector<double> log_stick(documents);
   std::vector<int64_t> tables(k), size(k);
   int64_t term_tables = 0;
-  const wb_topic_draw draw = {3, 5, c.mean, alpha.data(), 0.2};
+  if (c.tables) alpha.assign(k, 0.3);
+  const wb_topic_draw draw = {3, 5, c.mean, alpha.data(), 0.2, c.tables, c.tables};
   bool good = succeeded(functions->set_topics(session, topic.data(), &message), message, "set_topics") &&
               succeeded(functions->draw_terms(session, &draw, &message), message, "draw_terms") &&
               succeeded(functions->get_phi(session, phi.data(), &message), message, "get_phi") &&
@@ -535,8 +536,8 @@ void topic_models(const wb_backend *backend) {
     return;
   }
   static const TopicCase cases[] = {
-      {1, 3, 1, WB_DOUBLE, 0}, {9, 70, 5, WB_DOUBLE, 0}, {9, 70, 40, WB_SINGLE, 0}, {5, 20, 300, WB_DOUBLE, 0}, {9, 70, 33, WB_DOUBLE, 1},
-  };
+      {1, 3, 1, WB_DOUBLE, 0, 0}, {9, 70, 5, WB_DOUBLE, 0, 0}, {9, 70, 40, WB_SINGLE, 0, 0}, {5, 20, 300, WB_DOUBLE, 0, 0}, {9, 70, 33, WB_DOUBLE, 1, 0},
+      {9, 30, 40, WB_DOUBLE, 0, 1}, {9, 30, 40, WB_SINGLE, 0, 1}};
   for (const TopicCase &c : cases) both_ways(backend, c, run_topic_model);
 }
 

@@ -1,5 +1,23 @@
 # What the tests of topic models share: simulated documents, and the sampler in plain R.
 
+# Few documents; one of them and one term without tokens, one pair with many.
+small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
+  set.seed(seed)
+  x <- matrix(rpois(documents * terms, mean), documents, dimnames = list(NULL, paste0("w", seq_len(terms))))
+  x[2, ] <- 0
+  x[, 5] <- 0
+  x[1, 9] <- 45
+  x
+}
+
+# Fits that are the same to the last bit.
+same <- function(fit, reference, parts = c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")) {
+  for (part in parts) {
+    expect_identical(fit[[part]], reference[[part]], label = part)
+  }
+  expect_identical(lapply(fit$state, `[[`, "topics"), lapply(reference$state, `[[`, "topics"))
+}
+
 # Documents x terms counts from given topics (K x V) and alpha.
 simulate_documents <- function(documents, length, phi, alpha, seed) {
   set.seed(seed)

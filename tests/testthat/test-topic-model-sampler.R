@@ -1,24 +1,8 @@
 # The sampler of topic models: one pass against plain R, the laws of theta and phi, the
 # joint distribution (Geweke 2004), and that threads and instructions change nothing.
 
-small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
-  set.seed(seed)
-  x <- matrix(rpois(documents * terms, mean), documents, dimnames = list(NULL, paste0("w", seq_len(terms))))
-  x[2, ] <- 0
-  x[, 5] <- 0
-  x[1, 9] <- 45
-  x
-}
-
 fit_small <- function(x = small_counts(), topics = 20, iter = 6, warmup = 2, seed = 1, threads = 2, ...) {
   topic_model(x, topics, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
-}
-
-same <- function(fit, reference, parts = c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")) {
-  for (part in parts) {
-    expect_identical(fit[[part]], reference[[part]], label = part)
-  }
-  expect_identical(lapply(fit$state, `[[`, "topics"), lapply(reference$state, `[[`, "topics"))
 }
 
 test_that("a sweep draws the topics that plain R draws from the same theta and phi", {

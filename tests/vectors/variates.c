@@ -2,8 +2,8 @@
  * distribution functions computed here in long double with the C library's
  * functions, and first moments.
  *
- * False alarms: each of at most 100 tests has level 1e-8, so the program as a
- * whole at most 1e-6; the seed is fixed. For the distance that is the bound 2
+ * False alarms: each of at most 150 tests has level 1e-8, so the program as a
+ * whole at most 2e-6; the seed is fixed. For the distance that is the bound 2
  * exp(-2 n D^2) (Massart 1990), which holds for every n; moments use the normal
  * limit. That errors are found is shown by distributions that are wrong by 2%: the
  * tests must reject them.
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/random_beta.h"
+#include "core/random_gamma_strips.h"
 #include "core/random_wishart.h"
 
 #define WB_DRAWS 1000000
@@ -194,6 +195,30 @@ static void check_gamma(double *draws, int n) {
   }
 }
 
+/* Gammas from tables: the laws of some shapes, and the words of neighbours. */
+static void check_gamma_strips(double *draws, int n) {
+  const double bases[] = {1e-4, 1e-3, 0.01, 0.1, 0.5, 1.0, 1.1, 5.0, 50.0, 1e3};
+  const int counts[] = {0, 1, WB_GAMMA_COUNTS - 1};
+  wb_gamma_strips *strips = (wb_gamma_strips *)malloc(sizeof *strips);
+  if (!strips) abort();
+  char name[64];
+  for (size_t b = 0; b < sizeof bases / sizeof bases[0]; b++)
+    for (size_t c = 0; c < (b % 3 == 0 ? 3 : 1); c++) {
+      const int count = counts[c];
+      const double shape = bases[b] + count, wrong = 1.02 * shape;
+      wb_gamma_strips_build(shape, &strips->law[count], strips->strip[count]);
+      for (int i = 0; i < n; i++)
+        draws[i] = wb_draw_log_gamma_by_strips(strips, count, key, WB_PURPOSE_SIMULATION, (uint32_t)(100 + 10 * b + c), (uint64_t)i);
+      double product = 0.0;
+      for (int i = 0; i + 1 < n; i++) product += (gamma_cdf(draws[i], &shape) - 0.5) * (gamma_cdf(draws[i + 1], &shape) - 0.5);
+      snprintf(name, sizeof name, "log gamma by strips, shape %g", shape);
+      report(name, "neighbours' covariance", fabs(product / n) * 12.0 * sqrt((double)n), wb_moment_limit, 1);
+      check_law(name, draws, n, gamma_cdf, &shape, 1);
+      check_law(name, draws, n, gamma_cdf, &wrong, 0);
+    }
+  free(strips);
+}
+
 static void check_beta(double *draws, double *others, int n) {
   const double shapes[][2] = {{1.0, 1e-3}, {1.0, 1.0}, {1.0, 5.0}, {0.5, 0.5}, {2.5, 0.7}, {1000.0, 3.0}};
   char name[64];
@@ -290,6 +315,7 @@ int main(void) {
   check_normal(draws, WB_DRAWS);
   check_exponential(draws, WB_DRAWS);
   check_gamma(draws, WB_DRAWS);
+  check_gamma_strips(draws, WB_DRAWS);
   check_beta(draws, draws + WB_DRAWS, WB_DRAWS);
   check_dirichlet(draws, draws + WB_DRAWS, WB_DRAWS);
   for (int gram = 0; gram < 2; gram++) {

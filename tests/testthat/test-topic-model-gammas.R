@@ -1,0 +1,84 @@
+# Gammas from tables (core/random_gamma_strips.h) as the topic model draws them: a million of each
+# base, with and without counts, against R's distribution function.
+
+# phi of one sweep from topics as given: term w of 1..200 has (k - 1) %% 23 tokens of topic k <= 46, so
+# that all counts that tables serve are there, and some that they do not. A row of phi times
+# its own gamma sum, drawn by R, is a row of independent gammas: returns the probabilities of
+# their distribution functions, and the counts.
+gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents = 100L, wrong = 1) {
+  count <- matrix(0L, topics, terms)
+  count[1:46, 1:200] <- (0:45) %% 23L
+  tokens <- colSums(count)
+  used <- which(tokens > 0)
+  session <- native(C_topic_open, c(0L, cumsum(as.integer(tokens > 0))), (used - 1L) %% documents, as.integer(tokens[used]), documents,
+    topics, 0L, resolve_run(threads = 2))
+  on.exit(.Call(C_topic_close, session))
+  # By document, then by term; the tokens of a pair by topic.
+  topic <- rep(rep(0:45, length(used)), count[1:46, used[order((used - 1L) %% documents, used)]])
+  sweep <- native(C_topic_sweep, session, writeBin(topic, raw(), size = 2L), rep(base, topics), base, chain_key(7, 1), 1, 1L,
+    c(0L, 0L, 0L), c(1, 1, 1, 1), c(FALSE, TRUE))
+  shape <- base * wrong + count
+  set.seed(1)
+  value <- matrix(sweep$phi, topics) * rgamma(topics, rowSums(base + count))
+  p <- pgamma(value, shape)
+  # Weights below 2^-500 are taken for 0.
+  zero <- value == 0
+  p[zero] <- runif(sum(zero)) * pgamma(2^-500, shape[zero])
+  list(p = p, count = count)
+}
+
+test_that("gammas of many shapes from tables have their laws", {
+  skip_under_sanitizers()
+  skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
+  bases <- c(1e-3, 0.01, 0.1, 0.5, 1, 1.1, 5, 50)
+  comparisons <- length(bases) * 5
+  for (base in bases) {
+    drawn <- gamma_probabilities(base)
+    for (those in list(drawn$count == 0, drawn$count > 0 & drawn$count < 16, drawn$count >= 16)) {
+      expect_distribution(drawn$p[those], identity, comparisons)
+    }
+    # Both tails on the scale of their logs, and the middle in 200 parts.
+    p <- drawn$p[drawn$count == 0]
+    limits <- c(0, 10^(-6:-1), 1 - 10^(-1:-6), 1)
+    for (breaks in list(limits, seq(0, 1, 0.005))) {
+      seen <- tabulate(findInterval(p, breaks, all.inside = TRUE), length(breaks) - 1L)
+      expected <- diff(breaks) * length(p)
+      # Parts with a few expected are joined to their neighbour.
+      few <- cumsum(expected >= 5)
+      few[few == 0] <- 1
+      seen <- tapply(seen, few, sum)
+      expected <- tapply(expected, few, sum)
+      expect_lt(sum((seen - expected)^2 / expected), qchisq(false_alarm / comparisons, length(seen) - 1, lower.tail = FALSE))
+    }
+  }
+  # Bases that are wrong by 2% are found.
+  for (base in c(1e-3, 0.1, 1.1)) {
+    p <- gamma_probabilities(base, wrong = 1.02)$p
+    distance <- max(abs(sort(p) - seq_along(p) / length(p)))
+    expect_gt(distance, sqrt(log(2 * comparisons / false_alarm) / (2 * length(p))))
+  }
+})
+
+test_that("gammas from tables do not depend on threads, instruction set or backend", {
+  # 101 topics: rows begin at odd elements too.
+  x <- small_counts(documents = 1000, terms = 1000, mean = 0.005)
+  topics <- 101
+  case <- function(...) topic_model(x, topics, alpha = 0.1, beta = 0.05, iter = 2, warmup = 1, seed = 4, ...)
+  reference <- case(threads = 1, backend = "cpu")
+  if (resolve_run()$backend != "cpu") {
+    return(same(case(threads = 2), reference))
+  }
+  same(case(threads = 3), reference)
+  for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
+    same(with_options(list(warpbayes.isa = isa), case(threads = 2)), reference)
+  }
+  # A learned base, with tables of its own in each sweep.
+  learned <- function(...) topic_model(x, 1010, alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
+  if (!extended()) {
+    return(same(learned(threads = 2), learned(threads = 1)))
+  }
+  reference <- learned(threads = 1)
+  for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
+    same(with_options(list(warpbayes.isa = isa), learned(threads = 2)), reference)
+  }
+})
