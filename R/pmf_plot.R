@@ -36,10 +36,12 @@ plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NUL
   if (is.null(xlim)) {
     xlim <- if (log) c(x$from, last_of(x)) else qpmf(c(1e-6, 1 - 1e-6), x)
   }
-  first <- max(x$from, ceiling(xlim[[1L]]))
-  last <- min(last_of(x), floor(xlim[[2L]]))
-  value <- first + seq_len(max(last - first + 1, 0)) - 1
-  height <- prob_of(x, log)[value - x$from + 1]
+  # From the first entry at or above the lower limit to the last at or below the upper one.
+  below <- entries_up_to(x, xlim[[1L]])
+  below <- below - (below > 0 && values_of(x, below) == xlim[[1L]])
+  index <- below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
+  value <- values_of(x, index)
+  height <- prob_of(x, log)[index]
   if (log) {
     height <- height / base::log(10)
   }
