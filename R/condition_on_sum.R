@@ -100,7 +100,7 @@ condition_positions <- function(x, y, total, inside, log, call) {
 # NA if the sum cannot be that number.
 lattice_positions_of_total <- function(x, y, by, total) {
   at <- (total - (x$from + y$from)) / by
-  slack <- min(0.25, 1e-9 + 8 * .Machine$double.eps * (abs(total) + abs(x$from) + abs(y$from)) / by)
+  slack <- min(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
   if (abs(at - round(at)) <= slack) round(at) else NA_real_
 }
 

@@ -12,7 +12,7 @@
 #' there are `weights[i]` of its kind. [zero_modify()] gives zero another probability, in any of them.
 #'
 #' What is left out has a probability of at most `tail` at either end. Where the far tail matters, ask for a smaller one,
-#' such as 1e-300; with `log = TRUE` the logarithms then go on where doubles end.
+#' such as 1e-300.
 #'
 #' @param lambda the mean, from 0.
 #' @param size for the binomial distribution the number of trials, for the negative binomial the number of successes, above 0.
@@ -38,7 +38,7 @@
 #' zero_modify(pmf_geometric(0.2), 0.6)
 #' summary(pmf_hypergeometric(50, 100, 20))
 #' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
-#' ppmf(300, pmf_poisson(3, tail = 1e-300, log = TRUE), lower.tail = FALSE, log.p = TRUE)
+#' ppmf(100, pmf_poisson(3, tail = 1e-300), lower.tail = FALSE)
 #' @name pmf_families
 NULL
 

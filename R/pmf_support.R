@@ -48,7 +48,7 @@ lattice_slack <- function(x, value) {
   if (step_of(x) == floor(step_of(x)) && x$from == floor(x$from)) {
     return(0)
   }
-  pmin(0.25, 1e-9 + 4 * .Machine$double.eps * (abs(value) + abs(x$from)) / step_of(x))
+  pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(value) + abs(x$from)) / step_of(x)))
 }
 
 # How many entries lie at or below each value.

@@ -10,7 +10,7 @@ common_lattice <- function(all, call) {
   # A distance of a whole number of steps, but for rounding, asks for no shorter step.
   if (length(steps) > 0L) {
     by <- common_step(steps, call)
-    apart <- apart[abs(apart / by - round(apart / by)) > 1e-9 + 8 * .Machine$double.eps * max(abs(first)) / by]
+    apart <- apart[abs(apart / by - round(apart / by)) > 64 * .Machine$double.eps * (1 + max(abs(first)) / by)]
     by <- common_step(c(by, apart), call)
   } else {
     apart <- apart[apart > 0]

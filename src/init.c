@@ -35,6 +35,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_direct, 6),
   ENTRY(pmf_sum, 5),
   ENTRY(pmf_repeat, 6),
+  ENTRY(pmf_compound, 5),
   ENTRY(pmf_condition, 5),
   ENTRY(pmf_cumulate, 4),
   ENTRY(pmf_draw, 3),

@@ -115,6 +115,7 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);

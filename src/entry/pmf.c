@@ -171,6 +171,21 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   return result_or_failure(result, status, &message);
 }
 
+/* The first `length` entries of the sum of a random number of variables with the weights x.
+ * counting: the numbers of wb_pmf_counting. */
+SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP run) {
+  const double *const numbers = REAL_RO(counting);
+  const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
+  wb_poll poll = {wb_interrupted, 0};
+  wb_pmf_context context;
+  wb_message message;
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
+  status = wb_pmf_compound(&context, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
+  return result_or_failure(result, status, &message);
+}
+
 /* The normalized products of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));

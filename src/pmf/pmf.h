@@ -60,6 +60,17 @@ int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double 
 int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *term, int64_t times, double *result,
                   wb_message *message);
 
+/* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1}
+ * for n >= 2, with 0 <= a < 1 and a + b >= 0. */
+typedef struct wb_pmf_counting {
+  double a, a_plus_b, none, alone;
+} wb_pmf_counting;
+
+/* The distribution of the sum of so many independent variables, each with the weights f, whose
+ * entry 0 is not read: it counts as 0. The first `outputs` entries go into g. */
+int wb_pmf_compound(const wb_pmf_context *context, const wb_pmf_counting *counting, int64_t size, const double *f,
+                    int64_t outputs, double *g, wb_message *message);
+
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT where all products are zero. */
 int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *result,
                      wb_isa isa, wb_poll *poll, wb_message *message);
