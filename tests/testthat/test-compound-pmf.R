@@ -61,7 +61,7 @@ test_that("names, distributions and modified zeros agree", {
   for (one in given) {
     number <- one[[length(one)]]
     for (size in list(die, coin + coin, pmf(c(0.5, 0.2, 0.3), values = c(0, 2.5, 4)))) {
-      for (zero in list(NULL, 0, 0.35)) {
+      for (zero in list(NULL, 0.35)) {
         x <- do.call(compound, c(one[-length(one)][1], list(size), one[-c(1, length(one))], list(zero = zero)))
         y <- compound(number, size, zero = zero)
         expect_identical(x$by, y$by)
@@ -135,8 +135,8 @@ test_that("the fast method of long recursions keeps the error", {
   skip_if(on_cuda(), "the emulator would take minutes; shorter recursions run there")
   skip_under_sanitizers()
   size <- pmf(dgeom(0:60000, 1 / 9000), normalize = TRUE)
-  fast <- compound("poisson", size, lambda = 9, tail = 1e-9)
-  direct <- compound("poisson", size, lambda = 9, tail = 1e-9, accuracy = 0)
+  fast <- compound("poisson", size, lambda = 3, tail = 1e-9)
+  direct <- compound("poisson", size, lambda = 3, tail = 1e-9, accuracy = 0)
   expect_gt(length(fast$prob), 262144)
   expect_false(identical(fast, direct))
   expect_lt(max(abs(fast$prob / direct$prob - 1)), 1e-12)
