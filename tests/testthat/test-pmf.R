@@ -210,6 +210,41 @@ test_that("plots are drawn on every scale", {
   expect_input_error(plot(die, add = NULL), "`add` must be TRUE or FALSE")
 })
 
+test_that("two distributions, distribution functions and quantiles are drawn", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  long <- pmf(dpois(0:3000, 1000, log = TRUE), log = TRUE)
+  sparse <- pmf(c(0.5, 0.3, 0.2), values = c(0, 123456789, 987654321))
+  several <- list(die, long, sparse, die / 4 - 1, pmf(1))
+  for (x in several) {
+    for (y in c(list(NULL), several)) {
+      expect_identical(plot(x, y, type = "bars"), x)
+      expect_identical(plot(x, y, log = TRUE), x)
+      for (lower in c(TRUE, FALSE)) {
+        for (log in c(TRUE, FALSE)) {
+          expect_identical(plot(x, y, type = "distribution", log = log, lower.tail = lower), x)
+        }
+      }
+      expect_silent(plot(x, y, type = "quantile"))
+    }
+  }
+  plot(die, legend = NULL)
+  expect_identical(lines(die + 1, col = "red", lwd = 2), die + 1)
+  lines(die, type = "distribution")
+  lines(die, type = "quantile")
+  # The corners of the steps of a distribution function.
+  curve <- warpbayes:::distribution_curve(die, c(0, 3), FALSE, TRUE)
+  expect_equal(curve$x, c(0, 1, 1, 2, 2, 3, 3, 3))
+  expect_equal(curve$y, c(0, 0, 1, 1, 2, 2, 3, 3) / 6)
+  curve <- warpbayes:::distribution_curve(die, c(2, 3.5), FALSE, FALSE)
+  expect_equal(curve$y, c(5, 5, 4, 4, 3, 3) / 6)
+  expect_equal(warpbayes:::distribution_curve(die, c(1, 1), TRUE, FALSE)$y, log10(c(1, 1, 5 / 6, 5 / 6)))
+  expect_input_error(plot(die, 3), "`y` must be a distribution made by pmf\\(\\), not 3")
+  expect_input_error(plot(die, legend = "x"), "`legend` must be two names, or NULL for none, not \"x\"")
+  expect_input_error(plot(die, type = "quantile", log = TRUE), "`log` is TRUE, but probabilities of quantiles")
+  expect_input_error(plot(die, lower.tail = 1), "`lower.tail` must be TRUE or FALSE")
+})
+
 test_that("c() and rep() make lists of distributions", {
   expect_identical(c(die, x = die), list(die, x = die))
   expect_identical(rep(die, 2), list(die, die))
