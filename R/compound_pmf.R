@@ -23,7 +23,7 @@
 #'
 #' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters below; or a
 #'   distribution on 0, 1, 2, ... made by [pmf()].
-#' @param size the distribution of one variable, made by [pmf()].
+#' @param size the distribution of one variable, made by [pmf()]. Its probabilities are divided by their sum.
 #' @param lambda the mean of a Poisson number.
 #' @param trials,prob number of trials and probability of success of a binomial number; `prob` is also that of the negative
 #'   binomial, geometric and logarithmic ones, as in [pmf_families].
@@ -145,9 +145,10 @@ size_on_lattice <- function(size, call) {
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
   total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
+  none <- none / (none + total)
   f <- numeric(at[[length(at)]] + 1)
   f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
-  list(f = f, by = step, none = min(none, 1), some = min(total, 1))
+  list(f = f, by = step, none = none, some = 1 - none)
 }
 
 number_weights <- function(number, call) {

@@ -8,7 +8,8 @@
 #' Products are kept as mantissas and exponents. The result is therefore right even if the total is so improbable
 #' that all products underflow as doubles.
 #'
-#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
+#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ..., whatever their sum, by which
+#'   the results are divided.
 #' @param total the observed value of the sum: one number.
 #' @param log whether both results are on the log scale; for vectors it also says whether `x` and `y` are. The
 #'   default is `TRUE` if `x` or `y` is a distribution on the log scale.
@@ -116,7 +117,7 @@ check_total <- function(total, call = sys.call(-1L)) {
 #' The joint probabilities of one of two independent variables and of their sum, or given their sum: the table in which
 #' [condition_on_sum()] is one column.
 #'
-#' @inheritParams condition_on_sum
+#' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
 #' @param totals the values of the sum that are columns; by default all of them.
 #' @param given whether each column is the distribution of X given that sum, rather than the joint probability of both.
 #' @return A matrix of class `table`: a row for each value of X, a column for each total, named by them.
@@ -131,8 +132,8 @@ check_total <- function(total, call = sys.call(-1L)) {
 #' round(joint_table(die, die, totals = c(4, 11), given = TRUE), 3)
 #' @export
 joint_table <- function(x, y, totals = NULL, given = FALSE) {
-  x <- as_weighted(x, "x", NULL)
-  y <- as_weighted(y, "y", NULL)
+  x <- as_pmf(x, "x")
+  y <- as_pmf(y, "y")
   given <- check_flag(given, "given")
   by <- common_step(c(step_of(x), step_of(y)), sys.call())
   if (is.null(totals)) {

@@ -21,9 +21,10 @@
 #' @section The sum of the probabilities:
 #' In all functions of this package a distribution's probabilities are taken as they are, without dividing by their sum:
 #' `pmf()` sees to it that this is 1 to within 1e-8 (see `tolerance` for what else it does), and [ppmf()] gives 1 for
-#' sums that pass 1. Moments, expectations and draws alone divide by it. Vectors and matrices of weights need not
+#' sums that pass 1. Moments, expected values, draws and the sizes of [compound_pmf()] divide by it. Vectors and matrices of weights need not
 #' sum to 1 where [convolve_pmf()], [sum_pmf()] and [rep_sum()] get no distribution beside them: then the result is
-#' a vector or a matrix of weights, too. A vector beside a distribution is one itself and must sum to 1. Functions that
+#' a vector or a matrix of weights, too; and in [condition_on_sum()], whose result sums to 1 in any case. Elsewhere a vector is a
+#' distribution, and must sum to 1. Functions that
 #' leave out a tail say how probable it is, and do not add it to other values.
 #'
 #' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms, and so
