@@ -143,7 +143,8 @@ rpmf <- function(n, dist, seed = NULL) {
   seed <- check_seed(seed)
   weights <- relative_weights(dist)
   sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, short_run("cpu"))
-  lattice_value(dist, positions_of(dist, native(C_pmf_draw, sums, n, seed) + 1))
+  position <- native(C_pmf_draw, sums, n, seed)
+  lattice_value(dist, if (is_sparse(dist)) dist$at[position + 1] else position)
 }
 
 #' @rdname pmf_distribution

@@ -110,7 +110,8 @@ common_step_of_two <- function(a, b) {
     }
     return(a)
   }
-  # The continued fraction of a / b, up to numbers that no step of a table reaches.
+  # The continued fraction of a / b, until it is right to 13 digits: steps that have no common one, such as 1 and
+  # pi, have one to so many digits.
   ratio <- a / b
   p <- c(1, floor(ratio))
   q <- c(0, 1)
@@ -123,9 +124,6 @@ common_step_of_two <- function(a, b) {
     rest <- 1 / rest - whole
     p <- c(p[[2L]], whole * p[[2L]] + p[[1L]])
     q <- c(q[[2L]], whole * q[[2L]] + q[[1L]])
-    if (q[[2L]] > 1e6) {
-      return(NULL)
-    }
   }
   b / q[[2L]]
 }

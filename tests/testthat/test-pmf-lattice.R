@@ -65,7 +65,9 @@ test_that("sums of different steps lie on the common one", {
   expect_equal(exp((l + die)$log_prob), (pmf(die$prob, from = 1, by = 0.5) + die)$prob)
   expect_identical(warpbayes:::common_step(c(12, 18, 30)), 6)
   expect_equal(warpbayes:::common_step(c(1 / 3, 1 / 7)), 1 / 21)
-  expect_input_error(die + die * pi, "the steps 1 and 3.14159265358979 of the distributions have no common step")
+  expect_same(die + die * pi, pairs_of(die, die * pi))
+  expect_equal(as.data.frame(max(pmf(1, from = 12345678), pmf(c(0.5, 0.5), from = 1 / 3, by = 1e6)))$value, 12345678)
+  expect_input_error(die + die * (1 + 5e-13), "the steps 1 and 1.0000000000005 of the distributions have no common step")
 })
 
 test_that("values give the step, repeat, and may lie far apart", {
