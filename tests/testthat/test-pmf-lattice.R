@@ -134,3 +134,55 @@ test_that("conditioning on a sum knows steps and gaps", {
   expect_input_error(condition_on_sum(tens, fives, 0.25), "`total` is 0.25, a value that the sum takes with probability zero")
   expect_input_error(condition_on_sum(few, few, 5), "`total` is 5, a value that the sum takes with probability zero")
 })
+
+# Distributions on all kinds of supports, some with impossible values.
+random_support <- function() {
+  steps <- c(1, 1, 2, 3, 0.5, 0.1, 0.25, 1 / 3, 1e6, 7)
+  n <- sample(c(1, 2, 3, 6, 10), 1)
+  prob <- rexp(n)^sample(c(1, 8), 1)
+  prob[sample(n, n %/% 3)] <- 0
+  prob <- prob / sum(prob)
+  if (runif(1) < 0.6) {
+    return(pmf(prob, from = sample(-3:5, 1) * sample(c(1, 0.5, 1 / 3), 1), by = sample(steps, 1)))
+  }
+  pmf(prob, values = sort(sample(c(-5:20, 1e9 + 1:10, 12345678), n)))
+}
+
+# The distribution of f of two independent variables, from all pairs.
+expect_pairs <- function(result, x, y, f, prob = NULL) {
+  a <- as.data.frame(x)
+  b <- as.data.frame(y)
+  value <- as.vector(outer(a$value, b$value, f))
+  if (is.null(prob)) prob <- as.vector(outer(a$prob, b$prob))
+  sorted <- order(value)
+  group <- cumsum(c(TRUE, diff(value[sorted]) > 1e-6))
+  sums <- as.vector(tapply(prob[sorted], group, sum))
+  frame <- as.data.frame(result)
+  frame <- frame[frame$prob > 0, ]
+  expect_identical(nrow(frame), sum(sums > 0))
+  expect_lt(max(abs(frame$value - value[sorted][!duplicated(group)][sums > 0])), 1e-6)
+  expect_lt(max(abs(frame$prob / sums[sums > 0] - 1)), 1e-12)
+}
+
+test_that("sums, extremes and mixtures on random supports are those of all pairs", {
+  set.seed(5)
+  for (i in seq_len(if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 1000 else 15)) {
+    x <- random_support()
+    y <- random_support()
+    expect_pairs(x + y, x, y, `+`)
+    expect_pairs(x - y, x, y, `-`)
+    expect_pairs(max(x, y), x, y, pmax)
+    expect_pairs(min(x, y), x, y, pmin)
+    expect_pairs(sum_pmf(list(x, y, x), threads = 2), x + y, x, `+`)
+    expect_pairs(rep_sum(x, 2, threads = 2), x, x, `+`)
+    only <- pmf(1)
+    a <- as.data.frame(x)
+    expect_pairs((x * 3 / 3 + 0.7) - 0.7, x, only, `+`)
+    expect_identical(dpmf(a$value, x), a$prob)
+    total <- rpmf(1, x + y, seed = i)
+    given <- condition_on_sum(x, y, total)$x
+    joint <- outer(a$prob, as.data.frame(y)$prob)
+    joint <- joint * (abs(outer(a$value, as.data.frame(y)$value, `+`) - total) < 1e-6)
+    expect_pairs(given, x, y, function(u, v) u, as.vector(joint / sum(joint)))
+  }
+})
