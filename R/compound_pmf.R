@@ -294,8 +294,12 @@ first_of_sum <- function(x, y, outputs, accuracy, run, call) {
   if (max(x) == 0 || max(y) == 0) {
     return(0)
   }
-  result <- sum_vectors(list(x, y), FALSE, accuracy, run, call)
-  if (length(result) > outputs) result[seq_len(outputs)] else result
+  count <- min(outputs, length(x) + length(y) - 1)
+  result <- .Call(C_pmf_first, x, y, count, accuracy, run)
+  if (is_failure(result)) {
+    stop_failure(result, call)
+  }
+  result
 }
 
 # Without the upper tail, and without impossible values before the first.

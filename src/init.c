@@ -32,6 +32,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(pmf_cache, 0),
   ENTRY(pmf_usable, 2),
   ENTRY(pmf_convolve, 5),
+  ENTRY(pmf_first, 5),
   ENTRY(pmf_direct, 6),
   ENTRY(pmf_sum, 5),
   ENTRY(pmf_repeat, 6),

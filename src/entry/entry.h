@@ -112,6 +112,7 @@ SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size);
 SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run);

@@ -39,6 +39,10 @@ int wb_pmf_check_result(int64_t count, const double *result, wb_message *message
 /* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. */
 int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message);
 
+/* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
+int wb_pmf_convolve_first(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                          int64_t count, double *r, wb_message *message);
+
 /* The outputs that `work` names, by direct sums through one of the context's tables. */
 int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message);

@@ -75,8 +75,8 @@ attack <- function(pairs, longest, looks = 12L) {
         fine <- off < 1e-12
         worst <- max(worst, off)
       } else {
-        # Below the normal numbers a few of the last places.
-        fine <- abs(result[[i]] - 2^size) <= 1e-12 * 2^size + 2^-1070
+        # Below the normal numbers the last place of each term.
+        fine <- abs(result[[i]] - 2^size) <= 1e-12 * 2^size + (4 + min(length(x), length(y))) * 2^-1074
       }
       if (logs) {
         log_exact <- log(exact[[1]]) + exact[[2]] * log(2)
