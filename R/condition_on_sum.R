@@ -78,7 +78,7 @@ condition_positions <- function(x, y, total, inside, log, call) {
   by <- common_step(c(step_of(x), step_of(y)), call)
   at <- positions_by(x, by)
   left <- lattice_positions_of_total(x, y, by, total) - at
-  pair <- entry_at(new_pmf(weights_of(y), 0, is_log(y), 1, positions_by(y, by)), left)
+  pair <- entry_by(y, left, by)
   x_at <- which(!is.na(pair))
   y_at <- pair[x_at]
   result <- NULL
@@ -149,9 +149,8 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
   at <- positions_by(x, by)
-  partners <- new_pmf(weight_y, 0, FALSE, 1, positions_by(y, by))
   column <- function(total) {
-    pair <- entry_at(partners, lattice_positions_of_total(x, y, by, total) - at)
+    pair <- entry_by(y, lattice_positions_of_total(x, y, by, total) - at, by)
     result <- numeric(length(at))
     met <- which(!is.na(pair))
     result[met] <- weight_x[met] * weight_y[pair[met]]

@@ -43,6 +43,7 @@
 #'   fractions, or with `by` numbers that are multiples of it apart. Probabilities of equal values are added.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
+#' @param na.rm not used: a distribution has no missing values.
 #' @param row.names,optional,... as in [as.data.frame()]; for `c()` distributions, for `rep()` as in [rep()];
 #'   otherwise not used.
 #'

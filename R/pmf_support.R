@@ -76,6 +76,16 @@ entry_at <- function(x, position) {
   index
 }
 
+# The index of the entry at each position of a finer lattice.
+entry_by <- function(x, position, by) {
+  times <- round(step_of(x) / by)
+  if (times > 1) {
+    position[which(position %% times != 0)] <- NA
+    position <- position / times
+  }
+  entry_at(x, position)
+}
+
 # The largest `from` for which all values are exact.
 check_from <- function(from, call = sys.call(-1L), by = 1) {
   if (abs(from) > 2^52 * min(by, 1)) {

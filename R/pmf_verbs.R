@@ -40,7 +40,9 @@ as_constant <- function(x, argument, call) {
 extreme_of_two <- function(x, y, which, call) {
   log <- is_log(x) || is_log(y)
   shared <- common_lattice(list(x, y), call)
-  at <- sort(unique(unlist(shared$at)))
+  same <- step_of(x) == step_of(y) && step_of(x) == shared$by && !is_sparse(x) && !is_sparse(y)
+  ends <- range(vapply(shared$at, range, numeric(2)))
+  at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) seq(ends[[1L]], ends[[2L]]) else sort(unique(unlist(shared$at)))
   x_part <- parts_at(x, shared$at[[1L]], at, which == "min", log)
   y_part <- parts_at(y, shared$at[[2L]], at, which == "min", log)
   weights <- if (log) {
