@@ -30,7 +30,7 @@
 #' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms, and so
 #' does every sum to which it is added.
 #'
-#' @param prob the probabilities of `from`, `from + 1`, ...: numbers that are finite and not negative and whose sum
+#' @param prob the probabilities of `from`, `from + by`, ...: numbers that are finite and not negative and whose sum
 #'   differs from 1 by at most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
 #' @param from the value whose probability is `prob[1]`: a number of at most 2^52 steps in absolute value.
 #' @param log whether `prob` holds logarithms.
