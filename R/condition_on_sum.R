@@ -8,8 +8,9 @@
 #' Products are kept as mantissas and exponents. The result is therefore right even if the total is so improbable
 #' that all products underflow as doubles.
 #'
-#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
-#' @param total the observed value of the sum: one whole number.
+#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ..., whatever their sum, by which
+#'   the results are divided.
+#' @param total the observed value of the sum: one number.
 #' @param log whether both results are on the log scale; for vectors it also says whether `x` and `y` are. The
 #'   default is `TRUE` if `x` or `y` is a distribution on the log scale.
 #' @return A list of two distributions: `x`, that of X given the sum, and `y`, that of Y.
@@ -35,8 +36,14 @@ condition_on_sum <- function(x, y, total, log = NULL) {
   inside <- is_log(x) || is_log(y)
   log <- if (is.null(log)) inside else log
   total <- check_total(total)
+  if (is_sparse(x) || is_sparse(y) || step_of(x) != 1 || step_of(y) != 1 || any(c(x$from, y$from) %% 1 != 0)) {
+    return(condition_positions(x, y, total, inside, log, sys.call()))
+  }
   first <- x$from + y$from
   last <- last_of(x) + last_of(y)
+  if (total != floor(total)) {
+    stop_input("total", "is ", show_value(total), ", but the sum is a whole number")
+  }
   if (total < first || total > last) {
     stop_input("total", sprintf("is %s, but the sum can only be from %s to %s", show_value(total),
       format(first, digits = 17, scientific = FALSE), format(last, digits = 17, scientific = FALSE)
@@ -65,9 +72,97 @@ as_weighted <- function(x, argument, log, call = sys.call(-1L)) {
   new_pmf(check_weights(x, argument, isTRUE(log), call), 0, isTRUE(log))
 }
 
+# The same where values are not all whole numbers from a first to a last one: for each value of x
+# that of y which is left.
+condition_positions <- function(x, y, total, inside, log, call) {
+  by <- common_step(c(step_of(x), step_of(y)), call)
+  at <- positions_by(x, by)
+  left <- lattice_positions_of_total(x, y, by, total) - at
+  pair <- entry_by(y, left, by)
+  x_at <- which(!is.na(pair))
+  y_at <- pair[x_at]
+  result <- NULL
+  if (length(x_at) > 0L) {
+    result <- tryCatch(
+      native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, short_run("cpu")),
+      warpbayes_error_input = function(error) NULL
+    )
+  }
+  if (is.null(result)) {
+    stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero", call = call)
+  }
+  backward <- rev(seq_along(y_at))
+  list(
+    x = from_positions(positions_of(x, x_at), result, x$from, step_of(x), log),
+    y = from_positions(positions_of(y, y_at[backward]), result[backward], y$from, step_of(y), log)
+  )
+}
+
+# NA if the sum cannot be that number.
+lattice_positions_of_total <- function(x, y, by, total) {
+  at <- (total - (x$from + y$from)) / by
+  slack <- min(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
+  if (abs(at - round(at)) <= slack) round(at) else NA_real_
+}
+
 check_total <- function(total, call = sys.call(-1L)) {
-  if (!is.numeric(total) || length(total) != 1L || !is.finite(total) || total != floor(total)) {
-    stop_input("total", "must be one whole number, not ", show_value(total), call = call)
+  if (!is.numeric(total) || length(total) != 1L || !is.finite(total)) {
+    stop_input("total", "must be one number, not ", show_value(total), call = call)
   }
   as.double(total)
+}
+
+#' Two variables in a table
+#'
+#' The joint probabilities of one of two independent variables and of their sum, or given their sum: the table in which
+#' [condition_on_sum()] is one column.
+#'
+#' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
+#' @param totals the values of the sum that are columns; by default all of them.
+#' @param given whether each column is the distribution of X given that sum, rather than the joint probability of both.
+#' @return A matrix of class `table`: a row for each value of X, a column for each total, named by them.
+#'   `addmargins()` adds the marginal distributions, which are those of X and of the sum if all totals are there.
+#' @section Errors:
+#' `warpbayes_error_input` for what [condition_on_sum()] refuses; `warpbayes_error_memory` for a table that does not fit in
+#' memory.
+#' @seealso [condition_on_sum()], [convolve_pmf()].
+#' @examples
+#' die <- pmf(rep(1 / 6, 6), from = 1)
+#' addmargins(joint_table(die, die))
+#' round(joint_table(die, die, totals = c(4, 11), given = TRUE), 3)
+#' @export
+joint_table <- function(x, y, totals = NULL, given = FALSE) {
+  x <- as_pmf(x, "x")
+  y <- as_pmf(y, "y")
+  given <- check_flag(given, "given")
+  by <- common_step(c(step_of(x), step_of(y)), sys.call())
+  if (is.null(totals)) {
+    last <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by)
+    check_result_size((last + 1) * size_of(x), NULL, "probabilities", sys.call())
+    totals <- lattice_value(new_pmf(1, x$from + y$from, FALSE, by), seq_len(last + 1) - 1)
+  } else {
+    totals <- check_values(totals, "totals")
+    if (any(!is.finite(totals))) {
+      stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
+    }
+  }
+  weight_x <- prob_of(x)
+  weight_y <- prob_of(y)
+  at <- positions_by(x, by)
+  column <- function(total) {
+    pair <- entry_by(y, lattice_positions_of_total(x, y, by, total) - at, by)
+    result <- numeric(length(at))
+    met <- which(!is.na(pair))
+    result[met] <- weight_x[met] * weight_y[pair[met]]
+    if (!given || length(met) == 0L) {
+      return(result)
+    }
+    conditional <- condition_on_sum(x, y, total, log = FALSE)$x
+    dpmf(values_of(x), conditional)
+  }
+  structure(
+    vapply(totals, column, numeric(length(at))),
+    dim = c(length(at), length(totals)),
+    dimnames = list(x = format_value(values_of(x)), total = format_value(totals)), class = "table"
+  )
 }

@@ -144,16 +144,14 @@ as_pmf <- function(x, argument, call = sys.call(-1L)) {
 convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) {
   inside <- is_log(x) || is_log(y) || isTRUE(log)
   log <- if (is.null(log)) inside else log
-  from <- check_from(x$from + y$from, call)
-  result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads, call)
-  new_pmf(if (inside && !log) exp(result) else result, from, log)
-}
-
-check_from <- function(from, call = sys.call(-1L)) {
-  if (abs(from) > 2^52) {
-    stop_warpbayes("input", paste0("the sum would begin at ", show_value(from), ", beyond 2^52"), call = call)
+  by <- step_of(x)
+  if (is_sparse(x) || is_sparse(y) || by != step_of(y)) {
+    by <- common_step(c(by, step_of(y)), call)
+    return(as_log(add_positions(x, y, by, inside, accuracy, known_run(backend, threads, call), call), log))
   }
-  from
+  from <- check_from(x$from + y$from, call, by)
+  result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads, call)
+  new_pmf(if (inside && !log) exp(result) else result, from, log, by)
 }
 
 # Two vectors of weights or of logarithms. The entry looks whether they can be used.

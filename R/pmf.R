@@ -1,63 +1,100 @@
-# The class of a distribution on whole numbers: its constructor, checks, operators, and how it
-# is printed.
+# The class of a distribution on whole numbers or other multiples of a step: its constructor,
+# checks, and how it is printed.
 
-#' The distribution of a whole-number random variable
+#' The distribution of a discrete random variable
 #'
-#' `pmf()` makes a probability mass function on the whole numbers `from`, `from + 1`,
-#' ... out of a vector of probabilities. Distributions of independent variables are then added with `+` and
-#' subtracted with `-`; [convolve_pmf()], [sum_pmf()] and [rep_sum()] do the same and have more options.
+#' `pmf()` makes a probability mass function on the numbers `from`, `from + by`, `from + 2 * by`,
+#' ... out of a vector of probabilities; these are whole numbers unless you say otherwise. Distributions of independent
+#' variables are then added with `+` and subtracted with `-`; [convolve_pmf()], [sum_pmf()] and [rep_sum()] do the
+#' same and have more options.
 #'
-#' `x + y` and `x - y` are the sum and the difference of independent variables, `x + 3`
-#' and `x - 3` shift by a whole number, `-x` changes the sign. `c(x, y)` and `rep(x, 3)` are lists of
-#' variables, which [sum_pmf()] adds. Every entry of a sum has a small relative error, however far in the tail it
-#' lies: see [convolve_pmf()].
+#' `x + y` and `x - y` are the sum and the difference of independent variables. With a number, `x + 3` and `x - 3` shift,
+#' `2 * x` and `x / 2` scale, and `-x` changes the sign. Note that `2 * x` is twice one variable and `x + x` the sum of
+#' two independent ones. `max(x, y)` and `min(x, y)` are the largest and the smallest of independent variables. `c(x, y)`
+#' and `rep(x, 3)` are lists of variables, which [sum_pmf()] adds. Every entry of a sum has a small relative error,
+#' however far in the tail it lies: see [convolve_pmf()].
+#'
+#' The sum of variables with different steps, such as 0.5 and 0.2, lies on the longest step of which both are multiples,
+#' here 0.1 (multiples to 13 digits: there is always one). With `values` a distribution is on any numbers that are multiples of some step apart. A few values far apart
+#' are kept as they are, without the impossible values in between, and so are their sums.
+#'
+#' @section The sum of the probabilities:
+#' In all functions of this package a distribution's probabilities are taken as they are, without dividing by their sum:
+#' `pmf()` sees to it that this is 1 to within 1e-8 (see `tolerance` for what else it does), and [ppmf()] gives 1 for
+#' sums that pass 1. Moments, expected values, draws and the sizes of [compound_pmf()] divide by it. Vectors and matrices of weights need not
+#' sum to 1 where [convolve_pmf()], [sum_pmf()] and [rep_sum()] get no distribution beside them: then the result is
+#' a vector or a matrix of weights, too; and in [condition_on_sum()], whose result sums to 1 in any case. Elsewhere a vector is a
+#' distribution, and must sum to 1. Functions that
+#' leave out a tail say how probable it is, and do not add it to other values.
 #'
 #' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms, and so
 #' does every sum to which it is added.
 #'
-#' @param prob the probabilities of `from`, `from + 1`, ...: numbers that are finite and not negative and whose sum
+#' @param prob the probabilities of `from`, `from + by`, ...: numbers that are finite and not negative and whose sum
 #'   differs from 1 by at most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
-#' @param from the value whose probability is `prob[1]`: a whole number of at most 2^52 in absolute value.
+#' @param from the value whose probability is `prob[1]`: a number of at most 2^52 steps in absolute value.
 #' @param log whether `prob` holds logarithms.
 #' @param normalize whether to divide `prob` by its sum, which then only has to be positive and finite.
 #' @param tolerance without `normalize`, how far the sum may be from 1, or with `log = TRUE` its logarithm from 0. If it
 #'   is within 1e-8 the probabilities are kept as they are; if it is farther off but within `tolerance` they are divided
 #'   by it.
+#' @param by the step from one value to the next, a positive number.
+#' @param values instead of `from` and `by`, the values whose probabilities are in `prob`: whole numbers, decimal
+#'   fractions, or with `by` numbers that are multiples of it apart. Probabilities of equal values are added.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
+#' @param na.rm not used: a distribution has no missing values.
 #' @param row.names,optional,... as in [as.data.frame()]; for `c()` distributions, for `rep()` as in [rep()];
 #'   otherwise not used.
 #'
 #' @return An object of class `pmf`, a list of `prob` (or of `log_prob`, natural logarithms)
-#'   and `from`. `as.data.frame()` gives the columns `value` and `prob` or `log_prob`;
+#'   and `from`, with `by` if it is not 1, and for a few values far apart with `at`, their distances from `from` in steps.
+#'   `as.data.frame()` gives the columns `value` and `prob` or `log_prob`;
 #'   `summary()` a list of class `summary_pmf` with `support` (first and last value), `mean`,
-#'   `sd`, `skewness` (`NA` for a constant), `quantiles` (at 0, 1, 25, 50, 75, 99 and 100%) and `mode` (the first of the most
+#'   `sd`, `skewness` and `kurtosis` (0 for a normal variable; both `NA` for a constant), `quantiles` (at 0, 1, 25, 50, 75, 99 and 100%) and `mode` (the first of the most
 #'   probable values).
 #' @section Errors:
 #' `warpbayes_error_input` for `prob` that is not a numeric vector, is empty, has negative, missing or infinite
-#' entries (the message names the first), is all zero, or does not sum to 1; for `from` that is not a whole
-#' number; for `+` or `-` with anything but a distribution or one whole number; and for any other operator or
-#' function of numbers, such as `max()` or `exp()`.
+#' entries (the message names the first), is all zero, or does not sum to 1; for `from`, `by` and `values` that are
+#' not such numbers; for `+` or `-` with anything but a distribution or one number; for sums of variables whose steps
+#' differ by less than 1e-12 of them; and for any other operator or function of numbers, such as `exp()`.
 #' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum()], [condition_on_sum()]; [dpmf()] for probabilities,
-#'   quantiles and draws; [plot.pmf()].
+#'   quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()] for what else can
+#'   be done with them; [compound_pmf()] for random numbers of summands; [plot.pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die
 #' die + die
 #' summary(die - die)
-#' mean(die + 1)
+#' mean(2 * die + 1)
 #' as.data.frame(die + die)
+#'
+#' # Prices that end in 50 or 95 cents, and 100,000 values far apart.
+#' prices <- pmf(c(0.3, 0.5, 0.2), values = c(1.5, 1.95, 2.5))
+#' rep_sum(prices, 100)
+#' losses <- pmf(c(0.9, 0.09, 0.01), values = c(0, 25000, 1e9))
+#' losses + losses
 #'
 #' # Too small for doubles, not for logarithms.
 #' rare <- pmf(dpois(0:2000, 1, log = TRUE), log = TRUE)
 #' ppmf(1500, rare, lower.tail = FALSE, log.p = TRUE)
 #' @export
-pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8) {
+pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8, by = 1, values = NULL) {
   log <- check_flag(log, "log")
   normalize <- check_flag(normalize, "normalize")
   tolerance <- check_number(tolerance, "tolerance", min = 0, open = FALSE)
   prob <- check_weights(prob, "prob", log)
-  from <- check_count(from, "from", min = -2^52, max = 2^52)
+  if (is.null(values)) {
+    by <- check_number(by, "by", min = 0)
+    from <- check_first(from, by)
+  } else {
+    if (!missing(from)) {
+      stop_input("from", "and `values` are both given: the values say where they begin")
+    }
+    values <- check_pmf_values(values, length(prob))
+    by <- if (missing(by)) step_of_values(values) else check_number(by, "by", min = 0)
+    at <- check_on_step(values, by)
+  }
   total <- total_weight(prob, log)
   distance <- abs(total - !log)
   if (normalize && !is.finite(total)) {
@@ -70,15 +107,67 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
       if (log) "0" else "1", " to within ", format(tolerance), "; normalize = TRUE divides by the sum"
     )
   }
-  new_pmf(prob, from, log)
+  if (is.null(values)) new_pmf(prob, from, log, by) else pmf_at(prob, at, min(values), log, by)
 }
 
 # How far the sum of a distribution's probabilities may be from 1. All functions take a
 # distribution's probabilities as they are, which is right to within this.
 sum_tolerance <- 1e-8
 
-new_pmf <- function(prob, from, log) {
-  structure(if (log) list(log_prob = prob, from = from) else list(prob = prob, from = from), class = "pmf")
+check_first <- function(from, by, call = sys.call(-1L)) {
+  if (!is.numeric(from) || length(from) != 1L || !is.finite(from) || abs(from) > 2^52 * min(by, 1)) {
+    stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from), call = call)
+  }
+  as.double(from)
+}
+
+check_pmf_values <- function(values, size, call = sys.call(-1L)) {
+  if (!is.numeric(values) || length(values) != size || any(!is.finite(values)) || max(abs(values)) > 2^52) {
+    stop_input("values", sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
+      show_value(values), call = call
+    )
+  }
+  as.double(values)
+}
+
+# The longest step that leads to all of these values, which are whole numbers or decimal fractions.
+step_of_values <- function(values, call = sys.call(-1L)) {
+  distance <- unique(sort(values) - min(values))[-1L]
+  if (length(distance) == 0L) {
+    return(1)
+  }
+  for (scale in 10^(0:9)) {
+    whole <- round(distance * scale)
+    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= 8 * .Machine$double.eps * scale * max(abs(values), distance))) {
+      step <- 0
+      for (one in whole) {
+        step <- if (step == 0) one else common_step_of_two(one, step)
+        if (step == 1) {
+          break
+        }
+      }
+      return(step / scale)
+    }
+  }
+  stop_input("values", "are neither whole numbers nor decimal fractions: give the step, `by`", call = call)
+}
+
+check_on_step <- function(values, by, call = sys.call(-1L)) {
+  first <- min(values)
+  at <- (values - first) / by
+  off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
+  if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
+    stop_input("values", "must be multiples of `by`, ", format(by, digits = 15), ", apart, and at most 2^52 of them, which ",
+      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not", call = call
+    )
+  }
+  round(at)
+}
+
+# A distribution from weights at positions in any order.
+pmf_at <- function(weights, at, from, log, by) {
+  gathered <- gather_positions(at, weights, log)
+  from_positions(gathered$at, gathered$weights, from, by, log)
 }
 
 # A double vector without attributes. Whether its weights can be used is for the entry to find
@@ -149,8 +238,6 @@ weights_of <- function(x) if (is_log(x)) x$log_prob else x$prob
 
 size_of <- function(x) length(weights_of(x))
 
-last_of <- function(x) x$from + size_of(x) - 1
-
 check_pmf <- function(x, argument, call = sys.call(-1L)) {
   if (!inherits(x, "pmf")) {
     stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x), call = call)
@@ -183,12 +270,27 @@ total_weight <- function(weights, log) {
 #' @rdname pmf
 #' @export
 format.pmf <- function(x, ...) {
-  sprintf("pmf on %s%s", format_support(x$from, last_of(x)), if (is_log(x)) ", log scale" else "")
+  sprintf("pmf on %s%s", format_values(x), if (is_log(x)) ", log scale" else "")
+}
+
+format_values <- function(x) {
+  support <- format_support(x$from, last_of(x))
+  if (is_sparse(x)) {
+    sprintf("%d values in %s", size_of(x), support)
+  } else if (step_of(x) != 1 && size_of(x) > 1L) {
+    paste(support, "by", format(step_of(x), digits = 15))
+  } else {
+    support
+  }
+}
+
+# Values as text: whole numbers with all digits.
+format_value <- function(value) {
+  format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
 }
 
 format_support <- function(from, to) {
-  show <- function(value) format(value, digits = 17, scientific = FALSE, trim = TRUE)
-  if (from == to) show(from) else paste0(show(from), "..", show(to))
+  if (from == to) format_value(from) else paste0(format_value(from), "..", format_value(to))
 }
 
 #' @rdname pmf
@@ -197,22 +299,22 @@ print.pmf <- function(x, digits = 4, ...) {
   check_dots_empty(...)
   digits <- check_count(digits, "digits", max = 22)
   summary <- summary(x)
-  cat("Distribution of a random variable on ", format_support(x$from, last_of(x)),
+  cat("Distribution of a random variable on ", format_values(x),
     if (is_log(x)) ", probabilities as logarithms", "\n",
     sep = ""
   )
   number <- function(value) format(value, digits = digits, trim = TRUE)
   cat("mean ", number(summary$mean), ", sd ", number(summary$sd), "; quartiles ",
-    paste(format(summary$quantiles[3:5], trim = TRUE, scientific = FALSE), collapse = ", "), "\n",
+    paste(vapply(summary$quantiles[3:5], format_value, ""), collapse = ", "), "\n",
     sep = ""
   )
   most <- 10L
   size <- size_of(x)
   # Ten values about the mode, or all values if there are no more.
-  first <- if (size <= most) 1 else min(max(1, summary$mode - x$from + 1 - most %/% 2), size - most + 1)
+  first <- if (size <= most) 1 else min(max(1, which.max(weights_of(x)) - most %/% 2), size - most + 1)
   shown <- first + seq_len(min(size, most)) - 1
   row <- weights_of(x)[shown]
-  names(row) <- format(x$from + shown - 1, scientific = FALSE, trim = TRUE)
+  names(row) <- format_value(values_of(x, shown))
   if (length(row) < size) {
     cat(if (is_log(x)) "log probabilities" else "probabilities", " about the mode:\n", sep = "")
   }
@@ -230,8 +332,9 @@ summary.pmf <- function(object, ...) {
     list(
       support = c(object$from, last_of(object)), mean = moments$mean, sd = sqrt(moments$second),
       skewness = if (moments$second > 0) moments$third / moments$second^1.5 else NA_real_,
+      kurtosis = if (moments$second > 0) moments$fourth / moments$second^2 - 3 else NA_real_,
       quantiles = stats::quantile(object, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)),
-      mode = object$from + which.max(weights) - 1
+      mode = values_of(object, which.max(weights))
     ),
     class = "summary_pmf"
   )
@@ -248,7 +351,8 @@ print.summary_pmf <- function(x, digits = 4, ...) {
   line("mean", number(x$mean))
   line("sd", number(x$sd))
   line("skewness", number(x$skewness))
-  line("mode", format(x$mode, scientific = FALSE, trim = TRUE, digits = 17))
+  line("kurtosis", number(x$kurtosis))
+  line("mode", format_value(x$mode))
   cat("quantiles\n")
   print(x$quantiles)
   invisible(x)
@@ -257,87 +361,7 @@ print.summary_pmf <- function(x, digits = 4, ...) {
 #' @rdname pmf
 #' @export
 as.data.frame.pmf <- function(x, row.names = NULL, optional = FALSE, ...) {
-  value <- x$from + seq_len(size_of(x)) - 1
+  value <- values_of(x)
   columns <- if (is_log(x)) list(value = value, log_prob = x$log_prob) else list(value = value, prob = x$prob)
   as.data.frame(columns, row.names = row.names, optional = optional, ...)
-}
-
-#' @rdname pmf
-#' @param e1,e2 distributions, or a distribution and one whole number.
-#' @export
-Ops.pmf <- function(e1, e2) {
-  operator <- .Generic
-  if (!operator %in% c("+", "-")) {
-    stop_warpbayes("input", sprintf("`%s` is not known for distributions: only + and - are", operator), call = sys.call())
-  }
-  if (missing(e2)) {
-    return(if (operator == "-") negate_pmf(e1) else e1)
-  }
-  if (operator == "-") {
-    e2 <- if (inherits(e2, "pmf")) negate_pmf(e2) else -check_shift(e2, "e2", sys.call())
-  }
-  if (!inherits(e1, "pmf")) {
-    return(shift_pmf(e2, check_shift(e1, "e1", sys.call())))
-  }
-  if (!inherits(e2, "pmf")) {
-    return(shift_pmf(e1, check_shift(e2, "e2", sys.call())))
-  }
-  convolve_pmf(e1, e2)
-}
-
-# Without these, R would work on the list that a distribution is: max() would be the largest of
-# its probabilities and `from`, and c() of two distributions a list of four vectors.
-
-#' @noRd
-#' @export
-Math.pmf <- function(x, ...) stop_function(.Generic, sys.call())
-
-#' @noRd
-#' @export
-Summary.pmf <- function(..., na.rm = FALSE) stop_function(.Generic, sys.call())
-
-stop_function <- function(name, call) {
-  instead <- switch(name,
-    sum = "; sum_pmf() adds variables", max = , min = , range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
-  )
-  stop_warpbayes("input", sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead), call = call)
-}
-
-#' @rdname pmf
-#' @export
-c.pmf <- function(...) list(...)
-
-#' @rdname pmf
-#' @export
-rep.pmf <- function(x, ...) rep(list(x), ...)
-
-#' @noRd
-#' @export
-`[.pmf` <- function(x, ...) {
-  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities", call = sys.call())
-}
-
-#' @noRd
-#' @export
-rev.pmf <- function(x) {
-  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable", call = sys.call())
-}
-
-negate_pmf <- function(x) {
-  new_pmf(rev(weights_of(x)), -last_of(x), is_log(x))
-}
-
-shift_pmf <- function(x, by) {
-  x$from <- x$from + by
-  if (abs(x$from) > 2^52) {
-    stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52", call = sys.call(-1L))
-  }
-  x
-}
-
-check_shift <- function(by, argument, call) {
-  if (!is.numeric(by) || length(by) != 1L || !is.finite(by) || by != floor(by) || abs(by) > 2^52) {
-    stop_input(argument, "must be a distribution or one whole number, not ", show_value(by), call = call)
-  }
-  as.double(by)
 }

@@ -12,7 +12,7 @@
 #' Draw `i` of `rpmf()` depends on the seed and on `i` alone.
 #'
 #' @param x for `dpmf()` the values whose probabilities are asked for; for the other functions the distribution.
-#' @param q values; fractions are rounded down.
+#' @param q values.
 #' @param p,probs probabilities.
 #' @param n number of draws.
 #' @param dist a distribution made by [pmf()].
@@ -54,8 +54,8 @@ dpmf <- function(x, dist, log = FALSE) {
   log <- check_flag(log, "log")
   x <- check_values(x, "x")
   weights <- prob_of(dist, log)
-  at <- x - dist$from + 1
-  inside <- !is.na(at) & at >= 1 & at <= length(weights) & x == floor(x)
+  at <- entry_of_value(dist, x)
+  inside <- !is.na(at)
   result <- rep(if (log) -Inf else 0, length(x))
   result[is.na(x)] <- NA_real_
   result[inside] <- weights[at[inside]]
@@ -68,13 +68,12 @@ ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
-  q <- floor(check_values(q, "q"))
-  # Entry i is P(X <= q) for q at position i - 1 of the support, or P(X > q).
+  q <- check_values(q, "q")
+  # Entry i is the probability of the first i - 1 entries, or that of the others.
   tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   nothing <- if (log.p) -Inf else 0
   tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)
-  at <- pmin(pmax(q - dist$from + 2, 1), length(tail))
-  tail[at]
+  tail[entries_up_to(dist, q) + 1]
 }
 
 # Sums up to or from each value. A sum that passes 1 by rounding is 1.
@@ -114,7 +113,7 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   }
   # Not so where all probability is asked for.
   at[whole] <- last
-  dist$from + pmin(pmax(at, first), last) - 1
+  values_of(dist, pmin(pmax(at, first), last))
 }
 
 check_probabilities <- function(p, argument, log, call = sys.call(-1L)) {
@@ -144,7 +143,8 @@ rpmf <- function(n, dist, seed = NULL) {
   seed <- check_seed(seed)
   weights <- relative_weights(dist)
   sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, short_run("cpu"))
-  dist$from + native(C_pmf_draw, sums, n, seed)
+  position <- native(C_pmf_draw, sums, n, seed)
+  lattice_value(dist, if (is_sparse(dist)) dist$at[position + 1] else position)
 }
 
 #' @rdname pmf_distribution
@@ -169,7 +169,7 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
   qpmf(0.5, x)
 }
 
-# The mean, and the second and third moment about it. Long distributions are summed in
+# The mean, and the second to fourth moment about it. Long distributions are summed in
 # blocks, so that what is computed on the way takes little memory.
 central_moments <- function(x, block = 2^20) {
   size <- size_of(x)
@@ -178,9 +178,11 @@ central_moments <- function(x, block = 2^20) {
   weights <- function(at) if (is_log(x)) exp(x$log_prob[at] - largest) else x$prob[at]
   sums <- function(term) sum(vapply(starts, function(first) sum(term(seq(first, min(first + block - 1, size)))), 0))
   total <- sums(weights)
-  mean <- sums(function(at) (at - 1) * (weights(at) / total))
-  about_mean <- function(power) sums(function(at) (at - 1 - mean)^power * (weights(at) / total))
-  list(mean = x$from + mean, second = about_mean(2), third = about_mean(3))
+  mean <- sums(function(at) positions_of(x, at) * (weights(at) / total))
+  about_mean <- function(power) {
+    step_of(x)^power * sums(function(at) (positions_of(x, at) - mean)^power * (weights(at) / total))
+  }
+  list(mean = x$from + step_of(x) * mean, second = about_mean(2), third = about_mean(3), fourth = about_mean(4))
 }
 
 #' @rdname pmf_distribution

@@ -1,70 +1,242 @@
 # Pictures of distributions.
 
-#' Plot a distribution
+#' Plot a distribution, or two
 #'
-#' Draws bars for few values and a line for many, on a linear or a logarithmic axis. The logarithmic axis also shows
-#' probabilities that are too small for doubles.
+#' Draws probabilities as bars for few values and as a line for many, the distribution function, or the quantiles, on a linear or
+#' a logarithmic axis. The logarithmic axis also shows probabilities that are too small for doubles. Two distributions
+#' are drawn side by side, or their quantiles against each other.
 #'
 #' @param x a distribution made by [pmf()].
-#' @param type `"bars"`, `"line"`, or `"auto"`, which draws bars if there are at most 100 values.
+#' @param y `NULL`, or a second distribution for the same picture.
+#' @param type `"bars"`, `"line"`, or `"auto"`, which draws bars if there are at most 100 values; `"distribution"` for the
+#'   distribution function, `"quantile"` for the quantiles, those of `y` against those of `x` if there are two.
 #' @param log whether the axis of probabilities is logarithmic. The default is `TRUE` for a distribution on the log
-#'   scale.
+#'   scale, and not for quantiles, whose probabilities are on a linear axis.
+#' @param lower.tail for the distribution function, whether to draw \eqn{P(X \le x)}{P(X <= x)} or \eqn{P(X > x)}.
 #' @param xlim the range of values. By default all values with `log`, and otherwise the values between the quantiles at
-#'   1e-6 and 1 - 1e-6.
-#' @param ylim the range of probabilities; with `log`, of their logarithms to base 10.
-#' @param xlab,ylab,main labels.
-#' @param col colour.
+#'   1e-6 and 1 - 1e-6. For quantiles the range of the horizontal axis.
+#' @param ylim the range of probabilities; with `log`, of their logarithms to base 10. For quantiles the range of values.
+#' @param xlab,ylab,main labels; by default what the axes show.
+#' @param col colour, or two colours.
 #' @param border colour of the bars' borders, `NA` for none.
+#' @param legend the names of two distributions, or `NULL` for a picture without a legend.
 #' @param add whether to add to the last plot, whose axis must have the same scale.
-#' @param ... further graphical parameters for the bars or the line, such as `lwd`.
+#' @param ... further graphical parameters for the bars or the lines, such as `lwd`. For `lines()` also the arguments above.
 #' @return `x`, invisibly.
+#' @details `lines()` adds to the last plot: a line, or with `type` what it says.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
-#' plot(die + die)
+#' plot(die + die, 2 * die, legend = c("two dice", "one die doubled"))
 #' bets <- pmf(c(0.6, 0.3, 0.1), from = -1)
 #' plot(rep_sum(bets, 500), log = TRUE)
+#'
+#' claims <- compound_pmf("poisson", pmf_geometric(0.02), lambda = 5, threads = 2)
+#' plot(claims, type = "distribution", log = TRUE, lower.tail = FALSE)
+#' same_mean <- pmf_poisson(mean(claims))
+#' plot(claims, ylim = c(0, 0.04))
+#' lines(same_mean, col = "#D55E00")
+#' plot(claims, same_mean, type = "quantile")
 #' @export
-plot.pmf <- function(x, type = c("auto", "bars", "line"), log = NULL, xlim = NULL, ylim = NULL, xlab = "value",
-                     ylab = "probability", main = NULL, col = "#0072B2", border = NA, add = FALSE, ...) {
-  type <- check_choice(type, "type", c("auto", "bars", "line"))
-  log <- if (is.null(log)) is_log(x) else check_flag(log, "log")
+plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile"), log = NULL, lower.tail = TRUE,
+                     xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, col = c("#0072B2", "#D55E00"),
+                     border = NA, legend = c("x", "y"), add = FALSE, ...) {
+  type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile"))
+  if (!is.null(y)) {
+    check_pmf(y, "y")
+  }
+  all <- if (is.null(y)) list(x) else list(x, y)
+  log <- if (is.null(log)) type != "quantile" && any(vapply(all, is_log, NA)) else check_flag(log, "log")
+  lower.tail <- check_flag(lower.tail, "lower.tail")
   add <- check_flag(add, "add")
   xlim <- check_limits(xlim, "xlim")
   ylim <- check_limits(ylim, "ylim")
-  if (is.null(xlim)) {
-    xlim <- if (log) c(x$from, last_of(x)) else qpmf(c(1e-6, 1 - 1e-6), x)
+  col <- rep_len(col, 2L)
+  if (!is.null(legend) && !(is.character(legend) && length(legend) == 2L)) {
+    stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend))
   }
-  first <- max(x$from, ceiling(xlim[[1L]]))
-  last <- min(last_of(x), floor(xlim[[2L]]))
-  value <- first + seq_len(max(last - first + 1, 0)) - 1
-  height <- prob_of(x, log)[value - x$from + 1]
+  if (type == "quantile") {
+    if (log) {
+      stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
+    }
+    plot_quantiles(all, xlim, ylim, xlab, ylab, main, col, add, ...)
+    return(invisible(x))
+  }
+  if (is.null(xlim)) {
+    limits <- vapply(all, function(one) if (log) c(one$from, last_of(one)) else qpmf(c(1e-6, 1 - 1e-6), one), numeric(2))
+    xlim <- range(limits)
+  }
+  if (type == "distribution") {
+    # Room for the first and the last of few steps.
+    if (max(vapply(all, function(one) length(entries_within(one, xlim)), 0L)) <= 100L) {
+      xlim <- xlim + c(-0.5, 0.5) * min(vapply(all, step_of, 0))
+    }
+    curves <- lapply(all, distribution_curve, xlim, log, lower.tail)
+  } else {
+    curves <- lapply(all, probability_curve, xlim, log)
+    most <- max(vapply(curves, function(curve) length(curve$x), 0L))
+    type <- if (type == "auto") if (most <= 100L) "bars" else "line" else type
+  }
+  width <- min(vapply(curves, function(curve) curve$width, 0))
+  if (!add) {
+    height <- unlist(lapply(curves, function(curve) curve$y))
+    if (is.null(ylab)) {
+      ylab <- if (type != "distribution") "probability" else if (lower.tail) "probability up to the value" else "probability beyond the value"
+    }
+    # Two distributions have a legend, above all heights where it would hide some.
+    headroom <- if (length(curves) == 2L && !is.null(legend) && type != "distribution") 0.2 else 0
+    draw_frame(xlim + if (type == "bars") c(-0.5, 0.5) * width else 0, ylim, height, log, type == "distribution", headroom,
+      all(vapply(all, on_whole_numbers, NA)), if (is.null(xlab)) "value" else xlab, ylab, main
+    )
+  }
+  base <- if (log) graphics::par("usr")[[3L]] else 0
+  for (i in seq_along(curves)) {
+    if (type == "bars") {
+      draw_bars(curves[[i]], width, i, length(curves), base, col[[i]], border, ...)
+    } else {
+      draw_line(if (type == "distribution") curves[[i]] else thin_line(curves[[i]]$x, curves[[i]]$y), col[[i]], ...)
+    }
+  }
+  draw_legend(legend, length(curves), type == "bars", type == "distribution" && lower.tail, col)
+  invisible(x)
+}
+
+#' @rdname plot.pmf
+#' @export
+lines.pmf <- function(x, type = "line", ...) {
+  plot.pmf(x, type = type, add = TRUE, ...)
+}
+
+on_whole_numbers <- function(x) step_of(x) == floor(step_of(x)) && x$from == floor(x$from)
+
+# The entries within limits.
+entries_within <- function(x, xlim) {
+  below <- entries_up_to(x, xlim[[1L]])
+  below <- below - (below > 0 && values_of(x, below) == xlim[[1L]])
+  below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
+}
+
+# Values, heights and the room that a bar has.
+probability_curve <- function(x, xlim, log) {
+  index <- entries_within(x, xlim)
+  value <- values_of(x, index)
+  height <- prob_of(x, log)[index]
+  width <- if (is_sparse(x)) min(diff(positions_of(x))) * step_of(x) else step_of(x)
+  list(x = value, y = if (log) height / base::log(10) else height, width = width)
+}
+
+# The corners of the steps; of long distributions the points alone.
+distribution_curve <- function(x, xlim, log, lower.tail) {
+  index <- entries_within(x, xlim)
+  value <- values_of(x, index)
+  height <- ppmf(value, x, lower.tail = lower.tail, log.p = log)
+  before <- ppmf(xlim[[1L]], x, lower.tail = lower.tail, log.p = log)
+  if (length(index) > 0L && value[[1L]] == xlim[[1L]]) {
+    before <- if (index[[1L]] == 1L) edge_of(lower.tail, log) else ppmf(values_of(x, index[[1L]] - 1), x, lower.tail, log)
+  }
   if (log) {
     height <- height / base::log(10)
+    before <- before / base::log(10)
   }
+  if (length(index) <= 1000L) {
+    corner_x <- c(xlim[[1L]], rep(value, each = 2L), xlim[[2L]])
+    corner_y <- rep(c(before, height), each = 2L)
+    return(list(x = corner_x, y = corner_y, width = step_of(x)))
+  }
+  c(thin_line(value, height), width = step_of(x))
+}
+
+# The distribution function before the first value.
+edge_of <- function(lower.tail, log) {
+  if (lower.tail) (if (log) -Inf else 0) else (if (log) 0 else 1)
+}
+
+draw_frame <- function(xlim, ylim, height, log, whole, headroom, on_whole, xlab, ylab, main) {
   finite <- is.finite(height)
-  bars <- type == "bars" || (type == "auto" && length(value) <= 100L)
-  if (!add) {
-    if (is.null(ylim)) {
-      ylim <- if (!any(finite)) c(0, 1) else if (log) range(height[finite]) else c(0, max(height))
+  if (is.null(ylim)) {
+    ylim <- if (!any(finite)) c(0, 1) else if (log) range(height[finite]) else c(0, if (whole) 1 else max(height[finite]))
+    ylim[[2L]] <- ylim[[2L]] + headroom * (ylim[[2L]] - ylim[[1L]])
+  }
+  graphics::plot.default(xlim, ylim, type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE)
+  graphics::box()
+  value_axis(1L, on_whole)
+  probability_axis(log)
+}
+
+value_axis <- function(side, on_whole) {
+  ticks <- if (on_whole) whole_ticks(side) else graphics::axTicks(side)
+  graphics::axis(side, at = ticks, labels = format(ticks, digits = 15, scientific = FALSE, trim = TRUE))
+}
+
+# Bars of one of `count` distributions, beside each other. Where they would be too narrow to be seen,
+# they are lines.
+draw_bars <- function(curve, width, i, count, base, col, border, ...) {
+  finite <- is.finite(curve$y)
+  if (!any(finite)) {
+    return(invisible())
+  }
+  here <- 0.8 * width / count
+  left <- curve$x[finite] - 0.4 * width + (i - 1) * here
+  limits <- graphics::par("usr")
+  if (here < (limits[[2L]] - limits[[1L]]) / 500) {
+    graphics::segments(left + here / 2, base, y1 = curve$y[finite], col = col, ...)
+  } else {
+    graphics::rect(left, base, left + here, curve$y[finite], col = col, border = border, ...)
+  }
+}
+
+draw_legend <- function(legend, count, bars, rising, col) {
+  if (!is.null(legend) && count == 2L) {
+    graphics::legend(if (rising) "bottomright" else "topright", legend,
+      pch = if (bars) 15, lty = if (!bars) 1, col = col, bty = "n"
+    )
+  }
+}
+
+# The quantiles of one distribution, or those of two against each other: at the middle of the probability of
+# each value, and for many values at two thousand of them.
+plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
+  one <- all[[1L]]
+  if (length(all) == 1L) {
+    sums <- cumulative_weights(one, FALSE, FALSE)
+    value <- values_of(one)
+    shown <- which(diff(c(0, sums)) > 0)
+    if (length(shown) > 2000L) {
+      shown <- unique(pmin(findInterval(seq(0, 1, length.out = 2000L), sums) + 1L, length(sums)))
     }
-    padding <- if (bars) 0.5 else 0
-    graphics::plot.default(range(xlim) + c(-padding, padding), ylim,
-      type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE
+    level <- as.vector(rbind(c(0, sums)[shown], sums[shown]))
+    line <- list(x = level, y = rep(value[shown], each = 2L))
+    ticks <- c(FALSE, on_whole_numbers(one))
+    labels <- c("probability", "quantile")
+  } else {
+    # Levels between those at which either of them steps.
+    levels <- sort(unique(c(0, unlist(lapply(all, function(x) {
+      sums <- cumulative_weights(x, FALSE, FALSE)
+      sums[unique(findInterval(seq(0, 1, length.out = 1001L), sums, all.inside = TRUE))]
+    })), 1)))
+    middle <- (levels[-1L] + levels[-length(levels)]) / 2
+    middle <- middle[middle > 1e-6 & middle < 1 - 1e-6]
+    line <- list(x = qpmf(middle, one), y = qpmf(middle, all[[2L]]))
+    ticks <- vapply(all, on_whole_numbers, NA)
+    labels <- c("quantiles of x", "quantiles of y")
+  }
+  if (!add) {
+    label <- function(given, own) if (is.null(given)) own else given
+    graphics::plot.default(if (is.null(xlim)) range(line$x) else xlim, if (is.null(ylim)) range(line$y) else ylim,
+      type = "n", xlab = label(xlab, labels[[1L]]), ylab = label(ylab, labels[[2L]]), main = main, axes = FALSE
     )
     graphics::box()
-    ticks <- whole_ticks(1L)
-    graphics::axis(1, at = ticks, labels = format(ticks, digits = 15, scientific = FALSE, trim = TRUE))
-    probability_axis(log)
+    for (side in 1:2) {
+      value_axis(side, ticks[[side]])
+    }
   }
-  if (!bars) {
-    draw_line(thin_line(value, height), col, ...)
-  } else if (any(finite)) {
-    base <- if (log) graphics::par("usr")[[3L]] else 0
-    graphics::rect(value[finite] - 0.4, base, value[finite] + 0.4, height[finite], col = col, border = border, ...)
+  if (length(all) == 1L) {
+    graphics::lines(line, col = col[[1L]], ...)
+  } else {
+    graphics::abline(0, 1, col = "grey60", lty = 2)
+    graphics::points(line, col = col[[1L]], pch = 20, cex = 0.6, ...)
   }
-  invisible(x)
 }
 
 # Whole numbers to mark on an axis. Where R's own ticks are fractions all that are in the picture,

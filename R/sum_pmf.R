@@ -69,9 +69,13 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), call))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
-  from <- check_from(sum(vapply(x, function(one) one$from, 0)))
+  by <- step_of(x[[1L]])
+  if (any(vapply(x, is_sparse, NA)) || any(vapply(x, step_of, 0) != by)) {
+    return(as_log(add_many_positions(x, inside, accuracy, run, call), log))
+  }
+  from <- check_from(sum(vapply(x, function(one) one$from, 0)), by = by)
   result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run, call)
-  new_pmf(if (inside && !log) exp(result) else result, from, log)
+  new_pmf(if (inside && !log) exp(result) else result, from, log, by)
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
@@ -118,9 +122,12 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
   }
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
-  from <- check_from(x$from * times)
+  from <- check_from(x$from * times, by = step_of(x))
+  if (is_sparse(x) && times > 0) {
+    return(as_log(repeat_positions(x, times, inside, accuracy, run, sys.call()), log))
+  }
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run, sys.call())
-  new_pmf(if (inside && !log) exp(result) else result, from, log)
+  new_pmf(if (inside && !log) exp(result) else result, from, log, step_of(x))
 }
 
 repeat_vector <- function(x, times, log, accuracy, run, call) {
@@ -136,4 +143,20 @@ repeat_vector <- function(x, times, log, accuracy, run, call) {
     stop_failure(result, call)
   }
   result
+}
+
+# Copies of a distribution of a few values far apart, by squares.
+repeat_positions <- function(x, times, log, accuracy, run, call) {
+  add <- function(x, y) add_positions(x, y, step_of(x), log, accuracy, run, call)
+  result <- NULL
+  repeat {
+    if (times %% 2 == 1) {
+      result <- if (is.null(result)) as_log(x, log) else add(result, x)
+    }
+    times <- times %/% 2
+    if (times == 0) {
+      return(result)
+    }
+    x <- add(x, x)
+  }
 }

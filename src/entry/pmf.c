@@ -107,6 +107,19 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
   return result_or_failure(result, status, &message);
 }
 
+/* The first entries of the sum of two vectors of weights, which R has looked at. */
+SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP run) {
+  wb_poll poll = {wb_interrupted, 0};
+  wb_pmf_context context;
+  wb_message message;
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  status = wb_pmf_convolve_first(&context, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
+                                 REAL(result), &message);
+  return result_or_failure(result, status, &message);
+}
+
 /* Outputs first..first + count - 1 of the convolution of two vectors by direct sums,
  * computed `times` over, so that a benchmark need not measure R's calls. */
 SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
@@ -168,6 +181,21 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
   status = wb_pmf_repeat(&context, &term, wb_size_from_sexp(times), REAL(result), &message);
+  return result_or_failure(result, status, &message);
+}
+
+/* The first `length` entries of the sum of a random number of variables with the weights x.
+ * counting: the numbers of wb_pmf_counting. */
+SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP run) {
+  const double *const numbers = REAL_RO(counting);
+  const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
+  wb_poll poll = {wb_interrupted, 0};
+  wb_pmf_context context;
+  wb_message message;
+  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
+  status = wb_pmf_compound(&context, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
   return result_or_failure(result, status, &message);
 }
 

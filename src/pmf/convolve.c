@@ -24,7 +24,7 @@ static int use_windows(const wb_pmf_context *context, double products) {
 }
 
 static int convolve_by_windows(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
-                               double *r, wb_message *message) {
+                               int64_t count, double *r, wb_message *message) {
   const size_t bytes = 2 * (size_t)(m + n) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
@@ -33,22 +33,40 @@ static int convolve_by_windows(const wb_pmf_context *context, int64_t m, const d
   int status = wb_poll_after(context->poll, CONVERSION_TIME * (double)m) ? WB_INTERRUPTED : WB_OK;
   wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, context->run.isa);
   if (wb_poll_after(context->poll, CONVERSION_TIME * (double)n)) status = WB_INTERRUPTED;
-  if (status == WB_OK) status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, r, NULL, message);
+  if (status == WB_OK) status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, count, r, NULL, message);
   wb_aligned_free(memory);
   return status;
 }
 
 int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q, double *r,
                     wb_message *message) {
-  if (m > n) return wb_pmf_convolve(context, n, q, m, p, r, message);
+  return wb_pmf_convolve_first(context, m, p, n, q, m + n - 1, r, message);
+}
+
+/* The transform gives all entries, of which `count` go into r. */
+static int convolve_flat(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                         int64_t count, double *r, int *done, wb_message *message) {
+  const size_t bytes = (size_t)(m + n - 1) * sizeof(double);
+  if (count == m + n - 1) return wb_pmf_convolve_flat(context, m, p, n, q, r, done, message);
+  double *const all = wb_aligned_malloc(bytes);
+  if (!all) return wb_out_of_memory(message, "a convolution", bytes);
+  const int status = wb_pmf_convolve_flat(context, m, p, n, q, all, done, message);
+  if (status == WB_OK && *done) memcpy(r, all, (size_t)count * sizeof(double));
+  wb_aligned_free(all);
+  return status;
+}
+
+int wb_pmf_convolve_first(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                          int64_t count, double *r, wb_message *message) {
+  if (m > n) return wb_pmf_convolve_first(context, n, q, m, p, count, r, message);
   const double products = (double)m * (double)n;
-  if (use_windows(context, products)) return convolve_by_windows(context, m, p, n, q, r, message);
+  if (use_windows(context, products)) return convolve_by_windows(context, m, p, n, q, count, r, message);
   if (use_flat(context, products) && products < WB_PMF_WINDOWS_FROM) {
     int done;
-    const int status = wb_pmf_convolve_flat(context, m, p, n, q, r, &done, message);
+    const int status = convolve_flat(context, m, p, n, q, count, r, &done, message);
     if (status != WB_OK || done) return status;
   }
-  const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, m + n - 1, r);
+  const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, count, r);
   return wb_pmf_direct(context, context->convolution, &work, message);
 }
 
@@ -56,7 +74,7 @@ int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const 
                          wb_message *message) {
   const wb_wide *const longer = p->length > q->length ? p : q, *const shorter = p->length > q->length ? q : p;
   if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
-    return wb_pmf_convolve_windows(context, shorter, longer, NULL, NULL, NULL, r, message);
+    return wb_pmf_convolve_windows(context, shorter, longer, NULL, NULL, p->length + q->length - 1, NULL, r, message);
   double memory[2 * WB_WIDE_SURROUNDED(WIDE_DIRECT_UP_TO)];
   const wb_wide surrounded = wb_wide_surround(longer, memory);
   r->length = p->length + q->length - 1;

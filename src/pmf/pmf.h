@@ -39,6 +39,10 @@ int wb_pmf_check_result(int64_t count, const double *result, wb_message *message
 /* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. */
 int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message);
 
+/* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
+int wb_pmf_convolve_first(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+                          int64_t count, double *r, wb_message *message);
+
 /* The outputs that `work` names, by direct sums through one of the context's tables. */
 int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message);
@@ -59,6 +63,17 @@ int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double 
 /* The sum of `times` >= 1 independent copies of the single term: times * (length - 1) + 1 entries. */
 int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *term, int64_t times, double *result,
                   wb_message *message);
+
+/* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1}
+ * for n >= 2, with 0 <= a < 1 and a + b >= 0. */
+typedef struct wb_pmf_counting {
+  double a, a_plus_b, none, alone;
+} wb_pmf_counting;
+
+/* The distribution of the sum of so many independent variables, each with the weights f, whose
+ * entry 0 is not read: it counts as 0. The first `outputs` entries go into g. */
+int wb_pmf_compound(const wb_pmf_context *context, const wb_pmf_counting *counting, int64_t size, const double *f,
+                    int64_t outputs, double *g, wb_message *message);
 
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT where all products are zero. */
 int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *result,

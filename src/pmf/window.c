@@ -371,14 +371,13 @@ static int compute_all(task *t, wb_pmf_window *w) {
 }
 
 int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, const double *p_plain,
-                            const double *q_plain, double *r, wb_wide *r_wide, wb_message *message) {
+                            const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message) {
   task t;
   wb_pmf_window w;
   memset(&t, 0, sizeof t);
   memset(&w, 0, sizeof w);
   t.context = context;
   t.message = message;
-  const int64_t all = p->length + q->length - 1;
   double *memory = NULL;
   int status = WB_OK;
   if (!wb_pmf_factor_open(&t.p, p) || !wb_pmf_factor_open(&t.q, q))
@@ -390,7 +389,7 @@ int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, con
   }
   if (status == WB_OK) {
     const int64_t offset = t.p.offset + t.q.offset;
-    t.outputs = t.p.length + t.q.length - 1;
+    t.outputs = wb_min_int(t.p.length + t.q.length - 1, all - offset);
     t.direct_length = r ? wb_max_int(64, t.outputs / 4) : 64;
     w.p.x = memory;
     w.q.x = memory + (t.p.length + 63) / 8 * 8;
@@ -404,9 +403,9 @@ int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, con
       t.mantissa = r_wide->mantissa + offset;
       t.exponent = r_wide->exponent + offset;
     }
-    clear(r, r_wide, 0, offset);
-    clear(r, r_wide, offset + t.outputs, all);
-    if (t.p.mantissa[0] == 0 || t.q.mantissa[0] == 0)
+    clear(r, r_wide, 0, wb_min_int(offset, all));
+    clear(r, r_wide, wb_max_int(offset + t.outputs, 0), all);
+    if (t.outputs <= 0 || t.p.mantissa[0] == 0 || t.q.mantissa[0] == 0)
       clear(r, r_wide, 0, all);
     else
       status = compute_all(&t, &w);

@@ -28,8 +28,8 @@ test_that("each bad distribution has its message", {
   expect_input_error(pmf(c(0.5, 0.6)), "`prob` sums to 1.1, not 1 to within 1e-08; normalize = TRUE")
   expect_input_error(pmf(c(0, 0), log = TRUE), "the log of its sum 0.693147\\d*, not 0")
   expect_input_error(pmf(c(1e308, 1e308), normalize = TRUE), "`prob` has an infinite sum")
-  expect_input_error(pmf(1, from = 0.5), "`from` must be one whole number")
-  expect_input_error(pmf(1, from = 1:2), "`from` must be one whole number")
+  expect_input_error(pmf(1, from = 2^53), "`from` must be one number of at most 2\\^52 steps in absolute value, not 9007199254740992")
+  expect_input_error(pmf(1, from = 1:2), "`from` must be one number")
   expect_input_error(pmf(1, log = "yes"), "`log` must be TRUE or FALSE")
   expect_input_error(pmf(1, normalize = NA), "`normalize` must be TRUE or FALSE")
   expect_input_error(pmf(1, tolerance = -1), "`tolerance` must be one finite number of at least 0")
@@ -55,11 +55,12 @@ test_that("sums, differences and shifts", {
   l <- pmf(log(c(0.5, 0.5)), log = TRUE)
   expect_equal((die - l)$log_prob, log(reference_convolve(rep(1 / 6, 6), c(0.5, 0.5))))
 
-  expect_input_error(die * 2, "`\\*` is not known for distributions")
+  expect_input_error(die^2, "`\\^` is not known for distributions: only \\+ and -, and \\* and / with a number, are")
+  expect_input_error(!die, "`!` is not known for distributions")
   expect_input_error(die > die, "`>` is not known")
-  expect_input_error(die + 0.5, "`e2` must be a distribution or one whole number, not 0.5")
-  expect_input_error("a" + die, "`e1` must be a distribution or one whole number, not \"a\"")
-  expect_input_error(die - 1:2, "`e2` must be a distribution or one whole number")
+  expect_input_error(die + Inf, "`e2` must be a distribution or one number of at most 2\\^52, not Inf")
+  expect_input_error("a" + die, "`e1` must be a distribution or one number of at most 2\\^52, not \"a\"")
+  expect_input_error(die - 1:2, "`e2` must be a distribution or one number")
   expect_input_error(pmf(1, from = 2^52) + 1, "beyond 2\\^52")
 })
 
@@ -207,6 +208,41 @@ test_that("plots are drawn on every scale", {
   expect_input_error(plot(die, xlim = 3), "`xlim` must be two increasing numbers")
   expect_input_error(plot(die, ylim = c(1, NA)), "`ylim` must be two increasing numbers")
   expect_input_error(plot(die, add = NULL), "`add` must be TRUE or FALSE")
+})
+
+test_that("two distributions, distribution functions and quantiles are drawn", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  long <- pmf(dpois(0:3000, 1000, log = TRUE), log = TRUE)
+  sparse <- pmf(c(0.5, 0.3, 0.2), values = c(0, 123456789, 987654321))
+  several <- list(die, long, sparse, die / 4 - 1, pmf(1))
+  for (x in several) {
+    for (y in c(list(NULL), several)) {
+      expect_identical(plot(x, y, type = "bars"), x)
+      expect_identical(plot(x, y, log = TRUE), x)
+      for (lower in c(TRUE, FALSE)) {
+        for (log in c(TRUE, FALSE)) {
+          expect_identical(plot(x, y, type = "distribution", log = log, lower.tail = lower), x)
+        }
+      }
+      expect_silent(plot(x, y, type = "quantile"))
+    }
+  }
+  plot(die, legend = NULL)
+  expect_identical(lines(die + 1, col = "red", lwd = 2), die + 1)
+  lines(die, type = "distribution")
+  lines(die, type = "quantile")
+  # The corners of the steps of a distribution function.
+  curve <- warpbayes:::distribution_curve(die, c(0, 3), FALSE, TRUE)
+  expect_equal(curve$x, c(0, 1, 1, 2, 2, 3, 3, 3))
+  expect_equal(curve$y, c(0, 0, 1, 1, 2, 2, 3, 3) / 6)
+  curve <- warpbayes:::distribution_curve(die, c(2, 3.5), FALSE, FALSE)
+  expect_equal(curve$y, c(5, 5, 4, 4, 3, 3) / 6)
+  expect_equal(warpbayes:::distribution_curve(die, c(1, 1), TRUE, FALSE)$y, log10(c(1, 1, 5 / 6, 5 / 6)))
+  expect_input_error(plot(die, 3), "`y` must be a distribution made by pmf\\(\\), not 3")
+  expect_input_error(plot(die, legend = "x"), "`legend` must be two names, or NULL for none, not \"x\"")
+  expect_input_error(plot(die, type = "quantile", log = TRUE), "`log` is TRUE, but probabilities of quantiles")
+  expect_input_error(plot(die, lower.tail = 1), "`lower.tail` must be TRUE or FALSE")
 })
 
 test_that("c() and rep() make lists of distributions", {

@@ -1,0 +1,357 @@
+# Sums of a random number of variables.
+
+#' The distribution of a sum of a random number of variables
+#'
+#' A compound distribution is that of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, where N is a random number and the
+#' variables are independent copies of one: the claims of a year, where `number` is the distribution of how many there are,
+#' and `size` that of how large one is.
+#'
+#' Numbers that are given by name are logarithmic, Poisson, negative binomial or geometric variables, for which the recursion of
+#' Panjer is used, in a form in which all terms are positive; or binomial, for which powers are. Sums of large Poisson and negative binomial
+#' numbers are sums of independent parts. For any other distribution of the number the powers of `size` are
+#' weighted by its probabilities, which takes longer: about \eqn{2 \sqrt{n}}{2 sqrt(n)} convolutions if the largest number is
+#' n. There is no Fourier transform whose far end would run into the near one, so there is no aliasing.
+#'
+#' Every entry of at least 1e-290 has a small relative error. It grows with the number of variables that typically add up to
+#' this entry, and is about 1e-16 times that number (a relative error of 1e-16 in the probabilities that are given
+#' changes the result as much): below 1e-12 for up to 10,000 variables. The fast method of [convolve_pmf()] adds at most `accuracy`,
+#' or 1e-13 times the number of variables where that is more, and in practice far less.
+#'
+#' Values of `size` must not be negative, and are multiples of a step. Results lie on all multiples of it, up to the
+#' value from which on the whole upper tail has a probability of at most `tail`, by Chernoff's bound. If `number` is a
+#' distribution whose own tail was cut off, that is left out in addition.
+#'
+#' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters below; or a
+#'   distribution on 0, 1, 2, ... made by [pmf()].
+#' @param size the distribution of one variable, made by [pmf()]. Its probabilities are divided by their sum.
+#' @param lambda the mean of a Poisson number.
+#' @param trials,prob number of trials and probability of success of a binomial number; `prob` is also that of the negative
+#'   binomial, geometric and logarithmic ones, as in [pmf_families].
+#' @param successes,mu the `size` of [pmf_negative_binomial()], and instead of `prob` the mean.
+#' @param zero if given, the probability that the number is 0, which modifies it: the probabilities of other numbers are scaled.
+#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8.
+#' @inheritParams convolve_pmf
+#' @return A [pmf()] of probabilities (not logarithms).
+#' @section Errors:
+#' `warpbayes_error_input` for distributions with negative or fractional numbers, for negative sizes, and for parameters that are
+#' missing, beyond their range, or not those of this number; `warpbayes_error_memory` for results that do not fit in memory.
+#' @seealso [sum_pmf()] and [rep_sum()] for a fixed number; [zero_modify()], [expected_value()], [tail_value_at_risk()].
+#' @references
+#' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.
+#' \doi{10.1017/S0515036100006796}
+#'
+#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
+#'
+#' Paterson, M. S. and Stockmeyer, L. J. (1973). On the number of nonscalar multiplications necessary to evaluate
+#' polynomials. *SIAM Journal on Computing* 2(1), 60-66. \doi{10.1137/0202007}
+#' @examples
+#' size <- pmf(c(0.4, 0.3, 0.2, 0.1), values = c(100, 250, 500, 5000))
+#' year <- compound_pmf("poisson", size, lambda = 30, threads = 2)
+#' year
+#' qpmf(0.995, year)
+#' stop_loss_premium(year, 25000)
+#'
+#' # No claim in 9 of 10 years, otherwise a negative binomial number of at least one.
+#' compound_pmf("negative_binomial", size, successes = 1.5, mu = 3, zero = 0.9, threads = 2)
+#'
+#' # As many claims as two dice say.
+#' die <- pmf(rep(1 / 6, 6), from = 1)
+#' compound_pmf(die + die, die, threads = 2)
+#' @export
+compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero = NULL, tail = 1e-15, accuracy = 1e-12,
+                         backend = NULL, threads = NULL) {
+  call <- sys.call()
+  check_pmf(size, "size")
+  tail <- check_tail(tail, FALSE)
+  accuracy <- check_accuracy(accuracy)
+  run <- known_run(backend, threads)
+  if (!is.null(zero)) {
+    zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
+  }
+  given <- c(
+    lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob), mu = !missing(mu)
+  )
+  size <- size_on_lattice(size, call)
+  if (inherits(number, "pmf")) {
+    refuse_parameters(given, character(), "a distribution", call)
+    if (!is.null(zero)) {
+      number <- zero_modify(number, zero)
+    }
+    return(compound_of_any(number_weights(number, call), size, tail, accuracy, run, call))
+  }
+  number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
+  taken <- switch(number,
+    poisson = "lambda", binomial = c("trials", "prob"), negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob"
+  )
+  refuse_parameters(given, taken, dQuote(number, FALSE), call)
+  counting <- switch(number,
+    poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size$none),
+    binomial = counting_binomial(check_count(trials, "trials", min = 0, max = 2^50), check_probability(prob, "prob"), size$none),
+    negative_binomial = {
+      successes <- check_number(successes, "successes", min = 0)
+      if (given[["mu"]]) {
+        mu <- check_number(mu, "mu", min = 0, open = FALSE)
+        counting_negative_binomial(successes, mu / (successes + mu), successes / (successes + mu), size$none)
+      } else {
+        prob <- check_probability(prob, "prob", zero = FALSE)
+        counting_negative_binomial(successes, 1 - prob, prob, size$none)
+      }
+    },
+    geometric = {
+      prob <- check_probability(prob, "prob", zero = FALSE)
+      counting_negative_binomial(1, 1 - prob, prob, size$none)
+    },
+    logarithmic = counting_logarithmic(check_probability(prob, "prob", zero = FALSE, one = FALSE), size$none)
+  )
+  if (!is.null(zero) && zero < 1 && counting$certain_zero) {
+    stop_input("zero", "is ", show_value(zero), ", but the number is always 0 and has no other probabilities to scale")
+  }
+  compound_by_name(counting, size, zero, tail, accuracy, run, call)
+}
+
+refuse_parameters <- function(given, taken, of_what, call) {
+  unknown <- setdiff(names(given)[given], taken)
+  if (length(unknown) > 0L) {
+    stop_input(unknown[[1L]], "is not a parameter of ", of_what, call = call)
+  }
+  absent <- setdiff(taken, names(given)[given])
+  if (length(absent) > 0L) {
+    stop_input(absent[[1L]], "is missing: ", of_what, " needs it", call = call)
+  }
+}
+
+# The probability of zero, `none`, and the weights of by, 2 by, ... given that it is not zero, as entries
+# 1, 2, ... of a vector whose entry 0 is 0.
+size_on_lattice <- function(size, call) {
+  value <- values_of(size)
+  weights <- prob_of(size)
+  possible <- which(weights > 0)
+  if (length(possible) == 0L || value[[possible[[1L]]]] < 0) {
+    stop_input("size", if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
+      show_value(value[[1L]]), call = call
+    )
+  }
+  step <- if (length(value) > 1L) step_of(size) else NULL
+  # Where the first value is not a multiple of the step, both are multiples of a shorter one.
+  first <- value[[possible[[1L]]]]
+  if (first > 0 && (is.null(step) || abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step))) {
+    step <- if (is.null(step)) first else common_step(c(step, first), call)
+  }
+  if (is.null(step)) {
+    step <- 1
+  }
+  at <- round(value[possible] / step)
+  check_result_size(at[[length(at)]] + 1, NULL, "probabilities", call)
+  none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
+  others <- possible[at > 0]
+  total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
+  none <- none / (none + total)
+  f <- numeric(at[[length(at)]] + 1)
+  f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
+  list(f = f, by = step, none = none, some = 1 - none)
+}
+
+number_weights <- function(number, call) {
+  value <- values_of(number)
+  possible <- which(prob_of(number) > 0)
+  if (any(value[possible] < 0 | value[possible] != floor(value[possible]))) {
+    stop_input("number", "must be a distribution on 0, 1, 2, ..., without ",
+      show_value(value[possible][value[possible] < 0 | value[possible] != floor(value[possible])][[1L]]), call = call
+    )
+  }
+  last <- value[[possible[[length(possible)]]]]
+  check_result_size(last + 1, NULL, "probabilities", call)
+  weights <- numeric(last + 1)
+  weights[value[possible] + 1] <- prob_of(number)[possible]
+  weights
+}
+
+# A counting distribution, of those variables that are not zero: `none`, the log of the probability that there are none;
+# `log_generating`, the log of the generating function at 1 + excess; `moved`, how much more probable it became that there are none
+# because zeros are not counted; `some`, the probability of the original number not to be 0. It is the
+# sum of `parts` independent numbers, for each of which Panjer's a, a + b, p_0 and c are given, or a
+# power.
+counting_poisson <- function(lambda, zero) {
+  mean <- lambda * (1 - zero)
+  parts <- copies_of(mean)
+  list(
+    log_generating = function(excess) mean * excess, parts = parts, panjer = c(0, mean / parts, exp(-mean / parts), 0),
+    moved = exp(-lambda) * expm1(lambda * zero), some = -expm1(-lambda), mean = mean, certain_zero = lambda == 0
+  )
+}
+
+counting_negative_binomial <- function(successes, failure, success, zero) {
+  kept <- 1 - failure * zero
+  q <- failure * (1 - zero) / kept
+  log_success <- log(success) - log1p(-failure * zero)
+  parts <- copies_of(-successes * log_success)
+  share <- successes / parts
+  list(
+    log_generating = function(excess) {
+      rest <- excess * q / (success / kept)
+      if (rest >= 1) Inf else -successes * log1p(-rest)
+    },
+    parts = parts, panjer = c(q, q * share, exp(share * log_success), 0),
+    moved = exp(successes * log(success)) * expm1(-successes * log1p(-failure * zero)),
+    some = -expm1(successes * log(success)), mean = successes * q / (success / kept), certain_zero = failure == 0
+  )
+}
+
+counting_logarithmic <- function(prob, zero) {
+  kept <- 1 - prob * zero
+  q <- prob * (1 - zero) / kept
+  whole <- -log1p(-prob)
+  none <- -log1p(-prob * zero) / whole
+  list(
+    log_generating = function(excess) {
+      inside <- prob * (1 - zero) * (1 + excess) + prob * zero
+      if (inside >= 1) Inf else log(-log1p(-inside) / whole)
+    },
+    parts = 1, panjer = c(q, 0, none, q / -log1p(-q) * (1 - none)), moved = none, some = 1,
+    mean = prob * (1 - zero) / ((1 - prob) * whole), certain_zero = FALSE
+  )
+}
+
+counting_binomial <- function(trials, prob, zero) {
+  list(
+    log_generating = function(excess) trials * log1p(prob * (1 - zero) * excess), parts = trials, power = prob * (1 - zero),
+    moved = exp(trials * log1p(-prob)) * expm1(trials * log1p(prob * zero / (1 - prob))),
+    some = -expm1(trials * log1p(-prob)), mean = trials * prob * (1 - zero), certain_zero = trials == 0 || prob == 0
+  )
+}
+
+# How many independent parts a number has to have so that each is 0 with a probability of at least
+# e^-500: a power of two.
+copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
+
+compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
+  if (size$some == 0 || counting$certain_zero || identical(zero, 1)) {
+    return(new_pmf(1, 0, FALSE))
+  }
+  largest <- if (is.null(counting$power)) Inf else counting$parts
+  # Modified zeros scale the tail, too.
+  scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
+  outputs <- outputs_to_tail(counting$log_generating, counting$mean, largest, size$f, tail / 2 / max(scale, 1))
+  check_result_size(outputs, "tail", "probabilities", call, copies = result_copies(FALSE, accuracy))
+  f <- size$f[seq_len(min(length(size$f), outputs))]
+  g <- if (is.null(counting$power)) {
+    native(C_pmf_compound, f, counting$panjer, outputs, accuracy, run)
+  } else {
+    c(1 - counting$power, counting$power * f[-1L])
+  }
+  g <- first_of_power(g, counting$parts, outputs, accuracy, run, call)
+  if (!is.null(zero)) {
+    g <- c(zero + scale * counting$moved, scale * g[-1L])
+  }
+  trim_compound(g, size$by, tail / 2)
+}
+
+# The number of entries, at least 1, after which a sum has less than `tail` of its probability: the least of
+# Chernoff's bounds, E e^(t S) <= e^(t s) tail.
+outputs_to_tail <- function(log_generating, mean, largest, f, tail) {
+  at <- seq_along(f) - 1
+  possible <- which(f > 0)
+  at <- at[possible]
+  weights <- f[possible]
+  first <- sum(at * weights)
+  bound <- function(log_t) {
+    t <- exp(log_t)
+    if (t * at[[length(at)]] > 700) {
+      return(Inf)
+    }
+    (log_generating(sum(weights * expm1(t * at))) - log(tail)) / t
+  }
+  # The best t lies between these: at 1e-4 / E S the bound is far beyond the mean, and past 700 / max X infinite.
+  low <- log(1e-4) - log(max(mean * first, at[[length(at)]], 1))
+  high <- log(700 / at[[length(at)]])
+  found <- stats::optimize(function(log_t) min(bound(log_t), 1e300), c(low, high), tol = 0.01)
+  min(floor(found$objective), largest * at[[length(at)]]) + 1
+}
+
+# What a convolution may contribute to the error of a result in which it counts so many times. Below 1e-13
+# there would be no Fourier transforms.
+shared_accuracy <- function(accuracy, times) {
+  max(accuracy / max(times, 1), min(accuracy, 1e-13))
+}
+
+# The first `outputs` entries of the sum of `times` copies.
+first_of_power <- function(g, times, outputs, accuracy, run, call) {
+  result <- NULL
+  share <- shared_accuracy(accuracy, times - 1)
+  repeat {
+    if (times %% 2 == 1) {
+      result <- if (is.null(result)) g else first_of_sum(result, g, outputs, share, run, call)
+    }
+    times <- times %/% 2
+    if (times == 0) {
+      return(result)
+    }
+    g <- first_of_sum(g, g, outputs, share, run, call)
+  }
+}
+
+first_of_sum <- function(x, y, outputs, accuracy, run, call) {
+  if (max(x) == 0 || max(y) == 0) {
+    return(0)
+  }
+  count <- min(outputs, length(x) + length(y) - 1)
+  result <- .Call(C_pmf_first, x, y, count, accuracy, run)
+  if (is_failure(result)) {
+    stop_failure(result, call)
+  }
+  result
+}
+
+# Without the upper tail, and without impossible values before the first.
+trim_compound <- function(g, by, tail) {
+  upper <- native(C_pmf_cumulate, g, FALSE, TRUE, short_run("cpu"))
+  last <- max(which(upper > tail))
+  first <- which(g > 0)[[1L]]
+  new_pmf(g[seq(first, last)], (first - 1) * by, FALSE, by)
+}
+
+# sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
+# computed once, and blocks of b terms are joined by Horner's rule in f^b.
+compound_of_any <- function(p, size, tail, accuracy, run, call) {
+  if (size$some == 0 || length(p) == 1L) {
+    return(new_pmf(1, 0, FALSE))
+  }
+  f <- size$f * size$some
+  f[[1L]] <- size$none
+  most <- length(p) - 1
+  n <- seq_along(p) - 1
+  log_p <- log(p)
+  log_generating <- function(excess) {
+    terms <- log_p + n * log1p(size$some * excess)
+    max(terms) + log(sum(exp(terms - max(terms))))
+  }
+  outputs <- outputs_to_tail(log_generating, sum(n * p), most, size$f, tail / 2)
+  # As many powers as are best, or as 200 MB hold.
+  block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
+  check_result_size(outputs * (block + 1), "tail", "probabilities of powers", call)
+  share <- shared_accuracy(accuracy, most)
+  f <- f[seq_len(min(length(f), outputs))]
+  power <- list(f)
+  for (j in seq_len(block)[-1L]) {
+    power[[j]] <- first_of_sum(power[[j %/% 2]], power[[j - j %/% 2]], outputs, share, run, call)
+  }
+  result <- 0
+  for (first in rev(seq(0, most, by = block))) {
+    if (max(result) > 0) {
+      result <- first_of_sum(result, power[[block]], outputs, share, run, call)
+    }
+    for (j in seq_len(min(block, most - first + 1)) - 1) {
+      result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
+    }
+  }
+  trim_compound(result, size$by, tail / 2)
+}
+
+add_scaled <- function(sum, x, weight) {
+  if (length(sum) < length(x)) {
+    sum <- c(sum, numeric(length(x) - length(sum)))
+  }
+  at <- seq_along(x)
+  sum[at] <- sum[at] + weight * x
+  sum
+}

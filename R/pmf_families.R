@@ -1,0 +1,217 @@
+# Distributions by name.
+
+#' Distributions by name
+#'
+#' Well-known discrete distributions as objects for sums: their probabilities come from R's own functions, from the value
+#' at which the lower tail passes `tail` to that at which the upper tail falls to it.
+#'
+#' Parameters are those of R's functions: `pmf_geometric()` counts failures before the first success, as [dgeom()] does, and
+#' `pmf_negative_binomial()` those before success number `size`, which need not be whole, as [dnbinom()] does.
+#' `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
+#' `pmf_poisson_binomial()` is the number of independent events that happen, if event i has the probability `prob[i]` and
+#' there are `weights[i]` of its kind. [zero_modify()] gives zero another probability, in any of them.
+#'
+#' What is left out has a probability of at most `tail` at either end. Where the far tail matters, ask for a smaller one,
+#' such as 1e-300.
+#'
+#' @param lambda the mean, from 0.
+#' @param size for the binomial distribution the number of trials, for the negative binomial the number of successes, above 0.
+#' @param prob the probability of success; for `pmf_poisson_binomial()` a vector of them.
+#' @param mu instead of `prob`, the mean.
+#' @param m,n,k the numbers of white and of black balls in the urn, and of balls drawn.
+#' @param from,to the first and the last value.
+#' @param weights how many events of each kind there are: whole numbers from 0.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8; or 0, for all values, where
+#'   these are finitely many.
+#' @param log whether the result is on the log scale.
+#' @inheritParams sum_pmf
+#' @return A [pmf()].
+#' @section Errors:
+#' `warpbayes_error_input` for parameters outside their range; `warpbayes_error_memory` for ranges that do not fit in memory.
+#' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums.
+#' @references
+#' Hong, Y. (2013). On computing the distribution function for the Poisson binomial distribution. *Computational
+#' Statistics & Data Analysis* 59, 41-51. \doi{10.1016/j.csda.2012.10.006}
+#' @examples
+#' pmf_poisson(3) + pmf_binomial(10, 0.3)
+#' pmf_negative_binomial(2.5, mu = 4)
+#' zero_modify(pmf_geometric(0.2), 0.6)
+#' summary(pmf_hypergeometric(50, 100, 20))
+#' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
+#' ppmf(100, pmf_poisson(3, tail = 1e-300), lower.tail = FALSE)
+#' @name pmf_families
+NULL
+
+# What a distribution leaves out at either end where nothing else is said.
+default_tail <- 1e-15
+
+check_tail <- function(tail, finite, call = sys.call(-1L)) {
+  whole <- finite && identical(as.double(tail), 0)
+  if (!whole && !(is.numeric(tail) && length(tail) == 1L && !is.na(tail) && tail >= 1e-300 && tail <= 1e-8)) {
+    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail), call = call)
+  }
+  as.double(tail)
+}
+
+# density(value, log), and tail(value, lower), the probability P(X <= value) or P(X > value).
+family_pmf <- function(density, tail_of, lowest, highest, tail, log, call) {
+  from <- lowest
+  to <- highest
+  if (tail > 0) {
+    to <- first_whole(function(x) tail_of(x, FALSE) <= tail, lowest, highest)
+    from <- first_whole(function(x) tail_of(x, TRUE) > tail, lowest, to)
+  }
+  if (to > 2^52) {
+    stop_warpbayes("input", "the range of values passes 2^52", call = call)
+  }
+  check_result_size(to - from + 1, NULL, "probabilities", call)
+  new_pmf(density(seq(from, to), log), from, log)
+}
+
+# The first whole number in [lowest, highest] from which on something holds.
+first_whole <- function(holds, lowest, highest) {
+  high <- lowest
+  step <- 1
+  low <- lowest - 1
+  while (high < highest && high <= 2^53 && !holds(high)) {
+    low <- high
+    high <- min(high + step, highest)
+    step <- 2 * step
+  }
+  while (high - low > 1 && high <= 2^53) {
+    middle <- low + floor((high - low) / 2)
+    if (holds(middle)) high <- middle else low <- middle
+  }
+  high
+}
+
+check_probability <- function(value, argument, zero = TRUE, one = TRUE, call = sys.call(-1L)) {
+  inside <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= 1 &&
+    (zero || value > 0) && (one || value < 1)
+  if (!inside) {
+    stop_input(argument, "must be one number ", if (zero) "from 0" else "above 0", if (one) " to 1" else " and below 1", ", not ",
+      show_value(value), call = call
+    )
+  }
+  as.double(value)
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
+  lambda <- check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE)
+  family_pmf(
+    function(x, log) stats::dpois(x, lambda, log), function(x, lower) stats::ppois(x, lambda, lower),
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
+  )
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
+  size <- check_count(size, "size", min = 0, max = 2^50)
+  prob <- check_probability(prob, "prob")
+  family_pmf(
+    function(x, log) stats::dbinom(x, size, prob, log), function(x, lower) stats::pbinom(x, size, prob, lower),
+    0, size, check_tail(tail, TRUE), check_flag(log, "log"), sys.call()
+  )
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
+  size <- check_number(size, "size", min = 0)
+  if (missing(prob) == missing(mu)) {
+    stop_input("prob", "or `mu` must be given, and not both")
+  }
+  prob <- if (missing(mu)) {
+    check_probability(prob, "prob", zero = FALSE)
+  } else {
+    size / (size + check_number(mu, "mu", min = 0, open = FALSE))
+  }
+  family_pmf(
+    function(x, log) stats::dnbinom(x, size, prob, log = log), function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
+  )
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
+  prob <- check_probability(prob, "prob", zero = FALSE)
+  family_pmf(
+    function(x, log) stats::dgeom(x, prob, log), function(x, lower) stats::pgeom(x, prob, lower),
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
+  )
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
+  m <- check_count(m, "m", min = 0)
+  n <- check_count(n, "n", min = 0)
+  k <- check_count(k, "k", min = 0, max = m + n)
+  family_pmf(
+    function(x, log) stats::dhyper(x, m, n, k, log), function(x, lower) stats::phyper(x, m, n, k, lower),
+    max(0, k - n), min(k, m), check_tail(tail, TRUE), check_flag(log, "log"), sys.call()
+  )
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
+  prob <- check_probability(prob, "prob", zero = FALSE, one = FALSE)
+  scale <- -log1p(-prob)
+  # P(X > k) is below prob^(k + 1) / ((k + 1) (1 - prob) scale).
+  tail_of <- function(x, lower) if (lower) 1 else prob^(x + 1) / ((x + 1) * (1 - prob) * scale)
+  density <- function(x, log) {
+    logarithm <- x * base::log(prob) - base::log(x) - base::log(scale)
+    if (log) logarithm else prob^x / (x * scale)
+  }
+  family_pmf(density, tail_of, 1, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call())
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_uniform <- function(from, to, log = FALSE) {
+  from <- check_count(from, "from", min = -2^52, max = 2^52)
+  to <- check_count(to, "to", min = from, max = 2^52)
+  log <- check_flag(log, "log")
+  size <- to - from + 1
+  check_result_size(size, NULL, "probabilities", sys.call())
+  new_pmf(rep(if (log) -base::log(size) else 1 / size, size), from, log)
+}
+
+#' @rdname pmf_families
+#' @export
+pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  prob <- check_probabilities(prob, "prob", FALSE)
+  log <- check_flag(log, "log")
+  if (length(prob) == 0L || anyNA(prob)) {
+    stop_input("prob", if (length(prob) == 0L) "is empty" else "has missing entries")
+  }
+  if (is.null(weights)) {
+    weights <- rep(1, length(prob))
+  }
+  whole <- is.numeric(weights) && length(weights) == length(prob) && all(is.finite(weights)) &&
+    all(weights >= 0 & weights == floor(weights) & weights <= 2^50)
+  if (!whole) {
+    stop_input("weights", sprintf("must be whole numbers from 0, as many as probabilities (%d), not ", length(prob)),
+      show_value(weights)
+    )
+  }
+  event <- function(p) if (log) base::log(cbind(1 - p, p)) else cbind(1 - p, p)
+  # Many events of one kind are added by squares, few as rows of a matrix.
+  many <- weights > 100
+  parts <- lapply(which(many), function(i) {
+    rep_sum(as.vector(event(prob[[i]])), weights[[i]], log = log, accuracy = accuracy, backend = backend, threads = threads)
+  })
+  few <- rep(prob[!many], weights[!many])
+  if (length(few) > 0L) {
+    parts <- c(list(sum_pmf(event(few), log = log, accuracy = accuracy, backend = backend, threads = threads)), parts)
+  }
+  if (length(parts) == 0L) {
+    return(new_pmf(if (log) 0 else 1, 0, log))
+  }
+  new_pmf(sum_pmf(parts, log = log, accuracy = accuracy, backend = backend, threads = threads), 0, log)
+}

@@ -1,0 +1,124 @@
+# Operators of distributions, and the functions of R that mean something else for lists.
+
+#' @rdname pmf
+#' @param e1,e2 distributions, or a distribution and one number.
+#' @export
+Ops.pmf <- function(e1, e2) {
+  operator <- .Generic
+  call <- sys.call()
+  if (missing(e2)) {
+    if (!operator %in% c("+", "-")) {
+      stop_operator(operator, call)
+    }
+    return(if (operator == "-") negate_pmf(e1) else e1)
+  }
+  switch(operator,
+    "+" = add_or_shift(e1, e2, call),
+    "-" = add_or_shift(e1, if (inherits(e2, "pmf")) negate_pmf(e2) else -check_shift(e2, "e2", call), call),
+    "*" = if (inherits(e1, "pmf")) scale_pmf(e1, e2, "e2", operator, call) else scale_pmf(e2, e1, "e1", operator, call),
+    "/" = scale_pmf(e1, e2, "e2", operator, call),
+    stop_operator(operator, call)
+  )
+}
+
+add_or_shift <- function(e1, e2, call) {
+  if (!inherits(e1, "pmf")) {
+    return(shift_pmf(e2, check_shift(e1, "e1", call), call))
+  }
+  if (!inherits(e2, "pmf")) {
+    return(shift_pmf(e1, check_shift(e2, "e2", call), call))
+  }
+  convolve_pmf(e1, e2)
+}
+
+stop_operator <- function(operator, call) {
+  stop_warpbayes("input", sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator),
+    call = call
+  )
+}
+
+check_shift <- function(by, argument, call) {
+  if (!is.numeric(by) || length(by) != 1L || !is.finite(by) || abs(by) > 2^52) {
+    stop_input(argument, "must be a distribution or one number of at most 2^52, not ", show_value(by), call = call)
+  }
+  as.double(by)
+}
+
+negate_pmf <- function(x) {
+  at <- if (is_sparse(x)) last_position(x) - rev(x$at)
+  new_pmf(rev(weights_of(x)), -last_of(x), is_log(x), step_of(x), at)
+}
+
+shift_pmf <- function(x, by, call) {
+  x$from <- x$from + by
+  if (abs(x$from) > 2^52 * min(step_of(x), 1)) {
+    stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52",
+      if (step_of(x) < 1) " of its steps", call = call)
+  }
+  x
+}
+
+scale_pmf <- function(x, times, argument, operator, call) {
+  usable <- inherits(x, "pmf") && is.numeric(times) && length(times) == 1L && is.finite(times) && (operator == "*" || times != 0)
+  if (!usable) {
+    stop_input(argument, sprintf("of %s must be one number%s, and the other a distribution, not ", operator,
+      if (operator == "/") " other than 0" else ""), show_value(times), call = call)
+  }
+  if (times == 0) {
+    return(new_pmf(if (is_log(x)) 0 else 1, 0, is_log(x)))
+  }
+  if (times < 0) {
+    x <- negate_pmf(x)
+    times <- -times
+  }
+  scale <- function(value) if (operator == "*") value * times else value / times
+  step <- scale(step_of(x))
+  from <- scale(x$from)
+  if (!is.finite(step) || step < 1e-300 || abs(from) > 2^52 * min(step, 1) || last_position(x) * step > 2^1000) {
+    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold", call = call)
+  }
+  new_pmf(weights_of(x), from, is_log(x), step, x$at)
+}
+
+# Without these, R would work on the list that a distribution is: max() would be the largest of
+# its probabilities and `from`, and c() of two distributions a list of four vectors.
+
+#' @noRd
+#' @export
+Math.pmf <- function(x, ...) stop_function(.Generic, sys.call())
+
+#' @rdname pmf
+#' @export
+Summary.pmf <- function(..., na.rm = FALSE) {
+  if (!.Generic %in% c("max", "min")) {
+    stop_function(.Generic, sys.call())
+  }
+  extreme_pmf(list(...), .Generic, sys.call())
+}
+
+stop_function <- function(name, call) {
+  instead <- switch(name,
+    sum = "; sum_pmf() adds variables", range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
+  )
+  stop_warpbayes("input", sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead), call = call)
+}
+
+#' @rdname pmf
+#' @export
+c.pmf <- function(...) list(...)
+
+#' @rdname pmf
+#' @export
+rep.pmf <- function(x, ...) rep(list(x), ...)
+
+#' @noRd
+#' @export
+`[.pmf` <- function(x, ...) {
+  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities", call = sys.call())
+}
+
+#' @noRd
+#' @export
+rev.pmf <- function(x) {
+  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable", call = sys.call())
+}

@@ -1,0 +1,303 @@
+# What can be done with distributions besides adding them.
+
+# The entries of several distributions as positions on one lattice: `from`, `by`, and `at`, a
+# vector of positions for each.
+common_lattice <- function(all, call) {
+  first <- vapply(all, function(x) x$from, 0)
+  from <- min(first)
+  apart <- unique(first - from)
+  steps <- vapply(all[vapply(all, size_of, 0L) > 1L], step_of, 0)
+  # A distance of a whole number of steps, but for rounding, asks for no shorter step.
+  if (length(steps) > 0L) {
+    by <- common_step(steps, call)
+    apart <- apart[abs(apart / by - round(apart / by)) > 64 * .Machine$double.eps * (1 + max(abs(first)) / by)]
+    by <- common_step(c(by, apart), call)
+  } else {
+    apart <- apart[apart > 0]
+    by <- if (length(apart) > 0L) common_step(apart, call) else 1
+  }
+  at <- Map(function(x, f) round((f - from) / by) + (if (size_of(x) > 1L) positions_by(x, by) else 0), all, first)
+  list(from = from, by = by, at = at)
+}
+
+# max() and min() of independent variables. P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v):
+# sums of positive terms, without the cancellation of differences of cumulative probabilities.
+extreme_pmf <- function(all, which, call) {
+  all <- lapply(seq_along(all), function(i) as_constant(all[[i]], sprintf("argument %d of %s()", i, which), call))
+  Reduce(function(x, y) extreme_of_two(x, y, which, call), all)
+}
+
+as_constant <- function(x, argument, call) {
+  if (inherits(x, "pmf")) {
+    return(x)
+  }
+  if (!is.numeric(x) || length(x) != 1L || !is.finite(x) || abs(x) > 2^52) {
+    stop_input(argument, "must be a distribution or one number, not ", show_value(x), call = call)
+  }
+  new_pmf(1, as.double(x), FALSE)
+}
+
+extreme_of_two <- function(x, y, which, call) {
+  log <- is_log(x) || is_log(y)
+  shared <- common_lattice(list(x, y), call)
+  same <- step_of(x) == step_of(y) && step_of(x) == shared$by && !is_sparse(x) && !is_sparse(y)
+  ends <- range(vapply(shared$at, range, numeric(2)))
+  at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) seq(ends[[1L]], ends[[2L]]) else sort(unique(unlist(shared$at)))
+  x_part <- parts_at(x, shared$at[[1L]], at, which == "min", log)
+  y_part <- parts_at(y, shared$at[[2L]], at, which == "min", log)
+  weights <- if (log) {
+    add_logs(x_part$here + y_part$with, x_part$beyond + y_part$here)
+  } else {
+    x_part$here * y_part$with + x_part$beyond * y_part$here
+  }
+  from_possible(at, weights, shared$from, shared$by, log)
+}
+
+# Probabilities of each of the positions `at` (here), of those up to it (with), and of those
+# before it (beyond); with `upper` from above.
+parts_at <- function(x, positions, at, upper, log) {
+  nothing <- if (log) -Inf else 0
+  up_to <- findInterval(at, positions)
+  inside <- up_to > 0L
+  inside[inside] <- positions[up_to[inside]] == at[inside]
+  here <- rep(nothing, length(at))
+  here[inside] <- prob_of(x, log)[up_to[inside]]
+  sums <- cumulative_weights(x, upper, log)
+  if (upper) {
+    sums <- c(sums, nothing)
+    list(here = here, with = sums[up_to + 1L - inside], beyond = sums[up_to + 1L])
+  } else {
+    sums <- c(nothing, sums)
+    list(here = here, with = sums[up_to + 1L], beyond = sums[up_to + 1L - inside])
+  }
+}
+
+add_logs <- function(x, y) {
+  larger <- pmax(x, y)
+  result <- larger + log1p(exp(pmin(x, y) - larger))
+  result[larger == -Inf] <- -Inf
+  result
+}
+
+# Without the impossible values at either end.
+from_possible <- function(at, weights, from, by, log) {
+  possible <- which(weights > if (log) -Inf else 0)
+  index <- seq(possible[[1L]], possible[[length(possible)]])
+  from_positions(at[index], weights[index], from, by, log)
+}
+
+#' Truncate, mix, and modify distributions
+#'
+#' `truncate()` cuts a distribution off, `mix_pmf()` is the distribution of a variable that is drawn from one
+#' of several distributions, and `zero_modify()` gives the value zero another probability. The largest and the smallest of
+#' independent variables are `max(x, y)` and `min(x, y)`, where numbers are constants.
+#'
+#' All of them add and multiply positive numbers only, so every probability keeps its relative error.
+#'
+#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`con` is the
+#'   name that R's function `truncate()` gives its first argument.)
+#' @param lower,upper the least and the largest value that is kept.
+#' @param outside what happens to values beyond these: with `"condition"` they are excluded, and the other
+#'   probabilities are divided by their sum; with `"ends"` they become `lower` or `upper`, as for
+#'   claims above a limit.
+#' @param weights how probable it is that the variable is drawn from each of the distributions: numbers from 0 that sum to
+#'   1 to within 1e-8.
+#' @param prob the new probability of zero; with 0 the distribution is truncated at zero.
+#' @param ... must be empty.
+#' @return A [pmf()], on the log scale if one of those given is.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments of the wrong type, for a range without possible values, for weights that do not
+#' sum to 1, and for `zero_modify()` of the constant zero.
+#' @examples
+#' claim <- pmf_geometric(0.01)
+#' mean(truncate(claim, upper = 200, outside = "ends"))
+#' mean(truncate(claim, upper = 200))
+#' die <- pmf(rep(1 / 6, 6), from = 1)
+#' max(die, die, die)
+#' max(die - 3, 0)
+#' mix_pmf(list(die, 2 * die), c(0.9, 0.1))
+#' zero_modify(pmf_poisson(2), 0.5)
+#' @seealso [pmf()] for sums and multiples, [expected_value()].
+#' @name pmf_verbs
+NULL
+
+#' @rdname pmf_verbs
+#' @export
+truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
+  check_dots_empty(...)
+  outside <- check_choice(outside, "outside", c("condition", "ends"))
+  for (bound in c("lower", "upper")) {
+    value <- get(bound)
+    if (!is.numeric(value) || length(value) != 1L || is.na(value)) {
+      stop_input(bound, "must be one number, not ", show_value(value))
+    }
+  }
+  if (lower > upper) {
+    stop_input("lower", "is ", show_value(lower), ", above `upper`, ", show_value(upper))
+  }
+  if (outside == "ends") {
+    if (is.finite(upper)) {
+      con <- min(con, upper)
+    }
+    return(if (is.finite(lower)) max(con, lower) else con)
+  }
+  log <- is_log(con)
+  weights <- weights_of(con)
+  value <- values_of(con)
+  inside <- which(value >= lower & value <= upper & weights > if (log) -Inf else 0)
+  if (length(inside) == 0L) {
+    stop_input("lower", sprintf("to `upper`, %s to %s, has no possible value", show_value(lower), show_value(upper)))
+  }
+  inside <- seq(inside[[1L]], inside[[length(inside)]])
+  total <- total_weight(weights[inside], log)
+  weights <- if (log) weights[inside] - total else weights[inside] / total
+  from_positions(positions_of(con, inside), weights, con$from, step_of(con), log)
+}
+
+#' @rdname pmf_verbs
+#' @export
+mix_pmf <- function(x, weights) {
+  if (inherits(x, "pmf") || !is.list(x) || length(x) == 0L || !all(vapply(x, inherits, NA, "pmf"))) {
+    stop_input("x", "must be a list of distributions made by pmf(), not ", show_value(x))
+  }
+  weights <- check_weights(weights, "weights", FALSE)
+  if (length(weights) != length(x)) {
+    stop_input("weights", sprintf("has %d entries for %d distributions", length(weights), length(x)))
+  }
+  if (abs(sum(weights) - 1) > sum_tolerance) {
+    stop_input("weights", "sums to ", format(sum(weights), digits = 10), ", not 1 to within 1e-08")
+  }
+  x <- x[weights > 0]
+  weights <- weights[weights > 0]
+  log <- any(vapply(x, is_log, NA))
+  shared <- common_lattice(x, sys.call())
+  parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
+  gathered <- gather_positions(unlist(shared$at), unlist(parts), log)
+  from_positions(gathered$at, gathered$weights, shared$from, shared$by, log)
+}
+
+#' @rdname pmf_verbs
+#' @export
+zero_modify <- function(x, prob) {
+  check_pmf(x, "x")
+  prob <- check_number(prob, "prob", min = 0, max = 1, open = FALSE)
+  log <- is_log(x)
+  zero <- entry_of_value(x, 0)
+  if (!is.na(zero)) {
+    possible <- which(weights_of(x) > if (log) -Inf else 0)
+    index <- setdiff(possible, zero)
+    if (length(index) == 0L) {
+      stop_input("x", "is the constant 0: there are no other probabilities to scale")
+    }
+    weights <- weights_of(x)[index]
+    total <- total_weight(weights, log)
+    weights <- if (log) weights - total else weights / total
+    x <- from_positions(positions_of(x, index), weights, x$from, step_of(x), log)
+  }
+  mix_pmf(list(new_pmf(if (log) 0 else 1, 0, log), x), c(prob, 1 - prob))
+}
+
+#' Expected values and risk measures of a distribution
+#'
+#' `expected_value()` is the expected value of any function of a variable and `probability()` the probability of any event.
+#' `tail_value_at_risk()` and `stop_loss_premium()` are those of actuaries.
+#'
+#' The stop-loss premium of the retention d is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}. The tail value
+#' at risk at the level p is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is the value at
+#' risk, `qpmf(p, x)`: the mean of the worst share 1 - p of outcomes, also called expected shortfall. If P(X <= q) is
+#' more than p, part of the probability of q belongs to that share.
+#'
+#' Excesses are sums of upper tails, which are summed from their far end without cancellation.
+#'
+#' @param x a distribution made by [pmf()].
+#' @param f a function that takes a vector of values and gives a number for each.
+#' @param event a function that takes a vector of values and gives `TRUE` or `FALSE` for each; or a vector of values.
+#' @param log whether to give the natural logarithm of the probability.
+#' @param p levels, from 0 to below 1.
+#' @param retention numbers.
+#' @param ... further arguments of `f`.
+#' @return One number for `expected_value()` and `probability()`; otherwise one for each level or retention (missing
+#'   values stay missing).
+#' @section Errors:
+#' `warpbayes_error_input` for arguments of the wrong type, and for functions that do not give one number, or `TRUE` or `FALSE`,
+#' for each value.
+#' @references
+#' Acerbi, C. and Tasche, D. (2002). On the coherence of expected shortfall. *Journal of Banking & Finance* 26(7),
+#' 1487-1503. \doi{10.1016/S0378-4266(02)00283-2}
+#'
+#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
+#' @examples
+#' dice <- rep_sum(pmf(rep(1 / 6, 6), from = 1), 10)
+#' expected_value(dice, sqrt)
+#' probability(dice, function(x) x %% 2 == 0)
+#' probability(dice, c(10, 60), log = TRUE)
+#' loss <- pmf_negative_binomial(2, 0.01)
+#' tail_value_at_risk(loss, c(0.95, 0.995))
+#' stop_loss_premium(loss, c(0, 100, 1000))
+#' @export
+expected_value <- function(x, f, ...) {
+  check_pmf(x, "x")
+  if (!is.function(f)) {
+    stop_input("f", "must be a function, not ", show_value(f))
+  }
+  weights <- relative_weights(x)
+  possible <- which(weights > 0)
+  value <- f(values_of(x, possible), ...)
+  if (!(is.numeric(value) || is.logical(value)) || length(value) != length(possible)) {
+    stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
+  }
+  sum(weights[possible] / sum(weights) * value)
+}
+
+#' @rdname expected_value
+#' @export
+probability <- function(x, event, log = FALSE) {
+  check_pmf(x, "x")
+  log <- check_flag(log, "log")
+  if (is.function(event)) {
+    happens <- event(values_of(x))
+    if (!is.logical(happens) || length(happens) != size_of(x) || anyNA(happens)) {
+      stop_input("event", sprintf("must give TRUE or FALSE for each of %.0f values, not ", size_of(x)), show_value(happens))
+    }
+    index <- which(happens)
+  } else if (is.numeric(event)) {
+    index <- sort(unique(entry_of_value(x, as.double(event))))
+  } else {
+    stop_input("event", "must be a function or a vector of values, not ", show_value(event))
+  }
+  if (length(index) == 0L) {
+    return(if (log) -Inf else 0)
+  }
+  total <- total_weight(weights_of(x)[index], is_log(x))
+  total <- if (is_log(x)) min(total, 0) else min(total, 1)
+  if (is_log(x) == log) total else if (log) base::log(total) else exp(total)
+}
+
+#' @rdname expected_value
+#' @export
+tail_value_at_risk <- function(x, p) {
+  check_pmf(x, "x")
+  p <- check_probabilities(p, "p", FALSE)
+  if (any(p == 1, na.rm = TRUE)) {
+    stop_input("p", "has the entry 1: levels are below 1")
+  }
+  at_risk <- qpmf(p, x)
+  at_risk + stop_loss_premium(x, at_risk) / (1 - p)
+}
+
+#' @rdname expected_value
+#' @export
+stop_loss_premium <- function(x, retention) {
+  check_pmf(x, "x")
+  retention <- check_values(retention, "retention")
+  value <- values_of(x)
+  upper <- cumulative_weights(x, upper = TRUE, log = FALSE)
+  # Entry i + 1 is the excess over value i, entry 1 that over the first value.
+  size <- length(value)
+  beyond <- upper[-1L] * diff(value)
+  excess <- c(if (size > 1L) native(C_pmf_cumulate, beyond, FALSE, TRUE, short_run("cpu")), 0)
+  following <- pmin(findInterval(retention, value) + 1L, size)
+  result <- excess[following] + upper[following] * (value[following] - retention)
+  result[which(retention >= value[[size]])] <- 0
+  result
+}
