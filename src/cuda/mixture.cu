@@ -160,7 +160,10 @@ struct pair_memory {
   size_t coefficients, pairing, anchors, words, sums, end; /* bytes from the beginning */
 };
 
-constexpr size_t MOST_PAIRS = WB_MIXTURE_MOST_PAIRS;
+/* How many halves there are at most. */
+int32_t most_halves(int32_t components) {
+  return smaller<int32_t>(components / 2, WB_MIXTURE_MOST_PAIRS) * 2;
+}
 
 /* Coefficients are read four rows of the triangle at a time. */
 int pair_order(const wb_mixture_session *s) {
@@ -169,13 +172,14 @@ int pair_order(const wb_mixture_session *s) {
 
 template <typename Real>
 pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
+  const int32_t halves = most_halves(components);
   pair_memory at;
   at.coefficients = 0;
-  at.pairing = static_cast<size_t>(coefficient_bytes<Real>(static_cast<int32_t>(2 * MOST_PAIRS), pair_order(s)) + 7) / 8 * 8;
+  at.pairing = static_cast<size_t>(coefficient_bytes<Real>(halves, pair_order(s)) + 7) / 8 * 8;
   at.anchors = at.pairing + 2 * sizeof(int32_t) * static_cast<size_t>(components);
-  at.words = at.anchors + 2 * MOST_PAIRS * sizeof(int64_t);
-  at.sums = at.words + 2 * MOST_PAIRS * sizeof(wb::pair_word);
-  at.end = at.sums + node_size(s, static_cast<int32_t>(2 * MOST_PAIRS)) * sizeof(double);
+  at.words = at.anchors + static_cast<size_t>(halves) * sizeof(int64_t);
+  at.sums = at.words + 2 * WB_MIXTURE_MOST_PAIRS * sizeof(wb::pair_word);
+  at.end = at.sums + node_size(s, halves) * sizeof(double);
   return at;
 }
 

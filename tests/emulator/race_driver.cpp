@@ -2,6 +2,7 @@
  * the first thread to the last and from the last to the first, and compares the two
  * bit by bit. Built with --sanitize=thread it is what finds races; other builds are
  * useful too. A function that the backend does not have is left out and named. */
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -83,6 +84,39 @@ struct MixtureCase {
   }
 };
 
+/* Anchors and halves of pairs of components, every second of which is to be joined. */
+bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_session *session, Record *record) {
+  const size_t p = (size_t)c.columns, k = (size_t)c.components;
+  const size_t pairs = std::min<size_t>(k / 2, WB_MIXTURE_MOST_PAIRS);
+  if (pairs == 0) return true;
+  Numbers numbers(29 * p + k);
+  const std::vector<double> factor = numbers.vector(2 * pairs * (p * (p + 1) / 2), 0.1, 1), offset = numbers.vector(2 * pairs * p, -2, 2),
+                            log_constant = numbers.vector(2 * pairs, -4, -3);
+  std::vector<int32_t> pair(k, -1), side(k, -1);
+  for (size_t j = 0; j < 2 * pairs; j++) {
+    pair[j] = (int32_t)(j / 2);
+    if (j / 2 % 2 == 0) side[j] = (int32_t)(j % 2);
+  }
+  const wb_mixture_pairs about = {c.components, (int32_t)pairs, pair.data(), side.data()};
+  const wb_mixture_parameters halves = {(int32_t)(2 * pairs), factor.data(), offset.data(), log_constant.data()};
+  std::vector<int64_t> anchors(2 * pairs);
+  std::vector<double> statistics(2 * pairs * WB_MIXTURE_STATISTICS(p)), log_probability(pairs);
+  wb_message message = {};
+  if (!succeeded(backend->mixture->choose_anchors(session, &about, 99, 1, anchors.data(), &message), message, "mixture_choose_anchors"))
+    return false;
+  for (int known = 0; known < 2; known++) {
+    if (!succeeded(backend->mixture->draw_halves(session, &about, &halves, anchors.data(), known, 99, 1, 2, statistics.data(),
+                                                 log_probability.data(), &message),
+                   message, "mixture_draw_halves"))
+      return false;
+    record->add(statistics);
+    record->add(log_probability);
+  }
+  std::vector<double> rows(anchors.begin(), anchors.end());
+  record->add(rows);
+  return true;
+}
+
 /* A sweep twice and an evaluation of some rows; whether all that makes sense. */
 bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record) {
   const size_t n = (size_t)c.rows, p = (size_t)c.columns, k = (size_t)c.components;
@@ -92,7 +126,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
                             inverse_scale = numbers.vector(p, 0.5, 2),
                             factor = numbers.vector(k * triangle, 0.1, 1),
                             offset = numbers.vector(k * p, -2, 2), log_constant = numbers.vector(k, -4, -3);
-  const wb_mixture_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.precision};
+  const wb_mixture_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.precision, 1};
   const wb_mixture_parameters parameters = {c.components, factor.data(), offset.data(), log_constant.data()};
   wb_run run = {};
   run.threads = 1;
@@ -137,6 +171,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(trace);
     record->add(point_distance);
     record->add(means);
+    good = good && run_pairs(backend, c, session, record);
   }
   if (good) {
     const int64_t first = c.rows / 3, count = c.rows - first;

@@ -38,7 +38,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
     lost = "uncorrectable ECC error encountered"
   )
   # All rows on the device, and rows in chunks.
-  for (limit in c(0, 100000)) {
+  for (limit in c(0, 120000)) {
     with_memory(limit, quietly({
       start <- cuda$calls()
       expect_identical(session("cuda"), expected)

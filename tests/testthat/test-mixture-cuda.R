@@ -94,11 +94,11 @@ test_that("components and what is learned of their prior are identical for every
     key <- .Call(C_chain_key, 6, 1L)
     prior <- learned_prior(p)
     run <- function(backend) {
-      session <- native(C_mixture_open, x, numeric(p), rep(1, p), 0L, resolve_run(backend, 2))
+      session <- native(C_mixture_open, x, numeric(p), rep(1, p), 0L, FALSE, resolve_run(backend, 2))
       on.exit(.Call(C_mixture_close, session))
       swept <- native(
         C_mixture_sweep, session, prior, sampler_state(prior, numeric(k * statistics_size(p)), 2, key, 1), 3L, TRUE,
-        probe, rep(TRUE, 3L), numeric(p), rep(1, p)
+        matrix(0, 2L, 0L), probe, rep(TRUE, 3L), numeric(p), rep(1, p)
       )
       drawn <- native(
         C_mixture_draw, session, prior, sampler_state(prior, swept$statistics, 2, key, 5), TRUE, TRUE, numeric(p), rep(1, p)
