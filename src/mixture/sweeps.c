@@ -63,6 +63,13 @@ static int merge(const wb_backend *backend, wb_mixture_session *session, const w
   return status;
 }
 
+/* Whether a sweep has splits and joins: all of the first hundred, which find the populations. Then, the
+ * more rows there are, the fewer proposals are accepted: up to seven sweeps go without. */
+static int splits(uint32_t iteration, int64_t rows) {
+  const uint32_t every = rows < 875000 ? 1 + (uint32_t)(rows / 125000) : 8;
+  return iteration <= 100 || iteration % every == 0;
+}
+
 int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
                    wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
                    wb_message *message) {
@@ -78,7 +85,7 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
     if (status != WB_OK) break;
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1 && draw->sizes) memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
-    if (sweeps->spots)
+    if (sweeps->spots && splits(iteration, sweeps->spots->data->rows))
       status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, iteration < sweeps->merge,
                                       sweeps->key, iteration, message);
   }
