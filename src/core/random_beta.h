@@ -7,12 +7,17 @@
 
 #include "core/random_gamma.h"
 
+/* wb_draw_log_gamma() for those who draw few and need it in several places. */
+WB_HD_CALLED double wb_called_log_gamma(wb_stream *stream, double shape) {
+  return wb_draw_log_gamma(stream, shape);
+}
+
 /* log V and log(1 - V), V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn
  * first. */
 WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v,
                             double *log_1mv) {
-  double log_first = wb_draw_log_gamma(stream, a);
-  double log_odds = log_first - wb_draw_log_gamma(stream, b);
+  double log_first = wb_called_log_gamma(stream, a);
+  double log_odds = log_first - wb_called_log_gamma(stream, b);
   double size = log_odds < 0.0 ? -log_odds : log_odds;
   double log_larger = -wb_log1p(wb_exp(-size));
   double log_smaller = log_larger - size;

@@ -1,25 +1,33 @@
-/* Moves that split a component in two and join two to one: what single rows that change
- * their component one by one reach only through states of low probability.
+/* Moves that split a component in two and join two to one: what rows that change their
+ * component one by one reach only through states of low probability.
  *
  * All components are paired at random, whatever they hold. Given the labels z of the rows,
- * with all parameters and sticks integrated out, a pair (a, b) proposes to
+ * with parameters and sticks integrated out, a pair (a, b) proposes to
  *   split   if one of the two is empty: the rows U of the other are divided;
  *   join    if both hold rows: all of them, U, are given to one of the two.
- * The pairs share no row, and how they are made does not depend on z: so each is a step of
+ * Pairs share no row, and how they are made does not depend on z: so each is a step of
  * Metropolis and Hastings of its own, one after the other.
  *
- * How U is divided (Jain & Neal 2004, with parameters in place of their sequential draws, so
- * that rows are independent): two rows, the anchors, are drawn from U. From two simple
- * densities around them some steps follow, in each of which every row is drawn to a half and
- * the halves' parameters are set to their posterior expectations: the launch. Given the parameters
- * that it ends with, each row but the anchors is drawn to its half once more: q is the probability
- * of that draw. A join uses a launch from an anchor in each component, and q of the halves
- * as they are. The launch depends on U, the anchors and random numbers, never on how U is
- * divided, and so cancels. With m() the marginal density of rows given their component
- * (merge.c), the odds of split against join are
+ * How U is divided (Jain & Neal 2004, but with parameters in place of their rows that are drawn
+ * one after the other, so that rows are independent): from two simple densities, which
+ * begin_launch() chooses, some steps follow, in each of which every row is drawn to a half and
+ * the halves' parameters are set to their posterior expectations. This is the launch. Given
+ * the parameters that it ends with, each row is drawn to its half once more; q is the
+ * probability of that draw. A join uses a launch of its own, and q of the halves as they are.
+ * A launch depends on U, on random numbers, and on two rows of U, the anchors, each of
+ * which stays in its half; never on how U is divided. So it cancels. A split chooses the
+ * anchors among all n_U rows, a join one in each half, of n_A and n_B rows. With m() the
+ * marginal density of rows given their component (merge.c), the odds of split
+ * against join are
  *   m(A) m(B) p(A in a, B in b) n_U^2 / (m(U) [p(U in a) + p(U in b)] n_A n_B q),
- * where p() is the probability of the labels given alpha: see exchange_labels() of mixture.c. After it,
- * the pair's two labels are exchanged with the probability that this has.
+ * where p() is the probability of labels given alpha: see exchange_labels() of mixture.c. A
+ * launch from an atom has no anchors, and its odds no counts. After the decision the
+ * pair's two labels are exchanged with the probability that this has.
+ *
+ * At the start of a chain many small clusters share a population. No launch would divide it as
+ * they do, so that joins with a launch would be refused. There neighbours are joined instead,
+ * with q from the halves' own parameters: m() alone, without the number of ways to divide, would
+ * join too many where components overlap.
  */
 #include "core/rounding.h"
 
@@ -33,11 +41,17 @@
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
 
-/* Steps of a launch, and the sd of the densities that it begins with, in those of U. */
+/* Steps of a launch. */
 #define STEPS 4
+
+/* What a launch begins with, with these probabilities: a small ball around an anchor, with an sd
+ * between LEAST_SD and 1 times that of U, against all of U; values of one column near that of an
+ * atom; values of one column near the anchor's. Where there are no atoms, the ball. Atoms are told from
+ * other values by SPIKE_SD times the floor's sd and these odds. */
+enum { BALL, ATOM, SPIKE };
+#define SHARE_BALL 0.4
+#define SHARE_ATOM 0.3
 #define LEAST_SD 0.05
-/* The other beginning: rows whose value in one column agrees with an anchor's up to this many
- * sd of the floor are told apart from all others, by these odds. */
 #define SPIKE_SD 2.0
 #define SPIKE_LOG_ODDS 5.0
 
@@ -50,8 +64,8 @@ typedef struct moves {
   int32_t *first, *second; /* components of each pair */
   int32_t *place;       /* of each pair among those that propose; -1: proposes nothing */
   int32_t *pair, *side; /* see wb_mixture_pairs */
-  int64_t *anchor;
-  int32_t *kind;
+  int64_t *anchor;      /* two of each proposing pair */
+  int32_t *kind;        /* of the launch of each pair */
   double *log_uniform;  /* of each pair */
   double *joined;       /* statistics of U, of each proposing pair */
   double *halves;       /* statistics of its halves */
@@ -180,7 +194,7 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
     m->log_uniform[g] = wb_log(wb_stream_uniform(&stream));
     m->place[g] = -1;
-    m->kind[g] = 0;
+    m->kind[g] = BALL;
     if (rows < 2) continue;
     double *joined = m->joined + (size_t)m->pairs * size;
     for (size_t i = 0; i < size; i++) joined[i] = statistics_of(m, a)[i] + statistics_of(m, b)[i];
@@ -263,8 +277,8 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   (void)wb_stream_uniform(&stream); /* decides on the proposal */
   (void)wb_stream_uniform(&stream); /* and this on the order of the labels */
   const double kind = wb_stream_uniform(&stream), which = wb_stream_uniform(&stream), width = wb_stream_uniform(&stream);
-  m->kind[g] = kind < 0.4 || (kind < 0.7 && !m->spots->atoms) ? 0 : kind < 0.7 ? 1 : 2;
-  if (m->kind[g] == 1) {
+  m->kind[g] = kind >= SHARE_BALL + SHARE_ATOM ? SPIKE : kind >= SHARE_BALL && m->spots->atoms ? ATOM : BALL;
+  if (m->kind[g] == ATOM) {
     const size_t atom = (size_t)(which * m->spots->atoms);
     const int32_t r = (int32_t)m->spots->atom[2 * atom];
     anchor[0] = anchor[1] = -1;
@@ -273,7 +287,7 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   }
   if (anchor[0] < 0 || anchor[1] < 0 || anchor[0] == anchor[1]) return 0;
   anchor_values(m, anchor[0], m->values);
-  if (m->kind[g] == 2) {
+  if (m->kind[g] == SPIKE) {
     const int32_t r = (int32_t)(which * p);
     const double low = SPIKE_SD * wb_sqrt(floor_of(m, r)), mean = joined[1 + r] / joined[0];
     const double variance = joined[1 + p + wb_packed_row(r) + (size_t)r] / joined[0] - mean * mean;
@@ -309,7 +323,7 @@ static void decide(moves *m, int32_t g) {
   const double log_odds = wb_mixture_log_marginal(m->prior, first, m->average, m->scale) +
                           wb_mixture_log_marginal(m->prior, second, m->average, m->scale) -
                           wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) + log_labels(m, a, b, n_a, n_b) -
-                          log_joined(m, g, rows) + (m->kind[g] == 1 ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
+                          log_joined(m, g, rows) + (m->kind[g] == ATOM ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
   if (!(m->log_uniform[g] < (joins ? -log_odds : log_odds))) return;
   if (joins) {
     memcpy(own, joined, size * sizeof(double));
