@@ -538,7 +538,7 @@ void mixtures(const wb_backend *backend) {
       {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0},
       /* Memory for a part of the rows only: chunks. */
       {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 300000},
-      {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 120000},
+      {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 160000},
       {200, 18, 20, WB_DOUBLE, 0},
       {300, 14, 64, WB_DOUBLE, 0},
       {300, 14, 64, WB_SINGLE, 0},
