@@ -47,8 +47,10 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
       for (error in names(errors)[if (limit > 0) c(1, 3) else 1:4]) {
         failures <- 0
-        # What they do at one call they do at others: every third is enough of the last two.
-        for (at in seq(1, calls, by = if (error %in% c("invalid", "lost")) 3 else 1)) {
+        # What they do at one call they do at others: some are enough of the last two, and of
+        # all under a sanitizer.
+        step <- (if (error %in% c("invalid", "lost")) 3 else 1) * (if (sanitized()) 5 else 1)
+        for (at in seq(1, calls, by = step)) {
           cuda$fail(at, errors[[error]])
           result <- session("cuda")
           usage <- cuda$usage()
@@ -66,7 +68,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
             expect_identical(result, expected, label = where)
           }
         }
-        expect_gt(failures, calls / if (error %in% c("invalid", "lost")) 9 else 3)
+        expect_gt(failures, calls / (3 * step))
       }
     }))
   }
