@@ -70,7 +70,7 @@ for (name in names(sets)) {
     )
   }
   add("components", class, NA, length(unique(class)), NA)
-  for (overlap in c(0.12, 0.15, 0.18)) {
+  for (overlap in c(0.18, 0.2, 0.22)) {
     seconds <- elapsed(types <- cell_types(fit, overlap = overlap, backend = backend))
     add(paste("overlap", overlap), types$type, seconds, nrow(types$types), sum(types$types$speck))
   }
