@@ -16,7 +16,7 @@
 #' with `precision = "double"`, on a graphics card.
 #'
 #' @section Memory:
-#' Beyond the data, the sampler takes 4 bytes a cell if labels are kept, and a few
+#' Beyond the data, the sampler takes 4 bytes a cell for `moves`, 4 if labels are kept, and a few
 #' buffers of about \eqn{10 k p^2} bytes each. Kept draws take
 #' \eqn{8 k} bytes each for the weights, \eqn{8 k p} for the means,
 #' \eqn{8 k p^2} for the covariances and 4 bytes a cell for the labels: with 256

@@ -35,7 +35,7 @@ typedef struct wb_mixture_parameters {
 /* Disjoint pairs of components, for moves that split a component in two halves and join
  * two to one. All rows of a pair's two components belong to the pair. */
 typedef struct wb_mixture_pairs {
-  int32_t components, pairs;
+  int32_t components, pairs; /* pairs: at most WB_MIXTURE_MOST_PAIRS */
   const int32_t *pair; /* components: the pair of each; negative: none */
   const int32_t *side; /* components: 0 or 1, which half of its pair it is; negative where the
                         * halves are drawn because one of the two has no rows */

@@ -347,25 +347,18 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
 
 static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
                           uint32_t iteration, int64_t *anchors, wb_message *message) {
-  const size_t slots = 2 * (size_t)pairs->pairs;
+  const int slots = 2 * pairs->pairs;
   const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
-  uint64_t *least = malloc(slots * sizeof(uint64_t));
-  if (!least) return wb_out_of_memory(message, "the least tickets", slots * sizeof(uint64_t));
-  for (size_t i = 0; i < slots; i++) least[i] = UINT64_MAX;
-  int failed = 0;
+  uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
+  (void)message;
+  for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
   const int threads = mixture_threads(session, 1, rows, tiles);
 #pragma omp parallel num_threads(threads)
   {
-    uint64_t tickets[2 * MIXTURE_TILE], *own = malloc(slots * sizeof(uint64_t));
-    if (!own) {
-#pragma omp atomic write
-      failed = 1;
-    } else {
-      for (size_t i = 0; i < slots; i++) own[i] = UINT64_MAX;
-    }
+    uint64_t tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
+    for (int i = 0; i < slots; i++) own[i] = UINT64_MAX;
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles; tile++) {
-      if (!own) continue;
       const int64_t first = tile * MIXTURE_TILE;
       tickets_of[session->isa](key, iteration, (uint64_t)first, tickets);
       for (int l = 0; l < MIXTURE_TILE && first + l < rows; l++) {
@@ -378,16 +371,12 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
         }
       }
     }
-    if (own) {
 #pragma omp critical(wb_least_tickets)
-      for (size_t i = 0; i < slots; i++)
-        if (own[i] < least[i]) least[i] = own[i];
-    }
-    free(own);
+    for (int i = 0; i < slots; i++)
+      if (own[i] < least[i]) least[i] = own[i];
   }
-  for (size_t i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
-  free(least);
-  return failed ? wb_out_of_memory(message, "the least tickets", slots * sizeof(uint64_t)) : WB_OK;
+  for (int i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
+  return WB_OK;
 }
 
 /* What draw_halves() was asked for. */
@@ -401,8 +390,7 @@ typedef struct halves_request {
 } halves_request;
 
 /* Draws the halves of `count` rows of a leaf, at most a tile of them, and adds to the log
- * probability of their pair. Rows of the first half are listed from 0 on,
- * those of the second from WB_LEAF_ROWS on; `listed` says how many there are. */
+ * probability of their pair. list[h] takes the rows of half h, of which there are listed[h]. */
 static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair, int64_t leaf_begin,
                              const int32_t *member, int count, tile *t, int32_t (*list)[WB_LEAF_ROWS], int listed[2],
                              int64_t *log_probability) {
@@ -486,11 +474,7 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
   void *packed;
   int status = pack_coefficients(session, halves, &packed, message);
   if (status != WB_OK) return status;
-  int64_t *total = calloc((size_t)pairs->pairs, sizeof(int64_t));
-  if (!total) {
-    free(packed);
-    return wb_out_of_memory(message, "the pairs' probabilities", (size_t)pairs->pairs * sizeof(int64_t));
-  }
+  int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
   wb_reduction_tree tree;
   wb_reduction_open(&tree, leaves, (size_t)count * size);
@@ -498,9 +482,9 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, pairs->pairs + 1));
-    int64_t *own = calloc((size_t)pairs->pairs, sizeof(int64_t));
+    int64_t own[WB_MIXTURE_MOST_PAIRS] = {0};
     tile t = {0};
-    if (memory && own) {
+    if (memory) {
       t = tile_in(memory, p);
       leaf_prepare(p, &t);
     } else {
@@ -508,18 +492,16 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
     }
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
-      double *sums = memory && own ? wb_reduction_take(&tree) : NULL;
+      double *sums = memory ? wb_reduction_take(&tree) : NULL;
       if (sums) {
         halve_leaf(session, &ask, leaf, &t, own, sums);
         wb_reduction_give(&tree, leaf, sums);
       }
     }
-    if (own)
-      for (int32_t g = 0; g < pairs->pairs; g++) {
+    for (int32_t g = 0; g < pairs->pairs; g++) {
 #pragma omp atomic
-        total[g] += own[g];
-      }
-    free(own);
+      total[g] += own[g];
+    }
     wb_aligned_free(memory);
   }
   const double *root = wb_reduction_root(&tree);
@@ -531,7 +513,6 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
     status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
   }
   wb_reduction_close(&tree);
-  free(total);
   free(packed);
   return status;
 }

@@ -53,7 +53,7 @@ test_that("fits with splits and joins are the same on a card", {
   expect_identical(fit("cuda", "double"), fit("cpu", "double"))
 })
 
-test_that("a session that keeps no labels has no splits, and more columns of atoms than markers are refused", {
+test_that("an atom in a column that is not there is refused", {
   session <- native(C_mixture_open, matrix(0, 3, 2), c(0, 0), c(1, 1), 0L, TRUE, resolve_run(NULL, 1))
   on.exit(.Call(C_mixture_close, session))
   state <- sampler_state(sampler_prior(2), numeric(2 * statistics_size(2)), 1, .Call(C_chain_key, 1, 1L), 1)
