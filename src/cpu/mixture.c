@@ -352,7 +352,7 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
   uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
   (void)message;
   for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
-  const int threads = mixture_threads(session, 1, rows, tiles);
+  const int threads = mixture_threads(session, session->components, rows, tiles);
 #pragma omp parallel num_threads(threads)
   {
     uint64_t tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
@@ -478,7 +478,8 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
   wb_reduction_tree tree;
   wb_reduction_open(&tree, leaves, (size_t)count * size);
-  const int threads = mixture_threads(session, 2, session->data.rows, leaves);
+  /* As many as draw labels: a team of another size would make OpenMP end and start threads. */
+  const int threads = mixture_threads(session, session->components, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
     void *memory = wb_aligned_malloc(tile_bytes(p, pairs->pairs + 1));
