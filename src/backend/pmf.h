@@ -36,7 +36,7 @@ typedef struct wb_convolution {
 
 typedef struct wb_pmf_functions {
   /* Writes the outputs asked for, of all pairs. */
-  int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_message *message);
+  int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, wb_message *message);
 } wb_pmf_functions;
 
 #ifdef __cplusplus

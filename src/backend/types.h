@@ -15,7 +15,7 @@ typedef enum wb_status {
   WB_ERROR_DEVICE = 2,  /* the device failed while computing */
   WB_ERROR_MEMORY = 3,  /* host or device memory ran out */
   WB_ERROR_BACKEND = 4, /* the backend or the device is not available */
-  WB_INTERRUPTED = 5    /* the user interrupted; no function of a backend returns it */
+  WB_INTERRUPTED = 5    /* the user interrupted */
 } wb_status;
 
 typedef struct wb_message {
@@ -38,6 +38,13 @@ typedef struct wb_run {
   int32_t device;        /* index of the graphics card, from 0 */
   uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */
 } wb_run;
+
+/* Long work that can be stopped asks now and then whether to stop (numeric/poll.h), on the
+ * thread that called, and returns WB_INTERRUPTED. */
+typedef struct wb_poll {
+  int (*interrupted)(void); /* whether to stop; NULL: never */
+  double work;              /* nanoseconds since it was last asked */
+} wb_poll;
 
 typedef struct wb_device {
   char name[256];

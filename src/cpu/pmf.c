@@ -13,6 +13,7 @@
 
 #include "core/min_max.h"
 #include "numeric/memory.h"
+#include "numeric/poll.h"
 
 /* Pairs that convolve_lanes takes at once. A row of as many doubles fills a cache line. */
 #define WB_CONVOLUTION_LANES 8
@@ -39,6 +40,11 @@
 /* Work of fewer multiply-adds than this, 0.2 ms, runs on one thread: the wait for a
  * second one may take longer than it saves, above all on a busy machine. */
 #define PARALLEL_FROM 1e7
+
+/* Products of one slice, between which an interrupt is heeded: less than half a second on
+ * one thread. */
+#define SLICE 4e9
+#define BASELINE_SLICE 2e8
 
 /* A pair of up to so many doubles is gathered on the stack. */
 #define SMALL_OPERANDS 4608
@@ -244,7 +250,7 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
   return failed ? wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double)) : WB_OK;
 }
 
-static int convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
+static int convolve_slice(const wb_convolution *work, const wb_run *run, wb_message *message) {
   const double multiply_adds = (double)wb_min_int(work->m, work->n) * (double)work->count;
   const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
   if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
@@ -259,6 +265,35 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
   for (int64_t pair = 0; pair < work->pairs; pair++)
     convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads);
   wb_aligned_free(taken);
+  return WB_OK;
+}
+
+/* The part of `work` from pair `pair` and output `output` on. */
+static wb_convolution slice_of(const wb_convolution *work, int64_t pair, int64_t pairs, int64_t output, int64_t count) {
+  wb_convolution slice = *work;
+  slice.pairs = wb_min_int(pairs, work->pairs - pair);
+  slice.p = work->p + pair * work->p_pair_stride;
+  slice.q = work->q + pair * work->q_pair_stride;
+  slice.first = work->first + output;
+  slice.count = wb_min_int(count, work->count - output);
+  slice.r = work->r + pair * work->r_pair_stride + output * work->r_stride;
+  return slice;
+}
+
+/* In slices that have chunks of outputs, or pairs, for each thread. */
+static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, wb_message *message) {
+  const double products = (double)work->m * (double)work->count, most = run->isa == WB_ISA_BASELINE ? BASELINE_SLICE : SLICE;
+  const int64_t threads = run->threads;
+  const int64_t pairs = products * (double)work->pairs <= most ? work->pairs : round_up((int64_t)(most / products) + 1, LANES_TOGETHER * threads);
+  const int64_t count = work->pairs > 1 || products <= most ? work->count : round_up((int64_t)(most / (double)work->m) + 1, CHUNK * threads);
+  for (int64_t pair = 0; pair < work->pairs; pair += pairs)
+    for (int64_t output = 0; output < work->count; output += count) {
+      const wb_convolution slice = slice_of(work, pair, pairs, output, count);
+      const int status = convolve_slice(&slice, run, message);
+      if (status != WB_OK) return status;
+      const double done = (double)slice.m * (double)slice.count * (double)slice.pairs;
+      if (wb_poll_after(poll, 1e3 + done / most * WB_POLL_EVERY)) return WB_INTERRUPTED;
+    }
   return WB_OK;
 }
 

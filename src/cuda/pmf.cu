@@ -17,6 +17,7 @@
 
 #include "core/host_device.h"
 #include "core/unroll.h"
+#include "numeric/poll.h"
 
 namespace wb {
 
@@ -204,7 +205,7 @@ int launch_convolution(const convolve_arguments &a, int processors, wb_message *
   }
   /* Tiles of 2,176 outputs where they keep all multiprocessors busy. */
   const int64_t large = (a.count + 17 * tiled_threads - 1) / (17 * tiled_threads) * a.pairs;
-  return large >= 4 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, message) : launch_tiled<5>(a, message);
+  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, message) : launch_tiled<5>(a, message);
 }
 
 void gather(double *to, const double *from, int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
@@ -212,11 +213,44 @@ void gather(double *to, const double *from, int64_t length, int64_t stride, int6
     for (int64_t i = 0; i < length; i++) to[pair * length + i] = from[i * stride + pair * pair_stride];
 }
 
+/* One launch has at least so many products, and so many tiles of outputs for each
+ * multiprocessor: some tenths of a second, after which an interrupt is heeded. */
+constexpr double LAUNCH_PRODUCTS = 2e11;
+constexpr int64_t LAUNCH_TILES = 8;
+
+/* All launches for vectors that are on the device. */
+int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_message *message) {
+  const double products = static_cast<double>(all.m) * static_cast<double>(all.count);
+  const bool fits = products * static_cast<double>(all.pairs) <= LAUNCH_PRODUCTS;
+  int64_t pairs = all.pairs, outputs = all.count;
+  if (!fits && pairs > 1) pairs = static_cast<int64_t>(LAUNCH_PRODUCTS / products) + 1;
+  if (!fits && pairs == 1) {
+    const int64_t tiles = LAUNCH_TILES * processors * 17 * tiled_threads;
+    outputs = static_cast<int64_t>(LAUNCH_PRODUCTS / static_cast<double>(all.m)) + 1;
+    if (outputs < tiles) outputs = tiles;
+  }
+  for (int64_t pair = 0; pair < all.pairs; pair += pairs)
+    for (int64_t output = 0; output < all.count; output += outputs) {
+      convolve_arguments a = all;
+      a.pairs = all.pairs - pair < pairs ? all.pairs - pair : pairs;
+      a.p += pair * all.p_pair_stride;
+      a.q += pair * all.q_pair_stride;
+      a.first += output;
+      a.count = all.count - output < outputs ? all.count - output : outputs;
+      a.r += pair * all.r_pair_stride + output * all.r_stride;
+      int status = launch_convolution(a, processors, message);
+      if (status == WB_OK && !fits) status = status_of(cudaDeviceSynchronize(), "convolving", message);
+      if (status != WB_OK) return status;
+      if (wb_poll_after(poll, fits ? 1e5 : WB_POLL_EVERY)) return WB_INTERRUPTED;
+    }
+  return WB_OK;
+}
+
 /* Device memory for a slice of the work that fits on the device. Vectors whose strides
  * leave no gaps are copied as they are; others are gathered first. */
 class slice_memory {
 public:
-  int run(const wb_convolution &work, int processors, wb_message *message) {
+  int run(const wb_convolution &work, int processors, wb_poll *poll, wb_message *message) {
     convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
                             work.p_stride, work.p_pair_stride, work.q_stride, work.q_pair_stride,
                             work.r_stride, work.r_pair_stride};
@@ -233,7 +267,7 @@ public:
     a.p = p_.data();
     a.q = q_.data();
     a.r = r_.data();
-    status = launch_convolution(a, processors, message);
+    status = launch_all(a, processors, poll, message);
     if (status != WB_OK) return status;
     if (dense) return r_.download(work.r, results, "copying the sums from the device", message);
     double *const packed = new (std::nothrow) double[results];
@@ -278,7 +312,7 @@ private:
 
 } // namespace wb
 
-static int convolve(const wb_convolution *work, const wb_run *run, wb_message *message) {
+static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, wb_message *message) {
   wb::device_scope scope;
   int status = scope.enter(run->device, message);
   uint64_t available = 0;
@@ -316,7 +350,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_message *m
       slice.r = work->r + done * work->r_pair_stride + output * work->r_stride;
       slice.first = work->first + output;
       slice.count = work->count - output < outputs_at_once ? work->count - output : outputs_at_once;
-      status = memory.run(slice, processors, message);
+      status = memory.run(slice, processors, poll, message);
     }
   return status;
 }

@@ -3,12 +3,7 @@
 #ifndef WB_POLL_H
 #define WB_POLL_H
 
-#include <stddef.h>
-
-typedef struct wb_poll {
-  int (*interrupted)(void); /* whether to stop; NULL: never */
-  double work;              /* nanoseconds since it was last asked */
-} wb_poll;
+#include "backend/types.h"
 
 /* To ask takes about a microsecond. */
 #define WB_POLL_EVERY 2e7

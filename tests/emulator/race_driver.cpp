@@ -314,8 +314,9 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   convolution.r_pair_stride = c.interleaved ? 1 : c.count;
   wb_run run = {};
   run.threads = 1;
+  wb_poll poll = {};
   wb_message message = {};
-  if (!succeeded(backend->pmf->convolve(&convolution, &run, &message), message, "convolve")) return false;
+  if (!succeeded(backend->pmf->convolve(&convolution, &run, &poll, &message), message, "convolve")) return false;
   record->add(r);
   bool good = true;
   for (int64_t pair = 0; pair < c.pairs; pair++)
