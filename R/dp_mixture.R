@@ -52,7 +52,7 @@
 #'   one (Jain and Neal 2004), and to exchange the labels of components. This leaves the posterior as it is
 #'   and takes a chain where cells that change their component one by one do not come: without it, chains of
 #'   cytometry data often stay in different modes. A sweep of 10,000 cells under 64 components takes
-#'   three times as long (`bench/mixture-moves.R`); after
+#'   2.2 to 2.6 times as long (`bench/mixture-moves.R`); after
 #'   100 sweeps and with more than 125,000 cells only some sweeps have such proposals, every eighth from 875,000 cells on.
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
 #'   generator, so that `set.seed()` governs.
