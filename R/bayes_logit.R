@@ -79,7 +79,7 @@
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomial", "multinomial"), prior = logit_prior(),
                         weights = NULL, offset = NULL, subset = NULL, na.action = NULL, contrasts = NULL, sparse = FALSE,
                         chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL, threads = NULL,
-                        progress = NULL, ...) {
+                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   call <- match.call()
   family <- check_family(family)
@@ -89,38 +89,50 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   thin <- check_thin(thin, iter, warmup)
   progress <- check_progress(progress)
   sparse <- check_sparse(sparse)
-  parts <- split_groups(formula)
-  given <- names(call) %in% c("data", "weights", "offset", "subset", "na.action")
-  given[[1L]] <- TRUE
-  frame <- logit_frame(call[given], parts, parent.frame(), sys.call())
-  if (!is.null(parts$group) && family == "multinomial") {
-    stop_input("formula", "has a term (1 | g), which family \"multinomial\" does not take")
-  }
-  weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
-  offset <- check_row_offset(stats::model.offset(frame), nrow(frame), family)
-  terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
-  response <- logit_response(stats::model.response(frame), family, weights, sys.call())
-  if (sum(response$shape) == 0 && family != "negbinomial") {
-    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
-  }
-  group <- if (!is.null(parts$group)) group_factor(frame, parts$group, sys.call())
-  design <- logit_design(frame, terms, contrasts, group, sparse, sys.call())
-  design$information <- response$information
-  design <- sort_groups(design)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  parts <- logit_data(call, formula, data, family, contrasts, sparse, parent.frame(), sys.call())
+  response <- parts$response
+  design <- parts$design
   prior <- resolve_logit_prior(prior, design, family, response$mean)
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
 
   fit <- structure(list(
-    draws = NULL, family = family, formula = formula, terms = terms, xlevels = stats::.getXlevels(terms, frame),
-    contrasts = design$contrasts, group_name = if (!is.null(parts$group)) deparse1(parts$group), prior = prior,
+    draws = NULL, family = family, formula = formula, terms = parts$terms, xlevels = parts$xlevels,
+    contrasts = design$contrasts, group_name = parts$group_name, prior = prior,
     chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed, backend = run$backend, threads = run$threads,
-    coefficient_names = coefficient_names(design, response), rows = nrow(frame), weights = weights, offset = offset,
-    response = response, design = design, na.action = attr(frame, "na.action"), frame = frame,
+    coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights, offset = parts$offset,
+    response = response, design = design, na.action = parts$na.action, frame = parts$frame,
     elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = call
   ), class = "bayes_logit")
   fit <- start_chains(fit, function(key) logit_start(fit))
-  advance_chains(fit, iter, logit_sampler, run, progress, threads)
+  advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
+}
+
+# The user's rows as the sampler and the methods of the fit need them. `call` is that of bayes_logit(), whose weights, offset and
+# subset are evaluated in `data` and `envir`; `caller` is named in errors.
+logit_data <- function(call, formula, data, family, contrasts, sparse, envir, caller) {
+  parts <- split_groups(formula, caller)
+  given <- names(call) %in% c("data", "weights", "offset", "subset", "na.action")
+  given[[1L]] <- TRUE
+  frame <- logit_frame(call[given], parts, envir, caller)
+  if (!is.null(parts$group) && family == "multinomial") {
+    stop_input("formula", "has a term (1 | g), which family \"multinomial\" does not take", call = caller)
+  }
+  weights <- check_row_weights(stats::model.weights(frame), nrow(frame), caller)
+  offset <- check_row_offset(stats::model.offset(frame), nrow(frame), family, caller)
+  terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
+  response <- logit_response(stats::model.response(frame), family, weights, caller)
+  if (sum(response$shape) == 0 && family != "negbinomial") {
+    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials", call = caller)
+  }
+  group <- if (!is.null(parts$group)) group_factor(frame, parts$group, caller)
+  design <- logit_design(frame, terms, contrasts, group, sparse, caller)
+  design$information <- response$information
+  list(
+    frame = frame, weights = weights, offset = offset, terms = terms, xlevels = stats::.getXlevels(terms, frame), response = response,
+    design = sort_groups(design), group_name = if (!is.null(parts$group)) deparse1(parts$group), na.action = attr(frame, "na.action")
+  )
 }
 
 check_row_weights <- function(weights, rows, call = sys.call(-1L)) {
@@ -153,7 +165,8 @@ coefficient_names <- function(design, response) {
 
 #' @rdname continue
 #' @export
-continue.bayes_logit <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+continue.bayes_logit <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
-  continue_chains(fit, iter, logit_sampler, backend, threads, progress)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  continue_chains(fit, iter, logit_sampler, backend, threads, progress, checkpoint)
 }

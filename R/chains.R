@@ -33,9 +33,10 @@
 #
 # A topic calls
 #   start_chains(fit, start)                for a new fit, then
-#   advance_chains(fit, iter, sampler, run, progress, threads);
+#   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint);
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
-# R/dp_mixture_sampler.R is an example.
+# R/dp_mixture_sampler.R is an example. resumable() of R/resume.R has what else a topic tells about its fits, so that
+# a run goes on from a checkpoint.
 
 # How one trace or one part of a draw is stored. `dim`: its dimensions in a single sweep
 # or draw, numeric() for a number; `names`: NULL, or dimnames for these.
@@ -94,34 +95,22 @@ start_chains <- function(fit, start) {
 
 # Runs `iter` more sweeps of all chains: in this process, or on workers where the user
 # has asked for them with future::plan(). The draws are the same. `threads` is what the
-# user gave, NULL for all.
-advance_chains <- function(fit, iter, sampler, run, progress, threads) {
+# user gave, NULL for all; `checkpoint` is from check_checkpoint().
+advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
   workers <- if (fit$chains > 1 && run$backend == "cpu") future_workers() else 1
   if (workers == 1) {
-    fit <- advance(fit, iter, sampler, run, progress)
+    fit <- advance(fit, iter, sampler, run, progress, checkpoint)
   } else {
     # Without `threads`, the workers share the cores.
     each <- if (is.null(threads)) max(1, floor(run$threads / min(workers, fit$chains))) else threads
-    fits <- future.apply::future_lapply(
-      separate_chains(fit, sampler), advance_on_worker(iter, sampler, each),
-      future.seed = NULL, future.packages = "warpbayes"
-    )
-    # Where a chain failed in mid-run, the others go back to where that one got.
-    done <- vapply(fits, `[[`, 0, "iter")
-    again <- done > min(done)
-    if (any(again)) {
-      fits[again] <- lapply(separate_chains(fit, sampler)[again], function(one) {
-        advance(one, min(done) - fit$iter, sampler, resolve_run("cpu", threads), FALSE)
-      })
-    }
-    fit <- join_chains(fit, fits, sampler)
+    fit <- advance_on_workers(fit, iter, sampler, each, checkpoint)
   }
   sampler(fit)$finish(fit)
 }
 
 # Runs `iter` more sweeps of a fit that the user has given back. The topic's method of
 # continue() has checked its own parts of the fit before.
-continue_chains <- function(fit, iter, sampler, backend, threads, progress, call = sys.call(-1L)) {
+continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, call = sys.call(-1L)) {
   iter <- check_count(iter, "iter", call = call)
   if (!agrees_with_sweeps(fit, sampler(fit))) {
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
@@ -132,7 +121,7 @@ continue_chains <- function(fit, iter, sampler, backend, threads, progress, call
   if (isTRUE(fit$interrupted)) forget_interruption() else heed_interruption()
   fit$backend <- run$backend
   fit$threads <- run$threads
-  advance_chains(fit, iter, sampler, run, progress, threads)
+  advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
 }
 
 agrees_with_sweeps <- function(fit, plan) {
@@ -149,10 +138,12 @@ agrees_with_sweeps <- function(fit, plan) {
 # with a warning; if there is none, that is an error. The chains go side by side in slices. A slice
 # ends where a draw is kept, or after about a fifth of a second. Interrupts and progress
 # are seen only between slices, when nothing is half done.
-advance <- function(fit, iter, sampler, run, progress) {
+advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   total <- fit$iter + iter
   plan <- sampler(fit)
   store <- open_store(fit, plan, total)
+  save <- checkpoint_writer(fit, plan, total, checkpoint)
+  save(fit, store, 0, always = TRUE)
   session <- plan$open(run)
   on.exit(plan$close(session))
   tick <- progress_signal(iter * fit$chains, progress)
@@ -185,6 +176,7 @@ advance <- function(fit, iter, sampler, run, progress) {
             allowInterrupts(Sys.sleep(0))
           }
           seconds <<- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / (sweeps * fit$chains))
+          save(fit, store, proc.time()[["elapsed"]] - started)
         })
         FALSE
       },
@@ -213,6 +205,7 @@ advance <- function(fit, iter, sampler, run, progress) {
     stop(failure)
   }
   fit$interrupted <- !is.null(failure) || outcome
+  save(fit, store, proc.time()[["elapsed"]] - started, always = TRUE)
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
   close_store(fit, plan, store, total, failure)
 }
@@ -225,7 +218,8 @@ advance <- function(fit, iter, sampler, run, progress) {
 open_store <- function(fit, plan, total) {
   check_store_memory(plan, kept_draws(total, fit), total, fit$chains)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
-  if (fit$iter > 0) {
+  # Fits on their way to a worker have none.
+  if (fit$iter > 0 && !is.null(fit[[names(plan$traces)[[1L]]]])) {
     copy_store(list(traces = fit[names(plan$traces)], draws = fit$draws[names(plan$draws)]), store)
   }
   store
@@ -341,12 +335,105 @@ future_workers <- function() {
   future::nbrOfWorkers()
 }
 
+# Runs `iter` more sweeps, each chain on a worker with `threads` threads. With a checkpoint the chains come back every time
+# when one is due: this process alone writes it. Only states go to the workers, and new traces and draws come back.
+advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
+  total <- fit$iter + iter
+  plan <- sampler(fit)
+  store <- open_store(fit, plan, total)
+  save <- checkpoint_writer(fit, plan, total, checkpoint)
+  save(fit, store, 0, always = TRUE)
+  now <- function() proc.time()[["elapsed"]]
+  started <- now()
+  first <- fit$iter
+  sweeps <- if (is.null(checkpoint)) iter else min(iter, 10)
+  failure <- NULL
+  fit$interrupted <- FALSE
+  fit[intersect(names(fit), c("draws", names(plan$traces)))] <- list(NULL)
+  while (fit$iter < total && !fit$interrupted) {
+    round_started <- now()
+    done <- fit$iter
+    joined <- tryCatch(
+      advance_together(fit, min(sweeps, total - done), sampler, threads),
+      interrupt = identity, warpbayes_error_input = identity
+    )
+    if (inherits(joined, "condition")) {
+      if (done == first) {
+        if (inherits(joined, "error")) stop(joined) else stop_interrupted()
+      }
+      failure <- if (inherits(joined, "error")) joined
+      fit$interrupted <- TRUE
+    } else {
+      store_round(store, joined, plan)
+      fit[c("iter", "state", "interrupted")] <- joined[c("iter", "state", "interrupted")]
+      save(fit, store, now() - started)
+      # What is not spent on sweeps comes once a round, whatever its length.
+      swept <- max(0.01, joined$elapsed[["sweeps"]])
+      apart <- now() - round_started - swept
+      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) 0.2 else max(checkpoint$every, apart / checkpoint_share)
+      sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
+    }
+  }
+  fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + now() - started
+  save(fit, store, now() - started, always = TRUE)
+  close_store(fit, plan, store, total, failure)
+}
+
+# The sweeps of one round, as a fit with their traces and draws alone.
+advance_together <- function(fit, sweeps, sampler, threads) {
+  fit$elapsed[["sweeps"]] <- 0
+  chains <- separate_chains(fit, sampler)
+  fits <- future.apply::future_lapply(
+    chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL, future.packages = "warpbayes"
+  )
+  # Where a chain failed in mid-run, the others go back to where that one got.
+  done <- vapply(fits, `[[`, 0, "iter")
+  again <- done > min(done)
+  if (any(again)) {
+    fits[again] <- lapply(chains[again], advance_on_worker(min(done) - fit$iter, sampler, threads))
+  }
+  joined <- join_chains(fit, fits, sampler)
+  joined$interrupted <- min(done) < fit$iter + sweeps
+  joined
+}
+
 # A function of its own, so that only its arguments go to the workers along with each fit.
 advance_on_worker <- function(iter, sampler, threads) {
   force(iter)
   force(sampler)
   force(threads)
-  function(fit) advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE)
+  function(fit) last_sweeps(advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE), sampler(fit), fit$iter)
+}
+
+# A fit of one chain with the traces and draws after the first `done` sweeps only.
+last_sweeps <- function(fit, plan, done) {
+  for (name in names(plan$traces)) {
+    dims <- dim(fit[[name]])
+    rows <- matrix(fit[[name]], dims[[1L]])
+    fit[[name]] <- array(rows[done + seq_len(dims[[1L]] - done), ], c(dims[[1L]] - done, dims[-1L]))
+  }
+  before <- kept_draws(done, fit)
+  fit$draws <- lapply(fit$draws, function(values) {
+    dims <- dim(values)
+    kept <- rev(dims)[[2L]]
+    columns <- matrix(values, draw_size(values), kept)
+    array(columns[, before + seq_len(kept - before)], replace(dims, length(dims) - 1L, kept - before), dimnames(values))
+  })
+  fit
+}
+
+# The traces and draws of a round to their place.
+store_round <- function(store, joined, plan) {
+  traces <- joined[names(plan$traces)]
+  draws <- joined$draws
+  arrays <- c(store$traces, store$draws)
+  size <- c(rep(1, length(traces)), vapply(draws, draw_size, 0))
+  length_of <- function(traces, draws) {
+    size * c(vapply(traces, nrow, 0L), vapply(draws, function(array) rev(dim(array))[[2L]], 0L))
+  }
+  new <- length_of(traces, draws)
+  first <- c(rep(joined$iter - nrow(traces[[1L]]), length(traces)), rep(kept_draws(joined$iter - nrow(traces[[1L]]), joined), length(draws)))
+  keep_values(arrays, size * first, length_of(store$traces, store$draws), c(traces, draws), new, new)
 }
 
 # Each chain as a fit of its own.

@@ -62,6 +62,9 @@
 #'   there are cores are used only up to eight.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
+#' @param checkpoint `NULL`, or the name of a file from which [resume()] goes on if the process is killed. A file of
+#'   that name is overwritten if it is a checkpoint, otherwise it is an error.
+#' @param checkpoint_every seconds from one checkpoint to the next.
 #' @param progress whether to show a progress bar; `NULL` shows one in interactive sessions
 #'   only. If the progressr package is installed, progress is always signalled to it.
 #' @param ... must be empty: a misspelt argument is an error.
@@ -92,7 +95,7 @@
 #' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
 #' a fit, with a warning; [continue()] runs the other sweeps. In a loop or a function, the next fit of the same
 #' command does not start, and the command ends there. If a sweep fails, those before it are
-#' returned in the same way; an error in the first sweep of a call is an error.
+#' returned in the same way; an error in the first sweep of a call is an error. With a `checkpoint`, [resume()] goes on after the process was killed.
 #' @section Saving:
 #' A fit holds the data. To save it without them, `fit$x <- NULL`; `saveRDS(fit, file)`. Then `summary()`, pictures, draws, `predict()` of new cells
 #' and `simulate()` work as before; [continue()], [relabel()], [cell_types()] and `logLik()` need the data, which can be put back: `fit$x <- x`, where `x` is the
@@ -130,7 +133,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
                        keep = c("weights", "means", "covariances"), markers = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL,
-                       precision = c("double", "single"), progress = NULL, ...) {
+                       precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
   if (!missing(cofactor) && transform == "none") {
@@ -151,6 +154,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   moves <- check_flag(moves, "moves")
   precision <- check_precision(precision)
   progress <- check_progress(progress)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, list(markers = markers))
   unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
   prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
   run <- resolve_run(backend, threads)
@@ -176,13 +180,13 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
       prior = compiled_prior(prior)$values
     )
   })
-  advance_chains(fit, iter, mixture_sampler, run, progress, threads)
+  advance_chains(fit, iter, mixture_sampler, run, progress, threads, checkpoint)
 }
 
 #' @rdname continue
 #' @inheritParams dp_mixture
 #' @export
-continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
@@ -190,7 +194,8 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progr
   if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
   }
-  continue_chains(fit, iter, mixture_sampler, backend, threads, progress)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  continue_chains(fit, iter, mixture_sampler, backend, threads, progress, checkpoint)
 }
 
 # A call without the data: do.call() puts the values of its arguments in, not their names.

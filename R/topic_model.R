@@ -73,7 +73,7 @@
 #'   \item{state}{from which [continue()] runs on.}
 #' @section Interruption:
 #' An interruption from the keyboard returns the sweeps done so far as a fit, with a
-#' warning; [continue()] takes it up where it stopped.
+#' warning; [continue()] takes it up where it stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, naming the argument and, for counts, the
 #' document and term; `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
@@ -104,7 +104,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
                         iter = 500, warmup = floor(iter / 2), thin = 1, chains = 1, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
-                        progress = NULL, ...) {
+                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   counts <- count_matrix(x)
   topics <- check_count(topics, "topics", max = 16384)
@@ -122,6 +122,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   keep <- check_topic_keep(keep)
   precision <- check_precision(precision)
   progress <- check_progress(progress)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
 
@@ -133,18 +134,19 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     call = match.call()
   ), class = "topic_model")
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
-  advance_chains(fit, iter, topic_sampler, run, progress, threads)
+  advance_chains(fit, iter, topic_sampler, run, progress, threads, checkpoint)
 }
 
 #' @rdname continue
 #' @export
-continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
     stop_input("fit", "has lost its counts, `fit$x`, or has others than those that were fitted: more sweeps need them")
   }
   check_topic_state(fit)
-  continue_chains(fit, iter, topic_sampler, backend, threads, progress)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  continue_chains(fit, iter, topic_sampler, backend, threads, progress, checkpoint)
 }
 
 # The parts of the chains' states that R code reads; the entries look at the others.

@@ -90,6 +90,12 @@ SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP 
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
 SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
 
+/* entry/checkpoint.c */
+SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length);
+SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP arrays, SEXP stride, SEXP run);
+SEXP wb_entry_checkpoint_is_one(SEXP path);
+SEXP wb_entry_checkpoint_verify(SEXP path);
+
 /* entry/matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
 

@@ -1,0 +1,202 @@
+# Checkpoints: files from which a run goes on that was killed. advance() of R/chains.R writes one when it begins, between
+# slices, and when it ends; R/resume.R reads them.
+#
+# A checkpoint has a head, serialized by R, and after it the traces and kept draws as they are in memory, one array
+# after the other. The head is a list of
+#   package      the version of warpbayes, as text;
+#   class        of the fit; R/resume.R has what belongs to each;
+#   fit          the fit without its data, traces and draws, each of which keeps its place in the list;
+#   total        sweeps that each chain is to run, those done included;
+#   every        seconds from one checkpoint to the next;
+#   given        what else resume() needs to make the fit's data from the user's: a list;
+#   fingerprint  of the data, see fingerprint_of();
+#   arrays       names, types and lengths of the arrays.
+# src/checkpoint/file.h has the bytes around them.
+
+# The arguments `checkpoint` and `checkpoint_every`: NULL, or a list of `file`, a path that stays the same if the working
+# directory changes, and `every`. What cannot be written is found here, before any work.
+check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint", call = sys.call(-1L)) {
+  every <- check_every(every, call)
+  if (is.null(checkpoint)) {
+    return(NULL)
+  }
+  if (!is.character(checkpoint) || length(checkpoint) != 1L || is.na(checkpoint) || !nzchar(checkpoint)) {
+    stop_input(argument, "must be NULL or the name of a file, not ", show_value(checkpoint), call = call)
+  }
+  file <- path.expand(checkpoint)
+  if (!dir.exists(dirname(file))) {
+    stop_input(argument, "is ", dQuote(checkpoint, FALSE), ", but there is no folder ", dQuote(dirname(file), FALSE), call = call)
+  }
+  if (file.exists(file)) {
+    failure <- .Call(C_checkpoint_is_one, file)
+    if (is_failure(failure)) {
+      stop_input(argument, "names a file that ", failure$message, ", and is not overwritten: ", dQuote(checkpoint, FALSE), call = call)
+    }
+    file <- normalizePath(file)
+  } else {
+    file <- file.path(normalizePath(dirname(file)), basename(file))
+  }
+  remove_leftovers(file)
+  reason <- NULL
+  made <- withCallingHandlers(file.create(temporary_checkpoint(file)), warning = function(condition) {
+    reason <<- sub(".*, reason '(.*)'$", "\\1", conditionMessage(condition))
+    invokeRestart("muffleWarning")
+  })
+  if (!made) {
+    stop_input(argument, "cannot be written to ", dQuote(checkpoint, FALSE), if (length(reason)) paste0(": ", reason), call = call)
+  }
+  unlink(temporary_checkpoint(file))
+  list(file = file, every = every, given = given)
+}
+
+check_every <- function(every, call = sys.call(-1L)) {
+  if (!is.numeric(every) || length(every) != 1L || is.na(every) || every < 0) {
+    stop_input("checkpoint_every", "must be a number of seconds of at least 0, not ", show_value(every), call = call)
+  }
+  as.double(every)
+}
+
+# Of this process alone: two that write the same checkpoint take turns, but do not mix.
+temporary_checkpoint <- function(file) paste0(file, ".", Sys.getpid(), ".tmp")
+
+# What processes have left that were killed while they wrote.
+remove_leftovers <- function(file) {
+  names <- list.files(dirname(file), all.files = TRUE)
+  end <- substring(names, nchar(basename(file)) + 1L)
+  left <- names[startsWith(names, basename(file)) & grepl("^\\.[0-9]{1,9}\\.tmp$", end)]
+  process <- as.integer(sub(".*\\.([0-9]+)\\.tmp$", "\\1", left))
+  unlink(file.path(dirname(file), left[!vapply(process, tools::pskill, NA, signal = 0L)]))
+}
+
+# Writing -----------------------------------------------------------------------
+
+# A checkpoint takes at most this part of the time, unless it is wanted after every slice.
+checkpoint_share <- 1 / 20
+
+# Returns save(fit, store, seconds, always), which writes a checkpoint if it is time or if `always`: of the states in
+# `fit`, and the traces and draws in `store` up to there. `seconds` have passed since `fit` began. The
+# first one must succeed. When a later one fails, there is a warning, once, and the one before it stands.
+checkpoint_writer <- function(fit, plan, total, checkpoint) {
+  if (is.null(checkpoint)) {
+    return(function(...) invisible())
+  }
+  now <- function() proc.time()[["elapsed"]]
+  head <- checkpoint_head(fit, plan, total, checkpoint)
+  before <- fit$elapsed[["sweeps"]]
+  saved <- -1
+  due <- -Inf
+  warned <- FALSE
+  function(fit, store, seconds, always = FALSE) {
+    started <- now()
+    done <- fit$state[[1L]]$sweep
+    if (done == saved || !(always || started >= due)) {
+      return(invisible())
+    }
+    head$fit$iter <- done
+    head$fit$state <- lapply(fit$state, function(state) lapply(state, without_environment))
+    head$fit$elapsed[["sweeps"]] <- before + seconds
+    failure <- write_checkpoint(checkpoint$file, head, plan, store)
+    if (!is.null(failure)) {
+      message <- paste0("the checkpoint ", dQuote(checkpoint$file, FALSE), " cannot be written: ", failure$message)
+      if (saved < 0) {
+        stop_warpbayes("input", paste0("`checkpoint`: ", message), argument = "checkpoint", call = NULL)
+      }
+      if (!warned) {
+        warning(message, ". The one after sweep ", format(saved, scientific = FALSE), " stands, and the fit goes on", call. = FALSE, immediate. = TRUE)
+        warned <<- TRUE
+      }
+    } else {
+      saved <<- done
+    }
+    due <<- now() + if (checkpoint$every > 0) max(checkpoint$every, (now() - started) / checkpoint_share) else 0
+    invisible()
+  }
+}
+
+# Sums that a sampler adds to in place are held in an environment.
+without_environment <- function(part) if (is.environment(part)) as.list(part, sorted = TRUE) else part
+
+checkpoint_head <- function(fit, plan, total, checkpoint) {
+  topic <- resumable(class(fit)[[1L]])
+  light <- topic$without_data(fit)
+  light[intersect(names(light), c("draws", "state", names(plan$traces)))] <- list(NULL)
+  light$interrupted <- FALSE
+  list(
+    package = package_version_text(), class = class(fit)[[1L]], fit = light, total = total, every = checkpoint$every,
+    given = checkpoint$given, fingerprint = topic$fingerprint(fit)
+  )
+}
+
+package_version_text <- function() as.character(utils::packageVersion("warpbayes"))
+
+# Returns NULL, or a failure.
+write_checkpoint <- function(file, head, plan, store) {
+  done <- head$fit$iter
+  kept <- kept_draws(done, head$fit)
+  sizes <- vapply(store$draws, draw_size, 0)
+  arrays <- c(store$traces, store$draws)
+  stride <- c(vapply(store$traces, nrow, 0L), sizes * vapply(store$draws, function(array) rev(dim(array))[[2L]], 0L))
+  run <- c(rep(done, length(store$traces)), sizes * kept)
+  runs <- ifelse(stride > 0, lengths(arrays) / pmax(stride, 1), 0)
+  head$arrays <- data.frame(name = names(arrays), type = vapply(arrays, typeof, ""), length = runs * run, stringsAsFactors = FALSE)
+  failure <- .Call(
+    C_checkpoint_write, temporary_checkpoint(file), file, serialize(head, NULL, xdr = TRUE, version = 3L),
+    unname(arrays), as.double(stride), as.double(run)
+  )
+  if (is_failure(failure)) failure
+}
+
+# Fingerprints -------------------------------------------------------------------
+
+# What is kept of the data: `size`, named numbers; `parts`, what messages call each part; `digests`, 16 bytes for
+# each part in the columns of a raw matrix.
+fingerprint_of <- function(size, parts, digests) {
+  list(size = size, parts = parts, digests = matrix(digests, 16L))
+}
+
+# Of a vector of numbers or bytes, in pieces of `length`.
+digest_numbers <- function(values, length = base::length(values)) {
+  native(C_checkpoint_digest, values, as.double(length))
+}
+
+digest_text <- function(text) {
+  text <- enc2utf8(text)
+  bytes <- charToRaw(paste(text, collapse = ""))
+  digest_numbers(c(digest_numbers(bytes), digest_numbers(c(nchar(text, "bytes"), as.integer(is.na(text))))))
+}
+
+# Of a variable of a model frame.
+digest_variable <- function(values) {
+  if (is.factor(values)) {
+    digest_numbers(c(digest_text(levels(values)), digest_numbers(as.integer(values))))
+  } else if (is.character(values)) {
+    digest_text(values)
+  } else if (is.numeric(values) || is.logical(values)) {
+    digest_numbers(c(digest_numbers(as.double(values)), digest_numbers(c(0L, dim(values)))))
+  } else {
+    # Without its first 14 bytes, which name the version of R.
+    digest_numbers(serialize(values, NULL, xdr = TRUE, version = 2L)[-(1:14)])
+  }
+}
+
+# Stops where the data are not those of the checkpoint: `was` and `is` are fingerprints.
+check_fingerprint <- function(was, is, call) {
+  number <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
+  differs <- which(was$size != is$size)
+  if (length(differs)) {
+    i <- differs[[1L]]
+    stop_input("x", sprintf("has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])), call = call)
+  }
+  if (!identical(was$parts, is$parts)) {
+    stop_input("x", "has ", list_parts(is$parts), "; the checkpoint was made with ", list_parts(was$parts), call = call)
+  }
+  differs <- which(colSums(was$digests != is$digests) > 0)
+  if (length(differs)) {
+    stop_input("x", "has other values in ", was$parts[[differs[[1L]]]], if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
+      " than the data that the checkpoint was made with", call = call)
+  }
+}
+
+list_parts <- function(parts, most = 12L) {
+  paste0(paste(utils::head(parts, most), collapse = ", "), if (length(parts) > most) sprintf(" and %d more", length(parts) - most))
+}

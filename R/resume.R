@@ -1,0 +1,293 @@
+# A run goes on from its checkpoint.
+
+#' Go on with a run from its checkpoint
+#'
+#' A fit with `checkpoint = "file"` writes down from time to time how far it has come. If its process is killed, the machine
+#' restarted or the run interrupted, `resume("file", x)` runs the sweeps that remain. The result is the same, to the last bit, as that of a run
+#' that was never stopped, except for `elapsed`, `call`, `backend` and `threads`.
+#'
+#' The run may go on elsewhere: with another number of threads, with or without a graphics card (if `precision` is
+#' `"double"`), with or without workers of a future plan. It goes on writing the same checkpoint. After the last sweep the
+#' checkpoint stands and has the whole result: `resume()` returns it at once, and the file can be deleted.
+#'
+#' @section What a checkpoint holds:
+#' One file with all chains: the states, all draws and traces so far, and the model. It does not hold the data, but a digest of
+#' 128 bits of each column, so that other data are refused. The digests find accidents; they are not cryptographic.
+#'
+#' Its size is that of the draws and traces so far (see the section on memory in [dp_mixture()]), and of the state: for each chain of a mixture about
+#' \eqn{4 k p^2} bytes, of a topic model 8 bytes for each topic and each term or document and 2 for each token. It is
+#' written anew every time, beside the old one, then put in its place, so that there is always a whole one on the disk and
+#' there must be room for two. Writing pauses the sampler. If it takes longer than a twentieth of `checkpoint_every`, checkpoints come less often, so
+#' that they never take more than a twentieth of the time (`checkpoint_every = 0` writes one after every slice of about 0.2 seconds, whatever it
+#' costs).
+#'
+#' If a checkpoint cannot be written, because the disk is full for instance, there is a warning, once; the fit goes on, the checkpoint before
+#' stands, and the next one is tried when it is due. Only the first, which is written before the first sweep, must succeed. A file that is
+#' not a checkpoint is never overwritten, a checkpoint is, also that of another fit.
+#'
+#' Chains on workers of a future plan come back every `checkpoint_every` seconds, so that this process writes them.
+#'
+#' @section Trust:
+#' The head of a checkpoint is read by R's `unserialize()`, which a file made with bad intent can misuse: resume only from files that come from a
+#' source you trust. Files that are damaged, cut off or of another kind are found before anything in them is used.
+#'
+#' @param file name of the checkpoint.
+#' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()], `data` of
+#'   [bayes_logit()] (`NULL` if it had none; variables that are not in it are looked up where `resume()` is called).
+#' @param checkpoint_every seconds from one checkpoint to the next; `NULL` for as many as before.
+#' @inheritParams dp_mixture
+#' @return The fit, of the class of the function that wrote the checkpoint.
+#' @section Errors:
+#' `warpbayes_error_input` for a file that is missing, not a checkpoint, truncated, damaged or of another version of warpbayes, and for data that
+#' are not those of the checkpoint: the message says which, and where the data differ. Otherwise errors are those of the function that wrote the
+#' checkpoint.
+#' @seealso [continue()], which runs more sweeps than were asked for at first.
+#' @examples
+#' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
+#' file <- tempfile()
+#' fit <- dp_mixture(x, components = 4, iter = 100, checkpoint = file, threads = 2)
+#' # Had the fit been stopped, this would run the remaining sweeps.
+#' again <- resume(file, x, threads = 2)
+#' identical(again$draws, fit$draws)
+#' unlink(file)
+#' @export
+resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, ...) {
+  check_dots_empty(...)
+  call <- sys.call()
+  if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
+    stop_input("file", "must be the name of a file, not ", show_value(file))
+  }
+  if (missing(x)) {
+    stop_input("x", "is missing: the checkpoint does not hold the data, which are needed again")
+  }
+  progress <- check_progress(progress)
+  if (!is.null(checkpoint_every)) {
+    checkpoint_every <- check_every(checkpoint_every)
+  }
+  run <- resolve_run(backend, threads)
+  saved <- read_checkpoint(path.expand(file), file, call)
+  heed_interruption()
+  topic <- resumable(saved$class)
+  fit <- intact(file, call, topic$with_data(saved, x, parent.frame(), call))
+  intact(file, call, check_fingerprint(saved$fingerprint, topic$fingerprint(fit), call))
+  fit <- intact(file, call, put_arrays(fit, saved, topic$sampler, file, call))
+  saved$arrays <- NULL
+  fit$backend <- run$backend
+  fit$threads <- run$threads
+  if (fit$iter < saved$total) {
+    every <- if (is.null(checkpoint_every)) saved$every else checkpoint_every
+    checkpoint <- check_checkpoint(file, every, saved$given, argument = "file")
+    advance_chains(fit, saved$total - fit$iter, topic$sampler, run, progress, threads, checkpoint)
+  } else {
+    topic$sampler(fit)$finish(fit)
+  }
+}
+
+# What is in a file that is not damaged may still be nonsense, which R code that reads it stumbles over.
+intact <- function(file, call, code) {
+  tryCatch(code, error = function(error) {
+    if (inherits(error, "warpbayes_error")) stop(error)
+    refuse_checkpoint(file, call, "has a content that no version of warpbayes has written (", conditionMessage(error), ")")
+  })
+}
+
+refuse_checkpoint <- function(file, call, ...) {
+  stop_warpbayes("input", paste0("`file`, ", dQuote(file, FALSE), ", ", ...), argument = "file", call = call)
+}
+
+# Reading ------------------------------------------------------------------------
+
+# The head, with the values of the arrays in place of their description. `shown` is the name as the user gave it.
+read_checkpoint <- function(file, shown, call) {
+  refuse <- function(...) refuse_checkpoint(shown, call, ...)
+  if (!file.exists(file)) {
+    refuse("does not exist")
+  }
+  size <- .Call(C_checkpoint_verify, file)
+  if (is_failure(size)) {
+    if (size$status == 1L) refuse(size$message) else stop_failure(size, call)
+  }
+  connection <- file(file, "rb")
+  on.exit(close(connection))
+  readBin(connection, "raw", 64L)
+  head <- tryCatch(unserialize(readBin(connection, "raw", size[[1L]])), error = function(error) NULL)
+  reason <- wrong_head(head)
+  if (!is.null(reason)) {
+    refuse(reason)
+  }
+  bytes <- sum(head$arrays$length * ifelse(head$arrays$type == "integer", 4, 8))
+  if (64 + size[[1L]] + bytes != size[[2L]]) {
+    refuse("is damaged: its parts do not have the size that it states")
+  }
+  values <- Map(function(type, length) readBin(connection, type, length, endian = "little"), head$arrays$type, head$arrays$length)
+  if (!all(lengths(values) == head$arrays$length)) {
+    refuse("changed while it was read")
+  }
+  head$arrays <- stats::setNames(values, head$arrays$name)
+  head
+}
+
+# What is wrong with a head, or NULL.
+wrong_head <- function(head) {
+  is_whole <- function(value, min, max) is.double(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max && value == floor(value)
+  is_text <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
+  unknown <- "has a head that no version of warpbayes has written"
+  if (!is.list(head) || !is_text(head$package) || !is_text(head$class)) {
+    return(unknown)
+  }
+  if (head$package != package_version_text()) {
+    return(sprintf("was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s",
+      head$package, package_version_text(), head$package))
+  }
+  if (is.null(resumable(head$class))) {
+    return(sprintf("holds a fit of class %s, which cannot be resumed", dQuote(head$class, FALSE)))
+  }
+  fit <- head$fit
+  arrays <- head$arrays
+  most <- .Machine$integer.max
+  right <- is.list(fit) && inherits(fit, head$class) && is.list(head$fingerprint) && is.list(head$given) &&
+    is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) && is_whole(fit$seed, 0, 2^53) &&
+    is_whole(fit$iter, 0, most) && is_whole(head$total, fit$iter, most) && is.numeric(head$every) && isTRUE(head$every >= 0) && length(head$every) == 1L &&
+    is.double(fit$elapsed) && identical(names(fit$elapsed), c("start", "sweeps")) &&
+    is.data.frame(arrays) && is.character(arrays$name) && all(arrays$type %in% c("double", "integer")) &&
+    is.double(arrays$length) && all(is.finite(arrays$length) & arrays$length >= 0 & arrays$length == floor(arrays$length)) &&
+    is.list(fit$state) && length(fit$state) == fit$chains &&
+    all(vapply(fit$state, function(state) is.list(state) && is.raw(state$key) && length(state$key) == 8L && identical(state$sweep, fit$iter), NA))
+  if (right) NULL else unknown
+}
+
+# Traces and draws as they are in a fit after so many sweeps.
+put_arrays <- function(fit, saved, sampler, file, call) {
+  plan <- sampler(fit)
+  draws <- kept_draws(fit$iter, fit)
+  dims <- c(
+    lapply(plan$traces, function(trace) c(fit$iter, fit$chains, trace$dim)), lapply(plan$draws, function(part) c(part$dim, draws, fit$chains))
+  )
+  parts <- c(plan$traces, plan$draws)
+  fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
+    all(mapply(function(values, part) typeof(values) == typeof(part$blank), saved$arrays, parts))
+  if (!fits) {
+    refuse_checkpoint(file, call, "is damaged: its chains, sweeps and draws do not agree")
+  }
+  values <- Map(function(values, dim) {
+    dim(values) <- dim
+    values
+  }, saved$arrays, dims)
+  for (name in names(plan$traces)) {
+    fit[[name]] <- values[[name]]
+  }
+  fit$draws <- lapply(stats::setNames(nm = names(plan$draws)), function(name) {
+    kept <- values[[name]]
+    names <- plan$draws[[name]]$names
+    if (!is.null(names)) dimnames(kept) <- c(names, list(NULL, NULL))
+    kept
+  })
+  fit
+}
+
+# What belongs to each class of fits ------------------------------------------------
+
+# NULL for a class whose runs have no checkpoints, else a list of
+#   sampler       as R/chains.R describes it;
+#   without_data  function(fit): the fit without its data. They are set to NULL, and not removed, so that the order stays;
+#   with_data     function(saved, x, envir, call): the fit of the head `saved` with its data, made from the user's;
+#   fingerprint   function(fit): of a fit with its data.
+resumable <- function(class) {
+  switch(class,
+    dp_mixture = list(sampler = mixture_sampler, without_data = mixture_without_data, with_data = mixture_with_data, fingerprint = mixture_fingerprint),
+    topic_model = list(sampler = topic_sampler, without_data = topics_without_data, with_data = topics_with_data, fingerprint = topics_fingerprint),
+    bayes_logit = list(sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data, fingerprint = logit_fingerprint)
+  )
+}
+
+without_parts <- function(fit, names) {
+  fit[names] <- list(NULL)
+  fit
+}
+
+# A call in which the user's data are a name again, where do.call() has put their values.
+call_without_data <- function(call, argument) {
+  if (!is.null(call[[argument]]) && !is.language(call[[argument]])) call[[argument]] <- as.name(argument)
+  call
+}
+
+mixture_without_data <- function(fit) without_parts(fit, "x")
+
+# The markers as the user chose them, or, in a fit that was continued, by their names.
+mixture_with_data <- function(saved, x, envir, call) {
+  fit <- saved$fit
+  markers <- if ("markers" %in% names(saved$given)) saved$given$markers else if (!is.matrix(x) || !is.null(colnames(x))) fit$markers
+  data <- if (is.null(fit$transform)) {
+    as_marker_matrix(x, markers, call = call)
+  } else {
+    as_marker_matrix(x, markers, fit$transform$type, fit$transform$cofactor, call = call)
+  }
+  fit$x <- data$x
+  fit$rows <- nrow(data$x)
+  fit$markers <- data$markers
+  fit
+}
+
+mixture_fingerprint <- function(fit) {
+  fingerprint_of(c(rows = fit$rows), paste("column", dQuote(fit$markers, FALSE)), digest_numbers(fit$x, fit$rows))
+}
+
+topics_without_data <- function(fit) {
+  fit <- without_parts(fit, c("x", "documents", "terms", "document_tokens"))
+  fit$call <- call_without_data(fit$call, "x")
+  fit
+}
+
+topics_with_data <- function(saved, x, envir, call) {
+  fit <- saved$fit
+  counts <- count_matrix(x, call = call)
+  fit$x <- counts
+  fit$documents <- counts$documents
+  fit$terms <- counts$terms
+  fit$document_tokens <- document_sizes(counts)
+  tryCatch(check_topic_state(fit), warpbayes_error_input = function(error) stop(conditionMessage(error), call. = FALSE))
+  fit
+}
+
+topics_fingerprint <- function(fit) {
+  counts <- fit$x
+  fingerprint_of(
+    c(documents = counts$size[[1L]], terms = counts$size[[2L]]), c("the names of its documents", "the names of its terms", "its counts"),
+    c(
+      digest_text(c(counts$documents, counts$named[["documents"]])), digest_text(c(counts$terms, counts$named[["terms"]])),
+      digest_numbers(c(digest_numbers(counts$p), digest_numbers(counts$i), digest_numbers(counts$count)))
+    )
+  )
+}
+
+logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "design", "na.action", "frame")
+
+# A formula holds the environment in which it was written, and so all that is there.
+logit_without_data <- function(fit) {
+  fit <- without_parts(fit, logit_data_parts)
+  environment(fit$formula) <- globalenv()
+  fit$call <- call_without_data(fit$call, "data")
+  if (inherits(fit$call$formula, "formula")) fit$call$formula <- fit$formula
+  fit
+}
+
+logit_with_data <- function(saved, x, envir, call) {
+  fit <- saved$fit
+  environment(fit$formula) <- envir
+  frame_call <- fit$call
+  frame_call$data <- x
+  sparse <- check_sparse(if (is.null(fit$call$sparse)) FALSE else eval(fit$call$sparse, envir), call)
+  data <- logit_data(frame_call, fit$formula, x, fit$family, fit$contrasts, sparse, envir, call)
+  fit[logit_data_parts] <- data[logit_data_parts]
+  fit$rows <- nrow(data$frame)
+  fit
+}
+
+logit_fingerprint <- function(fit) {
+  x <- fit$design$x
+  is_sparse <- is_sparse_matrix(x)
+  digests <- lapply(fit$frame, digest_variable)
+  design <- if (is_sparse) digest_numbers(c(digest_numbers(x@p), digest_numbers(x@i), digest_numbers(x@x)))
+  names <- if (length(digests)) paste("column", dQuote(names(fit$frame), FALSE))
+  fingerprint_of(c(rows = fit$rows), c(names, if (is_sparse) "the design"), c(unlist(digests, use.names = FALSE), design))
+}

@@ -1,0 +1,292 @@
+#define _FILE_OFFSET_BITS 64
+#include "core/rounding.h"
+
+#include "checkpoint/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#ifdef _WIN32
+#include <io.h>
+#include <windows.h>
+#else
+#include <unistd.h>
+#endif
+
+#include "numeric/digest.h"
+#include "numeric/memory.h"
+
+#ifndef O_BINARY
+#define O_BINARY 0
+#endif
+#ifndef O_NOFOLLOW
+#define O_NOFOLLOW 0
+#endif
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 0
+#endif
+
+#define BUFFER ((size_t)1 << 20)
+#define DIGESTED 48 /* bytes of the header before its digest */
+
+static const unsigned char magic[16] = {'w', 'a', 'r', 'p', 'b', 'a', 'y', 'e', 's', '\r', '\n', 0x1a, '\n', 0, 'c', 'p'};
+
+static int say(wb_message *message, const char *what) {
+  wb_message_write(message, "%s: %s", what, strerror(errno));
+  return WB_ERROR_INPUT;
+}
+
+/* Writing --------------------------------------------------------------------- */
+
+static int write_all(int file, const unsigned char *bytes, size_t count) {
+  while (count > 0) {
+    const size_t most = count < (size_t)1 << 30 ? count : (size_t)1 << 30;
+    const long long written = (long long)write(file, bytes, most);
+    if (written < 0 && errno == EINTR) continue;
+    if (written == 0) errno = ENOSPC;
+    if (written <= 0) return 0;
+    bytes += written;
+    count -= (size_t)written;
+  }
+  return 1;
+}
+
+typedef struct writer {
+  int file;
+  unsigned char *buffer;
+  size_t held;
+  wb_digest digest;
+} writer;
+
+static int empty_buffer(writer *w) {
+  wb_digest_add(&w->digest, w->buffer, w->held, 1);
+  const int done = write_all(w->file, w->buffer, w->held);
+  w->held = 0;
+  return done;
+}
+
+static int write_values(writer *w, const unsigned char *values, size_t count, size_t width) {
+  while (count > 0) {
+    if (BUFFER - w->held < width && !empty_buffer(w)) return 0;
+    const size_t room = (BUFFER - w->held) / width, now = count < room ? count : room;
+    wb_lowest_first(w->buffer + w->held, values, now, width);
+    w->held += now * width;
+    values += now * width;
+    count -= now;
+  }
+  return 1;
+}
+
+static uint64_t part_bytes(const wb_checkpoint_part *part) {
+  return (uint64_t)part->runs * part->run * part->width;
+}
+
+/* Everything but the name: the header comes last, when the digest is known. */
+static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
+  unsigned char header[WB_CHECKPOINT_HEADER] = {0};
+  uint64_t size = sizeof header;
+  for (size_t i = 0; i < parts; i++) size += part_bytes(part + i);
+  memcpy(header, magic, sizeof magic);
+  wb_whole_to_bytes(WB_CHECKPOINT_FORMAT, header + 16);
+  wb_whole_to_bytes(part_bytes(part), header + 24);
+  wb_whole_to_bytes(size, header + 32);
+  if (!write_all(w->file, header, sizeof header)) return 0;
+  wb_digest_start(&w->digest);
+  wb_digest_add(&w->digest, header, DIGESTED, 1);
+  w->held = 0;
+  for (size_t i = 0; i < parts; i++)
+    for (size_t r = 0; r < part[i].runs; r++)
+      if (!write_values(w, (const unsigned char *)part[i].values + r * part[i].stride * part[i].width, part[i].run, part[i].width)) return 0;
+  if (!empty_buffer(w)) return 0;
+  wb_digest_end(&w->digest, header + DIGESTED);
+  return lseek(w->file, 0, SEEK_SET) == 0 && write_all(w->file, header, sizeof header);
+}
+
+#ifdef _WIN32
+
+static int see_onto_disk(int file) {
+  return _commit(file) == 0;
+}
+
+static int give_name(const char *temporary, const char *path) {
+  if (MoveFileExA(temporary, path, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return 1;
+  errno = EACCES;
+  return 0;
+}
+
+static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) {
+  return write_file(w, part, parts);
+}
+
+#else
+
+static int see_onto_disk(int file) {
+  while (fsync(file) != 0)
+    if (errno != EINTR) return 0;
+  return 1;
+}
+
+/* The folder goes onto the disk too, where the system can do that: the new name is in it. */
+static int give_name(const char *temporary, const char *path) {
+  if (rename(temporary, path) != 0) return 0;
+  const char *const slash = strrchr(path, '/');
+  const size_t length = slash ? (size_t)(slash - path) : 0;
+  char *const folder = malloc(length + 2);
+  if (!folder) return 1;
+  memcpy(folder, path, length);
+  strcpy(folder + length, slash && length == 0 ? "/" : slash ? "" : ".");
+  const int opened = open(folder, O_RDONLY | O_CLOEXEC);
+  free(folder);
+  if (opened >= 0) {
+    (void)fsync(opened);
+    (void)close(opened);
+  }
+  return 1;
+}
+
+/* Beyond the limit of a file's size the system would end the process by a signal; ignored, it is an error. */
+static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) {
+  struct sigaction ignored, before;
+  memset(&ignored, 0, sizeof ignored);
+  ignored.sa_handler = SIG_IGN;
+  (void)sigemptyset(&ignored.sa_mask);
+  const int set = sigaction(SIGXFSZ, &ignored, &before) == 0;
+  const int done = write_file(w, part, parts);
+  const int reason = errno;
+  if (set) (void)sigaction(SIGXFSZ, &before, NULL);
+  errno = reason;
+  return done;
+}
+
+#endif
+
+int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message) {
+  writer w;
+  w.buffer = malloc(BUFFER);
+  if (!w.buffer) return wb_out_of_memory(message, "the buffer of a checkpoint", BUFFER);
+  (void)unlink(temporary);
+  w.file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_BINARY, 0666);
+  if (w.file < 0) {
+    free(w.buffer);
+    return say(message, "its temporary file cannot be made");
+  }
+  int status = WB_OK;
+  if (!write_guarded(&w, part, parts) || !see_onto_disk(w.file)) status = say(message, "writing failed");
+  free(w.buffer);
+  /* Some network file systems tell only here that the disk is full. */
+  if (close(w.file) != 0 && status == WB_OK) status = say(message, "writing failed");
+  if (status == WB_OK && !give_name(temporary, path)) status = say(message, "it cannot be put into its place");
+  if (status != WB_OK) (void)unlink(temporary);
+  return status;
+}
+
+/* Reading --------------------------------------------------------------------- */
+
+/* As many bytes as there are, up to `count`; -1 if reading fails. */
+static long long read_all(int file, unsigned char *bytes, size_t count) {
+  size_t done = 0;
+  while (done < count) {
+    const long long now = (long long)read(file, bytes + done, (unsigned)(count - done));
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) return -1;
+    if (now == 0) break;
+    done += (size_t)now;
+  }
+  return (long long)done;
+}
+
+/* Opens the file and reads its header, of which the magic is looked at. */
+static int open_checkpoint(const char *path, int *file, unsigned char header[WB_CHECKPOINT_HEADER], size_t *held, uint64_t *size,
+                           wb_message *message) {
+#ifdef O_NONBLOCK /* a pipe that nobody writes to would be waited for */
+  *file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_BINARY);
+#else
+  *file = open(path, O_RDONLY | O_CLOEXEC | O_BINARY);
+#endif
+  if (*file < 0) return say(message, "cannot be read");
+  struct stat info;
+  if (fstat(*file, &info) != 0) return say(message, "cannot be read");
+  if ((info.st_mode & S_IFMT) != S_IFREG) {
+    wb_message_write(message, "is not an ordinary file");
+    return WB_ERROR_INPUT;
+  }
+  *size = (uint64_t)info.st_size;
+  const long long got = read_all(*file, header, WB_CHECKPOINT_HEADER);
+  if (got < 0) return say(message, "cannot be read");
+  *held = (size_t)got;
+  const size_t compared = *held < sizeof magic ? *held : sizeof magic;
+  if (compared == 0 || memcmp(header, magic, compared) != 0) {
+    wb_message_write(message, "is not a checkpoint of warpbayes%s", *held == 0 ? ": it is empty" : "");
+    return WB_ERROR_INPUT;
+  }
+  return WB_OK;
+}
+
+int wb_checkpoint_is_one(const char *path, wb_message *message) {
+  unsigned char header[WB_CHECKPOINT_HEADER];
+  size_t held;
+  uint64_t size;
+  int file;
+  const int status = open_checkpoint(path, &file, header, &held, &size, message);
+  if (file >= 0) (void)close(file);
+  return status;
+}
+
+static int check_header(const unsigned char *header, size_t held, uint64_t size, wb_message *message) {
+  if (held == WB_CHECKPOINT_HEADER) {
+    const uint64_t format = wb_whole_from_bytes(header + 16), head = wb_whole_from_bytes(header + 24);
+    const uint64_t whole = wb_whole_from_bytes(header + 32);
+    if (format != WB_CHECKPOINT_FORMAT) {
+      wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d", (unsigned long long)format,
+                       WB_CHECKPOINT_FORMAT);
+      return WB_ERROR_INPUT;
+    }
+    if (size == whole && head <= whole - WB_CHECKPOINT_HEADER) return WB_OK;
+    if (size > whole || head > whole) {
+      wb_message_write(message, "is damaged: it has %llu bytes, but should have %llu", (unsigned long long)size, (unsigned long long)whole);
+      return WB_ERROR_INPUT;
+    }
+    wb_message_write(message, "is truncated: it has %llu of %llu bytes", (unsigned long long)size, (unsigned long long)whole);
+    return WB_ERROR_INPUT;
+  }
+  wb_message_write(message, "is truncated: it has only %llu bytes", (unsigned long long)size);
+  return WB_ERROR_INPUT;
+}
+
+static int check_digest(int file, const unsigned char *header, uint64_t size, wb_message *message) {
+  unsigned char *const buffer = malloc(BUFFER);
+  if (!buffer) return wb_out_of_memory(message, "the buffer of a checkpoint", BUFFER);
+  wb_digest digest;
+  wb_digest_start(&digest);
+  wb_digest_add(&digest, header, DIGESTED, 1);
+  uint64_t done = WB_CHECKPOINT_HEADER;
+  long long got;
+  while ((got = read_all(file, buffer, BUFFER)) > 0) {
+    wb_digest_add(&digest, buffer, (size_t)got, 1);
+    done += (uint64_t)got;
+  }
+  free(buffer);
+  if (got < 0) return say(message, "cannot be read");
+  unsigned char found[WB_DIGEST_BYTES];
+  wb_digest_end(&digest, found);
+  if (done == size && memcmp(found, header + DIGESTED, sizeof found) == 0) return WB_OK;
+  wb_message_write(message, "is damaged: its bytes are not those that were written");
+  return WB_ERROR_INPUT;
+}
+
+int wb_checkpoint_verify(const char *path, uint64_t *head, uint64_t *size, wb_message *message) {
+  unsigned char header[WB_CHECKPOINT_HEADER];
+  size_t held;
+  int file;
+  int status = open_checkpoint(path, &file, header, &held, size, message);
+  if (status == WB_OK) status = check_header(header, held, *size, message);
+  if (status == WB_OK) status = check_digest(file, header, *size, message);
+  if (status == WB_OK) *head = wb_whole_from_bytes(header + 24);
+  if (file >= 0) (void)close(file);
+  return status;
+}
