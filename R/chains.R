@@ -298,7 +298,7 @@ keep_values <- function(arrays, offset, stride, values, value_stride, run) {
 
 # Moves the arrays into the fit; after an interruption or a failure they are cut to the
 # sweeps done.
-close_store <- function(fit, plan, store, total, failure = NULL) {
+close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)
   if (fit$iter < total) {
@@ -311,6 +311,9 @@ close_store <- function(fit, plan, store, total, failure = NULL) {
   }
   fit$draws <- store$draws
   whole <- function(count) format(count, scientific = FALSE, trim = TRUE)
+  if (quiet) {
+    return(fit)
+  }
   if (!is.null(failure)) {
     warning(sprintf(
       "sweep %s of %s failed: %s. The sweeps before it are returned, with %s kept per chain",
@@ -348,6 +351,7 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   first <- fit$iter
   sweeps <- if (is.null(checkpoint)) iter else min(iter, 10)
   failure <- NULL
+  failed_here <- FALSE
   fit$interrupted <- FALSE
   fit[intersect(names(fit), c("draws", names(plan$traces)))] <- list(NULL)
   while (fit$iter < total && !fit$interrupted) {
@@ -362,7 +366,7 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
         if (inherits(joined, "error")) stop(joined) else stop_interrupted()
       }
       failure <- if (inherits(joined, "error")) joined
-      fit$interrupted <- TRUE
+      fit$interrupted <- failed_here <- TRUE
     } else {
       store_round(store, joined, plan)
       fit[c("iter", "state", "interrupted")] <- joined[c("iter", "state", "interrupted")]
@@ -376,7 +380,8 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   }
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + now() - started
   save(fit, store, now() - started, always = TRUE)
-  close_store(fit, plan, store, total, failure)
+  # Where a chain failed in mid-round, its worker has said so.
+  close_store(fit, plan, store, total, failure, quiet = !failed_here)
 }
 
 # The sweeps of one round, as a fit with their traces and draws alone.

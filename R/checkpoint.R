@@ -188,11 +188,12 @@ check_fingerprint <- function(was, is, call) {
     stop_input("x", sprintf("has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])), call = call)
   }
   if (!identical(was$parts, is$parts)) {
-    stop_input("x", "has ", list_parts(is$parts), "; the checkpoint was made with ", list_parts(was$parts), call = call)
+    columns <- function(parts) list_parts(sub("^values in ", "", parts))
+    stop_input("x", "has ", columns(is$parts), "; the checkpoint was made with ", columns(was$parts), call = call)
   }
   differs <- which(colSums(was$digests != is$digests) > 0)
   if (length(differs)) {
-    stop_input("x", "has other values in ", was$parts[[differs[[1L]]]], if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
+    stop_input("x", "has other ", was$parts[[differs[[1L]]]], if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
       " than the data that the checkpoint was made with", call = call)
   }
 }

@@ -68,8 +68,10 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   saved <- read_checkpoint(path.expand(file), file, call)
   heed_interruption()
   topic <- resumable(saved$class)
-  fit <- intact(file, call, topic$with_data(saved, x, parent.frame(), call))
+  envir <- parent.frame()
+  fit <- intact(file, call, fit_with_data(topic, saved, x, envir, call))
   intact(file, call, check_fingerprint(saved$fingerprint, topic$fingerprint(fit), call))
+  intact(file, call, topic$check_state(fit))
   fit <- intact(file, call, put_arrays(fit, saved, topic$sampler, file, call))
   saved$arrays <- NULL
   fit$backend <- run$backend
@@ -81,6 +83,14 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   } else {
     topic$sampler(fit)$finish(fit)
   }
+}
+
+# Errors about markers or a formula, which the user of resume() has not given, are about `x`.
+fit_with_data <- function(topic, saved, x, envir, call) {
+  tryCatch(topic$with_data(saved, x, envir, call), warpbayes_error_input = function(error) {
+    if (identical(error$argument, "x")) stop(error)
+    stop_input("x", "is not the data of the checkpoint: ", conditionMessage(error), call = call)
+  })
 }
 
 # What is in a file that is not damaged may still be nonsense, which R code that reads it stumbles over.
@@ -145,7 +155,7 @@ wrong_head <- function(head) {
   fit <- head$fit
   arrays <- head$arrays
   most <- .Machine$integer.max
-  right <- is.list(fit) && inherits(fit, head$class) && is.list(head$fingerprint) && is.list(head$given) &&
+  right <- is.list(fit) && inherits(fit, head$class) && is_fingerprint(head$fingerprint) && is.list(head$given) &&
     is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) && is_whole(fit$seed, 0, 2^53) &&
     is_whole(fit$iter, 0, most) && is_whole(head$total, fit$iter, most) && is.numeric(head$every) && isTRUE(head$every >= 0) && length(head$every) == 1L &&
     is.double(fit$elapsed) && identical(names(fit$elapsed), c("start", "sweeps")) &&
@@ -154,6 +164,11 @@ wrong_head <- function(head) {
     is.list(fit$state) && length(fit$state) == fit$chains &&
     all(vapply(fit$state, function(state) is.list(state) && is.raw(state$key) && length(state$key) == 8L && identical(state$sweep, fit$iter), NA))
   if (right) NULL else unknown
+}
+
+is_fingerprint <- function(value) {
+  is.list(value) && is.numeric(value$size) && is.character(names(value$size)) && is.character(value$parts) &&
+    is.raw(value$digests) && identical(dim(value$digests), c(16L, length(value$parts)))
 }
 
 # Traces and draws as they are in a fit after so many sweeps.
@@ -191,12 +206,22 @@ put_arrays <- function(fit, saved, sampler, file, call) {
 #   sampler       as R/chains.R describes it;
 #   without_data  function(fit): the fit without its data. They are set to NULL, and not removed, so that the order stays;
 #   with_data     function(saved, x, envir, call): the fit of the head `saved` with its data, made from the user's;
-#   fingerprint   function(fit): of a fit with its data.
+#   fingerprint   function(fit): of a fit with its data;
+#   check_state   function(fit): raises an error where R code cannot use the states; the entries look at them too.
 resumable <- function(class) {
   switch(class,
-    dp_mixture = list(sampler = mixture_sampler, without_data = mixture_without_data, with_data = mixture_with_data, fingerprint = mixture_fingerprint),
-    topic_model = list(sampler = topic_sampler, without_data = topics_without_data, with_data = topics_with_data, fingerprint = topics_fingerprint),
-    bayes_logit = list(sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data, fingerprint = logit_fingerprint)
+    dp_mixture = list(
+      sampler = mixture_sampler, without_data = mixture_without_data, with_data = mixture_with_data,
+      fingerprint = mixture_fingerprint, check_state = identity
+    ),
+    topic_model = list(
+      sampler = topic_sampler, without_data = topics_without_data, with_data = topics_with_data,
+      fingerprint = topics_fingerprint, check_state = topics_check_state
+    ),
+    bayes_logit = list(
+      sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data,
+      fingerprint = logit_fingerprint, check_state = identity
+    )
   )
 }
 
@@ -229,7 +254,7 @@ mixture_with_data <- function(saved, x, envir, call) {
 }
 
 mixture_fingerprint <- function(fit) {
-  fingerprint_of(c(rows = fit$rows), paste("column", dQuote(fit$markers, FALSE)), digest_numbers(fit$x, fit$rows))
+  fingerprint_of(c(rows = fit$rows), paste("values in column", dQuote(fit$markers, FALSE)), digest_numbers(fit$x, fit$rows))
 }
 
 topics_without_data <- function(fit) {
@@ -245,14 +270,17 @@ topics_with_data <- function(saved, x, envir, call) {
   fit$documents <- counts$documents
   fit$terms <- counts$terms
   fit$document_tokens <- document_sizes(counts)
-  tryCatch(check_topic_state(fit), warpbayes_error_input = function(error) stop(conditionMessage(error), call. = FALSE))
   fit
+}
+
+topics_check_state <- function(fit) {
+  tryCatch(check_topic_state(fit), warpbayes_error_input = function(error) stop(conditionMessage(error), call. = FALSE))
 }
 
 topics_fingerprint <- function(fit) {
   counts <- fit$x
   fingerprint_of(
-    c(documents = counts$size[[1L]], terms = counts$size[[2L]]), c("the names of its documents", "the names of its terms", "its counts"),
+    c(documents = counts$size[[1L]], terms = counts$size[[2L]]), c("names of documents", "names of terms", "counts"),
     c(
       digest_text(c(counts$documents, counts$named[["documents"]])), digest_text(c(counts$terms, counts$named[["terms"]])),
       digest_numbers(c(digest_numbers(counts$p), digest_numbers(counts$i), digest_numbers(counts$count)))
@@ -288,6 +316,6 @@ logit_fingerprint <- function(fit) {
   is_sparse <- is_sparse_matrix(x)
   digests <- lapply(fit$frame, digest_variable)
   design <- if (is_sparse) digest_numbers(c(digest_numbers(x@p), digest_numbers(x@i), digest_numbers(x@x)))
-  names <- if (length(digests)) paste("column", dQuote(names(fit$frame), FALSE))
-  fingerprint_of(c(rows = fit$rows), c(names, if (is_sparse) "the design"), c(unlist(digests, use.names = FALSE), design))
+  names <- if (length(digests)) paste("values in column", dQuote(names(fit$frame), FALSE))
+  fingerprint_of(c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"), c(unlist(digests, use.names = FALSE), design))
 }

@@ -1,0 +1,610 @@
+# Checkpoints and resume(). Every comparison is of all parts of two fits but the times and the call.
+
+expect_same_fit <- function(fit, whole, but = character()) {
+  parts <- setdiff(names(whole), c("elapsed", "call", but))
+  testthat::expect_identical(names(fit), names(whole))
+  testthat::expect_identical(fit[parts], whole[parts])
+}
+
+refused <- function(code, message) expect_error(code, message, class = "warpbayes_error_input")
+
+cells <- function(n = 300) {
+  set.seed(1)
+  cbind(a = c(rnorm(2 * n / 3), rnorm(n / 3, 6)), b = rnorm(n))
+}
+
+# Two chains that keep all that can be kept, with a prior that is learned.
+fit_cells <- function(x = cells(), iter = 30, ...) {
+  dp_mixture(x,
+    components = 5, chains = 2, iter = iter, warmup = 10, thin = 2, seed = 4, progress = FALSE, threads = 2,
+    keep = c("weights", "means", "covariances", "labels"), ...
+  )
+}
+
+in_file <- function() tempfile("checkpoint")
+
+# Makes a checkpoint of a finished run one of a longer run that has got so far. `change` may change its head too.
+unfinished <- function(file, total, change = identity, to = file) {
+  head <- read_checkpoint(file, file, NULL)
+  arrays <- head$arrays
+  head$total <- total
+  head$arrays <- data.frame(name = names(arrays), type = vapply(arrays, typeof, ""), length = as.double(lengths(arrays)))
+  write_raw(to, serialize(change(head), NULL), arrays)
+  to
+}
+
+write_raw <- function(file, head, arrays = list()) {
+  native(C_checkpoint_write, paste0(file, ".tmp"), file, head, unname(arrays), as.double(lengths(arrays)), as.double(lengths(arrays)))
+}
+
+test_that("a run goes on from its checkpoint as if it had not been stopped", {
+  file <- in_file()
+  on.exit(unlink(file))
+  x <- cells()
+  whole <- fit_cells(x)
+  for (iter in c(12, 13, 17)) {
+    fit_cells(x, iter, checkpoint = file)
+    unfinished(file, 30)
+    expect_same_fit(resume(file, x, threads = 2, progress = FALSE), whole)
+    # The finished run.
+    expect_same_fit(resume(file, x, threads = 2), whole)
+  }
+  expect_same_fit(fit_cells(x, checkpoint = file, checkpoint_every = 0), whole)
+  # One that continued.
+  part <- fit_cells(x, 13)
+  expect_same_fit(continue(part, 17, threads = 2, checkpoint = file, checkpoint_every = 0), whole)
+  expect_same_fit(resume(file, x, threads = 2), whole)
+  # Its own settings, unless others are given.
+  expect_identical(read_checkpoint(file, file, NULL)$every, 0)
+  unfinished(file, 40)
+  resume(file, x, threads = 2, checkpoint_every = 3)
+  expect_identical(read_checkpoint(file, file, NULL)$every, 3)
+  expect_identical(list.files(dirname(file), paste0("^", basename(file))), basename(file))
+})
+
+test_that("markers and transformations of the fit are found again", {
+  file <- in_file()
+  on.exit(unlink(file))
+  x <- unname(cbind(cells(), cells()[, 2:1] + 1))
+  whole <- fit_cells(x, markers = c(4, 1), transform = "arcsinh", cofactor = c(1, 5), checkpoint = file)
+  expect_same_fit(resume(file, x, threads = 2), whole)
+  frame <- as.data.frame(cells())
+  whole <- fit_cells(frame, markers = "b", checkpoint = file)
+  expect_same_fit(resume(file, frame, threads = 2), whole)
+})
+
+test_that("the backend may change between the parts of a run", {
+  file <- in_file()
+  on.exit(unlink(file))
+  x <- cells(120)
+  whole <- fit_cells(x, 16)
+  backends <- if (warp_info()$backend == "cuda") c("cpu", "cuda") else "cpu"
+  for (first in backends) {
+    for (second in backends) {
+      fit_cells(x, 12, backend = first, checkpoint = file)
+      unfinished(file, 16)
+      expect_same_fit(resume(file, x, backend = second, threads = 1), whole, but = c("backend", "threads"))
+    }
+  }
+})
+
+test_that("topic models go on from their checkpoints", {
+  file <- in_file()
+  on.exit(unlink(file))
+  set.seed(2)
+  x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
+  fit <- function(iter, ...) {
+    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), seed = 1, threads = 2, ...)
+  }
+  whole <- fit(20, checkpoint = file, checkpoint_every = 0)
+  expect_same_fit(resume(file, x, threads = 2), whole)
+  for (iter in c(8, 11, 12)) {
+    fit(iter, checkpoint = file)
+    unfinished(file, 20)
+    expect_same_fit(resume(file, x, threads = 2), whole)
+  }
+  expect_same_fit(continue(fit(9), 11, threads = 2, checkpoint = file), whole)
+  refused(resume(file, x[-1, ]), "`x` has 29 documents; the checkpoint was made with 30")
+  refused(resume(file, x[, 10:1]), "`x` has other names of terms \\(and in 1 more\\) than the data that the checkpoint was made with")
+  refused(resume(file, x + 1), "`x` has other counts")
+  unfinished(file, 20, function(head) {
+    head$fit$state[[1]]$sums$phi <- 1:3
+    head
+  })
+  refused(resume(file, x), "no version of warpbayes has written .*sums.phi")
+})
+
+test_that("regressions go on from their checkpoints", {
+  file <- in_file()
+  on.exit(unlink(file))
+  fit <- function(iter, formula, family, ...) {
+    bayes_logit(formula, mtcars, family, subset = hp < 300, chains = 2, iter = iter, warmup = 10, seed = 1, threads = 2, ...)
+  }
+  formulas <- list(binomial = am ~ wt + factor(gear) + (1 | cyl), negbinomial = carb ~ wt + qsec, multinomial = factor(gear) ~ wt)
+  for (family in names(formulas)) {
+    whole <- fit(30, formulas[[family]], family)
+    fit(17, formulas[[family]], family, checkpoint = file)
+    unfinished(file, 30)
+    expect_same_fit(resume(file, mtcars, threads = 2), whole)
+    expect_same_fit(resume(file, mtcars, threads = 2), whole)
+  }
+  expect_same_fit(continue(fit(13, formulas[[family]], family), 17, threads = 2, checkpoint = file), whole)
+  expect_lt(file.size(file), 2e4)
+  other <- mtcars
+  other$wt[[5]] <- 1
+  refused(resume(file, other), "`x` has other values in column .wt.")
+  refused(resume(file, mtcars[-1, ]), "`x` has 30 rows; the checkpoint was made with 31")
+  refused(resume(file, NULL), "`x` is not the data of the checkpoint: `formula` cannot be evaluated")
+  # Variables that are not in a data frame, and values in the place of names.
+  wt <- mtcars$wt
+  am <- mtcars$am
+  whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
+  expect_same_fit(resume(file, NULL, threads = 2), whole)
+  arguments <- list(am ~ wt, mtcars, weights = rep(1:2, 16), chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
+  whole <- do.call(bayes_logit, arguments)
+  expect_same_fit(resume(file, mtcars, threads = 2), whole)
+  skip_if_not_installed("Matrix")
+  whole <- do.call(bayes_logit, c(arguments, sparse = TRUE))
+  expect_same_fit(resume(file, mtcars, threads = 2), whole)
+  refused(resume(file, other), "`x` has other values in column .wt. \\(and in 1 more\\)")
+})
+
+test_that("chains on workers of a future plan come back to be written down", {
+  skip_if_not_installed("future")
+  skip_if_not_installed("future.apply")
+  skip_on_cran()
+  file <- in_file()
+  x <- cells()
+  whole <- fit_cells(x, backend = "cpu")
+  fit_cells(x, 12, backend = "cpu", checkpoint = file)
+  unfinished(file, 30)
+  first <- readBin(file, "raw", file.size(file))
+  plan <- future::plan(future::multisession, workers = 2)
+  on.exit({
+    future::plan(plan)
+    unlink(file)
+  })
+  # In three rounds, or more where sweeps take long.
+  expect_same_fit(resume(file, x, backend = "cpu", threads = 2, checkpoint_every = 0), whole)
+  expect_same_fit(resume(file, x, backend = "cpu", threads = 2), whole)
+  writeBin(first, file)
+  part <- fit_cells(x, 13, backend = "cpu", checkpoint = file)
+  expect_same_fit(continue(part, 17, backend = "cpu", threads = 2, checkpoint = file, checkpoint_every = 0), whole)
+  # A chain that fails in the second round: the first round stands, and the checkpoint with it.
+  toy <- function(fit) {
+    plan <- mixture_sampler(fit)
+    right <- plan$step
+    plan$step <- function(session, state, sweeps, keep) {
+      if (state$sweep + sweeps >= 27) stop_warpbayes("input", "a planted failure")
+      right(session, state, sweeps, keep)
+    }
+    plan
+  }
+  environment(toy) <- asNamespace("warpbayes")
+  checkpoint <- check_checkpoint(file, 0)
+  # Of each chain.
+  said <- capture_warnings(failed <- advance_on_workers(part, 17, toy, 1, checkpoint))
+  expect_match(said, "sweep 27 of 30 failed: a planted failure")
+  expect_identical(failed$iter, 26)
+  future::plan(plan)
+  expect_identical(read_checkpoint(file, file, NULL)$fit$iter, 26)
+  expect_same_fit(resume(file, x, backend = "cpu", threads = 2), whole)
+})
+
+test_that("other data are refused, by where they differ", {
+  file <- in_file()
+  on.exit(unlink(file))
+  x <- cells()
+  fit_cells(x, checkpoint = file)
+  refused(resume(file, x[-1, ]), "`x` has 299 rows; the checkpoint was made with 300")
+  refused(resume(file, x[, "a", drop = FALSE]), "`x` has column .a.; the checkpoint was made with column .a., column .b.")
+  refused(resume(file, x[, 2:1]), "`x` has column .b., column .a.; the checkpoint was made with")
+  refused(resume(file, x + 1), "`x` has other values in column .a. \\(and in 1 more\\) than the data that the checkpoint was made with")
+  y <- x
+  y[300, 2] <- y[300, 2] * (1 + 2^-52)
+  refused(resume(file, y), "`x` has other values in column .b. than")
+  y <- x[c(2:1, 3:300), ]
+  refused(resume(file, y), "`x` has other values in column .a. \\(and")
+  refused(resume(file), "`x` is missing: the checkpoint does not hold the data")
+  refused(resume(file, "data"), "`x` must be a numeric matrix")
+  refused(resume(file, x, 1, 2, 3, 4, 5), "unused argument")
+  refused(resume(file, x, checkpoint_every = -1), "`checkpoint_every` must be")
+})
+
+test_that("files that are no whole checkpoints are refused, and why", {
+  file <- in_file()
+  other <- in_file()
+  on.exit(unlink(c(file, other)))
+  x <- cells(60)
+  fit_cells(x, 12, checkpoint = file)
+  bytes <- readBin(file, "raw", file.size(file))
+  put <- function(bytes) writeBin(bytes, other)
+  for (length in c(1, 15, 16, 40, 63)) {
+    put(bytes[seq_len(length)])
+    refused(resume(other, x), sprintf("is truncated: it has only %d bytes", length))
+  }
+  for (length in c(64, 65, 2000, length(bytes) - 1)) {
+    put(bytes[seq_len(length)])
+    refused(resume(other, x), sprintf("is truncated: it has %d of %d bytes", as.integer(length), length(bytes)))
+  }
+  put(c(bytes, as.raw(0)))
+  refused(resume(other, x), "is damaged: it has [0-9]+ bytes, but should have")
+  # Any bit that is turned is found.
+  set.seed(1)
+  at <- c(1:64, sample(length(bytes), if (extended()) 2000 else 100))
+  for (i in at) {
+    turned <- bytes
+    turned[[i]] <- xor(bytes[[i]], as.raw(2^sample(0:7, 1)))
+    put(turned)
+    refused(resume(other, x), "is damaged|is truncated|is not a checkpoint|has format")
+  }
+  turned <- bytes
+  turned[[17]] <- as.raw(2)
+  put(turned)
+  refused(resume(other, x), "has format 2 of checkpoints; this version of warpbayes reads format 1")
+  saveRDS(x, other)
+  refused(resume(other, x), "is not a checkpoint of warpbayes$")
+  put(raw())
+  refused(resume(other, x), "is not a checkpoint of warpbayes: it is empty")
+  refused(resume(tempdir(), x), "is not an ordinary file")
+  refused(resume(tempfile(), x), "does not exist")
+  refused(resume(c("a", "b"), x), "`file` must be the name of a file, not a character of length 2")
+})
+
+test_that("a file made with a right digest and a wrong content is an error and no crash", {
+  file <- in_file()
+  other <- in_file()
+  on.exit(unlink(c(file, other)))
+  x <- cells(60)
+  fit_cells(x, 12, checkpoint = file)
+  unknown <- "has a head that no version of warpbayes has written"
+  for (head in list(raw(), as.raw(1:50), serialize(1, NULL), serialize(list(), NULL), serialize(list(package = 1, class = "a"), NULL))) {
+    write_raw(other, head)
+    refused(resume(other, x), unknown)
+  }
+  changed <- function(message, change) {
+    unfinished(file, 20, function(head) {
+      change(head)
+    }, to = other)
+    refused(resume(other, x, threads = 2, progress = FALSE), message)
+  }
+  set <- function(...) {
+    path <- c(...)
+    function(value) function(head) {
+      head[[path]] <- value
+      head
+    }
+  }
+  changed("was written by warpbayes 0.0.1; this is version .*: resume it with version 0.0.1", set("package")("0.0.1"))
+  changed("holds a fit of class .lm., which cannot be resumed", set("class")("lm"))
+  for (value in list("a", -1, NaN, 1e12, 1:3, list())) {
+    for (name in c("iter", "chains", "warmup", "thin")) changed(unknown, set("fit", name)(value))
+    changed(unknown, set("total")(value))
+  }
+  changed(unknown, set("fit", "seed")("a"))
+  for (name in c("fit", "fingerprint", "given", "arrays", "every")) changed(unknown, set(name)("a"))
+  changed(unknown, set("fit", "state")(list(1, 2)))
+  changed("its parts do not have the size that it states", function(head) {
+    head$arrays$length[[1]] <- 1e9
+    head
+  })
+  changed("its chains, sweeps and draws do not agree", function(head) {
+    head$arrays$name[[1]] <- "other"
+    head
+  })
+  changed("its chains, sweeps and draws do not agree", set("fit", "thin")(1))
+  changed("its chains, sweeps and draws do not agree|a content that no version", set("fit", "components")(7))
+  changed(unknown, set("fingerprint")(list("a")))
+  changed("its chains, sweeps and draws do not agree|a content that no version", set("fit", "keep")(3))
+  changed("a content that no version of warpbayes has written|`x`", set("fit", "transform")("a"))
+  for (value in list(1:3, "a", NULL, list(), Inf)) {
+    # What the entries and the sampler read. None may crash.
+    for (name in c("statistics", "concentration", "prior", "merge")) {
+      unfinished(file, 20, function(head) {
+        head$fit$state[[1]][name] <- list(value)
+        head
+      }, to = other)
+      result <- tryCatch(suppressWarnings(resume(other, x, threads = 2, progress = FALSE)), error = identity)
+      expect_true(inherits(result, c("error", "dp_mixture")))
+    }
+  }
+})
+
+test_that("what cannot be written is an error before the fit starts", {
+  file <- in_file()
+  on.exit(unlink(file))
+  x <- cells(60)
+  refused(fit_cells(x, checkpoint = 1), "`checkpoint` must be NULL or the name of a file, not 1")
+  refused(fit_cells(x, checkpoint = file.path(file, "b")), "`checkpoint` is .*, but there is no folder")
+  refused(fit_cells(x, checkpoint = tempdir()), "`checkpoint` names a file that is not an ordinary file, and is not overwritten")
+  writeLines("a letter", file)
+  refused(fit_cells(x, checkpoint = file), "`checkpoint` names a file that is not a checkpoint of warpbayes, and is not overwritten")
+  expect_identical(readLines(file), "a letter")
+  refused(fit_cells(x, checkpoint_every = "1"), "`checkpoint_every` must be a number of seconds of at least 0, not .1.")
+  refused(topic_model(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
+  refused(bayes_logit(am ~ wt, mtcars, checkpoint = 1), "`checkpoint` must be")
+  refused(continue(fit_cells(x), 2, checkpoint = 1), "`checkpoint` must be")
+  skip_if_not(dir.exists("/proc/self"), "no folder in which nothing can be written")
+  refused(fit_cells(x, checkpoint = "/proc/checkpoint"), "`checkpoint` cannot be written to ./proc/checkpoint.: ")
+})
+
+test_that("names are found from everywhere, and a checkpoint is overwritten", {
+  folder <- tempfile()
+  dir.create(folder)
+  before <- setwd(folder)
+  on.exit({
+    setwd(before)
+    unlink(folder, recursive = TRUE)
+  })
+  x <- cells(60)
+  # What a process left that was killed while it wrote; nobody has this number.
+  file.create("run.999999999.tmp")
+  whole <- fit_cells(x, checkpoint = "run")
+  expect_identical(list.files(), "run")
+  expect_same_fit(resume("run", x, threads = 2), whole)
+  file.symlink("run", "link")
+  fit_cells(x, 12, checkpoint = "link")
+  expect_identical(Sys.readlink("link"), "run")
+  expect_identical(resume("run", x, threads = 2)$iter, 12)
+})
+
+# A sampler that does `what()` when it comes to a sweep.
+at_sweep <- function(sweep, what) {
+  function(fit) {
+    plan <- mixture_sampler(fit)
+    right <- plan$step
+    plan$step <- function(session, state, sweeps, keep) {
+      if (state$sweep + sweeps >= sweep) what()
+      right(session, state, sweeps, keep)
+    }
+    plan
+  }
+}
+
+test_that("an interrupted or failed run can be resumed", {
+  file <- in_file()
+  on.exit({
+    unlink(file)
+    forget_interruption()
+  })
+  x <- cells()
+  whole <- fit_cells(x)
+  part <- fit_cells(x, 12)
+  run <- resolve_run(NULL, 2)
+  checkpoint <- check_checkpoint(file, 1000)
+  interrupt <- function() signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  expect_warning(stopped <- advance(part, 18, at_sweep(20, interrupt), run, FALSE, checkpoint), "interrupted: ")
+  expect_true(stopped$iter < 20)
+  expect_identical(read_checkpoint(file, file, NULL)$fit$iter, stopped$iter)
+  # Not in the same command: then it ends.
+  suppressMessages(expect_identical(tryCatch(resume(file, x), interrupt = function(condition) "stopped"), "stopped"))
+  expect_same_fit(resume(file, x, threads = 2), whole)
+  fail <- function() stop_warpbayes("input", "a planted failure")
+  expect_warning(advance(part, 18, at_sweep(21, fail), run, FALSE, checkpoint), "sweep 21 of 30 failed")
+  expect_same_fit(resume(file, x, threads = 2), whole)
+})
+
+test_that("a checkpoint that cannot be written costs a warning, and the one before stands", {
+  folder <- tempfile()
+  dir.create(folder)
+  file <- file.path(folder, "run")
+  on.exit(unlink(folder, recursive = TRUE))
+  x <- cells()
+  whole <- fit_cells(x)
+  part <- fit_cells(x, 12)
+  run <- resolve_run(NULL, 2)
+  checkpoint <- check_checkpoint(file, 0)
+  # In the place of the temporary file is a folder.
+  block <- function() dir.create(temporary_checkpoint(checkpoint$file), showWarnings = FALSE)
+  warnings <- character()
+  fit <- withCallingHandlers(
+    advance(part, 18, at_sweep(20, block), run, FALSE, checkpoint),
+    warning = function(condition) {
+      warnings <<- c(warnings, conditionMessage(condition))
+      invokeRestart("muffleWarning")
+    }
+  )
+  expect_match(warnings, "cannot be written: its temporary file cannot be made: .*The one after sweep 1[0-9] stands, and the fit goes on")
+  expect_length(warnings, 1)
+  expect_same_fit(mixture_sampler(fit)$finish(fit), whole)
+  unlink(temporary_checkpoint(checkpoint$file), recursive = TRUE)
+  expect_true(read_checkpoint(file, file, NULL)$fit$iter < 20)
+  expect_same_fit(resume(file, x, threads = 2), whole)
+  # The first one must succeed.
+  block()
+  refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint), "`checkpoint`: the checkpoint .* cannot be written")
+})
+
+test_that("checkpoints take no more than a twentieth of the time", {
+  fit <- fit_cells(cells(60), 12)
+  plan <- mixture_sampler(fit)
+  wait_after <- function(seconds, every) {
+    slow <- checkpoint_writer
+    environment(slow) <- list2env(list(write_checkpoint = function(...) {
+      Sys.sleep(seconds)
+      NULL
+    }), parent = asNamespace("warpbayes"))
+    save <- slow(fit, plan, 20, list(file = "not written", every = every))
+    save(fit, NULL, 0, always = TRUE)
+    environment(save)$due - proc.time()[["elapsed"]]
+  }
+  expect_lte(wait_after(0.1, 0), 0)
+  expect_gt(wait_after(0.1, 1), 1.9)
+  expect_gt(wait_after(0.1, 50), 49)
+  expect_lte(wait_after(0, 50), 50)
+})
+
+test_that("digests are those of the bytes, and see every change", {
+  hex <- function(digest) paste(format(digest), collapse = "")
+  set.seed(3)
+  bytes <- as.raw(sample(0:255, 1000, replace = TRUE))
+  expect_identical(digest_numbers(bytes), digest_numbers(readBin(bytes, "double", 125, endian = "little")))
+  expect_identical(digest_numbers(bytes), digest_numbers(readBin(bytes, "integer", 250, endian = "little")))
+  seen <- vapply(0:200, function(length) hex(digest_numbers(raw(length))), "")
+  expect_identical(anyDuplicated(seen), 0L)
+  one <- vapply(1:200, function(i) hex(digest_numbers(as.double(1:200 == i))), "")
+  expect_identical(anyDuplicated(one), 0L)
+  # Each bit of the digest changes in half of the cases: of 2,000 with probability 1e-6 outside of these bounds.
+  flips <- vapply(1:2000, function(i) {
+    x <- rnorm(20)
+    y <- x
+    at <- sample(20, 1)
+    y[[at]] <- y[[at]] * (1 + 2^-52)
+    as.integer(rawToBits(xor(digest_numbers(x), digest_numbers(y))))
+  }, integer(128))
+  bounds <- qbinom(c(0.5e-6, 1 - 0.5e-6) / c(128, 1) + c(0, 0.5e-6 * 127 / 128), 2000, 0.5)
+  expect_true(all(rowSums(flips) >= bounds[[1]] & rowSums(flips) <= bounds[[2]]))
+  # A known answer, so that checkpoints of all machines agree.
+  # They were computed by another program from the description in src/numeric/digest.h.
+  expect_identical(hex(digest_numbers(c(1, 2, 3))), "5e88ba9da2936757551b21b07aed4abc")
+  expect_identical(hex(digest_numbers(as.raw(0:199))), "971a8cd6595975394062a24edf53509c")
+  expect_identical(digest_numbers(matrix(1:6 + 0, 3), 3)[17:32], digest_numbers(c(4, 5, 6)))
+  refused(digest_numbers(list(1), 1), "have no digest")
+  # Text is not mixed up with what it is pasted to, nor with what is missing.
+  texts <- list("ab", c("a", "b"), c("ab", ""), NA_character_, "NA", character(), "")
+  expect_identical(anyDuplicated(vapply(texts, function(text) hex(digest_text(text)), "")), 0L)
+  variables <- list(1:3, factor(1:3), factor(c("a", "b", "c")), c("1", "2", "3"), matrix(1:4, 2), 1:4, as.Date(0:3, origin = "1970-01-02"), list(1, 2), 1i)
+  expect_identical(anyDuplicated(vapply(variables, function(values) hex(digest_variable(values)), "")), 0L)
+  expect_identical(digest_variable(1:3), digest_variable(c(1, 2, 3)))
+})
+
+# Other processes ------------------------------------------------------------------
+
+# Starts R on a script that first sets up what this process has, and says in `ready` when it begins. Returns its process number.
+start_child <- function(lines, ready, limit = NULL) {
+  script <- tempfile(fileext = ".R")
+  quoted <- function(value) paste(deparse(value), collapse = " ")
+  writeLines(c(
+    sprintf(".libPaths(%s)", quoted(.libPaths())), "library(warpbayes)",
+    sprintf("options(%s)", paste(sprintf("%s = %s", names(child_options()), vapply(child_options(), quoted, "")), collapse = ", ")),
+    lines[["before"]], sprintf("cat(Sys.getpid(), file = %s)", quoted(paste0(ready, ".new"))),
+    sprintf("invisible(file.rename(%s, %s))", quoted(paste0(ready, ".new")), quoted(ready)), lines[["run"]]
+  ), script)
+  unlink(ready)
+  command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "--vanilla", shQuote(script), ">", shQuote(paste0(ready, ".log")), "2>&1")
+  system2("sh", c("-c", shQuote(paste(limit, command))), wait = FALSE)
+  wait_for(function() file.exists(ready), paste0(ready, ".log"))
+  as.integer(readLines(ready, warn = FALSE))
+}
+
+child_options <- function() options()[c("warpbayes.backend", "warpbayes.plugin")[!vapply(options()[c("warpbayes.backend", "warpbayes.plugin")], is.null, NA)]]
+
+wait_for <- function(happened, log, seconds = 120) {
+  until <- Sys.time() + seconds
+  while (!happened()) {
+    if (Sys.time() > until) stop("nothing happened: ", paste(readLines(log, warn = FALSE), collapse = "\n"))
+    Sys.sleep(0.01)
+  }
+}
+
+is_running <- function(process) tools::pskill(process, 0L)
+
+# The child fits these cells, or goes on where there is a checkpoint, and saves the result.
+killed_run <- function(file, result) {
+  list(
+    before = sprintf("x <- readRDS(%s); file <- %s", deparse(paste0(file, ".x")), deparse(file)),
+    run = c(
+      "fit <- if (file.exists(file)) {",
+      "  resume(file, x, threads = 2)",
+      "} else {",
+      "  dp_mixture(x, components = 5, chains = 2, iter = 2000, warmup = 500, thin = 7, seed = 4, threads = 2,",
+      "    keep = c('weights', 'means', 'labels'), checkpoint = file, checkpoint_every = 0)",
+      "}",
+      sprintf("saveRDS(fit, %s); invisible(file.rename(%s, %s))", deparse(paste0(result, ".new")), deparse(paste0(result, ".new")), deparse(result))
+    )
+  )
+}
+
+test_that("a run that is killed again and again comes to the same end", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_under_sanitizers()
+  skip_if(on_cuda(), "the emulator is slow; another test resumes on it")
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "run")
+  result <- file.path(folder, "result")
+  ready <- file.path(folder, "ready")
+  x <- cells(if (extended()) 3000 else 900)
+  saveRDS(x, paste0(file, ".x"))
+  set.seed(Sys.getpid())
+  kills <- 0
+  wanted <- if (extended()) 50 else 3
+  while (!file.exists(result)) {
+    child <- start_child(killed_run(file, result), ready)
+    if (kills < wanted) {
+      Sys.sleep(runif(1, 0, if (extended()) 0.8 else 0.3))
+      killed <- tools::pskill(child, 9L)
+      wait_for(function() !is_running(child), paste0(ready, ".log"))
+      kills <- kills + (killed && !file.exists(result))
+    } else {
+      wait_for(function() !is_running(child), paste0(ready, ".log"))
+      expect_true(file.exists(result))
+      break
+    }
+  }
+  whole <- dp_mixture(x,
+    components = 5, chains = 2, iter = 2000, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE, keep = c("weights", "means", "labels")
+  )
+  expect_gt(kills, 0)
+  expect_same_fit(readRDS(result), whole)
+  expect_same_fit(resume(file, x, threads = 2), whole)
+  cat(sprintf("[%d kills]", kills))
+})
+
+test_that("a full disk loses nothing but the new checkpoint", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_under_sanitizers()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "run")
+  ready <- file.path(folder, "ready")
+  x <- cells()
+  saveRDS(x, paste0(file, ".x"))
+  run <- sprintf("dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, thin = 4, seed = 4, threads = 2, keep = c('weights', 'labels'), %s)",
+    deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file)))
+  # No file of this process may be larger than 100 blocks of 512 or 1,024 bytes; all draws take 0.12 MB.
+  child <- start_child(list(run = c(
+    "warnings <- 0",
+    sprintf("fit <- withCallingHandlers(%s, warning = function(condition) warnings <<- warnings + 1)", run),
+    "cat('warnings:', warnings, 'digest:', format(warpbayes:::digest_numbers(fit$draws$labels)), '\\n')"
+  )), ready, limit = "ulimit -f 100;")
+  wait_for(function() !is_running(child), paste0(ready, ".log"))
+  whole <- eval(parse(text = sub(", checkpoint = .*", ", progress = FALSE)", run)))
+  said <- readLines(paste0(ready, ".log"))
+  expect_match(said, paste("warnings: 1 digest:", paste(format(digest_numbers(whole$draws$labels)), collapse = " ")), all = FALSE)
+  expect_match(said, "cannot be written: writing failed", all = FALSE)
+  expect_identical(list.files(folder, "^run"), c("run", "run.x"))
+  expect_true(read_checkpoint(file, file, NULL)$fit$iter < 400)
+  expect_same_fit(resume(file, x, threads = 2, progress = FALSE), whole)
+})
+
+test_that("a run that is interrupted from the keyboard can be resumed", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_under_sanitizers()
+  skip_if(on_cuda(), "the emulator is slow")
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "run")
+  result <- file.path(folder, "result")
+  ready <- file.path(folder, "ready")
+  x <- cells(3000)
+  saveRDS(x, paste0(file, ".x"))
+  child <- start_child(killed_run(file, result), ready)
+  # Before its first sweep there is no fit to return.
+  begun <- function() tryCatch(read_checkpoint(file, file, NULL)$fit$iter > 0, error = function(error) FALSE)
+  wait_for(begun, paste0(ready, ".log"))
+  tools::pskill(child, 2L)
+  wait_for(function() !is_running(child), paste0(ready, ".log"))
+  expect_match(readLines(paste0(ready, ".log")), "interrupted: .* of 2000 sweeps are done", all = FALSE)
+  done <- readRDS(result)
+  expect_true(done$interrupted && done$iter < 2000)
+  expect_identical(read_checkpoint(file, file, NULL)$fit$iter, done$iter)
+  rest <- 2000 - done$iter
+  expect_same_fit(resume(file, x, threads = 2), suppressWarnings(continue(done, rest, threads = 2)))
+})
