@@ -37,6 +37,9 @@
 #' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's generator, so that `set.seed()` governs.
 #' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for `getOption("warpbayes.backend", "auto")`. See [warp_info()].
 #' @param threads CPU threads; `NULL` for all that this process may use.
+#' @param checkpoint `NULL`, or the name of a file from which [resume()] goes on if the process is killed. A file of that name is overwritten
+#'   if it is a checkpoint, otherwise it is an error.
+#' @param checkpoint_every seconds from one checkpoint to the next.
 #' @param progress whether to show a progress bar; `NULL` for interactive sessions only. Progress is signalled to the progressr package, if
 #'   installed, in any case.
 #' @param ... must be empty: a misspelt argument is an error.
@@ -53,7 +56,7 @@
 #'   See [summary.bayes_logit()], [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()], [tidy.bayes_logit()].
 #' @section Interruption:
 #' When the fit is interrupted from the keyboard, the sweeps done so far come back as a fit, with a warning; [continue()] takes it up where it
-#' stopped.
+#' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, naming the argument, and for values of predictors that are not finite;
 #' `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or `warpbayes_error_device` when a graphics card was asked for and fails.

@@ -8,7 +8,7 @@
 #' @param fit a fit: from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
 #' @param iter how many more sweeps each chain runs, or by how many steps the horizon of each resample grows.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @seealso [drop_warmup()], which makes the warm-up longer.
+#' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
 #' @return The longer fit, of the same class. Errors are those of the function that made
 #'   the fit.
 #' @examples

@@ -215,9 +215,11 @@ predict.relabelled_mixture <- function(object, newdata = NULL, type = c("class",
 
 #' @rdname continue
 #' @export
-continue.relabelled_mixture <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+continue.relabelled_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
-  continue(without_numbers(fit), iter, backend = backend, threads = threads, progress = progress)
+  continue(without_numbers(fit), iter,
+    backend = backend, threads = threads, checkpoint = checkpoint, checkpoint_every = checkpoint_every, progress = progress
+  )
 }
 
 # The fit without what relabel() added; its draws keep the numbers that they were given.

@@ -117,7 +117,7 @@ read_checkpoint <- function(file, shown, call) {
   if (is_failure(size)) {
     if (size$status == 1L) refuse(size$message) else stop_failure(size, call)
   }
-  connection <- file(file, "rb")
+  connection <- file(normalizePath(file), "rb")
   on.exit(close(connection))
   readBin(connection, "raw", 64L)
   head <- tryCatch(unserialize(readBin(connection, "raw", size[[1L]])), error = function(error) NULL)

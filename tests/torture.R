@@ -45,6 +45,14 @@ results <- function() {
     tryCatch(rcategorical(-rows), error = conditionMessage), warpbayes:::measure_categorical(rows + 0)$index,
     warpbayes:::measure_categorical(rows + 0, way = "butterfly")$index
   )
+  file <- tempfile()
+  dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, checkpoint = file, checkpoint_every = 0)
+  resumed <- resume(file, x)[c("draws", "log_likelihood", "state")]
+  refusals <- list(
+    tryCatch(resume(file, x + 1), error = conditionMessage),
+    tryCatch(resume(tempdir(), x), error = function(error) class(error)), tryCatch(warpbayes:::digest_numbers("a", 1), error = conditionMessage)
+  )
+  unlink(file)
   counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
   topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
   topics$elapsed <- NULL
@@ -58,7 +66,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, resumed = c(resumed, refusals), info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
 }
 
 calm <- results()

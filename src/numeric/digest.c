@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/philox.h"
-#include "core/unroll.h"
 
 #define LANES 8
 #define BLOCK (8 * LANES)
@@ -39,17 +38,26 @@ void wb_lowest_first(void *to, const void *values, size_t count, size_t width) {
     for (size_t b = 0; b < width; b++) out[i * width + b] = in[i * width + width - 1 - b];
 }
 
-static void add_blocks(uint64_t lanes[LANES], const unsigned char *bytes, size_t blocks) {
-  uint64_t lane[LANES];
-  memcpy(lane, lanes, sizeof lane);
-  for (size_t block = 0; block < blocks; block++) {
-    WB_UNROLL
-    for (int l = 0; l < LANES; l++) {
-      const uint64_t product = (lane[l] ^ wb_whole_from_bytes(bytes + BLOCK * block + 8 * l)) * MULTIPLIER;
-      lane[l] = product << 29 | product >> 35;
-    }
+static inline uint64_t add_word(uint64_t lane, const unsigned char *bytes) {
+  const uint64_t product = (lane ^ wb_whole_from_bytes(bytes)) * MULTIPLIER;
+  return product << 29 | product >> 35;
+}
+
+/* Eight variables, because compilers keep an array in memory, which takes twice as long. */
+static void add_blocks(uint64_t lane[LANES], const unsigned char *bytes, size_t blocks) {
+  uint64_t l0 = lane[0], l1 = lane[1], l2 = lane[2], l3 = lane[3], l4 = lane[4], l5 = lane[5], l6 = lane[6], l7 = lane[7];
+  for (; blocks > 0; blocks--, bytes += BLOCK) {
+    l0 = add_word(l0, bytes);
+    l1 = add_word(l1, bytes + 8);
+    l2 = add_word(l2, bytes + 16);
+    l3 = add_word(l3, bytes + 24);
+    l4 = add_word(l4, bytes + 32);
+    l5 = add_word(l5, bytes + 40);
+    l6 = add_word(l6, bytes + 48);
+    l7 = add_word(l7, bytes + 56);
   }
-  memcpy(lanes, lane, sizeof lane);
+  const uint64_t after[LANES] = {l0, l1, l2, l3, l4, l5, l6, l7};
+  memcpy(lane, after, sizeof after);
 }
 
 static void add_bytes(wb_digest *digest, const unsigned char *bytes, size_t count) {
