@@ -464,7 +464,7 @@ test_that("checkpoints take no more than a twentieth of the time", {
   expect_lte(wait_after(0.1, 0), 0)
   expect_gt(wait_after(0.1, 1), 1.9)
   expect_gt(wait_after(0.1, 50), 49)
-  expect_lte(wait_after(0, 50), 50)
+  expect_lt(wait_after(0, 50), 50.1)
 })
 
 test_that("digests are those of the bytes, and see every change", {
@@ -530,7 +530,11 @@ wait_for <- function(happened, log, seconds = 120) {
   }
 }
 
-is_running <- function(process) tools::pskill(process, 0L)
+# A process that has ended and that nobody has asked about still has its number.
+is_running <- function(process) {
+  status <- sprintf("/proc/%d/stat", process)
+  tools::pskill(process, 0L) && !(file.exists(status) && any(grepl(") Z ", suppressWarnings(tryCatch(readLines(status), error = function(error) "")), fixed = TRUE)))
+}
 
 # The child fits these cells, or goes on where there is a checkpoint, and saves the result.
 killed_run <- function(file, result, iter = 2000) {
@@ -561,29 +565,34 @@ test_that("a run that is killed again and again comes to the same end", {
   ready <- file.path(folder, "ready")
   x <- cells(if (extended()) 3000 else 900)
   saveRDS(x, paste0(file, ".x"))
-  set.seed(Sys.getpid())
-  kills <- 0
-  wanted <- if (extended()) 50 else 3
-  while (!file.exists(result)) {
-    child <- start_child(killed_run(file, result), ready)
-    if (kills < wanted) {
-      Sys.sleep(runif(1, 0, if (extended()) 0.8 else 0.3))
-      killed <- tools::pskill(child, 9L)
-      wait_for(function() !is_running(child), paste0(ready, ".log"))
-      kills <- kills + (killed && !file.exists(result))
-    } else {
-      wait_for(function() !is_running(child), paste0(ready, ".log"))
-      expect_true(file.exists(result))
-      break
-    }
-  }
   whole <- dp_mixture(x,
     components = 5, chains = 2, iter = 2000, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE, keep = c("weights", "means", "labels")
   )
+  # At moments that are different each time: no test can fail because of them.
+  set.seed(Sys.getpid())
+  kills <- 0
+  wanted <- if (extended()) 50 else 3
+  gone <- function() !is_running(child)
+  repeat {
+    while (!file.exists(result)) {
+      child <- start_child(killed_run(file, result), ready)
+      if (kills < wanted) {
+        Sys.sleep(runif(1, 0, if (extended()) 0.8 else 0.3))
+        tools::pskill(child, 9L)
+      }
+      wait_for(gone, paste0(ready, ".log"))
+      if (!file.exists(result)) {
+        if (kills >= wanted) stop(paste(readLines(paste0(ready, ".log")), collapse = "\n"))
+        kills <- kills + 1
+      }
+    }
+    expect_same_fit(readRDS(result), whole)
+    expect_same_fit(resume(file, x, threads = 2), whole)
+    if (kills >= wanted || !extended()) break
+    unlink(c(file, result))
+  }
   expect_gt(kills, 0)
-  expect_same_fit(readRDS(result), whole)
-  expect_same_fit(resume(file, x, threads = 2), whole)
-  cat(sprintf("[%d kills]", kills))
+  expect_identical(list.files(folder, "^run"), c("run", "run.x"))
 })
 
 test_that("a full disk loses nothing but the new checkpoint", {
