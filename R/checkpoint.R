@@ -59,8 +59,12 @@ check_every <- function(every, call = sys.call(-1L)) {
 # Of this process alone: two that write the same checkpoint take turns, but do not mix.
 temporary_checkpoint <- function(file) paste0(file, ".", Sys.getpid(), ".tmp")
 
-# What processes have left that were killed while they wrote.
+# What processes have left that were killed while they wrote. Signal 0 asks whether a process is there; on Windows it would
+# end it.
 remove_leftovers <- function(file) {
+  if (.Platform$OS.type == "windows") {
+    return(invisible())
+  }
   names <- list.files(dirname(file), all.files = TRUE)
   end <- substring(names, nchar(basename(file)) + 1L)
   left <- names[startsWith(names, basename(file)) & grepl("^\\.[0-9]{1,9}\\.tmp$", end)]

@@ -11,7 +11,7 @@
 #' checkpoint stands and has the whole result: `resume()` returns it at once, and the file can be deleted.
 #'
 #' @section What a checkpoint holds:
-#' One file with all chains: the states, all draws and traces so far, and the model. It does not hold the data, but a digest of
+#' One file with all chains: the states, all draws and traces so far, and the model. It does not hold the data (of a mixture only the five cells of `probe`), but a digest of
 #' 128 bits of each column, so that other data are refused. The digests find accidents; they are not cryptographic.
 #'
 #' Its size is that of the draws and traces so far (see the section on memory in [dp_mixture()]), and of the state: for each chain of a mixture about
@@ -23,7 +23,7 @@
 #'
 #' If a checkpoint cannot be written, because the disk is full for instance, there is a warning, once; the fit goes on, the checkpoint before
 #' stands, and the next one is tried when it is due. Only the first, which is written before the first sweep, must succeed. A file that is
-#' not a checkpoint is never overwritten, a checkpoint is, also that of another fit.
+#' not a checkpoint is never overwritten, a checkpoint is, also that of another fit: runs at the same time need a file each.
 #'
 #' Chains on workers of a future plan come back every `checkpoint_every` seconds, so that this process writes them.
 #'

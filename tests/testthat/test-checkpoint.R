@@ -38,6 +38,7 @@ write_raw <- function(file, head, arrays = list()) {
 }
 
 test_that("a run goes on from its checkpoint as if it had not been stopped", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
   x <- cells()
@@ -89,6 +90,7 @@ test_that("the backend may change between the parts of a run", {
 })
 
 test_that("topic models go on from their checkpoints", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
   set.seed(2)
@@ -115,6 +117,7 @@ test_that("topic models go on from their checkpoints", {
 })
 
 test_that("regressions go on from their checkpoints", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
   fit <- function(iter, formula, family, ...) {
@@ -252,6 +255,7 @@ test_that("files that are no whole checkpoints are refused, and why", {
 })
 
 test_that("a file made with a right digest and a wrong content is an error and no crash", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   other <- in_file()
   on.exit(unlink(c(file, other)))
@@ -362,6 +366,7 @@ at_sweep <- function(sweep, what) {
 }
 
 test_that("an interrupted or failed run can be resumed", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit({
     unlink(file)
@@ -385,6 +390,7 @@ test_that("an interrupted or failed run can be resumed", {
 })
 
 test_that("a run that did not finish one sweep can be resumed", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
   # The function with a sampler that fails.
@@ -418,6 +424,7 @@ test_that("a run that did not finish one sweep can be resumed", {
 })
 
 test_that("a checkpoint that cannot be written costs a warning, and the one before stands", {
+  skip_on_sanitized_emulator()
   folder <- tempfile()
   dir.create(folder)
   file <- file.path(folder, "run")
