@@ -455,6 +455,25 @@ test_that("a checkpoint that cannot be written costs a warning, and the one befo
   refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint), "`checkpoint`: the checkpoint .* cannot be written")
 })
 
+test_that("the entries say what is wrong", {
+  file <- in_file()
+  folder <- tempfile()
+  dir.create(file.path(folder, "in"), recursive = TRUE)
+  on.exit(unlink(c(file, folder), recursive = TRUE))
+  refused(native(C_checkpoint_verify, file), "cannot be read: ")
+  refused(native(C_checkpoint_is_one, file), "cannot be read: ")
+  refused(write_raw(folder, raw(3)), "it cannot be put into its place: ")
+  refused(write_raw(file, raw(3), list("a")), "arrays do not have the size or type of what is to be written")
+  refused(native(C_checkpoint_write, paste0(file, ".tmp"), file, raw(3), list(1), 1, 2), "arrays do not have the size or type")
+  expect_false(any(file.exists(c(file, paste0(c(file, folder), ".tmp")))))
+  fit_cells(cells(60), 12, checkpoint = file)
+  short <- read_checkpoint
+  environment(short) <- list2env(list(readBin = function(connection, what, n, ...) {
+    base::readBin(connection, what, if (what == "double") n - 1 else n, ...)
+  }), parent = asNamespace("warpbayes"))
+  refused(short(file, file, NULL), "changed while it was read")
+})
+
 test_that("checkpoints take no more than a twentieth of the time", {
   fit <- fit_cells(cells(60), 12)
   plan <- mixture_sampler(fit)
