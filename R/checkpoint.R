@@ -131,7 +131,8 @@ checkpoint_head <- function(fit, plan, total, checkpoint) {
   )
 }
 
-package_version_text <- function() as.character(utils::packageVersion("warpbayes"))
+# Of the version that is loaded, whatever is installed since.
+package_version_text <- function() unname(getNamespaceVersion("warpbayes"))
 
 # Returns NULL, or a failure.
 write_checkpoint <- function(file, head, plan, store) {

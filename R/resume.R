@@ -155,7 +155,7 @@ wrong_head <- function(head) {
   fit <- head$fit
   arrays <- head$arrays
   most <- .Machine$integer.max
-  right <- is.list(fit) && inherits(fit, head$class) && is_fingerprint(head$fingerprint) && is.list(head$given) &&
+  right <- is.list(fit) && inherits(fit, head$class) && is.call(fit$call) && is_fingerprint(head$fingerprint) && is.list(head$given) &&
     is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) && is_whole(fit$seed, 0, 2^53) &&
     is_whole(fit$iter, 0, most) && is_whole(head$total, fit$iter, most) && is.numeric(head$every) && isTRUE(head$every >= 0) && length(head$every) == 1L &&
     is.double(fit$elapsed) && identical(names(fit$elapsed), c("start", "sweeps")) &&
