@@ -153,6 +153,7 @@ test_that("regressions go on from their checkpoints", {
 })
 
 test_that("chains on workers of a future plan come back to be written down", {
+  skip_if(on_cuda(), "workers use the processor")
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
   skip_on_cran()
@@ -563,7 +564,7 @@ is_running <- function(process) {
 }
 
 # The child fits these cells, or goes on where there is a checkpoint, and saves the result.
-killed_run <- function(file, result, iter = 2000) {
+killed_run <- function(file, result, iter) {
   list(
     before = sprintf("x <- readRDS(%s); file <- %s", deparse(paste0(file, ".x")), deparse(file)),
     run = c(
@@ -590,9 +591,10 @@ test_that("a run that is killed again and again comes to the same end", {
   result <- file.path(folder, "result")
   ready <- file.path(folder, "ready")
   x <- cells(if (extended()) 3000 else 900)
+  iter <- if (extended()) 2000 else 800
   saveRDS(x, paste0(file, ".x"))
   whole <- dp_mixture(x,
-    components = 5, chains = 2, iter = 2000, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE, keep = c("weights", "means", "labels")
+    components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE, keep = c("weights", "means", "labels")
   )
   # At moments that are different each time: no test can fail because of them.
   set.seed(Sys.getpid())
@@ -601,7 +603,7 @@ test_that("a run that is killed again and again comes to the same end", {
   gone <- function() !is_running(child)
   repeat {
     while (!file.exists(result)) {
-      child <- start_child(killed_run(file, result), ready)
+      child <- start_child(killed_run(file, result, iter), ready)
       if (kills < wanted) {
         Sys.sleep(runif(1, 0, if (extended()) 0.8 else 0.3))
         tools::pskill(child, 9L)
