@@ -412,6 +412,9 @@ advance_on_worker <- function(iter, sampler, threads) {
 
 # A fit of one chain with the traces and draws after the first `done` sweeps only.
 last_sweeps <- function(fit, plan, done) {
+  if (done == 0) {
+    return(fit)
+  }
   for (name in names(plan$traces)) {
     dims <- dim(fit[[name]])
     rows <- matrix(fit[[name]], dims[[1L]])
