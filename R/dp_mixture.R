@@ -125,12 +125,13 @@
 #' fit
 #' table(population, predict(fit))
 #' @export
-dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(), chains = 1,
-                       iter = 1000, warmup = floor(iter / 2), thin = 1, init = NULL,
+dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = 1,
+                       iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL,
-                       precision = c("double", "single"), progress = NULL, ...) {
+                       precision = c("double", "single"), progress = NULL, tolerance = 1e-6,
+                       estimate = c("mode", "mean"), ...) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
   if (!missing(cofactor) && transform == "none") {
@@ -141,11 +142,19 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
   }
   components <- check_count(components, "components", max = 1e5)
-  method <- check_choice(method, "method", "gibbs")
+  method <- check_choice(method, "method", c("gibbs", "bem"))
+  check_method_arguments(method, names(match.call())[-1L])
+  tolerance <- check_number(tolerance, "tolerance", min = 0, open = FALSE)
+  estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
   chains <- check_count(chains, "chains", max = 1e4)
   iter <- check_count(iter, "iter")
-  warmup <- check_warmup(warmup, iter)
-  thin <- check_thin(thin, iter, warmup)
+  if (method == "bem") {
+    start_sweeps <- if (!is.null(warmup)) check_count(warmup, "warmup", min = 0) else if (inherits(init, "dp_mixture")) 0 else 100
+    warmup <- 0
+  } else {
+    warmup <- check_warmup(if (is.null(warmup)) floor(iter / 2) else warmup, iter)
+    thin <- check_thin(thin, iter, warmup)
+  }
   keep <- check_keep(keep)
   init <- check_init(init, nrow(data$x), components)
   moves <- check_flag(moves, "moves")
@@ -166,12 +175,19 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
   dimnames(fit$probe) <- list(NULL, fit$markers)
 
-  merge <- if (is.null(init)) merge_after(warmup, moves) else 0
-  atoms <- find_atoms(fit)
+  merge <- if (is.null(init)) merge_after(if (method == "bem") start_sweeps else warmup, moves) else 0
+  start <- mixture_start(fit, init, merge, find_atoms(fit), run)
+  if (method == "bem") {
+    fit[c("start_sweeps", "tolerance", "estimate")] <- list(start_sweeps, tolerance, estimate)
+    fit <- start_bem(fit, init, start, run)
+    return(advance_chains(fit, iter, bem_sampler, run, progress, threads))
+  }
+  chain <- 0
   fit <- start_chains(fit, function(key) {
+    chain <<- chain + 1
     list(
       merge = if (merge > 0) merge + 1 else 0,
-      statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, merge == 0, atoms, init),
+      statistics = start(key, chain),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
     )
@@ -190,7 +206,7 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progr
   if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
   }
-  continue_chains(fit, iter, mixture_sampler, backend, threads, progress)
+  continue_chains(fit, iter, if (is_bem(fit)) bem_sampler else mixture_sampler, backend, threads, progress)
 }
 
 # A call without the data: do.call() puts the values of its arguments in, not their names.
@@ -217,11 +233,11 @@ check_keep <- function(keep, call = sys.call(-1L)) {
 }
 
 check_init <- function(init, rows, components, call = sys.call(-1L)) {
-  if (is.null(init)) {
-    return(NULL)
+  if (is.null(init) || inherits(init, "dp_mixture")) {
+    return(init)
   }
   if (!is.numeric(init) && !(is.logical(init) && all(is.na(init))) || is.factor(init) || length(init) != rows) {
-    stop_input("init", sprintf("must be NULL or one component for each of the %s rows, not ", format(rows)), show_value(init), call = call)
+    stop_input("init", sprintf("must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)), show_value(init), call = call)
   }
   outside <- which(!is.na(init) & (init < 1 | init > components | init != floor(init)))
   if (length(outside)) {

@@ -51,6 +51,7 @@
 #' @export
 relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  need_sampler(fit, "there is nothing to match")
   need_draws(fit, c("weights", "means", "covariances"))
   if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: draws are matched by the components of cells")
