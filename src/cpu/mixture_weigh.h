@@ -16,7 +16,7 @@ typedef int list_double(const double *log_weight, const double *largest, const d
 typedef int list_single(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member,
                         double *weight);
 typedef void add_weighted(int values, const double *rows, size_t stride, const int32_t *members, const double *weights,
-                          int count, double *sums);
+                          int count, double *scaled, double *sums);
 
 static weigh_double *const weigh_doubles[] = WB_ISA_TABLE(mixture_weigh_double);
 static weigh_single *const weigh_singles[] = WB_ISA_TABLE(mixture_weigh_single);
@@ -30,10 +30,11 @@ typedef struct weighing {
   tile t;
   double *weight;           /* components x MIXTURE_TILE, in double or as floats */
   double *largest, *total;  /* MIXTURE_TILE, likewise */
+  double *scaled;           /* MIXTURE_TILE x padded(p + 1): rows times their weights */
 } weighing;
 
 static size_t weighing_bytes(int p, int components) {
-  return ((size_t)p + 4 + mixture_padded(p + 1) + (size_t)components) * MIXTURE_TILE * sizeof(double);
+  return ((size_t)p + 4 + 2 * mixture_padded(p + 1) + (size_t)components) * MIXTURE_TILE * sizeof(double);
 }
 
 static weighing weighing_in(void *memory, int p) {
@@ -42,7 +43,8 @@ static weighing weighing_in(void *memory, int p) {
   w.t = tile_in(memory, p);
   w.largest = w.t.row + MIXTURE_TILE * padded;
   w.total = w.largest + MIXTURE_TILE;
-  w.weight = w.total + MIXTURE_TILE;
+  w.scaled = w.total + MIXTURE_TILE;
+  w.weight = w.scaled + MIXTURE_TILE * padded;
   memset(w.t.row, 0, MIXTURE_TILE * padded * sizeof(double));
   for (int l = 0; l < MIXTURE_TILE; l++) w.t.row[(size_t)l * padded] = 1;
   return w;
@@ -78,7 +80,7 @@ static void weigh_leaf(const wb_mixture_session *session, int components, const 
                                               (const float *)w->total, rows, member, weight)
                  : list_doubles[session->isa](w->weight + at, w->largest, w->total, rows, member, weight);
       if (count > 0)
-        add_weighted_of[session->isa](p + 1, t->row, padded, member, weight, count, sums + (size_t)j * size);
+        add_weighted_of[session->isa](p + 1, t->row, padded, member, weight, count, w->scaled, sums + (size_t)j * size);
     }
   }
   sums[(size_t)components * size] = log_likelihood;
