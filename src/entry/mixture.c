@@ -363,7 +363,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 
 /* At most `steps` steps of Bayesian EM from a state, whose `log_posterior` is that of its parameters in
  * scaled units, NaN where it has none; the mode is in `log_weight`, `means` and `covariances`. What is
- * noted after each step has as many rows as steps were asked for; `done` of them are filled. */
+ * noted after each step has as many rows as steps were asked for; those after the first `done` are NA. */
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "log_weight", "log_likelihood", "log_prior",
@@ -393,6 +393,11 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
                                 .means = put_means(out, current.components, p),
                                 .covariances = put_covariances(out, current.components, p)};
+  for (R_xlen_t i = 0; i < count; i++) {
+    what.log_likelihood[i] = what.log_prior[i] = what.concentration[i] = NA_REAL;
+    what.occupied[i] = NA_INTEGER;
+  }
+  for (R_xlen_t i = 0; i < (R_xlen_t)count * points; i++) what.probe_density[i] = NA_REAL;
   const int status = wb_mixture_climb(opened->backend, opened->session, &priors, &current, &what, &message);
   if (status != WB_OK) {
     UNPROTECT(1);

@@ -189,6 +189,16 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(log_density);
     record->add(probability);
   }
+  if (good) {
+    std::vector<double> log_likelihood(1);
+    good = succeeded(functions->weigh_rows(session, &parameters, statistics.data(), log_likelihood.data(), &message), message,
+                     "mixture_weigh_rows");
+    double rows = 0;
+    for (size_t j = 0; j < k; j++) rows += statistics[j * (1 + p + triangle)];
+    good = good && rows > 0.999 * (double)n && rows < 1.001 * (double)n;
+    record->add(statistics);
+    record->add(log_likelihood);
+  }
   backend->mixture->close(session);
   return good;
 }
