@@ -57,7 +57,7 @@ too_many_components <- function(count, fit, call) {
   stop_input("init", sprintf("has cells in %s components, but `components` is %s", format(count), format(fit$components)), call = call)
 }
 
-# Statistics of another fit's last state; components without cells make room where there are too many.
+# Statistics of another fit's last state; components without half a cell make room where there are too many.
 statistics_for <- function(state, fit, call) {
   p <- length(fit$markers)
   size <- 1 + p + p * (p + 1) / 2
@@ -67,7 +67,7 @@ statistics_for <- function(state, fit, call) {
   }
   values <- matrix(values, size)
   if (ncol(values) > fit$components) {
-    values <- values[, values[1L, ] > 0, drop = FALSE]
+    values <- values[, values[1L, ] >= 0.5, drop = FALSE]
   }
   if (ncol(values) > fit$components) {
     too_many_components(ncol(values), fit, call)
@@ -128,7 +128,8 @@ start_bem <- function(fit, init, start, run) {
   fit
 }
 
-# The parts that `fit` would learn, as `init` learned them, in place of those of the prior; NULL if there are none.
+# The prior with the parts that `fit` would learn as the chain of `init` with the highest log posterior has
+# them; NULL where they are to be learned.
 held_prior <- function(fit, init) {
   values <- compiled_prior(fit$prior)$values
   if (!length(fit$prior$learn)) {
@@ -137,14 +138,18 @@ held_prior <- function(fit, init) {
   if (!inherits(init, "dp_mixture") || !same_cells(init, fit)) {
     return(NULL)
   }
-  best <- if (count_kept(init)) reference_draw(init)$chain else 1L
+  best <- if (init$iter > 0) which.max(init$log_posterior[init$iter, ]) else 1L
   known <- init$state[[best]]$prior
   if (!is.double(known) || length(known) != length(values) || !all(is.finite(known))) {
     return(NULL)
   }
-  p <- length(fit$markers)
-  part <- c(rep("mean", p), "mean_scale", "df", rep("scale", p * (p + 1) / 2))
-  ifelse(part %in% fit$prior$learn, known, values)
+  ifelse(is_learned(fit$prior), known, values)
+}
+
+# Which of the values of compiled_prior() are learned.
+is_learned <- function(prior) {
+  p <- length(prior$mean)
+  c(rep("mean", p), "mean_scale", "df", rep("scale", p * (p + 1) / 2)) %in% prior$learn
 }
 
 hold_prior <- function(prior, values) {
@@ -176,7 +181,7 @@ sweep_start <- function(fit, session, state, prior, atoms, sweeps) {
   }
   average <- total / (sweeps - floor(sweeps / 2))
   average[positive] <- exp(average[positive])
-  list(state = state, prior = average)
+  list(state = state, prior = ifelse(is_learned(fit$prior), average, prior$values))
 }
 
 # The sticks favour components in order of size.
@@ -214,7 +219,7 @@ bem_step <- function(fit) {
   log_unit <- sum(log(fit$scale))
   function(session, state, sweeps, keep) {
     made <- NULL
-    if (!state$stopped) {
+    if (!isTRUE(state$stopped)) {
       slice <- native(
         C_mixture_climb, session, prior, state, as.integer(sweeps), fit$estimate == "mean", fit$tolerance * fit$rows, probe,
         fit$center, fit$scale
@@ -329,8 +334,9 @@ bem_verdict <- function(fit) {
     },
     stopped,
     if (nrow(others)) {
-      sprintf("The others end %s below it%s.", paste(number(starts$log_posterior[[best]] - utils::head(others$log_posterior, 8L)), collapse = ", "),
-        if (all(others$converged)) "" else sprintf(", %s of them before they converged", count_words(sum(!others$converged), "one", "ones")))
+      sprintf("The %s %s below it%s.", if (nrow(others) == 1L) "other ends" else "others end",
+        paste(number(starts$log_posterior[[best]] - utils::head(others$log_posterior, 8L)), collapse = ", "),
+        if (all(others$converged)) "" else sprintf("; %s of them had not converged", whole_words(sum(!others$converged))))
     },
     if (fit$components > 1 && fit$components < fit$rows && starts$occupied[[best]] == fit$components) {
       sprintf("All %s components hold cells: the data may need more; fit again with components = %s.", format(fit$components), format(2 * fit$components))

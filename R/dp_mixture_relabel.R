@@ -258,6 +258,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
   } else if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
   }
+  need_sampler(fit, "there is nothing to average over", call)
   need_draws(fit, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")

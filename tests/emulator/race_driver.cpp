@@ -189,7 +189,8 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(log_density);
     record->add(probability);
   }
-  if (good) {
+  /* The probabilities of a leaf may need more memory than the limit. */
+  if (good && (c.memory_limit == 0 || c.components < 10)) {
     std::vector<double> log_likelihood(1);
     good = succeeded(functions->weigh_rows(session, &parameters, statistics.data(), log_likelihood.data(), &message), message,
                      "mixture_weigh_rows");
@@ -549,6 +550,7 @@ void mixtures(const wb_backend *backend) {
       /* Memory for a part of the rows only: chunks. */
       {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 300000},
       {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 160000},
+      {3 * WB_LEAF_ROWS - 1, 2, 3, WB_DOUBLE, 200000},
       {200, 18, 20, WB_DOUBLE, 0},
       {300, 14, 64, WB_DOUBLE, 0},
       {300, 14, 64, WB_SINGLE, 0},
