@@ -3,7 +3,7 @@
 #' Dirichlet-process mixture of Gaussians
 #'
 #' Fits a truncated Dirichlet-process mixture of multivariate normal distributions
-#' by blocked Gibbs sampling. Made for flow cytometry: up to tens of millions of
+#' by blocked Gibbs sampling, or finds modes of its posterior by Bayesian EM. Made for flow cytometry: up to tens of millions of
 #' cells, tens of markers, hundreds of components.
 #'
 #' The model is that of [dp_prior()]. Each sweep draws means, covariances, weights
@@ -15,6 +15,27 @@
 #' The same `seed` gives the same draws on any number of threads, any processor and,
 #' with `precision = "double"`, on a graphics card.
 #'
+#' @section Bayesian EM:
+#' `method = "bem"` climbs to a mode of the posterior in place of sampling from it: faster by far, where one good mixture is
+#' enough, or for a start of the sampler, `dp_mixture(x, init = fit)`. A step weighs every cell by its probabilities
+#' of all components (those below \eqn{2^{-40}} count as zero) and sets means, covariances, weights and concentration to their
+#' most probable values given these; a component that has lost all cells is left out from then on. With `estimate = "mode"` the log posterior never falls, but
+#' for rounding. It is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} of each stick
+#' and \eqn{\alpha}, in which the sticks have a mode, so it differs from that of Gibbs sampling by the sum of the \eqn{\log(1 - v_j)}. Steps end where the log posterior
+#' changes by no more than `tolerance` a cell, or after `iter` steps.
+#'
+#' `chains` is the number of starts, which end at different modes. Each begins with `warmup` Gibbs sweeps from its own
+#' clustering. What [dp_prior()] learns along with the mixture is learned by these sweeps of the first start, and held afterwards in all starts at the averages of their second half (geometric for
+#' `mean_scale` and `df`): the log posterior is then the same function for all, and has no limit if `scale` were to follow the mode. Without sweeps it is held
+#' where learning would begin, or where `init`, a fit, had it.
+#'
+#' Everything that needs a single mixture, or averages over draws, takes the start with the highest log posterior: [predict.dp_mixture()],
+#' [cell_types()], `simulate()`, `logLik()`, `tidy()`, `plot()`. There are no draws from the posterior, so that intervals,
+#' \eqn{\hat R} and effective sample sizes, [relabel()], [co_clustering()], [drop_warmup()] and the tables of packages posterior and coda are
+#' refused or `NA`. [continue()] makes more steps of the starts that had not converged; once all have, it gives the fit back as it is.
+#'
+#' On held-out cells the best mode is a little below the average over draws of a sampled fit (`bench/mixture-bem-density.R`). A step takes
+#' about as long as a sweep without `moves` (`bench/mixture-bem.R`), and a graphics card up to 512 MB of its memory beside the data.
 #' @section Memory:
 #' Beyond the data, the sampler takes 4 bytes a cell for `moves`, 4 if labels are kept, and a few
 #' buffers of about \eqn{10 k p^2} bytes each. Kept draws take
@@ -28,7 +49,7 @@
 #'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`.
 #' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
 #'   many components. May exceed the number of cells.
-#' @param method `"gibbs"`: blocked Gibbs sampling.
+#' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: Bayesian EM, see below.
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; each starts from its own clustering of its own
 #'   subsample of the cells, in which cells that share one value of a marker with many others lie
@@ -37,13 +58,17 @@
 #'   the future.apply package is installed and `future::plan()` has several workers, each
 #'   worker runs whole chains instead, which is faster if there are few cells. The draws
 #'   are the same.
-#' @param iter number of sweeps of each chain, including those of the warm-up.
-#' @param warmup number of sweeps at the start of each chain; none of their draws is kept.
-#' @param thin after the warm-up, every `thin`-th draw is kept.
+#' @param iter number of sweeps of each chain, including those of the warm-up; with `method = "bem"` the most steps of a start.
+#' @param warmup number of sweeps at the start of each chain; none of their draws is kept. `NULL` for half of
+#'   `iter`. With `method = "bem"` the number of Gibbs sweeps before the first step, which `iter` does not count: `NULL`
+#'   for 100, or none where `init` is a fit.
+#' @param thin after the warm-up, every `thin`-th draw is kept. Not for `method = "bem"`.
 #' @param init `NULL`, or the labels from which every chain starts: for each cell a component, one
-#'   whole number from 1 to `components`, or `NA` for a cell that the start leaves out.
+#'   whole number from 1 to `components`, or `NA` for a cell that the start leaves out. Or a fit from `dp_mixture()` to the same markers, by either
+#'   method: of the same cells, chains start from the last states of its chains in turn; other cells start from their most probable
+#'   components. It may have more components than this fit where no more than `components` of them hold cells.
 #' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`,
-#'   `"labels"`. Prediction needs the first three.
+#'   `"labels"`. Prediction needs the first three. Not for `method = "bem"`, which keeps these three of the last step.
 #' @param markers columns of `x` to use, by name or number; `NULL` for all.
 #' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
 #' @param cofactor of the arcsinh transformation: one number, or one per marker. An error where it
@@ -64,6 +89,10 @@
 #'   always in double precision.
 #' @param progress whether to show a progress bar; `NULL` shows one in interactive sessions
 #'   only. If the progressr package is installed, progress is always signalled to it.
+#' @param tolerance with `method = "bem"` only: a start has converged where a step changes the log posterior by no more than this
+#'   for each cell.
+#' @param estimate with `method = "bem"` only: `"mode"`, or `"mean"` to set the parameters to their conditional means in
+#'   each step. These have wider covariances and weights for components without cells. The log posterior may then fall.
 #' @param ... must be empty: a misspelt argument is an error.
 #'
 #' @return An object of class `dp_mixture`. Let S be the sweeps, D the draws kept per chain,
@@ -88,11 +117,17 @@
 #'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
 #'     `elapsed` is in seconds, `x` is the matrix of cells that was fitted.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
+#'   With `method = "bem"`, sweeps are steps, chains are starts, and there is one draw for each, the mixture of its last step; after a
+#'   start has stopped, its traces repeat the last value. `sizes` are expected numbers of cells, rounded; `occupied` counts components of
+#'   half a cell or more. `prior` is as it was held. It has further
+#'   \item{steps, converged}{C: how many steps each start made, and whether it stopped because the last changed too little.}
+#'   \item{start_sweeps, tolerance, estimate}{how the fit was made.}
 #' @section Interruption:
 #' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
 #' a fit, with a warning; [continue()] runs the other sweeps. In a loop or a function, the next fit of the same
 #' command does not start, and the command ends there. If a sweep fails, those before it are
-#' returned in the same way; an error in the first sweep of a call is an error.
+#' returned in the same way; an error in the first sweep of a call is an error. The Gibbs sweeps with which Bayesian EM starts are not
+#' kept: an interruption among them leaves no fit.
 #' @section Saving:
 #' A fit holds the data. To save it without them, `fit$x <- NULL`; `saveRDS(fit, file)`. Then `summary()`, pictures, draws, `predict()` of new cells
 #' and `simulate()` work as before; [continue()], [relabel()], [cell_types()] and `logLik()` need the data, which can be put back: `fit$x <- x`, where `x` is the
@@ -110,6 +145,9 @@
 #' Jain, S. and Neal, R. M. (2004). A split-merge Markov chain Monte Carlo procedure for the
 #' Dirichlet process mixture model. *Journal of Computational and Graphical Statistics* **13**, 158-182.
 #'
+#' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture modelling. Technical
+#' report, Department of Statistical Science, Duke University.
+#'
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
 #' Understanding GPU programming for statistical computation: studies in massively
 #' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
@@ -124,6 +162,11 @@
 #' fit <- dp_mixture(x, components = 8, iter = 200, threads = 2)
 #' fit
 #' table(population, predict(fit))
+#'
+#' # The best of three modes of the posterior, and a sampler that starts from it.
+#' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
+#' mode
+#' sampled <- dp_mixture(x, components = 8, iter = 50, init = mode, seed = 1, threads = 2)
 #' @export
 dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = 1,
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,

@@ -112,6 +112,11 @@ fit_words <- function(fit) {
 #' move too slowly, the verdict says so. It also says where a truncation binds, that is, where all components hold cells
 #' in more than 5% of the sweeps.
 #'
+#' **Bayesian EM.** A mode has no spread, so of a fit with `method = "bem"` there is no verdict on chains. Both functions say in words how many
+#' steps were made and whether the last one changed the log posterior by less than the tolerance, which start has the highest log
+#' posterior, and how far the others end below it. `summary()` has `starts`, a data frame with `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and
+#' `occupied`, and `best`, in place of `learned`, `diagnostics` and `occupied`; `converged` is that of the best start.
+#'
 #' @param object,x a fit from [dp_mixture()], or its summary.
 #' @param components how many of the largest components to show.
 #' @param digits number of significant digits of the standard deviations in the table of

@@ -1,5 +1,5 @@
 /* Bayesian EM of the truncated Dirichlet-process mixture: the posterior's modes, in place of
- * its draws (Lin, Chan & West 2016, section 2, for the idea; the formulas here differ where the
+ * its draws (Suchard et al. 2010, appendix A, for the idea; the formulas here differ where the
  * published ones do not climb).
  *
  * What climbs is the log density of the data, with the floor of mixture.h, plus that of the prior in the

@@ -298,7 +298,7 @@ test_that("any fit is a start for either method", {
   expect_true(all(is.finite(packed$log_likelihood)))
 
   refuse <- function(message, ...) expect_error(bem(...), message, class = "warpbayes_error_input")
-  refuse("`init` was fitted to other markers, a, b, than b, a", cells[, 2:1], init = mode)
+  refuse("`init` was fitted to other markers, \"a\", \"b\", than \"b\", \"a\"", cells[, 2:1], init = mode)
   refuse("`init` was fitted on another scale", transform = "arcsinh", init = mode)
   refuse("`init` has cells in 6 components, but `components` is 2", components = 2, init = bem(init = rep(1:6, 100), warmup = 0, iter = 1))
   refuse("`init` has cells in [0-9] components, but `components` is 1", cells[1:300, ], components = 1, init = mode)
