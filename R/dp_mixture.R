@@ -173,8 +173,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        keep = c("weights", "means", "covariances"), markers = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL,
-                       precision = c("double", "single"), progress = NULL, tolerance = 1e-5,
-                       estimate = c("mode", "mean"), ...) {
+                       precision = c("double", "single"), progress = NULL, ..., tolerance = 1e-5,
+                       estimate = c("mode", "mean")) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
   if (!missing(cofactor) && transform == "none") {

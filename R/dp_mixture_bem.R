@@ -22,7 +22,9 @@ check_method_arguments <- function(method, given, call = sys.call(-1L)) {
 # or a fit.
 mixture_start <- function(fit, init, merge, atoms, run, call = sys.call(-1L)) {
   prior <- compiled_prior(start_prior(fit$prior))
+  force(call)
   from_labels <- function(labels) {
+    force(labels)
     function(key, chain) {
       native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, prior, as.integer(fit$components), key, merge == 0, atoms, labels)
     }
