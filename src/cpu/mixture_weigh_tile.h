@@ -31,6 +31,15 @@ static void REAL_NAME(mixture_weigh)(int p, int components, const REAL *restrict
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
 
+/* A component's probability for each row of the tile. In a function of its own, so that
+ * tools/loops sees that it is vector code. */
+static __attribute__((noinline)) void REAL_NAME(mixture_probability)(
+    const REAL *restrict log_weight, const REAL *restrict largest, const REAL *restrict total,
+    double *restrict probability) {
+  for (int l = 0; l < MIXTURE_TILE; l++)
+    probability[l] = (double)(REAL_EXP_WEIGHT(log_weight[l] - largest[l]) / total[l]);
+}
+
 /* Lists those of the tile's first `rows` rows for which a component's probability counts, in
  * order, and the probabilities; returns how many there are. Most components have none. */
 static int REAL_NAME(mixture_list)(const REAL *restrict log_weight, const REAL *restrict largest,
@@ -40,8 +49,7 @@ static int REAL_NAME(mixture_list)(const REAL *restrict log_weight, const REAL *
   int matters = 0, count = 0;
   for (int l = 0; l < MIXTURE_TILE; l++) matters |= log_weight[l] - largest[l] > (REAL)MIXTURE_LOG_LEAST_WEIGHT;
   if (!matters) return 0;
-  for (int l = 0; l < MIXTURE_TILE; l++)
-    probability[l] = (double)(REAL_EXP_WEIGHT(log_weight[l] - largest[l]) / total[l]);
+  REAL_NAME(mixture_probability)(log_weight, largest, total, probability);
   for (int l = 0; l < rows; l++) {
     member[count] = l;
     weight[count] = probability[l];
