@@ -26,7 +26,7 @@
 #'
 #' `chains` is the number of starts, which end at different modes. Each begins with `warmup` Gibbs sweeps from its own
 #' clustering. What [dp_prior()] learns along with the mixture is learned by these sweeps of the first start, and held afterwards in all starts at the averages of their second half (geometric for
-#' `mean_scale` and `df`): the log posterior is then the same function for all, and has no limit if `scale` were to follow the mode. Without sweeps it is held
+#' `mean_scale` and `df`): the log posterior is then the same function for all starts, and it is bounded, which it is not where `scale` follows the mode. Without sweeps it is held
 #' where learning would begin, or where `init`, a fit, had it.
 #'
 #' Everything that needs a single mixture, or averages over draws, takes the start with the highest log posterior: [predict.dp_mixture()],
@@ -34,8 +34,10 @@
 #' \eqn{\hat R} and effective sample sizes, [relabel()], [co_clustering()], [drop_warmup()] and the tables of packages posterior and coda are
 #' refused or `NA`. [continue()] makes more steps of the starts that had not converged; once all have, it gives the fit back as it is.
 #'
-#' On held-out cells the best mode is a little below the average over draws of a sampled fit (`bench/mixture-bem-density.R`). A step takes
-#' about as long as a sweep without `moves` (`bench/mixture-bem.R`), and a graphics card up to 512 MB of its memory beside the data.
+#' On held-out cells of five samples a mode was 0.04 to 0.20 nats a cell below the average over draws of a sampled fit, with four starts 0.02 to 0.05, and above
+#' mclust (`bench/mixture-bem-density.R`). With fewer Gibbs sweeps at the start it may be far worse. A step takes
+#' about as long as a sweep without `moves`, up to twice as long where the components overlap so much that a cell counts for most of them (`bench/mixture-bem.R`). A graphics
+#' card takes up to 512 MB of its memory beside the data, or 16 kB a component if that is more.
 #' @section Memory:
 #' Beyond the data, the sampler takes 4 bytes a cell for `moves`, 4 if labels are kept, and a few
 #' buffers of about \eqn{10 k p^2} bytes each. Kept draws take
