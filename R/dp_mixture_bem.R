@@ -352,7 +352,8 @@ print_bem <- function(fit) {
   if (fit$iter > 0) {
     best <- which.max(bem_starts(fit)$log_posterior)
     cat(sprintf("Components that hold half a cell or more: %s\n", fit$occupied[fit$iter, best]))
-    largest <- utils::head(sort(fit$sizes[, best], decreasing = TRUE), 8L)
+    largest <- sort(fit$sizes[, best], decreasing = TRUE)
+    largest <- utils::head(largest[largest > 0], 8L)
     cat(sprintf("Largest: %s of the cells\n", paste0(format(round(100 * largest / fit$rows, 1), trim = TRUE), "%", collapse = ", ")))
   }
   print_sentences(bem_verdict(fit))
