@@ -46,7 +46,7 @@
 #' @inheritParams predict.dp_mixture
 #' @return An object of class `cell_types`. Let T be the types, D the draws, n the cells, p the markers:
 #'   \item{types}{a data frame with a row for each type, the most frequent first: `type`, its name; `proportion`, `lower` and `upper`,
-#'     the posterior mean of its share of the cells and the interval that holds 90% of the draws; `cells`, for how
+#'     the posterior mean of its share of the cells and the interval that holds 90% of the draws, `NA` of a fit with `method = "bem"`, which has one draw; `cells`, for how
 #'     many of the fitted cells this is the most probable type; `components` of the chosen draw; `nearest`, the type it overlaps with
 #'     most, and `overlap`, by how much; `stability`, from 0 to 1: the mean over draws of the largest Jaccard index (cells
 #'     in both by cells in either) of this type and a type of that draw's own tree; `speck`.}
@@ -358,6 +358,10 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
   count <- map$count
   proportion <- colMeans(map$proportions)
   interval <- apply(map$proportions, 2L, stats::quantile, c(0.05, 0.95), names = FALSE)
+  # One mode has no spread.
+  if (is_bem(fit)) {
+    interval[] <- NA_real_
+  }
   share <- type_overlap(map$tree, map$group)
   nearest <- if (count > 1L) max.col(share, ties.method = "first") else NA_integer_
   mixture <- mixture_of_draw(fit, map$used$draw[[map$chosen]], map$used$chain[[map$chosen]])

@@ -58,6 +58,10 @@ predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", 
 
 percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")
 
+interval_words <- function(types, digits = 1) {
+  ifelse(is.na(types$lower), "-", paste(percent(types$lower, digits), "to", percent(types$upper, digits)))
+}
+
 #' @rdname cell_types
 #' @export
 print.cell_types <- function(x, ...) {
@@ -65,7 +69,7 @@ print.cell_types <- function(x, ...) {
   shown <- x$types[!x$types$speck, ]
   if (nrow(shown)) {
     print(data.frame(
-      type = shown$type, proportion = percent(shown$proportion), `90% interval` = paste(percent(shown$lower), "to", percent(shown$upper)),
+      type = shown$type, proportion = percent(shown$proportion), `90% interval` = interval_words(shown),
       cells = format(shown$cells, big.mark = ","), components = shown$components, stability = formatC(shown$stability, format = "f", digits = 2),
       check.names = FALSE
     ), row.names = FALSE)
@@ -145,7 +149,7 @@ print.summary.cell_types <- function(x, digits = 3, ...) {
   types <- x$types
   print(data.frame(
     type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
-    `90% interval` = paste(percent(types$lower, 2), "to", percent(types$upper, 2)), cells = types$cells, components = types$components,
+    `90% interval` = interval_words(types, 2), cells = types$cells, components = types$components,
     nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
     stability = formatC(types$stability, format = "f", digits = 2), check.names = FALSE
   ), row.names = FALSE)

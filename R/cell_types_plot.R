@@ -199,7 +199,7 @@ plot_type_proportions <- function(x, shown, main) {
   types <- x$types[shown, ]
   rows <- nrow(types)
   names <- names_in_margin(types$type, graphics::par("din")[[1L]], min(0.9, 22 / rows))
-  least <- max(min(types$lower[types$lower > 0], types$proportion), 1e-6)
+  least <- max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
   old <- graphics::par(mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25)
   on.exit(graphics::par(old))
   graphics::plot.new()
@@ -213,7 +213,7 @@ plot_type_proportions <- function(x, shown, main) {
   graphics::axis(1L, at = ticks, labels = paste0(format(100 * ticks, drop0trailing = TRUE, scientific = FALSE, trim = TRUE), "%"))
   graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
   graphics::axis(4L, at = at, labels = percent(types$proportion), tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
-  graphics::title(xlab = "Share of the cells, with the interval of 90% of the draws")
+  graphics::title(xlab = if (anyNA(types$lower)) "Share of the cells" else "Share of the cells, with the interval of 90% of the draws")
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }

@@ -27,6 +27,7 @@
 #            `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
 #            Values must have the type that stored() said. step() cannot be interrupted;
 #            it lasts about 0.2 s because `sweeps` is chosen so;
+#   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
 #   finish   function(fit): adds what follows from the last states, and returns the fit.
 # The sampler must be a function of the package's namespace, because it is sent to the
 # workers of a future plan by its name.
@@ -320,7 +321,7 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
       whole(fit$iter + 1), whole(total), conditionMessage(failure), count_words(draws, "draw")
     ), call. = FALSE)
   } else if (fit$interrupted) {
-    warning(sprintf(
+    warning(if (!is.null(plan$interrupted)) plan$interrupted(fit$iter, total) else sprintf(
       "interrupted: %s of %s sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
       whole(fit$iter), whole(total), count_words(draws, "draw"), if (draws == 1) "is" else "are"
     ), call. = FALSE)

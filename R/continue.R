@@ -6,7 +6,7 @@
 #' the last bit, as that of one run of the whole length.
 #'
 #' @param fit a fit: from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
-#' @param iter how many more sweeps each chain runs, or by how many steps the horizon of each resample grows.
+#' @param iter how many more sweeps each chain runs, at most how many more steps of Bayesian EM each start makes, or by how many steps the horizon of each resample grows.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
 #' @return The longer fit, of the same class. Errors are those of the function that made

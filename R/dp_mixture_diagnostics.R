@@ -29,7 +29,11 @@ quantity_words <- function(name) {
 }
 
 diagnose <- function(fit) {
-  diagnose_quantities(trace_quantities(fit))
+  table <- diagnose_quantities(trace_quantities(fit))
+  if (is_bem(fit)) {
+    table[c("rhat", "ess_bulk")] <- NA_real_
+  }
+  table
 }
 
 # The fit is judged by what it says about the data. The number of components that hold cells and the

@@ -38,6 +38,7 @@ NULL
 # iterations x chains x variables.
 array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
   components <- check_flag(components, "components")
+  need_sampler(fit, "there is nothing to make a table of", call)
   sweeps <- kept_sweeps(fit)
   parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
@@ -171,6 +172,9 @@ tidy.dp_mixture <- function(x, ...) {
 #' @exportS3Method generics::glance
 glance.dp_mixture <- function(x, ...) {
   check_dots_empty(...)
+  if (is_bem(x)) {
+    return(glance_bem(x))
+  }
   table <- diagnose(x)
   value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
   extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)

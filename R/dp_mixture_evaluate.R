@@ -62,6 +62,9 @@ mean_log_density <- function(fit, used, cells, run) {
 
 # `count` of the kept draws, evenly spaced over the chains laid end to end.
 spaced_draws <- function(fit, count = NULL) {
+  if (is_bem(fit)) {
+    return(data.frame(draw = 1L, chain = reference_draw(fit)$chain))
+  }
   all <- expand.grid(draw = seq_len(nrow(fit$draws$concentration)), chain = seq_len(ncol(fit$draws$concentration)))
   if (is.null(count) || count >= nrow(all)) {
     return(all)

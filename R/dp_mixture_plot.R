@@ -123,7 +123,7 @@ plot_trace <- function(fit, main) {
     }
   }
   graphics::axis(1)
-  graphics::mtext("Sweep", side = 1L, line = 2.2, cex = 0.8)
+  graphics::mtext(if (is_bem(fit)) "Step" else "Sweep", side = 1L, line = 2.2, cex = 0.8)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
   }

@@ -13,6 +13,9 @@ reference_draw <- function(fit, call = sys.call(-1L)) {
 
 # Sweeps whose draws were kept, in order.
 kept_sweeps <- function(fit) {
+  if (is_bem(fit)) {
+    return(if (fit$iter > 0) fit$iter else integer())
+  }
   fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
 }
 
@@ -109,6 +112,11 @@ fit_words <- function(fit) {
 #' move too slowly, the verdict says so. It also says where a truncation binds, that is, where all components hold cells
 #' in more than 5% of the sweeps.
 #'
+#' **Bayesian EM.** A mode has no spread, so of a fit with `method = "bem"` there is no verdict on chains. Both functions say in words how many
+#' steps were made and whether the last one changed the log posterior by less than the tolerance, which start has the highest log
+#' posterior, and how far the others end below it. `summary()` has `starts`, a data frame with `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and
+#' `occupied`, and `best`, in place of `learned`, `diagnostics` and `occupied`; `converged` is that of the best start.
+#'
 #' @param object,x a fit from [dp_mixture()], or its summary.
 #' @param components how many of the largest components to show.
 #' @param digits number of significant digits of the standard deviations in the table of
@@ -149,6 +157,10 @@ NULL
 #' @rdname summary.dp_mixture
 #' @export
 print.dp_mixture <- function(x, ...) {
+  if (is_bem(x)) {
+    print_bem(x)
+    return(invisible(x))
+  }
   cat(fit_words(x), sep = "\n")
   table <- diagnose(x)
   occupied <- table[table$quantity == "occupied", ]
@@ -243,6 +255,9 @@ print_sentences <- function(sentences) {
 #' @export
 summary.dp_mixture <- function(object, ...) {
   check_dots_empty(...)
+  if (is_bem(object)) {
+    return(summarise_bem(object))
+  }
   table <- diagnose(object)
   verdict <- convergence_verdict(object, table)
   reference <- NULL
@@ -250,9 +265,7 @@ summary.dp_mixture <- function(object, ...) {
   complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
   if (all(complete) && count_kept(object) > 0L) {
     reference <- reference_draw(object)
-    order <- order(-reference$weights)
-    components <- data.frame(component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE],
-      check.names = FALSE)
+    components <- reference_components(reference)
   }
   structure(
     list(
@@ -278,9 +291,18 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
     numbers <- lapply(x$learned[-1L], function(values) formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ","))
     print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
   }
+  print_components(x, sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain), components, digits)
+  cat("\nConvergence, over the sweeps after the warmup:\n")
+  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  print_sentences(x$verdict)
+  invisible(x)
+}
+
+# The first `components` components of the reference, `where` it was found.
+print_components <- function(x, where, components, digits) {
   if (!is.null(x$components) && components > 0) {
     shown <- x$components[seq_len(min(nrow(x$components), components)), ]
-    cat(sprintf("\nLargest components of draw %d of chain %d (highest log posterior)", x$reference$draw, x$reference$chain))
+    cat(sprintf("\nLargest components of %s (highest log posterior)", where))
     cat(if (is.null(x$transform)) ", in the data's units:\n" else ", on the arcsinh scale:\n")
     shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
     print(format(shown, digits = digits + 1), row.names = FALSE)
@@ -290,8 +312,4 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
         formatC(100 * sum(rest), format = "f", digits = 1)))
     }
   }
-  cat("\nConvergence, over the sweeps after the warmup:\n")
-  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
-  print_sentences(x$verdict)
-  invisible(x)
 }

@@ -51,6 +51,7 @@
 #' @export
 relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  need_sampler(fit, "there is nothing to match")
   need_draws(fit, c("weights", "means", "covariances"))
   if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: draws are matched by the components of cells")
@@ -259,6 +260,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
   } else if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
   }
+  need_sampler(fit, "there is nothing to average over", call)
   need_draws(fit, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")

@@ -34,6 +34,7 @@ drop_warmup.default <- function(fit, n = NULL, ...) {
 #' @export
 drop_warmup.dp_mixture <- function(fit, n = NULL, ...) {
   check_dots_empty(...)
+  need_sampler(fit, "there are none to drop")
   lengthen_warmup(fit, n)
 }
 

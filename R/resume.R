@@ -212,7 +212,7 @@ put_arrays <- function(fit, saved, sampler, file, call) {
 resumable <- function(class) {
   switch(class,
     dp_mixture = list(
-      sampler = mixture_sampler, without_data = mixture_without_data, with_data = mixture_with_data,
+      sampler = function(fit) if (is_bem(fit)) bem_sampler(fit) else mixture_sampler(fit), without_data = mixture_without_data, with_data = mixture_with_data,
       fingerprint = mixture_fingerprint, check_state = identity
     ),
     topic_model = list(

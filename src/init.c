@@ -31,6 +31,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_sweep, 10),
   ENTRY(mixture_draw, 7),
   ENTRY(mixture_evaluate, 9),
+  ENTRY(mixture_climb, 9),
   ENTRY(mixture_separation, 3),
   ENTRY(mixture_join_types, 2),
   ENTRY(pmf_cache, 0),

@@ -13,6 +13,9 @@ results <- function() {
   matched <- relabel(fit)$match
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
   fit$elapsed <- NULL
+  mode <- dp_mixture(x, components = 3, method = "bem", warmup = 2, iter = 3, chains = 2, seed = 1)
+  mode <- dp_mixture(x, components = 3, method = "bem", iter = 2, init = mode, estimate = "mean", seed = 1)
+  mode$elapsed <- NULL
   d <- data.frame(x = x[, 1], g = rep(1:3, 10), y = rep(0:1, 15), n = rep(0:4, 6), m = factor(rep(1:3, each = 10)))
   regress <- function(formula, ...) {
     fit <- bayes_logit(formula, d, ..., chains = 1, iter = 3, warmup = 1, seed = 1, progress = FALSE)
@@ -66,7 +69,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, resumed = c(resumed, refusals), info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, resumed = c(resumed, refusals), info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit, mode = mode)
 }
 
 calm <- results()

@@ -41,6 +41,10 @@ typedef struct wb_mixture_pairs {
                         * halves are drawn because one of the two has no rows */
 } wb_mixture_pairs;
 
+/* Smaller probabilities of a row change no sum that matters: a trillion rows of them weigh as much
+ * as one. Without them a row is added to a few components, not to all. */
+#define WB_MIXTURE_LEAST_WEIGHT 0x1p-40
+
 /* A session: the data, in memory that the backend reads, and its working memory. */
 typedef struct wb_mixture_session wb_mixture_session;
 
@@ -145,6 +149,13 @@ typedef struct wb_mixture_functions {
                      const wb_mixture_parameters *halves, const int64_t *anchors, int known,
                      uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
                      double *log_probability, wb_message *message);
+  /* Sums all rows, each weighted by its probability of every component under `parameters`,
+   * which need not be those of the session's components. Probabilities below
+   * WB_MIXTURE_LEAST_WEIGHT count as zero in the statistics.
+   *   statistics      components x WB_MIXTURE_STATISTICS(columns)
+   *   log_likelihood  the sum over rows of the log of the sum of their weights */
+  int (*weigh_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
+                    double *log_likelihood, wb_message *message);
   void (*close)(wb_mixture_session *session); /* takes NULL too; never fails */
 } wb_mixture_functions;
 

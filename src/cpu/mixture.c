@@ -28,6 +28,10 @@
 /* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define MIXTURE_TILE 64
 
+/* Below this log ratio to the largest weight of a row no probability counts: log(2^-40) less what
+ * rounding may do. */
+#define MIXTURE_LOG_LEAST_WEIGHT (-27.75)
+
 /* How many coefficients a component has: its log constant, then for each row of the
  * triangle the negative offset followed by the row of the factor. */
 static inline size_t mixture_coefficients(int p) {
@@ -563,6 +567,8 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   return failed ? wb_out_of_memory(message, "a tile of rows", tile_bytes(p, 0)) : WB_OK;
 }
 
+#include "cpu/mixture_weigh.h"
+
 const wb_mixture_functions wb_cpu_mixture = {
   .open = open_session,
   .set_components = wb_cpu_mixture_set_components,
@@ -577,5 +583,6 @@ const wb_mixture_functions wb_cpu_mixture = {
   .evaluate = evaluate,
   .choose_anchors = choose_anchors,
   .draw_halves = draw_halves,
+  .weigh_rows = weigh_rows,
   .close = close_session,
 };

@@ -52,10 +52,12 @@ static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, uint64_t 
 }
 
 /* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
- * column `column` on: they stay in registers while all rows of the component are added. */
+ * column `column` on: they stay in registers while all rows of the component are added,
+ * each times its weight where `scaled`, the rows times their weights one after the other, is not
+ * NULL, which is known at each call. */
 static inline __attribute__((always_inline)) void WB_NAME(add_block)(
     const int height, const int width, int row, int column, const double *rows, size_t stride,
-    const int32_t *members, int count, double *sums, size_t line) {
+    const int32_t *members, const double *scaled, int count, double *sums, size_t line) {
   const int lanes = WB_VECTOR_BYTES / 8;
   wb_vector sum[4][2];
   WB_UNROLL
@@ -66,12 +68,13 @@ static inline __attribute__((always_inline)) void WB_NAME(add_block)(
   }
   for (int m = 0; m < count; m++) {
     const double *values = rows + (size_t)members[m] * stride;
+    const double *first = scaled ? scaled + (size_t)m * stride : values;
     wb_vector other[2];
     WB_UNROLL
     for (int v = 0; v < width; v++) other[v] = *(const wb_vector *)(values + column + v * lanes);
     WB_UNROLL
     for (int i = 0; i < height; i++) {
-      const wb_vector value = WB_VECTOR_SET(values[row + i]);
+      const wb_vector value = WB_VECTOR_SET(first[row + i]);
       WB_UNROLL
       for (int v = 0; v < width; v++) sum[i][v] = WB_VECTOR_FMA(value, other[v], sum[i][v]);
     }
@@ -84,12 +87,9 @@ static inline __attribute__((always_inline)) void WB_NAME(add_block)(
   }
 }
 
-/* Adds to a component's sums the products of the values of its rows. The first value
- * of a row is 1, so that its count and sums are among the products. The sums are a
- * lower triangle, each line padded to whole vectors. One fused multiply-add an entry
- * and row, rows in the order of `members`. */
-static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
-                                      const int32_t *members, int count, double *sums) {
+static inline __attribute__((always_inline)) void WB_NAME(add_triangle)(
+    int values, const double *rows, size_t stride, const int32_t *members, const double *scaled, int count,
+    double *sums) {
   const int lanes = WB_VECTOR_BYTES / 8;
   for (int row = 0; row < values; row += 4) {
     const int height = values - row < 4 ? values - row : 4;
@@ -97,7 +97,7 @@ static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t str
     const int line = (int)mixture_padded(row + 1);
     for (int column = 0; column < line;) {
       const int width = line - column >= 2 * lanes ? 2 : 1;
-#define ADD(h, w) WB_NAME(add_block)(h, w, row, column, rows, stride, members, count, sums, (size_t)line)
+#define ADD(h, w) WB_NAME(add_block)(h, w, row, column, rows, stride, members, scaled, count, sums, (size_t)line)
       switch (2 * height + width) {
         case 10: ADD(4, 2); break;
         case 9: ADD(4, 1); break;
@@ -113,4 +113,24 @@ static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t str
     }
     sums += (size_t)height * (size_t)line;
   }
+}
+
+/* Adds to a component's sums the products of the values of its rows. The first value
+ * of a row is 1, so that its count and sums are among the products. The sums are a
+ * lower triangle, each line padded to whole vectors. One fused multiply-add an entry
+ * and row, rows in the order of `members`. */
+static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
+                                      const int32_t *members, int count, double *sums) {
+  WB_NAME(add_triangle)(values, rows, stride, members, NULL, count, sums);
+}
+
+/* The same with a weight for each of the members: entry (r, c) takes the product of
+ * weight times value r, rounded, and value c. `scaled` has room for the members' rows. */
+static void WB_NAME(mixture_add_weighted)(int values, const double *restrict rows, size_t stride, const int32_t *members,
+                                          const double *weights, int count, double *restrict scaled, double *sums) {
+  for (int m = 0; m < count; m++) {
+    const double *row = rows + (size_t)members[m] * stride;
+    for (size_t c = 0; c < stride; c++) scaled[(size_t)m * stride + c] = weights[m] * row[c];
+  }
+  WB_NAME(add_triangle)(values, rows, stride, members, scaled, count, sums);
 }

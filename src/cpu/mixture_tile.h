@@ -242,6 +242,8 @@ static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, 
   for (int l = 0; l < MIXTURE_TILE; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
 }
 
+#include "cpu/mixture_weigh_tile.h"
+
 #undef LANES
 #undef VECTORS
 #undef STEP

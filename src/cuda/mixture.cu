@@ -193,13 +193,11 @@ int waiting_nodes(int64_t leaves, int64_t group) {
   return levels;
 }
 
-/* How many leaves are drawn and summed at a time within `left` bytes. */
-template <typename Real>
-int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
-               wb_message *message) {
+/* How many leaves are computed and summed at a time within `left` bytes, of which `wish` are enough, where
+ * each takes `leaf` bytes beside its sums. */
+int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, uint64_t wish, uint64_t fixed, uint64_t left,
+                int64_t *chunk, int64_t *group, wb_message *message) {
   const uint64_t node = node_size(s, components) * sizeof(double);
-  const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf());
-  const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
   const uint64_t least = (1 + static_cast<uint64_t>(waiting_nodes(s->leaves, 1))) * node + leaf;
   const uint64_t held = s->room.memory.bytes();
   if (fixed + least > left) return lacks_memory(s, components, held + fixed + least, held + left, message);
@@ -216,6 +214,14 @@ int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, 
   *chunk = ceiling(ceiling(s->leaves, ceiling(s->leaves, fit)), g) * g;
   *group = g;
   return WB_OK;
+}
+
+/* For the draw of labels. */
+template <typename Real>
+int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
+               wb_message *message) {
+  return plan_leaves(s, components, WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf()),
+                     s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES, fixed, left, chunk, group, message);
 }
 
 template <typename Real>
@@ -251,6 +257,17 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   return status;
 }
 
+/* Adds the sums of a group of leaves to those of the groups before it. */
+int combine_group(wb_mixture_session *s, const double *nodes, int64_t leaves, size_t node, double *waiting, int64_t index,
+                  bool is_last, double *root, wb_message *message) {
+  wb::launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(node), wb::TREE_THREADS)));
+  shape.threads = dim3(wb::TREE_THREADS);
+  shape.stream = s->stream.get();
+  return wb::launch(shape, wb::mixture_combine, "combining sums", message, nodes, static_cast<int>(leaves), node, waiting, index,
+                    is_last, root);
+}
+
 /* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn; these
  * become sorted keys. `root` takes the sums of all leaves. */
 template <typename Real>
@@ -275,12 +292,9 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
     status = wb::launch(shape, wb::mixture_sum<Real>, "summing rows", message, x + static_cast<size_t>(row) * p, s->data.columns,
                         reinterpret_cast<const uint32_t *>(labels + row), log_sums + row, s->rows(first, count) - row,
                         components, node, w.nodes.data());
-    if (status != WB_OK) break;
-    shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(node), wb::TREE_THREADS)));
-    shape.threads = dim3(wb::TREE_THREADS);
-    shape.shared_bytes = 0;
-    status = wb::launch(shape, wb::mixture_combine, "combining sums", message, w.nodes.data(), static_cast<int>(leaves), node,
-                        waiting, (first + leaf) / w.group, first + leaf + leaves == s->leaves, root);
+    if (status == WB_OK)
+      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (first + leaf) / w.group,
+                             first + leaf + leaves == s->leaves, root, message);
   }
   return status;
 }
@@ -510,6 +524,12 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
 }
 
+} // namespace
+
+#include "cuda/mixture_weigh.cuh"
+
+namespace {
+
 int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const size_t p = static_cast<size_t>(data->columns);
   int status = s->stream.create(message);
@@ -625,5 +645,6 @@ extern const wb_mixture_functions wb_cuda_mixture = {
     mixture_evaluate,
     mixture_choose_anchors,
     mixture_draw_halves,
+    mixture_weigh_rows,
     mixture_close,
 };

@@ -34,6 +34,29 @@ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
+/* Device memory of a pass over the rows that weighs them, which is kept from step to step. */
+struct mixture_weighing {
+  int32_t components = 0; /* how many there is room for */
+  int64_t chunk = 0, group = 0; /* as below */
+  device_bytes coefficients, x;
+  device_array<int32_t> labels;
+  device_array<double> log_sums, probability, nodes, root;
+
+  void release() {
+    components = 0;
+    coefficients.release();
+    x.release();
+    labels.release();
+    log_sums.release();
+    probability.release();
+    nodes.release();
+    root.release();
+  }
+  uint64_t bytes() const {
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() + root.bytes();
+  }
+};
+
 /* Device memory of a pass over the rows, which is kept from sweep to sweep. */
 struct mixture_workspace {
   int32_t components = 0;
@@ -47,8 +70,10 @@ struct mixture_workspace {
   /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
   device_array<int32_t> keys;
   device_bytes pairs;
+  mixture_weighing weighing; /* in place of all others */
 
   void release() {
+    weighing.release();
     components = 0;
     coefficients.release();
     x.release();
@@ -60,7 +85,7 @@ struct mixture_workspace {
   }
   uint64_t bytes() const {
     return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + keys.bytes() +
-           pairs.bytes();
+           pairs.bytes() + weighing.bytes();
   }
 };
 

@@ -360,3 +360,56 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }
+
+/* At most `steps` steps of Bayesian EM from a state, whose `log_posterior` is that of its parameters in
+ * scaled units, NaN where it has none; the mode is in `log_weight`, `means` and `covariances`. What is
+ * noted after each step has as many rows as steps were asked for; those after the first `done` are NA. */
+SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
+                            SEXP center, SEXP scale) {
+  static const char *const names[] = {"statistics", "concentration", "log_weight", "log_likelihood", "log_prior",
+                                      "concentration_trace", "occupied", "probe_density", "sizes", "means", "covariances",
+                                      "log_posterior", "done", "converged"};
+  wb_message message;
+  open_mixture *opened = mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const int32_t p = opened->columns;
+  SEXP before = TYPEOF(state) == VECSXP ? wb_list_element(state, "log_posterior") : R_NilValue;
+  if (!is_state(state, prior, p) || !wb_is_numbers(before, 1) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
+      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
+    return wb_changed_fit();
+  wb_mixture_state current = state_from_list(state, p);
+  wb_mixture_hyperprior hyper;
+  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
+  const int count = Rf_asInteger(steps), points = Rf_ncols(probe);
+  SEXP out = PROTECT(wb_list_new(14, names));
+  wb_mixture_steps what = {
+      .count = count, .means = Rf_asLogical(means), .least_gain = Rf_asReal(least_gain), .log_posterior = Rf_asReal(before),
+      .points = points, .probe = REAL_RO(probe),
+      .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
+      .log_prior = put_numbers(out, "log_prior", (size_t)count),
+      .concentration = put_numbers(out, "concentration_trace", (size_t)count),
+      .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
+      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
+  const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
+                                .means = put_means(out, current.components, p),
+                                .covariances = put_covariances(out, current.components, p)};
+  for (R_xlen_t i = 0; i < count; i++) {
+    what.log_likelihood[i] = what.log_prior[i] = what.concentration[i] = NA_REAL;
+    what.occupied[i] = NA_INTEGER;
+  }
+  for (R_xlen_t i = 0; i < (R_xlen_t)count * points; i++) what.probe_density[i] = NA_REAL;
+  const int status = wb_mixture_climb(opened->backend, opened->session, &priors, &current, &what, &message);
+  if (status != WB_OK) {
+    UNPROTECT(1);
+    return wb_failure(status, &message);
+  }
+  wb_mixture_moments(&current, &draw);
+  double *statistics = put_state(out, &current);
+  double *sizes = put_numbers(out, "sizes", (size_t)current.components);
+  for (int32_t j = 0; j < current.components; j++) sizes[j] = statistics[(size_t)j * WB_MIXTURE_STATISTICS(p)];
+  wb_list_put(out, "log_posterior", Rf_ScalarReal(what.log_posterior));
+  wb_list_put(out, "done", Rf_ScalarInteger(what.done));
+  wb_list_put(out, "converged", Rf_ScalarLogical(what.converged));
+  UNPROTECT(1);
+  return out;
+}

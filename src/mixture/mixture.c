@@ -190,13 +190,27 @@ int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *sessi
   return backend->mixture->finish_labels(session, state->sizes, log_likelihood, message);
 }
 
+double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_state *state, const double *root,
+                               int log_sticks) {
+  const int32_t p = state->columns, k = state->components;
+  const double df = prior->df + p + 1, alpha = state->concentration;
+  const double constant = df * wb_triangle_log_determinant(p, root) - 0.5 * df * p * WB_LN2_HIGH -
+                          wb_lgamma_multivariate(p, 0.5 * df) - 0.5 * p * (WB_LOG_2_PI + wb_log(prior->mean_scale));
+  double sum = 0;
+  for (int32_t j = 0; j < k; j++)
+    sum += constant + (df + p + 2) * state->log_determinant[j] - 0.5 * state->trace[j] -
+           0.5 / prior->mean_scale * state->distance[j];
+  for (int32_t j = 0; j < k - 1; j++) sum += wb_log(alpha) + (alpha - (log_sticks ? 0 : 1)) * state->log_rest[j];
+  return sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) +
+         (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
+}
+
 int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                          wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
                          wb_message *message) {
-  const int32_t p = state->columns, k = state->components;
+  const int32_t p = state->columns;
   const size_t triangle = wb_packed_size(p);
   double *scaled = state->workspace, *root = scaled + triangle;
-  const double df = prior->df + p + 1, alpha = state->concentration;
   const wb_team alone = {0, 1};
   *log_prior = prior->hyper ? wb_mixture_log_hyperprior(prior->hyper, prior, state) : 0;
   for (size_t i = 0; i < triangle; i++) scaled[i] = prior->df * prior->scale[i];
@@ -211,14 +225,6 @@ int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session,
     *log_prior = wb_nan();
     return WB_OK;
   }
-  const double constant = df * wb_triangle_log_determinant(p, root) - 0.5 * df * p * WB_LN2_HIGH -
-                          wb_lgamma_multivariate(p, 0.5 * df) - 0.5 * p * (WB_LOG_2_PI + wb_log(prior->mean_scale));
-  double sum = *log_prior;
-  for (int32_t j = 0; j < k; j++)
-    sum += constant + (df + p + 2) * state->log_determinant[j] - 0.5 * state->trace[j] -
-           0.5 / prior->mean_scale * state->distance[j];
-  for (int32_t j = 0; j < k - 1; j++) sum += wb_log(alpha) + (alpha - 1) * state->log_rest[j];
-  *log_prior = sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) +
-               (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
+  *log_prior += wb_mixture_log_prior_of(prior, state, root, 0);
   return WB_OK;
 }

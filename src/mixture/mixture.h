@@ -168,6 +168,12 @@ void wb_mixture_set_constants(wb_mixture_state *state);
 int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                          wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
                          wb_message *message);
+
+/* The same without what is learned, from log_determinant, distance and trace of `state`, which were
+ * measured with `root`, the Cholesky factor of nu Phi. In the coordinates of each stick, v, or
+ * with `log_sticks` -log(1 - v). */
+double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_state *state, const double *root,
+                               int log_sticks);
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
@@ -187,6 +193,27 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density,
                         double *probability, wb_message *message);
+
+/* Steps of Bayesian EM (bem.c), and what is noted after each. */
+typedef struct wb_mixture_steps {
+  int32_t count;        /* how many at most */
+  int means;            /* conditional means of the parameters in place of modes */
+  double least_gain;    /* the last step is one that changes the log posterior by this or less */
+  double log_posterior; /* in scaled units, after the step before the first: NaN if there is none; after the
+                         * last when the function returns */
+  int32_t points;
+  const double *probe; /* columns x points, scaled units: where the density is noted */
+  double *log_likelihood, *log_prior, *concentration; /* count each */
+  int32_t *occupied;     /* count: components that hold half a row or more */
+  double *probe_density; /* count x points: log mixture densities */
+  int32_t done;          /* how many were made */
+  int converged;         /* whether the last one gained too little */
+} wb_mixture_steps;
+
+/* From the statistics and alpha of the state to new ones, and to the parameters: means, factors and log
+ * weights of the state. The parts of the prior that a sampler may learn are held. */
+int wb_mixture_climb(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                     wb_mixture_state *state, wb_mixture_steps *steps, wb_message *message);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows`
  * lists the rows, or is NULL for all. */

@@ -65,9 +65,9 @@ test_that("what is kept must be known", {
 })
 
 test_that("a start must give each row a component", {
-  refuse("`init` must be NULL or one component for each of the 5 rows, not an? integer of length 4", init = 1:4)
-  refuse("`init` must be NULL or one component for each of the 5 rows, not a character of length 5", init = letters[1:5])
-  refuse("`init` must be NULL or one component for each of the 5 rows, not a factor of length 5", init = factor(1:5))
+  refuse("`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not an? integer of length 4", init = 1:4)
+  refuse("`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not a character of length 5", init = letters[1:5])
+  refuse("`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not a factor of length 5", init = factor(1:5))
   refuse("`init` has the component 4 at row 5; components are 1 to 3", components = 3, init = c(1, 2, 3, NA, 4))
   refuse("`init` has the component 0 at row 1; components are 1 to 3", components = 3, init = c(0, 2, 3, NA, 4))
   refuse("`init` has the component 1.5 at row 2", components = 3, init = c(1, 1.5, 3, NA, 3))

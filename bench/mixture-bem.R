@@ -1,0 +1,52 @@
+# What a step of Bayesian EM takes beside a Gibbs sweep without splits and joins, in the same run: the
+# median of three fits each, seconds per sweep or step, and how many components a cell counts for.
+#
+#   Rscript mixture-bem.R [cells] [markers] [components]
+#
+# "clusters": 40 normal clusters, as cells lie; "cloud": one normal distribution, whose components all
+# overlap, so that a cell counts for many. Both methods start with each cell at the nearest of as many
+# random cells as there are components, so that none is cut in the steps that are timed.
+source("common.R")
+arguments <- as.numeric(commandArgs(TRUE))
+n <- if (length(arguments)) arguments[[1L]] else 1e5
+p <- if (length(arguments) > 1L) arguments[[2L]] else 14
+k <- if (length(arguments) > 2L) arguments[[3L]] else 256
+
+set.seed(1)
+centres <- matrix(rnorm(40 * p, sd = 2.5), 40)
+sets <- list(
+  clusters = centres[sample.int(40, n, replace = TRUE, prob = rgamma(40, 1)), ] + rnorm(n * p),
+  cloud = matrix(rnorm(n * p), n)
+)
+nearest <- function(x) {
+  seeds <- x[sample.int(n, k), ]
+  unlist(lapply(split(seq_len(n), ceiling(seq_len(n) / 10000)), function(i) max.col(2 * tcrossprod(x[i, ], seeds) - rep(rowSums(seeds^2), each = length(i)))))
+}
+
+rows <- list()
+for (name in names(sets)) {
+  x <- sets[[name]]
+  labels <- nearest(x)
+  last <- NULL
+  seconds <- function(method, ...) {
+    last <<- dp_mixture(x,
+      components = k, method = method, iter = 5, warmup = if (method == "bem") 0 else 4, init = labels, moves = FALSE, seed = 2, threads = 2,
+      backend = "cpu", progress = FALSE, ...
+    )
+    last$elapsed[["sweeps"]] / last$iter
+  }
+  times <- replicate(3, c(
+    gibbs = seconds("gibbs"), single_gibbs = seconds("gibbs", precision = "single"),
+    single = seconds("bem", tolerance = 0, precision = "single"), bem = seconds("bem", tolerance = 0)
+  ))
+  some <- x[seq(1, n, length.out = min(n, 2000)), ]
+  counts <- mean(rowSums(predict(last, some, type = "prob", threads = 2) >= 2^-40))
+  middle <- apply(times, 1L, stats::median)
+  rows[[name]] <- data.frame(
+    data = name, cells = n, markers = p, components = k, weighing = sum(last$draws$weights > 0), components_per_cell = counts,
+    sweep_s = middle[["gibbs"]], step_s = middle[["bem"]], ratio = stats::median(times["bem", ] / times["gibbs", ]),
+    single_ratio = stats::median(times["single", ] / times["single_gibbs", ])
+  )
+  message(name, ": ", format(rows[[name]]$ratio, digits = 3))
+}
+save_results(do.call(rbind, rows), "mixture-bem")
