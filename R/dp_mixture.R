@@ -127,7 +127,7 @@
 #' @export
 dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(), chains = 1,
                        iter = 1000, warmup = floor(iter / 2), thin = 1, init = NULL,
-                       keep = c("weights", "means", "covariances"), markers = NULL,
+                       keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL,
                        precision = c("double", "single"), progress = NULL, ...) {
@@ -136,7 +136,9 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   if (!missing(cofactor) && transform == "none") {
     stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
   }
-  data <- as_marker_matrix(x, markers, transform, cofactor)
+  given <- read_samples(x, sample, markers)
+  data <- as_marker_matrix(given$x, given$markers, transform, cofactor)
+  sample <- check_samples(given$sample, nrow(data$x))
   if (length(data$markers) > max(100, nrow(data$x))) {
     warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
   }
@@ -160,7 +162,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
     draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
     keep = keep, seed = seed, method = method, moves = moves, backend = run$backend,
     precision = precision, threads = run$threads, prior = prior, markers = data$markers,
-    rows = nrow(data$x), center = unname(data$mean), scale = unname(unit), transform = data$transform,
+    rows = nrow(data$x), samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
     x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
@@ -169,12 +171,12 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   merge <- if (is.null(init)) merge_after(warmup, moves) else 0
   atoms <- find_atoms(fit)
   fit <- start_chains(fit, function(key) {
-    list(
+    c(list(
       merge = if (merge > 0) merge + 1 else 0,
       statistics = native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(start_prior(prior)), as.integer(components), key, merge == 0, atoms, init),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
-    )
+    ), if (!is.null(fit$samples)) sample_state(fit, merge))
   })
   advance_chains(fit, iter, mixture_sampler, run, progress, threads)
 }
@@ -189,6 +191,9 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, progr
   }
   if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
+  }
+  if (!is.null(fit$samples) && !(is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples)))) {
+    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
   }
   continue_chains(fit, iter, mixture_sampler, backend, threads, progress)
 }

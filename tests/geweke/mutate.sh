@@ -134,7 +134,7 @@ plant 12 core/mixture_component.h 's/- 0.5 \* floor_trace/- floor_trace/' "trace
 # Several samples
 plant 14 core/random_tables.h 's/) tables += 1.0;/) tables += 0.0;/' "one table for all rows of a sample"
 plant 14 core/random_tables.h 's/double bound = concentration + next - 1.0/double bound = concentration + next/' "tables opened as by the next customer"
-plant 15 core/random_tables.h 's/if (wb_stream_uniform(stream) \* (concentration + customer - 1.0) < bound) //' "customers kept whatever their probability"
+plant 14 core/random_tables.h 's/if (wb_stream_uniform(stream) \* (concentration + customer - 1.0) < bound) //' "customers kept whatever their probability"
 plant 14 mixture/samples.c 's/tables\[i % k\] += wb_draw_tables.*/tables[i % k] += s->sizes[i];/' "sticks from rows in place of tables"
 plant 14 mixture/samples.c 's/shape = s->shape + tables/shape = s->shape + tables + 1/' "shape of a too large by one"
 plant 14 mixture/samples.c 's/rate -= log_w;/;/' "rate of a without its auxiliary variables"
@@ -146,7 +146,7 @@ plant 14 mixture/samples.c 's/memcpy(s->log_share, log_weight/memcpy(log_weight,
 plant 14 cpu/mixture.c 's/const size_t share = (size_t)group/const size_t share = 0/' "weights of the first sample for all rows"
 plant 14 cpu/mixture.c 's/t->count + (size_t)group/t->count + 0/' "rows of all samples counted for the first"
 # What is reported
-plant 14 mixture/samples.c 's/sum += s->shape_of\[j\] \* s->log_weight/sum += (s->shape_of[j] - 1) * s->log_weight/' "log prior of the weights, not of their logs"
+plant 14 mixture/samples.c 's/double sum = s->shape \* wb_log(s->rate).*/double sum = 0;/' "log prior without that of a"
 plant 1 mixture/mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
 
 echo "bound on |z| $bound; $sweeps sweeps of the first four cases, a quarter of the others"
