@@ -47,8 +47,27 @@
 #' with `keep` or `thin`. The fit refers to the data; this takes no
 #' further memory as long as the data themselves are kept.
 #'
+#' @section Several samples:
+#' Given a list of samples, a `flowSet`, a `cytoset` or `sample`, all samples have the same components and each its own weights (the
+#' hierarchical Dirichlet process of Teh et al. 2006; see [dp_prior()]). So a population has the same number in all samples, and a sample
+#' of few cells borrows strength from the others. [cell_types()], [type_proportions()] and [type_differences()] give the proportions of
+#' cell types in each sample, with intervals, and compare groups of samples.
+#'
+#' `weights` are then the mean of the samples' weights, each sample counted by its cells: those of a cell drawn from all cells. They serve
+#' wherever no sample is named. A list with a single sample is fitted in the same way; for a plain mixture give the matrix itself.
+#'
+#' In the first half of the warm-up (at least one sweep) all samples are one, with all moves; splits and joins are made there only,
+#' since they are steps of the mixture of one sample. In the sweeps after that labels are still exchanged.
+#' A sweep of several samples takes up to a fifth longer than one of a single sample if cells of a sample lie together, and up to two fifths where they are
+#' mixed (`bench/mixture-samples.R`). Beyond the data, 8 bytes a cell are needed for the samples, and kept weights take \eqn{8 k} bytes a draw for each sample.
+#'
+#' Where samples should have nothing in common, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`, or on several processes
+#' with package future.apply: `future::plan("multisession"); future.apply::future_lapply(samples, dp_mixture, seed = 1, threads = 1,
+#' future.seed = NULL)`. The components of such fits have nothing to do with each other.
+#'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class
-#'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`.
+#'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`; or a list of such matrices, data frames or frames, one for each
+#'   sample, with the same columns. The names of the list are those of the samples.
 #' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
 #'   many components. May exceed the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: Bayesian EM, see below.
@@ -72,6 +91,8 @@
 #' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`,
 #'   `"labels"`. Prediction needs the first three. Not for `method = "bem"`, which keeps these three of the last step.
 #' @param markers columns of `x` to use, by name or number; `NULL` for all.
+#' @param sample the sample of each cell: a vector or factor with an entry for each cell, in any order, or the name of a column of `x`, which is then
+#'   no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`, and otherwise one sample. `FALSE`: one sample in any case.
 #' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
 #' @param cofactor of the arcsinh transformation: one number, or one per marker. An error where it
 #'   is given without `transform = "arcsinh"`.
@@ -106,7 +127,8 @@
 #'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as `keep` names them;
 #'     `concentration` (D x C); and the parts of the prior that are learned, `prior_mean`
 #'     (p x D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale`
-#'     (p x p x D x C).}
+#'     (p x p x D x C). With several samples also `sample_weights` (k x samples x D x C, with `weights`) and
+#'     `sample_concentration` (D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the
 #'     parameters of each sweep, with the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the
 #'     parameters.}
@@ -118,6 +140,7 @@
 #'   \item{prior}{the prior, with the parts that were set from the data. It is printed in the data's
 #'     units; its elements are in the units of the sampler, (x - `prior$center`) / `prior$unit`. As the
 #'     `prior` of another fit it means the same in the data's units.}
+#'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` where there is one.}
 #'   \item{components, chains, iter, warmup, thin, keep, method, moves, seed, backend, precision, threads,
 #'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
 #'     `elapsed` is in seconds, `x` is the matrix of cells that was fitted.}
@@ -154,11 +177,14 @@
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture modelling. Technical
 #' report, Department of Statistical Science, Duke University.
 #'
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
+#' Statistical Association* **101**, 1566-1581.
+#'
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
 #' Understanding GPU programming for statistical computation: studies in massively
 #' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
 #' **19**, 419-438.
-#' @seealso [dp_prior()], [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
+#' @seealso [dp_prior()], [type_proportions()] for several samples, [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
 #' @examples
 #' # Three populations in two markers.
 #' set.seed(1)
@@ -168,6 +194,10 @@
 #' fit <- dp_mixture(x, components = 8, iter = 200, threads = 2)
 #' fit
 #' table(population, predict(fit))
+#' # Two samples with the same components.
+#' half <- rep(c("one", "two"), each = 1000)
+#' both <- dp_mixture(x, components = 8, iter = 100, sample = half, threads = 2)
+#' round(apply(both$draws$sample_weights, 1:2, mean), 2)
 #'
 #' # The best of three modes of the posterior, and a sampler that starts from it.
 #' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
@@ -176,7 +206,7 @@
 #' @export
 dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = 1,
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
-                       keep = c("weights", "means", "covariances"), markers = NULL,
+                       keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL,
                        precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., tolerance = 1e-5,
@@ -186,7 +216,9 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   if (!missing(cofactor) && transform == "none") {
     stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
   }
-  data <- as_marker_matrix(x, markers, transform, cofactor)
+  given <- read_samples(x, sample, markers)
+  data <- as_marker_matrix(given$x, given$markers, transform, cofactor)
+  sample <- check_samples(given$sample, nrow(data$x))
   if (length(data$markers) > max(100, nrow(data$x))) {
     warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
   }
@@ -212,6 +244,9 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every, list(markers = markers))
   unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
   prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
+  if (is.null(sample)) {
+    prior["sample_concentration"] <- list(NULL)
+  }
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
 
@@ -219,7 +254,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
     keep = keep, seed = seed, method = method, moves = moves, backend = run$backend,
     precision = precision, threads = run$threads, prior = prior, markers = data$markers,
-    rows = nrow(data$x), center = unname(data$mean), scale = unname(unit), transform = data$transform,
+    rows = nrow(data$x), samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
     x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")
   fit$probe <- fit$x[probe_rows(fit$rows), , drop = FALSE]
@@ -235,12 +270,12 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   chain <- 0
   fit <- start_chains(fit, function(key) {
     chain <<- chain + 1
-    list(
+    c(list(
       merge = if (merge > 0) merge + 1 else 0,
       statistics = start(key, chain),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
       prior = compiled_prior(prior)$values
-    )
+    ), if (!is.null(fit$samples)) sample_state(fit, merge))
   })
   advance_chains(fit, iter, mixture_sampler, run, progress, threads, checkpoint)
 }
@@ -255,6 +290,9 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, check
   }
   if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
+  }
+  if (!is.null(fit$samples) && !(is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples)))) {
+    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
   }
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   continue_chains(fit, iter, if (is_bem(fit)) bem_sampler else mixture_sampler, backend, threads, progress, checkpoint)

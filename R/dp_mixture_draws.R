@@ -9,7 +9,7 @@
 #' (whose stick-breaking prior does depend on the order of the components),
 #' `concentration`, `occupied` (components that hold cells) and `log_density[1]` to
 #' `log_density[5]` (of the mixture, at the five rows of `fit$probe`), and the parts
-#' of the prior that are learned: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`. With
+#' of the prior that are learned: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`, and `sample_concentration` of several samples. With
 #' `components = TRUE` also `weight[j]` and `mean[j,marker]`, if the fit kept them;
 #' component `j` need not be the same population in all draws.
 #'
@@ -42,7 +42,7 @@ array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
   sweeps <- kept_sweeps(fit)
   parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
-  for (name in intersect(c("prior_mean_scale", "prior_df"), names(fit$draws))) {
+  for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(fit$draws))) {
     parts[[name]] <- fit$draws[[name]]
   }
   for (j in seq_len(NROW(fit$draws$prior_mean))) {
@@ -206,10 +206,11 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
   # 2^24 probabilities at a time: 128 MB.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
     some <- cells_in(cells, slice)
-    part <- evaluate_mixture(x, reference, some, "prob", run)
+    sample <- if (is.null(data)) x$sample[slice]
+    part <- evaluate_mixture(x, reference, some, "prob", run, sample)
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
-    density[slice] <- mean_log_density(x, used, some, run)
+    density[slice] <- mean_log_density(x, used, some, run, sample)
   }
   cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density)
 }

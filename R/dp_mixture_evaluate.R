@@ -38,14 +38,14 @@ evaluate_cells <- function(fit, cells, run, use) {
   evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
 }
 
-# Class, log density or probabilities of the cells under one mixture.
-evaluate_mixture <- function(fit, mixture, cells, what, run) {
-  evaluate_cells(fit, cells, run, function(evaluate) evaluate(mixture, what)[[what]])
+# Class, log density or probabilities of the cells under one mixture. `sample`: from sample_of_cells().
+evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
+  evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
 # The log of the mean of the density over the draws that `used` lists.
-mean_log_density <- function(fit, used, cells, run) {
-  evaluate_cells(fit, cells, run, function(evaluate) {
+mean_log_density <- function(fit, used, cells, run, sample = NULL) {
+  evaluate_sampled(fit, cells, sample, run, function(evaluate) {
     top <- rep(-Inf, nrow(cells))
     total <- numeric(nrow(cells))
     for (i in seq_len(nrow(used))) {

@@ -19,12 +19,13 @@ kept_sweeps <- function(fit) {
   fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
 }
 
-# One draw: weights (k), means (k x p) and covariances (p x p x k).
+# One draw: weights (k), means (k x p) and covariances (p x p x k); sample_weights (k x samples) where there are several.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components
   p <- length(fit$markers)
   list(
     weights = fit$draws$weights[, draw, chain],
+    sample_weights = if (!is.null(fit$draws$sample_weights)) matrix(fit$draws$sample_weights[, , draw, chain], k),
     means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
     covariances = array(fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL))
   )
@@ -68,8 +69,9 @@ elapsed_words <- function(elapsed) {
 fit_words <- function(fit) {
   sweeps <- nrow(fit$log_likelihood)
   c(
-    sprintf("Dirichlet-process mixture of Gaussians: %s x %s, up to %s",
-      count_words(fit$rows, "cell"), count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
+    sprintf("Dirichlet-process mixture of Gaussians: %s%s x %s, up to %s",
+      count_words(fit$rows, "cell"), if (is.null(fit$samples)) "" else paste(" of", count_words(length(fit$samples), "sample")),
+      count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, %s precision, seed %s",
       count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), whole_words(fit$warmup),
       if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
@@ -182,11 +184,11 @@ print.dp_mixture <- function(x, ...) {
 # What was learned of the prior: for each number its mean and the middle 90% of its draws.
 # NULL where nothing was learned, or no draw was kept.
 learned_table <- function(fit) {
-  if (!length(fit$prior$learn) || !count_kept(fit)) {
+  if (!count_kept(fit)) {
     return(NULL)
   }
   draws <- fit$draws
-  parts <- list(mean_scale = draws$prior_mean_scale, df = draws$prior_df)
+  parts <- list(mean_scale = draws$prior_mean_scale, df = draws$prior_df, sample_concentration = draws$sample_concentration)
   for (j in seq_along(fit$markers)) {
     if (!is.null(draws$prior_mean)) {
       parts[[sprintf("mean[%s]", fit$markers[[j]])]] <- draws$prior_mean[j, , ]

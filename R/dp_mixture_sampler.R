@@ -14,17 +14,18 @@ mixture_sampler <- function(fit) {
     prior_mean_scale = stored(),
     prior_df = stored(),
     prior_scale = stored(c(p, p), names = list(markers, markers)),
-    concentration = stored()
+    concentration = stored(),
+    sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+    sample_concentration = stored()
   )
+  sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) "sample_weights", "sample_concentration")
   list(
     traces = list(
       log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
-    draws = parts[c(fit$keep, learned_names(fit), "concentration")],
-    open = function(run) {
-      native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), fit$moves, run)
-    },
+    draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)],
+    open = function(run) open_fit(fit, run),
     close = function(session) .Call(C_mixture_close, session),
     step = mixture_step(fit),
     finish = function(fit) {
@@ -50,6 +51,9 @@ mixture_step <- function(fit) {
     state$concentration <- slice$concentration
     state$sizes <- slice$sizes
     state$prior <- slice$prior
+    if (!is.null(fit$samples)) {
+      state[c("sample_sizes", "log_share", "sample_concentration")] <- slice[c("sample_sizes", "log_share", "sample_concentration")]
+    }
     traces <- list(
       log_likelihood = slice$log_likelihood + jacobian[["rows"]],
       log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
@@ -64,6 +68,9 @@ mixture_step <- function(fit) {
 # The last draw of a slice in the data's units.
 kept_draw <- function(fit, slice) {
   draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
+  if (!is.null(fit$samples)) {
+    draw <- c(draw, list(sample_weights = exp(slice$sample_log_weight), sample_concentration = slice$sample_concentration))
+  }
   if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior)) else draw
 }
 
@@ -81,6 +88,7 @@ compiled_prior <- function(prior) {
   list(
     values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
     concentration = prior$concentration,
+    sample_concentration = prior$sample_concentration,
     floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
     hyper = if (length(prior$learn)) resolve_hyperprior(prior)
   )

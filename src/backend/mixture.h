@@ -18,6 +18,9 @@ typedef struct wb_mixture_data {
   const double *inverse_scale; /* columns */
   wb_precision precision;      /* in which log densities and weights are computed */
   int keep_labels;             /* whether the labels drawn last are kept, which pairs need */
+  int32_t samples;             /* how many samples the rows come from, each with weights of its own */
+  const int32_t *sample;       /* rows: the sample of each, from 0, in any order; NULL: they are one. Must outlive
+                                * the session */
 } wb_mixture_data;
 
 /* Components in the scaled units, p being the columns. With Sigma = L L' and
@@ -113,12 +116,12 @@ typedef struct wb_mixture_functions {
    * parameters, and to sum the rows of each component. The draw of row i depends on (key,
    * iteration, i) alone. Until finish_labels() is called add_precisions() and measure() may be, and
    * no other function.
-   *   log_weight  components
+   *   log_weight  samples x components, those of a sample side by side
    *   labels      one for each row, from 0, by the end of finish_labels(); or NULL */
   int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
                      int32_t *labels, wb_message *message);
   /* Waits for the labels and the statistics.
-   *   sizes           components: how many rows were drawn to each
+   *   sizes           samples x components: how many rows of each sample were drawn to each component
    *   log_likelihood  the sum over rows of the log mixture density in scaled units, each
    *                   density lowered by its part of the floor */
   int (*finish_labels)(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message);

@@ -28,6 +28,11 @@ typedef enum wb_purpose {
   WB_PURPOSE_ANCHOR = 30,          /* rows from which a split starts [row] */
   WB_PURPOSE_HALF = 31,            /* the half of a row, a block for each step [row] */
 
+  WB_PURPOSE_SAMPLE_TABLES = 32,   /* tables of a component in a sample [sample x components + component] */
+  WB_PURPOSE_SAMPLE_STICK = 33,    /* auxiliary variables of a sample [sample] */
+  WB_PURPOSE_SAMPLE_CONCENTRATION = 34, /* a [0] */
+  WB_PURPOSE_SAMPLE_WEIGHT = 35,   /* pi_s [sample x components + component] */
+
   /* Sums of discrete random variables */
   WB_PURPOSE_PMF = 64, /* draws of a pmf [position] */
 

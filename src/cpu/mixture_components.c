@@ -31,7 +31,8 @@ int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t component
                                   wb_message *message) {
   const size_t k = (size_t)components, p = (size_t)session->data.columns, triangle = wb_packed_size((int)p);
   if (session->components != components) {
-    const size_t bytes = k * (WB_MIXTURE_STATISTICS(p) + 3 * p + triangle + 3) * sizeof(double);
+    const size_t table = session->data.sample ? (size_t)session->data.samples * k : 0;
+    const size_t bytes = (k * (WB_MIXTURE_STATISTICS(p) + 3 * p + triangle + 3) + table) * sizeof(double) + table * sizeof(int64_t);
     free(session->memory);
     session->components = 0;
     session->memory = malloc(bytes);
@@ -45,6 +46,8 @@ int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t component
     session->log_determinant = session->pull + k * p;
     session->floor_trace = session->log_determinant + k;
     session->log_constant = session->floor_trace + k;
+    session->share = table > 0 ? session->log_constant + k : NULL;
+    session->sizes = table > 0 ? (int64_t *)(session->log_constant + k + table) : NULL;
   }
   return wb_cpu_mixture_set_statistics(session, 0, components, statistics, message);
 }

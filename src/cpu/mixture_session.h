@@ -1,4 +1,4 @@
-/* A mixture session of the processor: rows (mixture.c) and components
+/* A mixture session of the processor: rows (mixture.c, mixture_pairs.c) and components
  * (mixture_components.c). */
 #ifndef WB_CPU_MIXTURE_SESSION_H
 #define WB_CPU_MIXTURE_SESSION_H
@@ -15,6 +15,8 @@ struct wb_mixture_session {
   double *statistics; /* components x WB_MIXTURE_STATISTICS(columns) */
   double *mean, *offset, *factor, *pull; /* see wb_component */
   double *log_determinant, *floor_trace, *log_constant; /* components */
+  void *share;           /* samples x components, doubles or floats: see set_constants(); NULL without samples */
+  int64_t *sizes;        /* samples x components: rows of the labels drawn last; NULL without samples */
   double log_likelihood; /* of the labels drawn last */
 };
 

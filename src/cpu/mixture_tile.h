@@ -95,10 +95,10 @@ static void REAL_NAME(mixture_load)(const double *restrict x, double center, dou
 }
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
-static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, uint64_t row,
+static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const uint64_t *restrict row,
                                         uint32_t group, REAL *restrict uniform) {
   for (int l = 0; l < MIXTURE_TILE; l++) {
-    const uint64_t element = row + (uint64_t)l;
+    const uint64_t element = row[l];
     uint64_t first, second;
     wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, element),
                    iteration, &first, &second);
@@ -137,10 +137,11 @@ static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
 
 /* Draws the component of each row of the tile: label[l], as a REAL, and the log
  * of the sum of its weights. x is p x MIXTURE_TILE; coefficients hold
- * mixture_coefficients(p) values a component. */
-static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients,
-                                    const REAL *restrict x, uint64_t key, uint32_t iteration,
-                                    uint64_t first_row, REAL *restrict label,
+ * mixture_coefficients(p) values a component. share, if it is not NULL, is added to the components' log
+ * weights; with `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's rows. */
+static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients, const REAL *restrict share,
+                                    const int64_t *restrict place, const REAL *restrict x, uint64_t key, uint32_t iteration,
+                                    const uint64_t *restrict row, REAL *restrict label,
                                     REAL *restrict log_sum) {
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
@@ -150,6 +151,10 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
   REAL_NAME(begin_rows)(largest, total, label);
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
     const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
+    for (int j = 0; share && !place && j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[base + j];
+    for (int j = 0; share && place && j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[place[l] + base + j];
 
     for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
     for (int j = 1; j < count; j++)
@@ -173,7 +178,7 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
     const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
     if (block / REAL_UNIFORMS != drawn) {
       drawn = block / REAL_UNIFORMS;
-      REAL_NAME(mixture_uniforms)(key, iteration, first_row, drawn, uniform);
+      REAL_NAME(mixture_uniforms)(key, iteration, row, drawn, uniform);
     }
     const REAL *u = uniform + block % REAL_UNIFORMS * MIXTURE_TILE;
     for (int l = 0; l < MIXTURE_TILE; l++) {

@@ -19,6 +19,7 @@
 
 #include "cuda/mixture_session.cuh"
 #include "cuda/mixture_pairs.cuh"
+#include "cuda/mixture_samples.cuh"
 #include "cuda/mixture_sums.cuh"
 
 namespace {
@@ -308,6 +309,8 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
   wb::mixture_workspace &w = s->work;
   if (status == WB_OK)
     status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(w.coefficients.address()), message);
+  if (status == WB_OK) status = wb::send_shares<Real>(s, log_weight, message);
+  const Real *const share = s->data.sample == nullptr ? nullptr : reinterpret_cast<const Real *>(s->room.share);
   for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
     const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
     int32_t *const drawn = s->data.keep_labels ? w.keys.data() + first * WB_LEAF_ROWS : w.labels.data();
@@ -319,7 +322,8 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
     shape.threads = dim3(wb::MIXTURE_THREADS);
     shape.stream = s->stream.get();
     status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
-                        static_cast<const Real *>(w.coefficients.address()), k, key, iteration,
+                        static_cast<const Real *>(w.coefficients.address()), k, share,
+                        share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), key, iteration,
                         static_cast<uint64_t>(first) * WB_LEAF_ROWS, rows, drawn,
                         static_cast<Real *>(w.log_sums.address()));
     if (status == WB_OK && labels != nullptr)
@@ -327,6 +331,7 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
                                              cudaMemcpyDeviceToHost, s->stream.get()),
                              "fetching labels", message);
     if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->room.at.statistics, message);
+    if (status == WB_OK) status = wb::count_samples(s, drawn, first, count, message);
   }
   return status;
 }
@@ -543,6 +548,7 @@ int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message 
   if (status == WB_OK)
     status = wb::status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
                            "sending units to the device", message);
+  if (status == WB_OK) status = wb::open_samples(s, message);
   if (status != WB_OK) return status;
   return data->precision == WB_SINGLE ? settle_rows<float>(s, message) : settle_rows<double>(s, message);
 }

@@ -5,6 +5,7 @@
  * stream of their own. The twin of cpu/mixture_components.c.
  */
 #include "cuda/mixture_components.cuh"
+#include "cuda/mixture_samples.cuh"
 #include "cuda/mixture_session.cuh"
 
 namespace wb {
@@ -35,7 +36,8 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   mixture_room &room = s->room;
   const uint64_t k = static_cast<uint64_t>(components), p = static_cast<uint64_t>(s->data.columns);
   const uint64_t node = node_size(s, components), work = wb_component_work_size(s->data.columns);
-  const uint64_t fixed = node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
+  const uint64_t table = sample_table(s, components);
+  const uint64_t fixed = 2 * table + node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
   uint64_t left = 0;
   room.release();
   int status = memory_left(s->memory_limit, s->held(), &left, message);
@@ -44,9 +46,9 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   if (least > left) return lacks_memory(s, components, least, left, message);
   uint64_t blocks = smaller(SMALL_BYTES, left / 8) / (work * sizeof(double));
   blocks = larger<uint64_t>(1, smaller(smaller(blocks, k), MOST_BLOCKS));
-  const uint64_t sent = law_size(s, k) + k + question_size(s);
+  const uint64_t sent = law_size(s, k) + k + question_size(s) + table;
   status = room.memory.allocate(fixed + blocks * work, "the components", message);
-  if (status == WB_OK) status = room.mail.allocate(sent + larger(node, answer_size(s, k)), "the components", message);
+  if (status == WB_OK) status = room.mail.allocate(sent + larger(table, larger(node, answer_size(s, k))), "the components", message);
   if (status != WB_OK) {
     room.release();
     return status;
@@ -75,10 +77,13 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   room.question = take(question_size(s));
   room.answer = take(answer_size(s, k));
   room.work = take(blocks * work);
+  room.share = take(table);
+  room.counts = reinterpret_cast<sample_count *>(take(table));
   next = room.mail.data();
   room.sent_law = take(law_size(s, k));
   room.sent_weight = take(k);
   room.sent_question = take(question_size(s));
+  room.sent_share = take(table);
   room.fetched = next;
   /* Answers are fetched together, those too that were not asked for. */
   return status_of(cudaMemsetAsync(room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
@@ -248,8 +253,9 @@ int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, 
   if (status == WB_OK) status = fetch(s, s->stream, room.answer, 2 * k + 1, message);
   if (status == WB_OK) status = all_drawn(room.fetched + k, room.count, message);
   if (status != WB_OK) return status;
-  put(sizes, room.fetched, k);
   *log_likelihood = room.fetched[2 * k];
+  if (s->data.sample != nullptr) return fetch_samples(s, sizes, message);
+  put(sizes, room.fetched, k);
   return WB_OK;
 }
 
@@ -267,7 +273,11 @@ template <typename Real>
 int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
-  put(room.sent_weight, log_weight, k);
+  /* The weights of several samples are added to each row: send_shares(). */
+  if (s->data.sample == nullptr)
+    put(room.sent_weight, log_weight, k);
+  else
+    std::memset(room.sent_weight, 0, k * sizeof(double));
   const int status = send(s->stream, room.at.log_weight, room.sent_weight, k, message);
   if (status != WB_OK) return status;
   launch_shape shape;

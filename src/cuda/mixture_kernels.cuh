@@ -46,8 +46,8 @@ struct mixture_components {
 template <typename Real>
 struct mixture_draw_kernel {
   int order, rows;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, uint64_t key, uint32_t iteration,
-                 uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum);
+  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
+                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum);
 };
 template <typename Real>
 struct mixture_evaluate_kernel {

@@ -1,5 +1,5 @@
 /* Rows of pairs of components, for split and merge moves (mixture/split_merge.c): the kernels
- * whose loops on the processor are in cpu/mixture.c. Every row knows its component by
+ * whose loops on the processor are in cpu/mixture_pairs.c. Every row knows its component by
  * the sorted key of its leaf that the last draw left (see mixture_sums.cuh), so that
  * threads of a warp mostly share a pair. What is added or compared across rows are whole
  * numbers: atomic operations in any order give the same result.

@@ -89,6 +89,10 @@ struct mixture_workspace {
   }
 };
 
+/* Rows of a sample with a label. */
+typedef unsigned long long sample_count;
+static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
+
 /* The components: what they are made of in one piece of device memory, and what travels
  * between it and the host in one of page-locked memory. */
 struct mixture_room {
@@ -99,6 +103,9 @@ struct mixture_room {
   mixture_components at = {};
   /* Each of these is on the device what `sent` or `fetched` is on the host. */
   double *law = nullptr, *question = nullptr, *answer = nullptr, *work = nullptr;
+  /* samples x components: log weights, as the kernels read them, and counts of rows. */
+  double *share = nullptr, *sent_share = nullptr;
+  sample_count *counts = nullptr;
   double *sent_law = nullptr, *sent_weight = nullptr, *sent_question = nullptr, *fetched = nullptr;
 
   void release() {
@@ -119,6 +126,7 @@ struct wb_mixture_session {
   wb::stream side; /* for questions about the components, while the other draws labels */
   wb::event drawn; /* the components */
   wb::device_array<double> units; /* centers, then inverse scales */
+  wb::device_array<int32_t> sample; /* rows, if they are of several samples */
   wb::device_bytes x;             /* all leaves, if they stay on the device */
   bool resident = false;
   /* Rows are sent to the device through two buffers: one is filled while the other is
@@ -137,7 +145,7 @@ struct wb_mixture_session {
   /* Bytes of a leaf, raw and scaled. */
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t held() const { return units.bytes() + x.bytes() + raw.bytes() + work.bytes() + room.memory.bytes(); }
+  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + raw.bytes() + work.bytes() + room.memory.bytes(); }
   /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {
     return wb::smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;

@@ -1,7 +1,7 @@
 /* What happens to rows before and after their components are drawn: they are scaled on
  * their way to the device, the sufficient statistics of each leaf of rows are added in
  * the order of the rows, and those of the leaves by a binary tree. The twins on the
- * processor are in cpu/mixture.c and numeric/reduction_tree.h. There are no atomic
+ * processor are in cpu/mixture_sums.c and numeric/reduction_tree.h. There are no atomic
  * additions: every number is added by one thread, in an order that does not depend on
  * the launch.
  */

@@ -89,7 +89,9 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
 }
 
 /* Draws the component of each of `rows` rows and gives the log of the sum of its
- * weights. first_row is the number of the first.
+ * weights. first_row is the number of the first. share, if it is not NULL, is samples x components: what is
+ * added to the log weights in a row of this sample. It is added to the finished weights of a block of components,
+ * so that where there is none one branch of all threads for sixteen components is all that this costs.
  *
  * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2
  * multiply-adds, where p is rounded up to the next order that has a kernel, and about 25
@@ -117,8 +119,8 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
  * another, and the next row of the triangle gives as many again. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
-    mixture_draw(const Real *x, int p, const Real *coefficients, int components, uint64_t key, uint32_t iteration,
-                 uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
+    mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
+                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
   typedef precise<Real> as;
   __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
   mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, 0, rows);
@@ -128,6 +130,22 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
     Real top[R] = {};
     tile.weigh(base, count, [&](int j, int v, Real weight) { top[v] = j == 0 || weight > top[v] ? weight : top[v]; });
+    if (share != nullptr) {
+      WB_ROLLED
+      for (int v = 0; v < R; v++) { /* short code, like the end of the kernel */
+        const int64_t i = row_of_thread(R, v);
+        const Real *const own = share + static_cast<size_t>(sample[i < rows ? i : rows - 1]) * static_cast<size_t>(components) + base;
+        Real highest = 0;
+        WB_ROLLED
+        for (int j = 0; j < count; j++) {
+          const Real weight = tile.weight(j, v) + own[j];
+          tile.weight(j, v) = weight;
+          highest = j == 0 || weight > highest ? weight : highest;
+        }
+        WB_UNROLL
+        for (int u = 0; u < R; u++) top[u] = u == v ? highest : top[u];
+      }
+    }
     bool matters = false;
     WB_UNROLL
     for (int v = 0; v < R; v++) matters |= top[v] > seen.largest[v] - as::negligible;

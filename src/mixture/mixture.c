@@ -29,6 +29,7 @@ void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t
   const size_t k = (size_t)components, p = (size_t)columns;
   state->components = components;
   state->columns = columns;
+  state->samples = NULL;
   state->statistics = memory;
   state->mean = state->statistics + k * WB_MIXTURE_STATISTICS(columns);
   state->offset = state->mean + k * p;
@@ -153,13 +154,22 @@ void wb_mixture_set_constants(wb_mixture_state *state) {
 int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                                wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves,
                                wb_message *message) {
-  for (int32_t j = 0; j < state->components; j++) state->source[j] = j;
+  wb_mixture_samples *samples = state->samples;
+  const int several = samples && iteration > samples->pooled;
+  double tables = 0;
+  if (several) wb_mixture_draw_tables(samples, state->sizes, key, iteration);
+  for (int32_t j = 0; j < state->components; j++) {
+    state->source[j] = j;
+    tables += state->sizes[j];
+  }
   if (moves) exchange_labels(state, key, iteration);
+  if (several) wb_mixture_exchange_samples(samples, state->source);
   const wb_mixture_law law = {prior->mean, prior->mean_scale, prior->df, prior->scale, prior->floor};
   const int status = backend->mixture->draw_components(session, &law, state->source, key, iteration, message);
   if (status != WB_OK) return status;
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
+  if (samples) wb_mixture_draw_samples(samples, tables, state->log_weight, key, iteration);
   return WB_OK;
 }
 
@@ -179,7 +189,8 @@ int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *sessio
                            wb_message *message) {
   int status = wb_mixture_draw_parameters(backend, session, prior, state, key, iteration, moves, message);
   if (status == WB_OK)
-    status = backend->mixture->draw_labels(session, state->log_weight, key, iteration, labels, message);
+    status = backend->mixture->draw_labels(session, state->samples ? state->samples->log_weight : state->log_weight, key,
+                                           iteration, labels, message);
   if (status == WB_OK && prior->hyper)
     status = wb_mixture_learn_prior(backend, session, prior->hyper, prior, state, key, iteration, message);
   return status;
@@ -187,7 +198,10 @@ int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *sessio
 
 int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                             double *log_likelihood, wb_message *message) {
-  return backend->mixture->finish_labels(session, state->sizes, log_likelihood, message);
+  wb_mixture_samples *samples = state->samples;
+  const int status = backend->mixture->finish_labels(session, samples ? samples->sizes : state->sizes, log_likelihood, message);
+  if (status == WB_OK && samples) wb_mixture_add_samples(samples, state->sizes);
+  return status;
 }
 
 double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_state *state, const double *root,
@@ -213,6 +227,7 @@ int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session,
   double *scaled = state->workspace, *root = scaled + triangle;
   const wb_team alone = {0, 1};
   *log_prior = prior->hyper ? wb_mixture_log_hyperprior(prior->hyper, prior, state) : 0;
+  if (state->samples) *log_prior += wb_mixture_log_samples(state->samples);
   for (size_t i = 0; i < triangle; i++) scaled[i] = prior->df * prior->scale[i];
   const int is_proper = wb_component_factor_scale(alone, p, scaled, root);
   const wb_mixture_measures measures = {.log_determinant = state->log_determinant,

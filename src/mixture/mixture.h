@@ -52,6 +52,21 @@ typedef struct wb_mixture_prior {
 /* At how many points the density is computed at a time. */
 #define WB_MIXTURE_POINTS 8
 
+/* What a chain of several samples has beside (samples.c). The caller owns the memory. */
+typedef struct wb_mixture_samples {
+  int32_t samples, components;
+  uint32_t pooled;      /* up to this sweep all samples are one, pi_s = beta; at least 1, or `sizes` and log_share are
+                         * those of the sweep before */
+  int together;         /* whether they were one in the last sweep */
+  double shape, rate;   /* > 0: a ~ Ga(shape, rate) */
+  double concentration; /* a */
+  double *sizes;        /* samples x components: rows of each sample in each component */
+  double *log_share;    /* components: log beta */
+  double *log_weight;   /* samples x components: log pi_s */
+  double *rows;         /* samples */
+  double *shape_of;     /* components: a beta_j; working memory */
+} wb_mixture_samples;
+
 /* A chain's state and the parameters drawn last. The caller owns the memory. While a chain
  * runs, statistics and parameters are the session's; what is here are copies, made by
  * the functions below that say so. */
@@ -59,23 +74,46 @@ typedef struct wb_mixture_state {
   int32_t components, columns;
   double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns): a copy */
   double concentration;  /* alpha */
-  double *sizes;         /* components: how many rows each has */
+  double *sizes;         /* components: how many rows each has; while sticks of several samples are drawn, tables */
   int32_t *source;       /* components: which one each was before the last exchanges of labels */
   double *mean;          /* components x columns: mu, a copy */
   double *factor;        /* components x packed triangle: F with F' F = Sigma^-1, a copy */
   double *offset;        /* components x columns: F mu, of a mixture given by its moments */
-  double *log_weight;    /* components: log pi */
+  double *log_weight;    /* components: log pi; with several samples the log of their mean, weighted by rows */
   double *log_rest;      /* components: log(1 - v), 0 for the last */
   double *log_constant;  /* components: of the density */
   double *log_determinant, *distance, *trace; /* components: what was measured last */
   double *point_distance; /* components x WB_MIXTURE_POINTS: likewise */
   double *workspace;     /* three packed triangles and three vectors of columns */
+  wb_mixture_samples *samples; /* NULL: the rows are one sample */
 } wb_mixture_state;
 
 /* How many doubles a state points to; and its pointers set into a block of that size. */
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
                             double *memory);
+
+/* How many doubles the state of several samples points to; and its pointers set into such a block. */
+size_t wb_mixture_samples_size(int32_t samples, int32_t components);
+void wb_mixture_samples_place(wb_mixture_samples *samples, int32_t count, int32_t components, double *memory);
+
+/* Draws the tables of all samples and adds them up by component. */
+void wb_mixture_draw_tables(wb_mixture_samples *samples, double *tables, uint64_t key, uint32_t iteration);
+
+/* Puts the sizes in the order of the components after an exchange of labels. */
+void wb_mixture_exchange_samples(wb_mixture_samples *samples, const int32_t *source);
+
+/* Given log beta in log_weight and the number of tables, draws a and all pi_s, and leaves the log of their mean in
+ * log_weight. */
+void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double *log_weight, uint64_t key,
+                             uint32_t iteration);
+
+/* How many rows each component has in all samples together. */
+void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
+
+/* Log density of a, and of the logs of all pi_s given beta (their logs, since the density of a weight that is nearly
+ * zero is without bound); 0 while all samples are one. */
+double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
 /* Hands the state's statistics to a session, before the first of some sweeps. */
 int wb_mixture_begin(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,

@@ -85,7 +85,8 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
     if (status != WB_OK) break;
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1 && draw->sizes) memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
-    if (sweeps->spots && splits(iteration, sweeps->spots->data->rows))
+    /* Splits and joins change the components' rows, but not the sizes in each sample. */
+    if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) && splits(iteration, sweeps->spots->data->rows))
       status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, iteration < sweeps->merge,
                                       sweeps->key, iteration, message);
   }

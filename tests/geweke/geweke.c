@@ -65,22 +65,26 @@ typedef struct test_case {
   double share; /* of the sweeps asked for */
   int learned;  /* m, gamma, nu and Phi too */
   double floor;
+  int samples;
 } test_case;
 
 static const test_case cases[] = {
-  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0, 0},
-  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0, 0},
-  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0, 0},
-  {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1, 0},
-  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0, 0},
-  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0, 0},
-  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0},
-  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0, 0},
-  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0, 0},
-  {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1, 0},
-  {"k=3 p=2 floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 0, 0.15},
-  {"k=3 p=2 learned, floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 1, 0.15},
-  {"k=3 p=2 floor single", 8, 3, 2, 0, WB_SINGLE, 0.25, 0, 0.15},
+  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0, 0, 0},
+  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0, 0, 0},
+  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0, 0, 0},
+  {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1, 0, 0},
+  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0, 0, 0},
+  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+  {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1, 0, 0},
+  {"k=3 p=2 floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 0, 0.15, 0},
+  {"k=3 p=2 learned, floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 1, 0.15, 0},
+  {"k=3 p=2 floor single", 8, 3, 2, 0, WB_SINGLE, 0.25, 0, 0.15, 0},
+  {"k=3 p=2 2 samples", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, 2},
+  {"k=4 p=1 3 samples", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 3},
+  {"k=3 p=2 3 samples single", 8, 3, 2, 0, WB_SINGLE, 0.25, 1, 0, 3},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
@@ -88,7 +92,8 @@ static const test_case cases[] = {
  * to exist, scales such that components overlap without being alike. */
 static model case_model(const test_case *c) {
   model m = {.n = c->n, .k = c->k, .p = c->p, .shape = 5, .rate = 3, .learned = c->learned,
-             .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15, .floor = c->floor};
+             .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15, .floor = c->floor,
+             .samples = c->samples, .sample_shape = 5, .sample_rate = 2};
   m.component.mean_scale = 2;
   m.component.df = 12;
   for (int r = 0; r < c->p; r++) {
@@ -185,6 +190,32 @@ static void put_component_prior(functionals *f, const model *m, const point *at)
   put(f, prior->df * prior->mean_scale, "nu gamma", 0, 0);
 }
 
+static void put_samples(functionals *f, const model *m, const point *at) {
+  const int n = m->n;
+  const double a = at->sample_concentration;
+  double count[MOST_SAMPLES][MOST_COMPONENTS] = {{0}};
+  for (int i = 0; i < n; i++) count[i % m->samples][at->label[i]] += 1;
+  put_moments(f, a, "a", 0, 0);
+  put_moments(f, log(a), "log a", 0, 0);
+  put(f, a * at->alpha, "a alpha", 0, 0);
+  for (int s = 0; s < m->samples; s++)
+    for (int j = 0; j < m->k; j++) {
+      const double weight = exp(at->log_sample_weight[s][j]);
+      put_moments(f, weight, "pi%d.%d", s + 1, j + 1);
+      put(f, a * weight * weight, "a pi%d.%d^2", s + 1, j + 1);
+      put(f, weight * exp(at->log_weight[j]), "pi%d.%d beta", s + 1, j + 1);
+      put_moments(f, count[s][j], "n%d.%d", s + 1, j + 1);
+      put(f, count[s][j] * weight, "n%d.%d pi", s + 1, j + 1);
+      put(f, count[s][j] * a, "n%d.%d a", s + 1, j + 1);
+      put(f, count[s][j] * exp(at->log_weight[j]), "n%d.%d beta", s + 1, j + 1);
+      put(f, count[s][j] * at->mean[j][0], "n%d.%d mu", s + 1, j + 1);
+    }
+  put(f, count[0][0] * count[1][0], "n1.1 n2.1", 0, 0);
+  put(f, count[0][0] * count[1][1], "n1.1 n2.2", 0, 0);
+  put(f, exp(at->log_sample_weight[0][0] + at->log_sample_weight[1][0]), "pi1.1 pi2.1", 0, 0);
+  put(f, exp(at->log_sample_weight[0][0] + at->log_sample_weight[1][1]), "pi1.1 pi2.2", 0, 0);
+}
+
 static void put_data(functionals *f, const model *m, const point *at) {
   const int n = m->n, p = m->p, z = at->label[0];
   const double *x = at->x;
@@ -229,6 +260,7 @@ static void put_all(functionals *f, const model *m, const point *at) {
     put(f, at->log_determinant[0] * at->log_determinant[1], "log det1 log det2", 0, 0);
   }
   if (m->learned) put_component_prior(f, m, at);
+  if (m->samples > 0) put_samples(f, m, at);
   put_data(f, m, at);
   put_moments(f, at->log_likelihood, "log likelihood", 0, 0);
   put(f, at->log_prior, "log prior", 0, 0);
@@ -273,6 +305,8 @@ static int simulate_prior(const model *m, uint64_t seed, int chain, int length, 
 /* The state of the sampler and of its prior. */
 typedef struct sampler {
   wb_mixture_state state;
+  wb_mixture_samples samples;
+  double sample_memory[MOST_SAMPLES * (2 * MOST_COMPONENTS + 1) + 2 * MOST_COMPONENTS];
   wb_mixture_prior prior;
   wb_mixture_hyperprior hyper;
   double mean[MOST_COLUMNS], scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2];
@@ -296,6 +330,16 @@ static void sampler_open(const model *m, const point *at, double *memory, sample
                                 m->rate, s->floor, m->learned ? &s->hyper : NULL};
   wb_mixture_state_place(&s->state, m->k, p, memory);
   s->state.concentration = at->alpha;
+  if (m->samples == 0) return;
+  wb_mixture_samples_place(&s->samples, m->samples, m->k, s->sample_memory);
+  s->state.samples = &s->samples;
+  s->samples.pooled = 0;
+  s->samples.shape = m->sample_shape;
+  s->samples.rate = m->sample_rate;
+  s->samples.concentration = at->sample_concentration;
+  memcpy(s->samples.log_share, at->log_weight, (size_t)m->k * sizeof(double));
+  memset(s->samples.sizes, 0, (size_t)(m->samples * m->k) * sizeof(double));
+  for (int i = 0; i < m->n; i++) s->samples.sizes[i % m->samples * m->k + at->label[i]] += 1;
 }
 
 /* The sampler's state as the functionals see it. */
@@ -310,9 +354,11 @@ static void read_state(const model *m, const sampler *s, point *at) {
   at->component.mean_scale = s->prior.mean_scale;
   at->component.df = (int)s->prior.df;
   at->alpha = state->concentration;
+  at->sample_concentration = s->samples.concentration;
   for (int j = 0; j < m->k; j++) {
     const double *factor = state->factor + (size_t)j * wb_packed_size(p);
-    at->log_weight[j] = state->log_weight[j];
+    at->log_weight[j] = state->samples ? state->samples->log_share[j] : state->log_weight[j];
+    for (int i = 0; i < m->samples; i++) at->log_sample_weight[i][j] = s->samples.log_weight[i * m->k + j];
     at->log_rest[j] = state->log_rest[j];
     for (int r = 0; r < p; r++) {
       at->mean[j][r] = state->mean[j * p + r];
@@ -368,7 +414,9 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   generator_open(&g, seed, 1000 + (uint64_t)chain);
   prior_draw(m, &g, &at);
   sampler_open(m, &at, memory, &s);
-  const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1};
+  int32_t sample[MOST_ROWS];
+  for (int i = 0; i < m->n && m->samples > 0; i++) sample[i] = i % m->samples;
+  const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples, m->samples > 0 ? sample : NULL};
   wb_message message;
   long wrong = 0;
   for (int b = 0; b < BATCHES; b++) {
@@ -383,7 +431,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
       }
       wrong += wb_mixture_begin(backend, session, &s.state, &message) != WB_OK;
       /* Splits and joins leave no labels, but statistics: these go into a sweep of their own. */
-      if (c->moves) {
+      if (c->moves && m->samples == 0) {
         const double atom[4] = {0, 0.4, m->p - 1, -0.2};
         const wb_mixture_spots spots = {&data, 2, atom};
         wrong += wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,

@@ -116,7 +116,7 @@ plant 1 core/mixture_half.h 's/(log_probability - within)/log_probability/' "one
 # Labels and their sums
 plant 1 core/mixture_component.h 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 core/mixture_component.h 's/offset + noise\[r\];/offset;/' "offsets without the noise of the mean"
-plant 1 cpu/mixture_tile.h 's/const uint64_t element = row + (uint64_t)l/const uint64_t element = row/' "one uniform for all rows"
+plant 1 cpu/mixture_tile.h 's/const uint64_t element = row[l]/const uint64_t element = row[0]/' "one uniform for all rows"
 plant 1 cpu/mixture_tile.h 's/iteration, &first, &second/0, \&first, \&second/' "the same uniforms in every sweep"
 plant 9 cpu/mixture_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
 plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
@@ -138,7 +138,23 @@ plant 11 core/mixture_component.h '/value += n \* law->floor/d' "floor in the al
 plant 12 core/mixture_component.h 's/log_determinant) - 0.5 \* floor_trace/log_determinant)/' "floor in the covariances only"
 plant 12 core/mixture_component.h 's/value += n \* law->floor\[r\]/value += law->floor[r]/' "floor once for a component, not for each of its rows"
 plant 12 core/mixture_component.h 's/- 0.5 \* floor_trace/- floor_trace/' "trace of the floor without the half"
+# Several samples
+plant 14 cpu/mixture_tile.h 's/share\[place\[l\] + base/share[place[0] + base/' "weights of the first row's sample for the tile"
+plant 14 core/random_tables.h 's/) tables += 1.0;/) tables += 0.0;/' "one table for all rows of a sample"
+plant 14 core/random_tables.h 's/double bound = concentration + next - 1.0/double bound = concentration + next/' "tables opened as by the next customer"
+plant 14 core/random_tables.h 's/if (wb_stream_uniform(stream) \* (concentration + customer - 1.0) < bound) //' "customers kept whatever their probability"
+plant 14 mixture/samples.c 's/tables\[i % k\] += wb_draw_tables.*/tables[i % k] += s->sizes[i];/' "sticks from rows in place of tables"
+plant 14 mixture/samples.c 's/shape = s->shape + tables/shape = s->shape + tables + 1/' "shape of a too large by one"
+plant 14 mixture/samples.c 's/rate -= log_w;/;/' "rate of a without its auxiliary variables"
+plant 14 mixture/samples.c 's/shape -= wb_stream/shape += wb_stream/' "shape of a with the wrong sign"
+plant 14 mixture/samples.c 's/s->concentration + 1, s->rows/s->concentration, s->rows/' "auxiliary variables of shape a in place of a + 1"
+plant 14 mixture/samples.c 's/s->shape_of\[i % k\] + s->sizes\[i\])/1 + s->sizes[i])/' "weights of a sample that know nothing of the others"
+plant 14 mixture/mixture.c 's/if (several) wb_mixture_exchange_samples/if (0) wb_mixture_exchange_samples/' "an exchange leaves the sizes in the samples"
+plant 14 mixture/samples.c 's/memcpy(s->log_share, log_weight/memcpy(log_weight, s->log_share/' "shares that are never drawn again"
+plant 14 cpu/mixture.c 's/(int64_t)sample\[t->number\[l\]\] \* k/0/' "weights of the first sample for all rows"
+plant 14 cpu/mixture.c 's/t->count\[(size_t)session->data.sample\[t->number\[l\]\] \* k/t->count[0/' "rows of all samples counted for the first"
 # What is reported
+plant 14 mixture/samples.c 's/double sum = s->shape \* wb_log(s->rate).*/double sum = 0;/' "log prior without that of a"
 plant 1 mixture/mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
 
 echo "bound on |z| $bound; $sweeps sweeps of the first four cases, a quarter of the others"

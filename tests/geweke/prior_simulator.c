@@ -137,6 +137,42 @@ static double draw_gamma(int shape, generator *g) {
   return sum;
 }
 
+/* The log of a gamma of any shape: a beta of shapes f and 1 - f, f the fraction of the shape, by Johnk's
+ * method, times an exponential, and a sum of exponentials. In logs, since the fraction may be tiny. */
+static double draw_log_gamma(double shape, generator *g) {
+  const int whole = (int)shape;
+  const double fraction = shape - whole;
+  double log_part = -INFINITY;
+  while (fraction > 0) {
+    const double x = log(uniform(g)) / fraction, y = log(uniform(g)) / (1 - fraction);
+    const double top = x > y ? x : y, log_sum = top + log(exp(x - top) + exp(y - top));
+    if (log_sum > 0) continue;
+    log_part = x - log_sum + log(-log(uniform(g)));
+    break;
+  }
+  if (whole == 0) return log_part;
+  const double log_whole = log(draw_gamma(whole, g)), top = log_part > log_whole ? log_part : log_whole;
+  return top + log(exp(log_part - top) + exp(log_whole - top));
+}
+
+static void draw_sample_weights(const model *m, generator *g, point *at) {
+  at->sample_concentration = draw_gamma(m->sample_shape, g) / m->sample_rate;
+  for (int s = 0; s < m->samples; s++) {
+    double *weight = at->log_sample_weight[s], top = -INFINITY, total = 0;
+    for (int j = 0; j < m->k; j++) {
+      weight[j] = draw_log_gamma(at->sample_concentration * exp(at->log_weight[j]), g);
+      if (weight[j] > top) top = weight[j];
+    }
+    for (int j = 0; j < m->k; j++) total += exp(weight[j] - top);
+    for (int j = 0; j < m->k; j++) weight[j] -= top + log(total);
+  }
+}
+
+/* The log weight of component j in row i. */
+static double log_weight_of(const model *m, const point *at, int i, int j) {
+  return m->samples > 0 ? at->log_sample_weight[i % m->samples][j] : at->log_weight[j];
+}
+
 static void draw_component_prior(const model *m, generator *g, component_prior *prior) {
   const int p = m->p;
   double l[MOST_COLUMNS][MOST_COLUMNS], scale[MOST_COLUMNS][MOST_COLUMNS];
@@ -187,12 +223,14 @@ static void draw_parameters(const model *m, generator *g, point *at) {
     before += at->log_rest[j];
     draw_component(m, g, at, j);
   }
+  if (m->samples > 0) draw_sample_weights(m, g, at);
   point_complete(m, at);
 }
 
 /* With the data integrated out, the floor multiplies the density of the parameters by
  * (sum_j pi_j exp(log_factor_j))^n, at most 1: a draw from the prior is accepted with this
- * probability. Given the parameters, labels have weights pi_j exp(log_factor_j). */
+ * probability. Given the parameters, labels have weights pi_j exp(log_factor_j). Several samples have
+ * no floor. */
 void prior_draw(const model *m, generator *g, point *at) {
   const int n = m->n, k = m->k, p = m->p;
   double weight[MOST_COMPONENTS], total;
@@ -202,6 +240,10 @@ void prior_draw(const model *m, generator *g, point *at) {
     for (int j = 0; j < k; j++) total += weight[j] = exp(at->log_weight[j] + log_factor(m, at, j));
   } while (m->floor > 0 && uniform(g) > pow(total, n));
   for (int i = 0; i < n; i++) {
+    if (m->samples > 0) {
+      total = 0;
+      for (int j = 0; j < k; j++) total += weight[j] = exp(log_weight_of(m, at, i, j));
+    }
     double u = total * uniform(g), l[MOST_COLUMNS][MOST_COLUMNS], e[MOST_COLUMNS];
     int j = 0;
     while (j < k - 1 && (u -= weight[j]) > 0) j++;
@@ -235,7 +277,7 @@ double log_likelihood(const model *m, const point *at) {
   for (int i = 0; i < m->n; i++) {
     double density = 0;
     for (int j = 0; j < m->k; j++)
-      density += exp(at->log_weight[j] + log_factor(m, at, j) - 0.5 * m->p * log(2 * M_PI) - 0.5 * at->log_determinant[j] -
+      density += exp(log_weight_of(m, at, i, j) + log_factor(m, at, j) - 0.5 * m->p * log(2 * M_PI) - 0.5 * at->log_determinant[j] -
                      0.5 * distance(m->p, (double(*)[MOST_COLUMNS])at->precision[j], at->mean[j],
                                     at->x + i, m->n));
     sum += log(density);
@@ -264,6 +306,22 @@ static double log_hyperprior(const model *m, const component_prior *prior) {
   return sum + 0.5 * (q - p - 1) * invert(p, copy, inverse);
 }
 
+/* The samples' weights as logs, and a. */
+static double log_samples(const model *m, const point *at) {
+  const double a = at->sample_concentration;
+  double sum = m->sample_shape * log(m->sample_rate) + (m->sample_shape - 1) * log(a) - m->sample_rate * a;
+  int sign;
+  for (int i = 2; i < m->sample_shape; i++) sum -= log(i);
+  for (int s = 0; s < m->samples; s++) {
+    sum += lgamma_r(a, &sign);
+    for (int j = 0; j < m->k; j++) {
+      const double shape = a * exp(at->log_weight[j]);
+      sum += shape * at->log_sample_weight[s][j] - lgamma_r(shape, &sign);
+    }
+  }
+  return sum;
+}
+
 double log_prior(const model *m, const point *at) {
   const int p = m->p;
   const component_prior *prior = &at->component;
@@ -271,6 +329,7 @@ double log_prior(const model *m, const point *at) {
   double sum = m->shape * log(m->rate) + (m->shape - 1) * log(at->alpha) - m->rate * at->alpha;
   for (int i = 2; i < m->shape; i++) sum -= log(i);
   if (m->learned) sum += log_hyperprior(m, prior);
+  if (m->samples > 0) sum += log_samples(m, at);
   for (int j = 0; j < m->k; j++) {
     double trace = 0;
     for (int r = 0; r < p; r++)

@@ -12,6 +12,7 @@
 #define MOST_ROWS 16
 #define MOST_COMPONENTS 20
 #define MOST_COLUMNS 5
+#define MOST_SAMPLES 3
 
 /* What a component's mean and covariance are drawn from: nu is df. */
 typedef struct component_prior {
@@ -39,6 +40,10 @@ typedef struct model {
   double mean_scale_rate;
   int scale_df;
   double floor; /* of every column; see mixture/mixture.h */
+  int samples;  /* 0: weights are those of the sticks. Otherwise row i is of sample i % samples, whose weights are
+                 * Dirichlet(a beta), beta from the sticks, a ~ Ga(sample_shape, sample_rate) */
+  int sample_shape;
+  double sample_rate;
 } model;
 
 void component_prior_prepare(int p, component_prior *prior);
@@ -48,6 +53,7 @@ typedef struct point {
   component_prior component; /* the model's own, or learned */
   double alpha;
   double log_weight[MOST_COMPONENTS], log_rest[MOST_COMPONENTS];
+  double sample_concentration, log_sample_weight[MOST_SAMPLES][MOST_COMPONENTS];
   double mean[MOST_COMPONENTS][MOST_COLUMNS];
   double precision[MOST_COMPONENTS][MOST_COLUMNS][MOST_COLUMNS];
   int32_t label[MOST_ROWS];

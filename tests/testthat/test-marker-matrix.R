@@ -219,3 +219,18 @@ test_that("a name that two columns bear is refused where it is asked for", {
   expect_error(as_new_rows(x, list(markers = c("b", "a"))), "`newdata` has two columns named \"a\"", class = "warpbayes_error_input")
   expect_identical(as_marker_matrix(x, "b")$markers, "b")
 })
+
+test_that("the samples of a flowSet are those of the fit", {
+  define_cytometry_classes(globalenv())
+  values <- unname(cells(20))
+  frames <- list2env(list(after = flow_frame(values[1:5, ]), before = flow_frame(values[6:20, ]), none = flow_frame(values[0, ])))
+  set <- function(samples) {
+    new("flowSet", frames = frames, phenoData = new("annotation", data = data.frame(name = samples, row.names = samples)))
+  }
+  fit <- dp_mixture(set(c("before", "after")), components = 2, iter = 2, markers = c("CD4", "CD8"), threads = 2)
+  expect_identical(fit$samples, c("before", "after"))
+  expect_identical(fit$sample, rep(1:2, c(15, 5)))
+  expect_null(dp_mixture(set(c("before", "after")), components = 2, iter = 2, sample = FALSE, threads = 2)$samples)
+  expect_identical(dp_mixture(list(a = flow_frame(values), b = flow_frame(values)@exprs), components = 2, iter = 2, markers = 1:2, threads = 2)$samples, c("a", "b"))
+  expect_error(dp_mixture(set(c("before", "none")), iter = 2), "no cells in sample \"none\"", class = "warpbayes_error_input")
+})

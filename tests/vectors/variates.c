@@ -14,6 +14,7 @@
 
 #include "core/random_beta.h"
 #include "core/random_gamma_strips.h"
+#include "core/random_tables.h"
 #include "core/random_wishart.h"
 
 #define WB_DRAWS 1000000
@@ -260,6 +261,36 @@ static void check_dirichlet(double *draws, double *others, int n) {
   check_law("Dirichlet, third of (.5, 2, .01)", others, n, beta_cdf, third, 1);
 }
 
+/* Numbers of tables: moments of sums of independent events, and for few customers the
+ * probability of each number. */
+static void check_tables(double *draws, int n) {
+  const double cases[][2] = {{0.05, 1e6}, {0.5, 1000}, {1.3, 12}, {3, 20}, {40, 1e5}, {200, 100}};
+  char name[64];
+  for (size_t s = 0; s < sizeof cases / sizeof cases[0]; s++) {
+    const double c = cases[s][0], customers = cases[s][1];
+    double mean = 0.0, variance = 0.0, fourth = 0.0, law[16] = {1.0}, worst = 0.0;
+    snprintf(name, sizeof name, "tables of %g at %g", customers, c);
+    for (int i = 0; i < n; i++) draws[i] = wb_draw_tables(stream_for(i), c, customers);
+    for (int i = 0; i < (int)customers; i++) {
+      const double p = c / (c + i), v = p * (1.0 - p);
+      mean += p;
+      variance += v;
+      fourth += v * (1.0 - 6.0 * v);
+      for (int t = 15; t >= 0; t--) law[t] = law[t] * (1.0 - p) + (t > 0 ? law[t - 1] * p : 0.0);
+    }
+    check_moments(name, draws, n, mean, variance, fourth + 3.0 * variance * variance);
+    if (customers > 12) continue;
+    for (int t = 1; t <= 12; t++) {
+      double count = 0.0;
+      for (int i = 0; i < n; i++) count += draws[i] == t;
+      if (n * law[t] < 20) continue;
+      const double z = fabs(count - n * law[t]) / sqrt(n * law[t] * (1.0 - law[t]));
+      if (!(z <= worst)) worst = z;
+    }
+    report(name, "worst probability", worst, wb_worst_limit, 1);
+  }
+}
+
 /* Means and variances of all entries of W, and the law of its first and last
  * diagonal entry, chi-squared with df degrees of freedom. Fourth central
  * moments: 12 df^2 + 48 df on the diagonal, 3 df^2 + 6 df beside it. */
@@ -318,6 +349,7 @@ int main(void) {
   check_gamma_strips(draws, WB_DRAWS);
   check_beta(draws, draws + WB_DRAWS, WB_DRAWS);
   check_dirichlet(draws, draws + WB_DRAWS, WB_DRAWS);
+  check_tables(draws, WB_DRAWS / 4);
   for (int gram = 0; gram < 2; gram++) {
     check_wishart(gram, 3, 2.5, draws, draws + WB_DRAWS, WB_DRAWS / 4);
     check_wishart(gram, 8, 20.3, draws, draws + WB_DRAWS, WB_DRAWS / 10);
