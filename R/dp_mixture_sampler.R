@@ -102,14 +102,15 @@ unpack <- function(packed, p) {
   symmetric + t(symmetric) - diag(diag(symmetric), p)
 }
 
-# Log Jacobians from scaled units to the data's: of the cells, and of the
+# Log Jacobians from scaled units to the data's: of the cells' known values, and of the
 # components' means (1 for each marker) and covariances (p + 1) with the prior's mean
 # and scale where these are learned.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
+  rows <- if (anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
   learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
-  c(rows = -fit$rows * log_unit, parameters = -(fit$components * (p + 2) + learned) * log_unit)
+  c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }
 
 learned_names <- function(fit) {
