@@ -174,7 +174,7 @@ batches <- function(values, count = 50) {
 }
 
 test_that("one component has the posterior of data augmentation in plain R", {
-  sweeps <- if (on_cuda()) 1500 else 20000
+  sweeps <- if (on_cuda()) 1500 else 8000
   set.seed(5)
   x <- matrix(rnorm(60), 30) %*% matrix(c(1, 0.8, 0, 0.6), 2)
   x[1:10, 1] <- NA
@@ -188,7 +188,7 @@ test_that("one component has the posterior of data augmentation in plain R", {
     t(fit$draws$means[1, , , 1]), fit$draws$covariances[1, 1, 1, , 1], fit$draws$covariances[1, 2, 1, , 1],
     fit$draws$covariances[2, 2, 1, , 1]
   )
-  theirs <- augmentation(x, 6000, c(0.3, -0.2), 3, 4, matrix(c(1, 0.2, 0.2, 0.8), 2))[-(1:100), ]
+  theirs <- augmentation(x, 4000, c(0.3, -0.2), 3, 4, matrix(c(1, 0.2, 0.2, 0.8), 2))[-(1:100), ]
   a <- batches(ours)
   b <- batches(theirs)
   # Student's t of about 60 degrees of freedom; 10 comparisons: false alarms 1e-6.
@@ -268,4 +268,31 @@ test_that("a start from labels, transformed data and rounded channels take missi
   expect_true(any(find_atoms(fit)[1, ] == 1))
   expect_false(anyNA(find_atoms(fit)))
   expect_true(all(fit$prior$floor > 0))
+})
+
+test_that("a card with little memory makes tables a few at a time, and refuses rows that do not fit", {
+  skip_if(!on_cuda(), "not a graphics card")
+  x <- gappy(500, p = 6)
+  fit <- function(backend) draws_of(fit_gappy(x, components = 20, iter = 3, warmup = 1, backend = backend))
+  reference <- fit("cpu")
+  expect_identical(fit("cuda"), reference)
+  old <- options(warpbayes.device_memory = 6e5)
+  on.exit(options(old))
+  expect_identical(fit("cuda"), reference)
+  options(warpbayes.device_memory = 1.8e5)
+  expect_error(fit("cuda"), "with missing values all rows have to stay on the graphics card, and 0.10 MB for them cannot be had",
+    class = "warpbayes_error_memory"
+  )
+})
+
+test_that("samples and missing values go together", {
+  x <- gappy(if (on_cuda()) 90 else 400)
+  sample <- rep(c("one", "two", "two"), length.out = nrow(x))
+  fit <- fit_gappy(x, sample = sample, components = 17)
+  expect_true(all(is.finite(fit$log_posterior)))
+  expect_identical(draws_of(fit_gappy(x, sample = sample, components = 17, threads = 1)), draws_of(fit))
+  if (on_cuda()) {
+    expect_identical(draws_of(fit_gappy(x, sample = sample, components = 17, backend = "cpu")), draws_of(fit))
+  }
+  expect_false(anyNA(predict(fit, x, type = "prob", sample = sample, threads = 2)))
 })
