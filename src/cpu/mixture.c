@@ -163,7 +163,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
         keep_tile(session, ask, g, t->member + at, rows, t);
         at += rows;
       }
-    wb_cpu_missing_draw(session, ask->key, ask->iteration, leaf, t, ask->labels);
+    wb_cpu_missing_take(session, leaf, t, ask->labels);
   }
   double log_likelihood = 0;
   for (int l = 0; l < all; l++) log_likelihood += t->log_density[l];
@@ -194,8 +194,7 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
   set_constants(session, log_weight);
   void *packed;
-  int status = wb_cpu_missing_keep(session, message);
-  if (status == WB_OK) status = wb_cpu_missing_prepare(session, &allocation, message);
+  int status = wb_cpu_missing_draw(session, &allocation, key, iteration, message);
   if (status == WB_OK) status = wb_cpu_mixture_pack(session, &allocation, &packed, message);
   if (status != WB_OK) return status;
   const draw_request ask = {packed, key, iteration, labels};
@@ -226,10 +225,8 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;
   const int single = data->precision == WB_SINGLE;
   void *packed;
-  int status = wb_cpu_missing_prepare(session, parameters, message);
-  if (status == WB_OK) status = wb_cpu_mixture_pack(session, parameters, &packed, message);
+  int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
   if (status != WB_OK) return status;
-  const int64_t leaf = first / WB_LEAF_ROWS, end = session->missing ? (first + count + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS : leaf;
   const int threads = mixture_threads(session, k, count, tiles);
   int failed = 0;
 #pragma omp parallel num_threads(threads)
@@ -259,13 +256,12 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
         if (log_density) log_density[at + l] = tile_log_sum(data, &t, l);
       }
     }
-    /* Again those that lack values. */
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t i = leaf; i < end; i++) wb_cpu_missing_evaluate(session, i, first, count, labels, log_density, probability);
     wb_aligned_free(memory);
   }
   free(packed);
-  return failed ? wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0)) : WB_OK;
+  if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0));
+  /* Again those that lack values. */
+  return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
 }
 
 const wb_mixture_functions wb_cpu_mixture = {

@@ -155,7 +155,7 @@ plant 17 cpu/mixture_missing_row.h 's/for (int c = 0; c < r; c++) z = wb_fma/for
 plant 17 cpu/mixture_missing_row.h 's/WB_PURPOSE_MISSING, iteration, row/WB_PURPOSE_MISSING, iteration, 0/' "the same random numbers in every row"
 plant 19 cpu/mixture_missing_row.h 's/table + label % WB_MISSING_LANES +/table +/' "missing values of another component"
 plant 19 cpu/mixture_missing_row.h 's/share \&\& j < count; j++) weight/share \&\& j < 0; j++) weight/' "rows with missing values without the weights of their sample"
-plant 17 cpu/mixture_missing.c 's/to\[order\[c\]\] = m->value.*/to[order[c]] = 0;/' "splits with zeros for missing values"
+plant 17 cpu/mixture_missing.c 's/to\[order\[c\]\] = value\[c - observed\];/to[order[c]] = 0;/' "splits with zeros for missing values"
 plant 18 cpu/mixture_missing.c 's/\*out = parameters->log_constant\[j\];/*out = parameters->log_constant[j] + 0.5 * session->floor_trace[j];/' "no floor for rows with missing values"
 # What is reported
 plant 14 mixture/samples.c 's/double sum = s->shape \* wb_log(s->rate).*/double sum = 0;/' "log prior without that of a"
