@@ -587,6 +587,11 @@ void mixtures(const wb_backend *backend) {
       {70, 43, 2, WB_DOUBLE, 0},
       {70, 43, 2, WB_SINGLE, 0},
       {40, 3, 1000, WB_DOUBLE, 0},
+      {WB_LEAF_ROWS + 77, 3, 18, WB_DOUBLE, 0, true},
+      {100, 21, 20, WB_SINGLE, 0, true},
+      {300, 1, 2, WB_SINGLE, 0, true},
+      /* Tables of some patterns at a time. */
+      {300, 6, 20, WB_DOUBLE, 600000, true},
   };
   for (const MixtureCase &c : cases) both_ways(backend, c, run_mixture);
 }

@@ -89,7 +89,7 @@ static const test_case cases[] = {
   {"k=3 p=2 3 samples single", 8, 3, 2, 0, WB_SINGLE, 0.25, 1, 0, 3},
   {"k=3 p=2 missing", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, .missing = 1},
   {"k=2 p=3 missing, floor", 8, 2, 3, 1, WB_DOUBLE, 0.25, 0, 0.15, .missing = 1},
-  {"k=18 p=3 missing single", 8, 18, 3, 0, WB_SINGLE, 0.25, 0, 0, 2, .missing = 1},
+  {"k=4 p=3 2 samples missing single", 8, 4, 3, 0, WB_SINGLE, 0.25, 0, 0, 2, .missing = 1},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 

@@ -279,8 +279,9 @@ test_that("a card with little memory makes tables a few at a time, and refuses r
   old <- options(warpbayes.device_memory = 6e5)
   on.exit(options(old))
   expect_identical(fit("cuda"), reference)
-  options(warpbayes.device_memory = 1.8e5)
-  expect_error(fit("cuda"), "with missing values all rows have to stay on the graphics card, and 0.10 MB for them cannot be had",
+  options(warpbayes.device_memory = 1.85e5)
+  x <- gappy(6 * 2048, p = 2)
+  expect_error(fit_gappy(x, components = 2, iter = 3, warmup = 1), "with missing values all rows have to stay on the graphics card, and 0.20 MB for them cannot be had",
     class = "warpbayes_error_memory"
   )
 })
