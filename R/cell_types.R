@@ -25,6 +25,9 @@
 #' `print()` says by how much the shares of the types differ between chains: they often agree where the chains have not
 #' converged on the components.
 #'
+#' **Several samples.** Types are found and cells classified under the mixture of all samples, each weighted by its cells, so that a cell's type
+#' does not depend on where it comes from; [type_proportions()] gives the proportions of each sample.
+#'
 #' **Specks.** Small clusters that lie far from all others overlap with nothing and stay types of their own. Some are rare
 #' populations, others debris. Types with less than `speck` of the cells are called
 #' specks. `specks = "keep"` keeps them as types, which `print()` and `plot()` show apart; `"join"` gives each to the type it

@@ -9,7 +9,7 @@
 #' (whose stick-breaking prior does depend on the order of the components),
 #' `concentration`, `occupied` (components that hold cells) and `log_density[1]` to
 #' `log_density[5]` (of the mixture, at the five rows of `fit$probe`), and the parts
-#' of the prior that are learned: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`. With
+#' of the prior that are learned: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`, and `sample_concentration` of several samples. With
 #' `components = TRUE` also `weight[j]` and `mean[j,marker]`, if the fit kept them;
 #' component `j` need not be the same population in all draws.
 #'
@@ -41,7 +41,7 @@ array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
   sweeps <- kept_sweeps(fit)
   parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
-  for (name in intersect(c("prior_mean_scale", "prior_df"), names(fit$draws))) {
+  for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(fit$draws))) {
     parts[[name]] <- fit$draws[[name]]
   }
   for (j in seq_len(NROW(fit$draws$prior_mean))) {

@@ -6,8 +6,9 @@
 #' fit predicts new cells, for example to compare priors. It has a column for each cell, so for large samples choose rows or draws.
 #'
 #' `logLik()` is that of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the like; its degrees of freedom are those of
-#' the components that hold a cell or more. `simulate()` draws new samples of the size of the fitted one, each from the mixture
-#' of a kept draw that is chosen at random. `update()` fits again with other arguments. It takes the cells from the fit where they were
+#' the components that hold a cell or more, with weights for each sample. `simulate()` draws new samples of the size of the fitted one, each from the mixture
+#' of a kept draw that is chosen at random; cells of several samples have the weights of theirs, in the order of the fitted cells. Likewise `log_lik()` and
+#' `logLik()` of the fitted cells. `update()` fits again with other arguments. It takes the cells from the fit where they were
 #' not transformed, and from the call otherwise.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.

@@ -172,11 +172,11 @@ print.dp_mixture <- function(x, ...) {
 # What was learned of the prior: for each number its mean and the middle 90% of its draws.
 # NULL where nothing was learned, or no draw was kept.
 learned_table <- function(fit) {
-  if (!length(fit$prior$learn) || !count_kept(fit)) {
+  if (!count_kept(fit)) {
     return(NULL)
   }
   draws <- fit$draws
-  parts <- list(mean_scale = draws$prior_mean_scale, df = draws$prior_df)
+  parts <- list(mean_scale = draws$prior_mean_scale, df = draws$prior_df, sample_concentration = draws$sample_concentration)
   for (j in seq_along(fit$markers)) {
     if (!is.null(draws$prior_mean)) {
       parts[[sprintf("mean[%s]", fit$markers[[j]])]] <- draws$prior_mean[j, , ]

@@ -179,6 +179,14 @@ evaluate_sampled <- function(fit, cells, sample, run, use) {
     return(evaluate_cells(fit, cells, run, use))
   }
   rows <- split(seq_len(nrow(cells)), sample)
+  if (length(rows) > 100L) {
+    # One session after the other: so many cannot be open inside each other.
+    parts <- lapply(rows, function(own) cells[own, , drop = FALSE])
+    evaluates <- lapply(parts, function(part) {
+      function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
+    })
+    return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
+  }
   # A session for each sample, all of them open while `use` goes through the draws.
   inside <- function(i, evaluates) {
     if (i > length(rows)) {

@@ -428,6 +428,11 @@ prior_words <- function(prior) {
     sprintf("Weights: stick-breaking with concentration alpha, gamma with shape %s and rate %s (mean %s, 95%% of it between %s and %s).",
       number(shape), number(rate), number(shape / rate),
       number(stats::qgamma(0.025, shape, rate)), number(stats::qgamma(0.975, shape, rate))),
+    if (!is.null(prior$sample_concentration)) {
+      law <- prior$sample_concentration
+      sprintf("Samples: weights of each Dirichlet around the shared ones, with concentration a, gamma with shape %s and rate %s (mean %s).",
+        number(law[["shape"]]), number(law[["rate"]]), number(law[["shape"]] / law[["rate"]]))
+    },
     if (length(learn)) {
       sprintf("Learned along with the mixture: %s%s.", paste(learn, collapse = ", "),
         if (resolved) "; the values above are where it starts" else "")

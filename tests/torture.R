@@ -14,6 +14,7 @@ results <- function() {
   gappy <- dp_mixture(gaps, components = 3, iter = 4, warmup = 2, seed = 1, missing = "model")
   missing <- list(gappy$draws, predict(gappy, gaps, type = "prob"))
   matched <- relabel(fit)$match
+  samples <- type_proportions(cell_types(dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))))
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
   fit$elapsed <- NULL
   d <- data.frame(x = x[, 1], g = rep(1:3, 10), y = rep(0:1, 15), n = rep(0:4, 6), m = factor(rep(1:3, each = 10)))
@@ -61,7 +62,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit, missing = missing)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, samples = samples, types = types, fit = fit, missing = missing)
 }
 
 calm <- results()

@@ -81,30 +81,40 @@ typedef struct draw_request {
   int32_t *labels;
 } draw_request;
 
-/* Draws the components of the tile's rows, all of which are of one group. */
-static void draw_tile(const wb_mixture_session *session, const draw_request *ask, int32_t group, tile *t) {
+/* Draws the components of the tile's rows. */
+static void draw_tile(const wb_mixture_session *session, const draw_request *ask, tile *t) {
   const int p = session->data.columns, k = session->components;
-  const size_t share = (size_t)group * (size_t)k;
+  const int32_t *sample = session->data.sample;
+  int64_t places[MIXTURE_TILE] = {0}, *place = NULL;
+  if (session->share)
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      places[l] = t->number[l] < (uint64_t)session->data.rows ? (int64_t)sample[t->number[l]] * k : places[0];
+      if (places[l] != places[0]) place = places;
+    }
+  const double *share = session->share;
+  const float *single = session->share;
+  if (share && !place) {
+    share += places[0];
+    single += places[0];
+  }
   if (session->data.precision == WB_SINGLE)
-    t->loop.draw_single(p, k, ask->packed, session->share ? (const float *)session->share + share : NULL, (float *)t->x, ask->key,
-                        ask->iteration, t->number, (float *)t->label, (float *)t->log_sum);
+    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number, (float *)t->label,
+                        (float *)t->log_sum);
   else
-    t->loop.draw_double(p, k, ask->packed, session->share ? (const double *)session->share + share : NULL, t->x, ask->key,
-                        ask->iteration, t->number, t->label, t->log_sum);
+    t->loop.draw_double(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
 }
 
 /* Keeps the labels and log densities of the first `rows` rows of the tile, which are rows member[0], ... of
  * the leaf. */
-static void keep_tile(const wb_mixture_session *session, const draw_request *ask, int32_t group, const int32_t *member, int rows,
-                      tile *t) {
-  int64_t *count = session->sizes ? t->count + (size_t)group * (size_t)session->components : NULL;
+static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows, tile *t) {
+  const size_t k = (size_t)session->components;
   for (int l = 0; l < rows; l++) {
     const int32_t label = tile_label(&session->data, t, l);
     t->drawn[member[l]] = label;
     t->log_density[member[l]] = tile_log_sum(&session->data, t, l);
     if (session->labels) session->labels[t->number[l]] = label;
     if (ask->labels) ask->labels[t->number[l]] = label;
-    if (count) count[label]++;
+    if (session->sizes) t->count[(size_t)session->data.sample[t->number[l]] * k + (size_t)label]++;
   }
 }
 
@@ -130,7 +140,7 @@ static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows
 }
 
 /* Draws the labels of one leaf and sums its rows. The rows of a leaf of several groups are
- * loaded first; then the tiles are filled from them, group by group. */
+ * loaded first; then the tiles are filled from them, one group after the other, so that most have rows of one group. */
 static void draw_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const draw_request *ask = asked;
   const wb_mixture_data *data = &session->data;
@@ -139,7 +149,6 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
   const int together = find_groups(session, leaf, all, t);
-  const int32_t group = together && data->sample ? data->sample[begin] : 0;
   for (int first = 0; first < all; first += MIXTURE_TILE) {
     const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
@@ -149,20 +158,19 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
       t->number[l] = (uint64_t)(begin + first + l);
       t->member[l] = first + l;
     }
-    draw_tile(session, ask, group, t);
-    keep_tile(session, ask, group, t->member, rows, t);
+    draw_tile(session, ask, t);
+    keep_tile(session, ask, t->member, rows, t);
   }
   if (!together) {
     const int32_t groups = groups_of(session);
     wb_cpu_mixture_leaf_sort(groups + 1, all, t);
-    for (int32_t g = 0, at = 0; g < groups; g++)
-      while (at < t->end[g]) {
-        const int rows = t->end[g] - at < MIXTURE_TILE ? t->end[g] - at : MIXTURE_TILE;
-        wb_cpu_mixture_tile_gather(session, begin, t->member + at, rows, t);
-        draw_tile(session, ask, g, t);
-        keep_tile(session, ask, g, t->member + at, rows, t);
-        at += rows;
-      }
+    const int whole = t->end[groups - 1];
+    for (int at = 0; at < whole; at += MIXTURE_TILE) {
+      const int rows = whole - at < MIXTURE_TILE ? whole - at : MIXTURE_TILE;
+      wb_cpu_mixture_tile_gather(session, begin, t->member + at, rows, t);
+      draw_tile(session, ask, t);
+      keep_tile(session, ask, t->member + at, rows, t);
+    }
     wb_cpu_missing_take(session, leaf, t, ask->labels);
   }
   double log_likelihood = 0;

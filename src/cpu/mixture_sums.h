@@ -27,9 +27,9 @@ static inline size_t mixture_padded(int values) {
 
 /* The loops of mixture_loops.h for one instruction set. */
 typedef struct mixture_loops {
-  void (*draw_double)(int p, int components, const double *coefficients, const double *share, const double *x,
+  void (*draw_double)(int p, int components, const double *coefficients, const double *share, const int64_t *place, const double *x,
                       uint64_t key, uint32_t iteration, const uint64_t *row, double *label, double *log_sum);
-  void (*draw_single)(int p, int components, const float *coefficients, const float *share, const float *x,
+  void (*draw_single)(int p, int components, const float *coefficients, const float *share, const int64_t *place, const float *x,
                       uint64_t key, uint32_t iteration, const uint64_t *row, float *label, float *log_sum);
   void (*evaluate_double)(int p, int components, const double *coefficients, const double *x, double *label,
                           double *log_sum, double *probability, int64_t stride, int rows);

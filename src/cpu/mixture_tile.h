@@ -138,9 +138,9 @@ static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
 /* Draws the component of each row of the tile: label[l], as a REAL, and the log
  * of the sum of its weights. x is p x MIXTURE_TILE; coefficients hold
  * mixture_coefficients(p) values a component. share, if it is not NULL, is added to the components' log
- * weights. row: the numbers of the tile's rows. */
+ * weights; with `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's rows. */
 static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients, const REAL *restrict share,
-                                    const REAL *restrict x, uint64_t key, uint32_t iteration,
+                                    const int64_t *restrict place, const REAL *restrict x, uint64_t key, uint32_t iteration,
                                     const uint64_t *restrict row, REAL *restrict label,
                                     REAL *restrict log_sum) {
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
@@ -151,8 +151,10 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
   REAL_NAME(begin_rows)(largest, total, label);
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
     const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
-    for (int j = 0; share && j < count; j++)
+    for (int j = 0; share && !place && j < count; j++)
       for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[base + j];
+    for (int j = 0; share && place && j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[place[l] + base + j];
 
     for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
     for (int j = 1; j < count; j++)

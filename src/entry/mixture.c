@@ -96,7 +96,7 @@ static int is_atoms(SEXP atoms, int p) {
 
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL};
+                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL};
   return data;
 }
 
@@ -105,7 +105,7 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const wb_mixture_data data = {REAL_RO(R_ExternalPtrProtected(pointer)), opened->rows, opened->columns,
-                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL};
+                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL};
   return data;
 }
 

@@ -74,13 +74,14 @@ struct MixtureCase {
   int32_t columns, components;
   wb_precision precision;
   uint64_t memory_limit;
+  int32_t samples;
   bool missing = false;
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "mixture, n = %lld, p = %d, k = %d, %s, memory limit %llu%s",
+    std::snprintf(text, sizeof text, "mixture, n = %lld, p = %d, k = %d, %s, memory limit %llu, %d samples%s",
                   (long long)rows, columns, components, precision == WB_DOUBLE ? "double" : "single",
-                  (unsigned long long)memory_limit, missing ? ", missing values" : "");
+                  (unsigned long long)memory_limit, samples, missing ? ", missing values" : "");
     return text;
   }
 };
@@ -150,14 +151,12 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   const std::vector<double> whole = x, center = numbers.vector(p, -1, 1), inverse_scale = numbers.vector(p, 0.5, 2),
                             factor = numbers.vector(k * triangle, 0.1, 1),
                             offset = numbers.vector(k * p, -2, 2), log_constant = numbers.vector(k, -4, -3);
-  wb_mixture_data data = {};
-  data.x = x.data();
-  data.rows = c.rows;
-  data.columns = c.columns;
-  data.center = center.data();
-  data.inverse_scale = inverse_scale.data();
-  data.precision = c.precision;
-  data.keep_labels = 1;
+  /* Samples in stretches of 100 rows. */
+  const size_t samples = c.samples > 0 ? (size_t)c.samples : 1;
+  std::vector<int32_t> sample(n);
+  for (size_t i = 0; i < n; i++) sample[i] = (int32_t)(i / 100 % samples);
+  wb_mixture_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.precision, 1,
+                                c.samples, c.samples > 0 ? sample.data() : nullptr};
   const Gaps gaps(n, c.missing ? p : 0, &x);
   if (c.missing) data.missing = &gaps.missing;
   const wb_mixture_parameters parameters = {c.components, factor.data(), offset.data(), log_constant.data()};
@@ -168,7 +167,9 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   wb_mixture_session *session = nullptr;
   if (!succeeded(backend->mixture->open(&data, &run, &session, &message), message, "mixture_open")) return false;
 
-  const std::vector<double> mean(p, 0.5), log_weight(k, -3);
+  const std::vector<double> mean(p, 0.5);
+  std::vector<double> log_weight(samples * k, -3);
+  for (size_t i = k; i < log_weight.size(); i++) log_weight[i] = -3 - (double)(i % 5);
   std::vector<double> scale(triangle), statistics(k * statistics_size);
   std::vector<int32_t> source(k);
   for (size_t r = 0; r < p; r++) scale[r * (r + 1) / 2 + r] = 1;
@@ -178,7 +179,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   bool good = succeeded(functions->set_components(session, c.components, statistics.data(), &message), message, "mixture_set_components");
   for (uint32_t iteration = 1; good && iteration <= 2; iteration++) {
     std::vector<int32_t> labels(n);
-    std::vector<double> sizes(k), log_likelihood(1), pull(p), first(triangle), second(triangle), means(k * p), factors(k * triangle);
+    std::vector<double> sizes(samples * k), log_likelihood(1), pull(p), first(triangle), second(triangle), means(k * p), factors(k * triangle);
     std::vector<double> log_determinant(k), distance(k), trace(k), point_distance(9 * k);
     const wb_mixture_precisions sums = {0.5, 6, pull.data(), first.data(), second.data()};
     const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(), trace.data(),
@@ -192,7 +193,10 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
            succeeded(functions->get_statistics(session, 0, c.components, statistics.data(), &message), message, "mixture_get_statistics") &&
            succeeded(functions->set_statistics(session, 0, 1, statistics.data(), &message), message, "mixture_set_statistics");
     double rows = 0;
-    for (size_t j = 0; j < k; j++) rows += sizes[j];
+    std::vector<double> counted(samples * k);
+    for (size_t i = 0; i < n; i++) counted[(samples > 1 ? (size_t)sample[i] : 0) * k + (size_t)labels[i]] += 1;
+    good = good && counted == sizes;
+    for (double size : sizes) rows += size;
     for (int32_t label : labels) good = good && label >= 0 && label < c.components;
     good = good && rows == (double)n && log_likelihood[0] - log_likelihood[0] == 0; /* finite */
     record->add(labels);
@@ -572,26 +576,28 @@ void mixtures(const wb_backend *backend) {
     return;
   }
   static const MixtureCase cases[] = {
-      {1, 1, 1, WB_DOUBLE, 0},
-      {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0},
-      {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0},
+      {1, 1, 1, WB_DOUBLE, 0, 0},
+      {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0},
+      {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0, 0},
       /* Memory for a part of the rows only: chunks. */
-      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 300000},
-      {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 160000},
-      {200, 18, 20, WB_DOUBLE, 0},
-      {300, 14, 64, WB_DOUBLE, 0},
-      {300, 14, 64, WB_SINGLE, 0},
-      {100, 21, 100, WB_DOUBLE, 0},
-      {100, 21, 100, WB_SINGLE, 0},
-      {70, 40, 32, WB_DOUBLE, 0},
-      {70, 43, 2, WB_DOUBLE, 0},
-      {70, 43, 2, WB_SINGLE, 0},
-      {40, 3, 1000, WB_DOUBLE, 0},
-      {WB_LEAF_ROWS + 77, 3, 18, WB_DOUBLE, 0, true},
-      {100, 21, 20, WB_SINGLE, 0, true},
-      {300, 1, 2, WB_SINGLE, 0, true},
+      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 300000, 0},
+      {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 160000, 0},
+      {WB_LEAF_ROWS + 77, 2, 18, WB_DOUBLE, 0, 3},
+      {2 * WB_LEAF_ROWS + 9, 5, 17, WB_SINGLE, 300000, 5},
+      {200, 18, 20, WB_DOUBLE, 0, 0},
+      {300, 14, 64, WB_DOUBLE, 0, 0},
+      {300, 14, 64, WB_SINGLE, 0, 0},
+      {100, 21, 100, WB_DOUBLE, 0, 0},
+      {100, 21, 100, WB_SINGLE, 0, 0},
+      {70, 40, 32, WB_DOUBLE, 0, 0},
+      {70, 43, 2, WB_DOUBLE, 0, 0},
+      {70, 43, 2, WB_SINGLE, 0, 0},
+      {40, 3, 1000, WB_DOUBLE, 0, 0},
+      {WB_LEAF_ROWS + 77, 3, 18, WB_DOUBLE, 0, 2, true},
+      {100, 21, 20, WB_SINGLE, 0, 0, true},
+      {300, 1, 2, WB_SINGLE, 0, 0, true},
       /* Tables of some patterns at a time. */
-      {300, 6, 20, WB_DOUBLE, 600000, true},
+      {300, 6, 20, WB_DOUBLE, 600000, 0, true},
   };
   for (const MixtureCase &c : cases) both_ways(backend, c, run_mixture);
 }

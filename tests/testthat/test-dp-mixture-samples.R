@@ -258,6 +258,15 @@ test_that("prediction, likelihoods, simulation and updates know the samples", {
   expect_identical(augment.dp_mixture(fit, draws = 5, threads = 2)$.log_density, unname(density))
 })
 
+test_that("cells of very many samples are evaluated", {
+  set.seed(4)
+  x <- matrix(rnorm(480), 240, dimnames = list(NULL, c("a", "b")))
+  fit <- dp_mixture(x, components = 3, iter = 4, sample = rep(1:120, 2), seed = 1, threads = 2)
+  all <- predict(fit, type = "log_density", threads = 2)
+  some <- rep(1:120, 2) %in% c(1, 77, 120)
+  expect_equal(all[some], predict(fit, x[some, ], type = "log_density", sample = rep(1:120, 2)[some], threads = 2), tolerance = 1e-12)
+})
+
 test_that("components are renumbered in the samples too", {
   fit <- relabel(fit_samples(iter = 60, warmup = 30), threads = 2)
   rows <- tabulate(fit$sample)

@@ -94,12 +94,14 @@ test_that("a prior is printed in words, in the data's units once they are known"
   expect_output(print(dp_prior()), "the mean of each marker.*set from the data when the mixture")
   expect_output(print(dp_prior(mean = 0, scale = 900, df = 1)), "standard deviation 30; the guess\\s+counts as 1 cell\\.")
   resolved <- resolve_prior(dp_prior(), c(10, 20), c(2, 8), c("CD3", "CD4"))
+  expect_output(print(dp_prior(sample_concentration = c(4, 2))), "Samples: .* gamma with shape 4 and rate 2 \\(mean 2")
   expect_output(print(resolved), "around CD3 10, CD4 20.*standard deviation CD3")
 })
 
 test_that("the prior of a fit is the same prior in another", {
   markers <- c("a", "b")
-  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3), floor = c(0.1, 2), learn = "df")
+  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3), floor = c(0.1, 2), learn = "df",
+    sample_concentration = c(3, 0.2))
   first <- resolve_prior(prior, c(1, 2), c(10, 20), markers)
   other <- resolve_prior(first, c(-5, 6), c(0.5, 3), markers)
   expect_equal(other, resolve_prior(prior, c(-5, 6), c(0.5, 3), markers), tolerance = 1e-14)
