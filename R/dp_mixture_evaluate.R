@@ -21,7 +21,7 @@ cells_in <- function(cells, slice) {
 evaluate_rows <- function(x, center, scale, precision, run, use) {
   session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
   on.exit(.Call(C_mixture_close, session))
-  log_unit <- sum(log(scale))
+  log_unit <- log_units(x, scale)
   use(function(mixture, what) {
     result <- native(
       C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means), as.double(mixture$covariances),
@@ -32,6 +32,18 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
     }
     result
   })
+}
+
+# For each row the log Jacobian to the data's units: over the values that it has.
+log_units <- function(x, scale) {
+  if (!anyNA(x)) {
+    return(sum(log(scale)))
+  }
+  total <- numeric(nrow(x))
+  for (j in seq_len(ncol(x))) {
+    total <- total + ifelse(is.na(x[, j]), 0, log(scale[[j]]))
+  }
+  total
 }
 
 evaluate_cells <- function(fit, cells, run, use) {

@@ -102,14 +102,15 @@ unpack <- function(packed, p) {
   symmetric + t(symmetric) - diag(diag(symmetric), p)
 }
 
-# Log Jacobians from scaled units to the data's: of the cells, and of the
+# Log Jacobians from scaled units to the data's: of the cells' known values, and of the
 # components' means (1 for each marker) and covariances (p + 1) with the prior's mean
 # and scale where these are learned.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
+  rows <- if (anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
   learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
-  c(rows = -fit$rows * log_unit, parameters = -(fit$components * (p + 2) + learned) * log_unit)
+  c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }
 
 learned_names <- function(fit) {
@@ -119,11 +120,11 @@ learned_names <- function(fit) {
 # Values that many cells have in a marker, such as the zeros of a cytometer: a column for each, with
 # the number of the marker, from 0, and the value in units of the sampler. At most 20 a marker.
 find_atoms <- function(fit) {
-  rows <- unique(floor(seq(1, fit$rows, length.out = min(fit$rows, 10000L))))
   found <- lapply(seq_along(fit$markers), function(j) {
-    values <- unique(fit$x[rows, j])
-    counts <- tabulate(match(fit$x[rows, j], values), length(values))
-    often <- which(counts >= max(5, length(rows) / 200, 5 * stats::median(counts)))
+    some <- some_values(fit$x, j)
+    values <- unique(some)
+    counts <- tabulate(match(some, values), length(values))
+    often <- which(counts >= max(5, length(some) / 200, 5 * stats::median(counts)))
     value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]
     rbind(rep(j - 1, length(value)), (value - fit$center[j]) * (1 / fit$scale[j]))
   })

@@ -310,9 +310,8 @@ start_prior <- function(prior) {
 # its values lie on a grid; 0 where they do not. After the arcsinh transformation the gap
 # at the median distance is meant. Of a grid many values come more than once.
 resolution <- function(data) {
-  rows <- unique(floor(seq(1, nrow(data$x), length.out = min(nrow(data$x), 10000L))))
   vapply(seq_along(data$markers), function(j) {
-    values <- data$x[rows, j]
+    values <- some_values(data$x, j)
     if (!is.null(data$transform)) {
       cofactor <- data$transform$cofactor[[j]]
       values <- cofactor * sinh(values)

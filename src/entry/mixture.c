@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mixture/missing.h"
 #include "mixture/mixture.h"
 
 /* What the external pointer of an open mixture holds. R's data matrix, which the
@@ -17,12 +18,14 @@ typedef struct open_mixture {
   int keeps_labels;
   int32_t samples; /* 0: the rows are one sample */
   int32_t *sample; /* rows, from 0 */
+  wb_mixture_missing *missing; /* of the rows; NULL: no value is missing */
 } open_mixture;
 
 static void close_mixture(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
   if (!opened) return;
   opened->backend->mixture->close(opened->session);
+  wb_mixture_missing_free(opened->missing);
   R_ClearExternalPtr(pointer);
   free(opened->sample);
   free(opened);
@@ -93,7 +96,7 @@ static int is_atoms(SEXP atoms, int p) {
 
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL};
+                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL};
   return data;
 }
 
@@ -102,7 +105,7 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const wb_mixture_data data = {REAL_RO(R_ExternalPtrProtected(pointer)), opened->rows, opened->columns,
-                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL};
+                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL};
   return data;
 }
 
@@ -250,9 +253,14 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
     for (int64_t i = 0; i < data.rows && samples > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
     data.samples = samples;
     data.sample = opened->sample;
-    status = backend->mixture->open(&data, &where, &opened->session, &message);
+    status = wb_mixture_missing_find(data.x, data.rows, data.columns, &opened->missing, &message);
+    data.missing = opened->missing;
+    if (status == WB_OK) status = backend->mixture->open(&data, &where, &opened->session, &message);
   }
-  if (status != WB_OK && opened) free(opened->sample);
+  if (status != WB_OK && opened) {
+    free(opened->sample);
+    wb_mixture_missing_free(opened->missing);
+  }
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
   return result;
@@ -300,7 +308,8 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
     int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
     const int *given = INTEGER_RO(labels);
     for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
-    wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, REAL(statistics));
+    double *last = (double *)R_alloc((size_t)k * (size_t)data.columns, sizeof(double));
+    wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, last, REAL(statistics));
   }
   UNPROTECT(1);
   return status == WB_OK ? statistics : wb_failure(status, &message);

@@ -105,7 +105,8 @@ test_that("the first value that is not finite is named by row and column", {
   for (value in c(NA, NaN, Inf)) {
     broken <- x
     broken[5000, 3] <- value
-    expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)$", value))
+    advice <- if (is.na(value)) "; missing = \"model\" takes NA as missing at random" else ""
+    expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)%s$", value, advice))
   }
   expect_error(read_markers(matrix(c(1L, NA), 2)), "has NA in row 2, column 1 \\(\"V1\"\\)")
   expect_error(read_markers(matrix(c(1, 1e200), 2)), "beyond 1e150 in column 1")
