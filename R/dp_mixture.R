@@ -60,6 +60,9 @@
 #'   `getOption("warpbayes.backend", "auto")`. See [warp_info()].
 #' @param threads number of CPU threads; `NULL` for all that this process may use. More threads than
 #'   there are cores are used only up to eight.
+#' @param devices for `backend = "cuda"`: the indices of the graphics cards, from 0, that share the cells; `NULL` for as many
+#'   as repay it, or for the one that `options(warpbayes.device)` names. Each card takes some of the cells and draws all components;
+#'   their sums are added in one order, so that results do not depend on the cards. Each needs memory for its cells only.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
 #' @param progress whether to show a progress bar; `NULL` shows one in interactive sessions
@@ -129,7 +132,7 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
                        iter = 1000, warmup = floor(iter / 2), thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL,
+                       seed = NULL, backend = NULL, threads = NULL, devices = NULL,
                        precision = c("double", "single"), progress = NULL, ...) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
@@ -154,12 +157,13 @@ dp_mixture <- function(x, components = 64, method = "gibbs", prior = dp_prior(),
   unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
   prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
   run <- resolve_run(backend, threads)
+  share_run(run, devices, 0)
   seed <- check_seed(seed)
 
   fit <- structure(list(
     draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
     keep = keep, seed = seed, method = method, moves = moves, backend = run$backend,
-    precision = precision, threads = run$threads, prior = prior, markers = data$markers,
+    precision = precision, threads = run$threads, devices = if (!is.null(devices)) as.integer(devices), prior = prior, markers = data$markers,
     rows = nrow(data$x), center = unname(data$mean), scale = unname(unit), transform = data$transform,
     x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")

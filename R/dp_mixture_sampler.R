@@ -23,6 +23,7 @@ mixture_sampler <- function(fit) {
     ),
     draws = parts[c(fit$keep, learned_names(fit), "concentration")],
     open = function(run) {
+      run <- share_run(run, usable_devices(fit$devices, run), fit$rows * k * p * (p + 3) / 2)
       native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), fit$moves, run)
     },
     close = function(session) .Call(C_mixture_close, session),
