@@ -194,13 +194,14 @@ int waiting_nodes(int64_t leaves, int64_t group) {
   return levels;
 }
 
-/* How many leaves are drawn and summed at a time within `left` bytes. */
+/* How many leaves are drawn and summed at a time within `left` bytes, of which `fixed` are taken in any case; `kept`
+ * of these for what is kept of each row, beside which a twelfth of the data's memory is used. */
 template <typename Real>
-int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
-               wb_message *message) {
+int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t kept, uint64_t left, int64_t *chunk,
+               int64_t *group, wb_message *message) {
   const uint64_t node = node_size(s, components) * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf());
-  const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
+  const uint64_t wish = kept + (s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
   const uint64_t least = (1 + static_cast<uint64_t>(waiting_nodes(s->leaves, 1))) * node + leaf;
   const uint64_t held = s->room.memory.bytes();
   if (fixed + least > left) return lacks_memory(s, components, held + fixed + least, held + left, message);
@@ -233,7 +234,7 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const int64_t stage = stage_leaves(s, left / 4);
   if (status == WB_OK)
-    status = plan_sweep<Real>(s, components, coefficients + kept + stage_to_open(s, stage), left, &w.chunk, &w.group, message);
+    status = plan_sweep<Real>(s, components, coefficients + kept + stage_to_open(s, stage), kept, left, &w.chunk, &w.group, message);
   if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
