@@ -364,11 +364,14 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
   component_type <- map$type_of[, map$chosen]
   cells <- split(seq_along(own$type), factor(own$type, seq_len(count)))
   medians <- t(vapply(seq_len(count), function(t) {
-    if (length(cells[[t]])) {
-      return(apply(fit$x[cells[[t]], , drop = FALSE], 2L, stats::median))
+    median <- apply(fit$x[cells[[t]], , drop = FALSE], 2L, stats::median, na.rm = TRUE)
+    if (!anyNA(median)) {
+      return(median)
     }
+    # No cell has a value: the mean of the components.
     among <- which(component_type == t)
-    colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
+    mean <- colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
+    ifelse(is.na(median), mean, median)
   }, numeric(length(fit$markers))))
   medians <- matrix(medians, count, dimnames = list(labels, fit$markers))
   colnames(map$proportions) <- labels

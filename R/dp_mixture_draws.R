@@ -202,10 +202,11 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
   # 2^24 probabilities at a time: 128 MB.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
     some <- cells_in(cells, slice)
-    part <- evaluate_mixture(x, reference, some, "prob", run)
+    sample <- if (is.null(data)) x$sample[slice]
+    part <- evaluate_mixture(x, reference, some, "prob", run, sample)
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
-    density[slice] <- mean_log_density(x, used, some, run)
+    density[slice] <- mean_log_density(x, used, some, run, sample)
   }
   cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density)
 }

@@ -21,7 +21,7 @@ cells_in <- function(cells, slice) {
 evaluate_rows <- function(x, center, scale, precision, run, use) {
   session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
   on.exit(.Call(C_mixture_close, session))
-  log_unit <- sum(log(scale))
+  log_unit <- log_units(x, scale)
   use(function(mixture, what) {
     result <- native(
       C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means), as.double(mixture$covariances),
@@ -34,18 +34,30 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
   })
 }
 
+# For each row the log Jacobian to the data's units: over the values that it has.
+log_units <- function(x, scale) {
+  if (!anyNA(x)) {
+    return(sum(log(scale)))
+  }
+  total <- numeric(nrow(x))
+  for (j in seq_len(ncol(x))) {
+    total <- total + ifelse(is.na(x[, j]), 0, log(scale[[j]]))
+  }
+  total
+}
+
 evaluate_cells <- function(fit, cells, run, use) {
   evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
 }
 
-# Class, log density or probabilities of the cells under one mixture.
-evaluate_mixture <- function(fit, mixture, cells, what, run) {
-  evaluate_cells(fit, cells, run, function(evaluate) evaluate(mixture, what)[[what]])
+# Class, log density or probabilities of the cells under one mixture. `sample`: from sample_of_cells().
+evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
+  evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
 # The log of the mean of the density over the draws that `used` lists.
-mean_log_density <- function(fit, used, cells, run) {
-  evaluate_cells(fit, cells, run, function(evaluate) {
+mean_log_density <- function(fit, used, cells, run, sample = NULL) {
+  evaluate_sampled(fit, cells, sample, run, function(evaluate) {
     top <- rep(-Inf, nrow(cells))
     total <- numeric(nrow(cells))
     for (i in seq_len(nrow(used))) {

@@ -37,7 +37,7 @@ NULL
 #' @rdname log_lik.dp_mixture
 #' @rawNamespace S3method(rstantools::log_lik, dp_mixture)
 #' @export
-log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
+log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
   need_draws(object, c("weights", "means", "covariances"))
@@ -49,9 +49,10 @@ log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, backend = N
   used <- spaced_draws(object, draws)
   check_result_size(as.double(nrow(used)) * nrow(x), "draws", "log densities", call, copies = 1)
   result <- matrix(0, nrow(used), nrow(x), dimnames = if (!is.null(rownames(x))) list(NULL, rownames(x)))
+  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)
   # 2^24 log densities at a time: 128 MB.
   for (slice in row_slices(nrow(x), max(1, floor(2^24 / nrow(used))))) {
-    evaluate_cells(object, cells_in(x, slice), run, function(evaluate) {
+    evaluate_sampled(object, cells_in(x, slice), sample[slice], run, function(evaluate) {
       for (i in seq_len(nrow(used))) {
         result[i, slice] <<- evaluate(mixture_of_draw(object, used$draw[[i]], used$chain[[i]]), "log_density")$log_density
       }
@@ -70,9 +71,10 @@ logLik.dp_mixture <- function(object, backend = NULL, threads = NULL, ...) {
   reference <- reference_draw(object)
   run <- resolve_run(backend, threads, call = call)
   p <- length(object$markers)
-  density <- vapply(row_slices(nrow(x)), function(slice) sum(evaluate_mixture(object, reference, cells_in(x, slice), "log_density", run)), 0)
+  density <- vapply(row_slices(nrow(x)), function(slice) sum(evaluate_mixture(object, reference, cells_in(x, slice), "log_density", run, object$sample[slice])), 0)
   used <- max(1, sum(reference$weights * object$rows >= 1))
-  structure(sum(density), df = used * (1 + p + p * (p + 1) / 2) - 1, nobs = object$rows, class = "logLik")
+  weights <- max(1, length(object$samples)) * (used - 1)
+  structure(sum(density), df = used * (p + p * (p + 1) / 2) + weights, nobs = object$rows, class = "logLik")
 }
 
 #' @rdname log_lik.dp_mixture
@@ -101,7 +103,13 @@ simulate.dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
 
 simulate_cells <- function(fit, mixture) {
   p <- length(fit$markers)
-  component <- sample.int(fit$components, fit$rows, replace = TRUE, prob = mixture$weights)
+  component <- if (is.null(fit$samples)) {
+    sample.int(fit$components, fit$rows, replace = TRUE, prob = mixture$weights)
+  } else {
+    rows <- split(seq_len(fit$rows), fit$sample)
+    drawn <- lapply(seq_along(rows), function(s) sample.int(fit$components, length(rows[[s]]), replace = TRUE, prob = mixture$sample_weights[, s]))
+    unsplit(drawn, fit$sample)
+  }
   x <- matrix(stats::rnorm(fit$rows * p), fit$rows, p, dimnames = list(NULL, fit$markers))
   for (j in unique(component)) {
     rows <- which(component == j)
@@ -139,7 +147,12 @@ update.dp_mixture <- function(object, ..., evaluate = TRUE) {
   }
   shown <- call$x
   call$x <- object$x
+  samples <- call$sample
+  if (!is.null(object$samples) && !"sample" %in% names(changed)) {
+    call$sample <- factor(object$sample, seq_along(object$samples), object$samples)
+  }
   fit <- eval(call, frame)
-  fit$call$x <- shown
+  fit$call["x"] <- list(shown)
+  fit$call["sample"] <- list(samples)
   fit
 }

@@ -117,6 +117,7 @@ reference_class <- function(fit, reference, cells, run) {
 # side. If there are no cells, three standard deviations around the mean of every component
 # that has 1% of the weight.
 marker_range <- function(reference, marker, values) {
+  values <- values[!is.na(values)]
   if (length(values) > 1L) {
     # Of a large sample, about 2e5 values: they are enough for the quantiles.
     some <- values[seq(1, length(values), by = max(1, floor(length(values) / 2e5)))]
@@ -231,7 +232,8 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
       stats::dnorm(at, reference$means[j, marker], sqrt(reference$covariances[marker, marker, j]))
   }
   bars <- NULL
-  if (!is.null(values)) {
+  values <- values[!is.na(values)]
+  if (length(values)) {
     width <- bar_width(values, limits)
     # Borders at half a bar, so that whole numbers lie inside bars.
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)

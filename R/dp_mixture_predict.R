@@ -30,6 +30,9 @@
 #' @param type what to return.
 #' @param draws for `"log_density"` and `"type"`: average over this many kept draws, evenly
 #'   spaced over all chains; `NULL` for all of them, or for 50 with `"type"`.
+#' @param sample for a fit of several samples: the sample of the cells, one name, or one for each cell. `NULL`: the fitted cells
+#'   are of their own samples, and other cells of the mixture of all samples, each weighted by its number of cells; with `FALSE` the
+#'   fitted cells too. Types, `type = "type"`, are always those of the mixture of all samples.
 #' @inheritParams dp_mixture
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata` are:
@@ -50,7 +53,7 @@
 #' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
 #' @importFrom stats predict
 #' @export
-predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), draws = NULL,
+predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), draws = NULL, sample = NULL,
                                backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "log_density"))
@@ -61,6 +64,7 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   call <- sys.call()
   x <- cells_of(object, newdata, call = call)
   run <- resolve_run(backend, threads, call = call)
+  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)
   if (type == "type") {
     types <- default_types(object, draws, run, call)
     result <- most_probable_type(object, types, x, run)$type
@@ -84,11 +88,11 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   for (slice in row_slices(rows)) {
     cells <- cells_in(x, slice)
     if (type == "prob") {
-      result[slice, ] <- evaluate_mixture(object, reference, cells, "prob", run)
+      result[slice, ] <- evaluate_mixture(object, reference, cells, "prob", run, sample[slice])
     } else if (type == "class") {
-      result[slice] <- evaluate_mixture(object, reference, cells, "class", run)
+      result[slice] <- evaluate_mixture(object, reference, cells, "class", run, sample[slice])
     } else {
-      result[slice] <- mean_log_density(object, used, cells, run)
+      result[slice] <- mean_log_density(object, used, cells, run, sample[slice])
     }
   }
   if (!is.null(rownames(x))) {

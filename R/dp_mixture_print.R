@@ -16,12 +16,13 @@ kept_sweeps <- function(fit) {
   fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
 }
 
-# One draw: weights (k), means (k x p) and covariances (p x p x k).
+# One draw: weights (k), means (k x p) and covariances (p x p x k); sample_weights (k x samples) where there are several.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components
   p <- length(fit$markers)
   list(
     weights = fit$draws$weights[, draw, chain],
+    sample_weights = if (!is.null(fit$draws$sample_weights)) matrix(fit$draws$sample_weights[, , draw, chain], k),
     means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
     covariances = array(fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL))
   )
@@ -65,8 +66,9 @@ elapsed_words <- function(elapsed) {
 fit_words <- function(fit) {
   sweeps <- nrow(fit$log_likelihood)
   c(
-    sprintf("Dirichlet-process mixture of Gaussians: %s x %s, up to %s",
-      count_words(fit$rows, "cell"), count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
+    sprintf("Dirichlet-process mixture of Gaussians: %s%s x %s, up to %s",
+      count_words(fit$rows, "cell"), if (is.null(fit$samples)) "" else paste(" of", count_words(length(fit$samples), "sample")),
+      count_words(length(fit$markers), "marker"), count_words(fit$components, "component")),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, %s precision, seed %s",
       count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), whole_words(fit$warmup),
       if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",

@@ -99,10 +99,14 @@ renumber_draws <- function(draws, match) {
   weights <- matrix(draws$weights, k)
   means <- array(draws$means, c(k, length(draws$means) / length(match), ncol(match)))
   covariances <- array(draws$covariances, c(length(draws$covariances) / length(match), k, ncol(match)))
+  shares <- if (!is.null(draws$sample_weights)) array(draws$sample_weights, c(k, dim(draws$sample_weights)[[2L]], ncol(match)))
   labels <- if (!is.null(draws$labels)) matrix(draws$labels, ncol = ncol(match))
   for (i in seq_len(ncol(match))) {
     order <- match[, i]
     weights[, i] <- weights[order, i]
+    if (!is.null(shares)) {
+      shares[, , i] <- shares[order, , i]
+    }
     means[, , i] <- means[order, , i]
     covariances[, , i] <- covariances[, order, i]
     if (!is.null(labels)) {
@@ -110,6 +114,9 @@ renumber_draws <- function(draws, match) {
     }
   }
   draws$weights[] <- weights
+  if (!is.null(shares)) {
+    draws$sample_weights[] <- shares
+  }
   draws$means[] <- means
   draws$covariances[] <- covariances
   if (!is.null(labels)) {
@@ -189,7 +196,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL, type = c("class",
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "uncertainty", "log_density"))
   if (type %in% c("type", "log_density")) {
-    return(predict.dp_mixture(object, newdata, type, if (type == "log_density") draws, backend, threads))
+    return(predict.dp_mixture(object, newdata, type, if (type == "log_density") draws, backend = backend, threads = threads))
   }
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")

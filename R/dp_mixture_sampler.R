@@ -14,18 +14,18 @@ mixture_sampler <- function(fit) {
     prior_mean_scale = stored(),
     prior_df = stored(),
     prior_scale = stored(c(p, p), names = list(markers, markers)),
-    concentration = stored()
+    concentration = stored(),
+    sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+    sample_concentration = stored()
   )
+  sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) "sample_weights", "sample_concentration")
   list(
     traces = list(
       log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
-    draws = parts[c(fit$keep, learned_names(fit), "concentration")],
-    open = function(run) {
-      run <- share_run(run, usable_devices(fit$devices, run), fit$rows * k * p * (p + 3) / 2)
-      native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), fit$moves, run)
-    },
+    draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)],
+    open = function(run) open_fit(fit, share_run(run, usable_devices(fit$devices, run), fit$rows * k * p * (p + 3) / 2)),
     close = function(session) .Call(C_mixture_close, session),
     step = mixture_step(fit),
     finish = function(fit) {
@@ -51,6 +51,9 @@ mixture_step <- function(fit) {
     state$concentration <- slice$concentration
     state$sizes <- slice$sizes
     state$prior <- slice$prior
+    if (!is.null(fit$samples)) {
+      state[c("sample_sizes", "log_share", "sample_concentration")] <- slice[c("sample_sizes", "log_share", "sample_concentration")]
+    }
     traces <- list(
       log_likelihood = slice$log_likelihood + jacobian[["rows"]],
       log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
@@ -65,6 +68,9 @@ mixture_step <- function(fit) {
 # The last draw of a slice in the data's units.
 kept_draw <- function(fit, slice) {
   draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
+  if (!is.null(fit$samples)) {
+    draw <- c(draw, list(sample_weights = exp(slice$sample_log_weight), sample_concentration = slice$sample_concentration))
+  }
   if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior)) else draw
 }
 
@@ -82,6 +88,7 @@ compiled_prior <- function(prior) {
   list(
     values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
     concentration = prior$concentration,
+    sample_concentration = prior$sample_concentration,
     floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
     hyper = if (length(prior$learn)) resolve_hyperprior(prior)
   )
@@ -95,14 +102,15 @@ unpack <- function(packed, p) {
   symmetric + t(symmetric) - diag(diag(symmetric), p)
 }
 
-# Log Jacobians from scaled units to the data's: of the cells, and of the
+# Log Jacobians from scaled units to the data's: of the cells' known values, and of the
 # components' means (1 for each marker) and covariances (p + 1) with the prior's mean
 # and scale where these are learned.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
+  rows <- if (anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
   learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
-  c(rows = -fit$rows * log_unit, parameters = -(fit$components * (p + 2) + learned) * log_unit)
+  c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }
 
 learned_names <- function(fit) {
@@ -112,11 +120,11 @@ learned_names <- function(fit) {
 # Values that many cells have in a marker, such as the zeros of a cytometer: a column for each, with
 # the number of the marker, from 0, and the value in units of the sampler. At most 20 a marker.
 find_atoms <- function(fit) {
-  rows <- unique(floor(seq(1, fit$rows, length.out = min(fit$rows, 10000L))))
   found <- lapply(seq_along(fit$markers), function(j) {
-    values <- unique(fit$x[rows, j])
-    counts <- tabulate(match(fit$x[rows, j], values), length(values))
-    often <- which(counts >= max(5, length(rows) / 200, 5 * stats::median(counts)))
+    some <- some_values(fit$x, j)
+    values <- unique(some)
+    counts <- tabulate(match(some, values), length(values))
+    often <- which(counts >= max(5, length(some) / 200, 5 * stats::median(counts)))
     value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]
     rbind(rep(j - 1, length(value)), (value - fit$center[j]) * (1 / fit$scale[j]))
   })

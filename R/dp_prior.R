@@ -3,7 +3,8 @@
 
 # What the user does not give, in units of each marker's standard deviation; df is
 # p + extra_df. These are where the learned parts start (bench/mixture-density.R).
-prior_defaults <- list(mean_scale = 5, extra_df = 2, sd = 0.5, floor = 1e-3, concentration = c(shape = 1, rate = 1))
+prior_defaults <- list(mean_scale = 5, extra_df = 2, sd = 0.5, floor = 1e-3, concentration = c(shape = 1, rate = 1),
+  sample_concentration = c(shape = 2, rate = 0.1))
 
 # The parts of the prior that can be learned.
 prior_parts <- c("mean", "mean_scale", "df", "scale")
@@ -54,6 +55,15 @@ start_df <- 50
 #' Of all parts, `scale` changes the fit most. Smaller values give more and tighter
 #' components, several of which describe a population that is not Gaussian.
 #'
+#' @section Several samples:
+#' Where [dp_mixture()] is given several samples, they have the same components and each its own weights, as in the
+#' hierarchical Dirichlet process of Teh et al. (2006), truncated at \eqn{k} components:
+#' \deqn{\beta_1 = v_1,\ \beta_j = v_j \prod_{r<j}(1 - v_r),\quad \pi_s \mid \beta \sim Dirichlet(a\beta_1, \ldots, a\beta_k),\quad
+#'   a \sim Ga,}
+#' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance \eqn{\beta_j(1 - \beta_j)/(a + 1)}: with
+#' \eqn{a} = 20 a population of 20% has standard deviation 9%. `sample_concentration` is the prior of \eqn{a}, which is learned. A sample of few
+#' cells is drawn towards \eqn{\beta}, that is to the other samples.
+#'
 #' @section The floor:
 #' Cells that agree exactly in a marker, as where an instrument writes zero for all that it
 #' cannot see, would let a component shrink on to that value without end. So each cell is taken
@@ -81,6 +91,8 @@ start_df <- 50
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of
 #'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
 #'   that carry weight.
+#' @param sample_concentration shape and rate of the gamma distribution of \eqn{a}, two positive numbers, where several samples
+#'   are fitted together; see the section on several samples. By default 2 and 0.1: mean 20.
 #' @param floor the standard deviation to within which values are known, in the data's units: one
 #'   number per marker, or one for all; 0 for none. See the section on the floor.
 #' @param learn names of the parts to be learned along with the mixture: any of
@@ -97,6 +109,9 @@ start_df <- 50
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
 #' priors. *Journal of the American Statistical Association* **96**, 161-173.
 #'
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
+#' Statistical Association* **101**, 1566-1581.
+#'
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
 #' Understanding GPU programming for statistical computation: studies in massively
 #' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
@@ -112,7 +127,7 @@ start_df <- 50
 #' dp_prior(concentration = c(shape = 1, rate = 10))
 #' @export
 dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
-                     concentration = NULL, floor = NULL, learn = NULL) {
+                     concentration = NULL, floor = NULL, learn = NULL, sample_concentration = NULL) {
   if (!is.null(mean)) {
     check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
   }
@@ -128,6 +143,9 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   if (!is.null(concentration)) {
     concentration <- check_concentration(concentration)
   }
+  if (!is.null(sample_concentration)) {
+    sample_concentration <- check_concentration(sample_concentration, "sample_concentration")
+  }
   if (!is.null(floor)) {
     check_prior_numbers(floor, "floor", "standard deviations, one per marker or one for all")
     if (any(floor < 0)) {
@@ -140,7 +158,7 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   structure(
     list(
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
-      concentration = concentration, floor = floor, learn = learn
+      concentration = concentration, floor = floor, learn = learn, sample_concentration = sample_concentration
     ),
     class = "dp_prior"
   )
@@ -192,9 +210,9 @@ check_prior_scale <- function(scale, call = sys.call(-1L)) {
   }
 }
 
-check_concentration <- function(value, call = sys.call(-1L)) {
+check_concentration <- function(value, argument = "concentration", call = sys.call(-1L)) {
   if (!is.numeric(value) || length(value) != 2L || !all(is.finite(value)) || any(value <= 0)) {
-    stop_input("concentration", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
+    stop_input(argument, "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
       if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value),
       call = call
     )
@@ -203,7 +221,7 @@ check_concentration <- function(value, call = sys.call(-1L)) {
     return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
   }
   if (!setequal(names(value), c("shape", "rate"))) {
-    stop_input("concentration", "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"", call = call)
+    stop_input(argument, "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"", call = call)
   }
   c(shape = as.double(value[["shape"]]), rate = as.double(value[["rate"]]))
 }
@@ -237,7 +255,7 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   } else {
     per_marker(prior$floor, "prior$floor", markers, call) / unit
   }
-  given <- names(Filter(Negate(is.null), unclass(prior)[c(prior_parts, "concentration", "floor")]))
+  given <- names(Filter(Negate(is.null), unclass(prior)[c(prior_parts, "concentration", "sample_concentration", "floor")]))
   structure(
     list(
       mean = unname(mean),
@@ -245,6 +263,7 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
       df = choose(prior$df, p + prior_defaults$extra_df),
       scale = unname(scale),
       concentration = choose(prior$concentration, prior_defaults$concentration),
+      sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
       floor = unname(floor)^2,
       learn = choose(prior$learn, setdiff(prior_parts, given)),
       df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
@@ -291,9 +310,8 @@ start_prior <- function(prior) {
 # its values lie on a grid; 0 where they do not. After the arcsinh transformation the gap
 # at the median distance is meant. Of a grid many values come more than once.
 resolution <- function(data) {
-  rows <- unique(floor(seq(1, nrow(data$x), length.out = min(nrow(data$x), 10000L))))
   vapply(seq_along(data$markers), function(j) {
-    values <- data$x[rows, j]
+    values <- some_values(data$x, j)
     if (!is.null(data$transform)) {
       cofactor <- data$transform$cofactor[[j]]
       values <- cofactor * sinh(values)

@@ -7,7 +7,7 @@
 # names `markers`, per column `mean`, `sd`, `min`, `max`, and `transform` (NULL or
 # a list with `type` and one `cofactor` per marker).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
-                             argument = "x", min_rows = 2, call = sys.call(-1L)) {
+                             argument = "x", min_rows = 2, missing = "error", call = sys.call(-1L)) {
   x <- expression_matrix(x, markers, argument, call)
   if (ncol(x) == 0L) {
     stop_input(argument, "has no columns", call = call)
@@ -23,10 +23,14 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
   }
   names <- marker_names(x, argument, call)
   transform <- resolve_transform(transform, cofactor, names, call)
-  columns <- scan_columns(x, names, argument, call)
+  columns <- scan_columns(x, names, argument, call, missing, "missing = \"model\" takes NA as missing at random")
   if (!is.null(transform)) {
     x <- arcsinh_columns(x, transform$cofactor)
-    columns <- scan_columns(x, names, argument, call)
+    columns <- scan_columns(x, names, argument, call, missing)
+  }
+  empty <- which(is.na(columns$sd))
+  if (length(empty)) {
+    stop_input(argument, "has no value in column ", empty[[1L]], " (", dQuote(names[[empty[[1L]]]], FALSE), ")", call = call)
   }
   small <- which(columns$max > columns$min & columns$max - columns$min < 1e-150)
   if (length(small)) {
@@ -53,7 +57,9 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
     storage.mode(x) <- "double"
   }
   if (nrow(x) > 0L) {
-    scan_columns(x, fit$markers, argument, call)
+    scan_columns(x, fit$markers, argument, call, fit$missing,
+      "a fit with missing = \"model\" takes cells with missing values"
+    )
   }
   dimnames(x) <- list(rownames(x), fit$markers)
   if (is.null(fit$transform)) x else arcsinh_columns(x, fit$transform$cofactor)
@@ -371,15 +377,17 @@ arcsinh_columns <- function(x, cofactor) {
   x
 }
 
-# Stops if a value is not finite. Returns mean, sd, min and max of each column.
-scan_columns <- function(x, markers, argument, call) {
-  scan <- native(C_matrix_scan, x)
+# Stops if a value is not finite; with `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
+# sd, min and max of each column: of its known values, NA where there are none. `advice`: what to do about NA.
+scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL) {
+  scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x)
   if (scan$count > 0) {
     value <- x[scan$first[[1L]], scan$first[[2L]]]
     stop_warpbayes("input", sprintf(
-      "`%s` has %s in row %.0f, column %.0f (%s)%s", argument, format(value), scan$first[[1L]],
+      "`%s` has %s in row %.0f, column %.0f (%s)%s%s", argument, format(value), scan$first[[1L]],
       scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),
-      if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else ""
+      if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else "",
+      if (is.na(value) && !is.null(advice)) paste0("; ", advice) else ""
     ), argument = argument, row = scan$first[[1L]], column = scan$first[[2L]], call = call)
   }
   # Squares of larger values overflow.
@@ -391,6 +399,48 @@ scan_columns <- function(x, markers, argument, call) {
     )
   }
   scan[c("mean", "sd", "min", "max")]
+}
+
+# The scan of the values that are not NA.
+scan_known <- function(x) {
+  columns <- vapply(seq_len(ncol(x)), function(j) {
+    known <- x[!is.na(x[, j]), j]
+    if (!length(known)) {
+      return(c(0, NA, NA, NA, NA))
+    }
+    scan <- native(C_matrix_scan, matrix(known))
+    c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
+  }, numeric(5L))
+  count <- sum(columns[1L, ])
+  infinite <- if (count > 0) which(is.infinite(x), arr.ind = TRUE)
+  first <- if (count > 0) infinite[order(infinite[, 1L], infinite[, 2L])[[1L]], ] else c(0, 0)
+  # NA compares with nothing: columns without values pass the checks of their size.
+  columns[4:5, is.na(columns[3L, ])] <- 0
+  list(first = as.double(first), count = count, mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ], max = columns[5L, ])
+}
+
+# Which rows lack no value, or, with `any`, which have some, column by column to save memory.
+known_rows <- function(x, any = FALSE) {
+  found <- rep(!any, nrow(x))
+  for (j in seq_len(ncol(x))) {
+    known <- !is.na(x[, j])
+    found <- if (any) found | known else found & known
+  }
+  found
+}
+
+# Up to 10,000 values of a column, spread over the rows that have one.
+some_values <- function(x, j) {
+  values <- x[spread_over(nrow(x)), j]
+  if (!anyNA(values)) {
+    return(values)
+  }
+  known <- which(!is.na(x[, j]))
+  x[known[spread_over(length(known))], j]
+}
+
+spread_over <- function(rows) {
+  unique(floor(seq(1, rows, length.out = min(rows, 10000L))))
 }
 
 # Scales of the standardised data: 1 where a column does not vary.

@@ -22,6 +22,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(chains_keep, 6),
   ENTRY(matrix_scan, 1),
   ENTRY(mixture_open, 6),
+  ENTRY(mixture_open_samples, 8),
   ENTRY(mixture_close, 1),
   ENTRY(mixture_start, 9),
   ENTRY(mixture_sweep, 10),

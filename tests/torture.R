@@ -10,6 +10,9 @@ x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
 
 results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
+  gaps <- replace(x, c(3, 35, 40), NA)
+  gappy <- dp_mixture(gaps, components = 3, iter = 4, warmup = 2, seed = 1, missing = "model")
+  missing <- list(gappy$draws, predict(gappy, gaps, type = "prob"))
   matched <- relabel(fit)$match
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
   fit$elapsed <- NULL
@@ -58,7 +61,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, types = types, fit = fit, missing = missing)
 }
 
 calm <- results()

@@ -8,6 +8,17 @@
 extern "C" {
 #endif
 
+/* Which values are missing: those of x that are no numbers. Rows that lack the same columns share a
+ * pattern; the most frequent pattern comes first. */
+typedef struct wb_mixture_missing {
+  int32_t patterns;
+  const int32_t *order;    /* patterns x columns: the columns with values, then those without, each increasing */
+  const int32_t *observed; /* patterns: how many columns have values */
+  const int64_t *first;    /* patterns + 1: where the rows of each begin in `row`; the last: how many there are */
+  const int32_t *row;      /* the rows that lack values, pattern by pattern, increasing in each */
+  int64_t values;          /* how many values are missing */
+} wb_mixture_missing;
+
 /* Rows of data. The session reads x in the data's units and computes with the scaled
  * units (x - center) * inverse_scale. x must outlive the session. */
 typedef struct wb_mixture_data {
@@ -21,6 +32,7 @@ typedef struct wb_mixture_data {
   int32_t samples;             /* how many samples the rows come from, each with weights of its own */
   const int32_t *sample;       /* rows: the sample of each, from 0, in any order; NULL: they are one. Must outlive
                                 * the session */
+  const wb_mixture_missing *missing; /* outlives the session; NULL: nothing is missing */
 } wb_mixture_data;
 
 /* Components in the scaled units, p being the columns. With Sigma = L L' and
@@ -111,7 +123,9 @@ typedef struct wb_mixture_functions {
   /* Begins to draw the component of every row from its conditional posterior given the
    * parameters, and to sum the rows of each component. The draw of row i depends on (key,
    * iteration, i) alone. Until finish_labels() is called add_precisions() and measure() may be, and
-   * no other function.
+   * no other function. Where values are missing the densities are those of the others, and then
+   * the missing values are drawn given these and the component, from random numbers of
+   * (key, iteration, i): what is summed are whole rows. Pairs use these rows too.
    *   log_weight  samples x components, those of a sample side by side
    *   labels      one for each row, from 0, by the end of finish_labels(); or NULL */
   int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
@@ -148,6 +162,8 @@ typedef struct wb_mixture_functions {
                      const wb_mixture_parameters *halves, const int64_t *anchors, int known,
                      uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
                      double *log_probability, wb_message *message);
+  /* A row in scaled units, with the values drawn last in place of missing ones: `columns` doubles. */
+  int (*get_row)(wb_mixture_session *session, int64_t row, double *values, wb_message *message);
   void (*close)(wb_mixture_session *session); /* takes NULL too; never fails */
 } wb_mixture_functions;
 

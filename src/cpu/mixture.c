@@ -6,12 +6,21 @@
 #include "core/rounding.h"
 
 #include "cpu/backend.h"
+#include "cpu/mixture_missing.h"
 #include "cpu/mixture_sums.h"
 
 #include <stdlib.h>
 
 #include "core/mixture_component.h"
 #include "numeric/memory.h"
+
+static void close_session(wb_mixture_session *session) {
+  if (!session) return;
+  wb_cpu_missing_close(session);
+  free(session->labels);
+  free(session->memory);
+  free(session);
+}
 
 static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
                         wb_message *message) {
@@ -35,15 +44,10 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->memory = NULL;
   opened->share = NULL;
   opened->sizes = NULL;
-  *session = opened;
-  return WB_OK;
-}
-
-static void close_session(wb_mixture_session *session) {
-  if (!session) return;
-  free(session->labels);
-  free(session->memory);
-  free(session);
+  const int status = wb_cpu_missing_open(opened, message);
+  if (status == WB_OK) *session = opened;
+  else close_session(opened);
+  return status;
 }
 
 /* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
@@ -104,16 +108,24 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
   }
 }
 
+/* How many groups there are. Rows that lack values are the last group, which is drawn by itself. */
+static int32_t groups_of(const wb_mixture_session *session) {
+  return session->data.sample ? session->data.samples : 1;
+}
+
 /* The groups of a leaf's rows, one entry of t->drawn each. Rows of a group have the same log weights. Returns
  * whether there is one group only. */
-static int find_groups(const wb_mixture_session *session, int64_t begin, int rows, tile *t) {
+static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows, tile *t) {
   const int32_t *sample = session->data.sample;
-  int differs = 0;
-  if (!sample) return 1;
+  const int64_t begin = leaf * WB_LEAF_ROWS;
+  const int lacks = wb_cpu_missing_rows(session, leaf) > 0;
+  int differs = lacks;
+  if (!sample && !lacks) return 1;
   for (int l = 0; l < rows; l++) {
-    t->drawn[l] = sample[begin + l];
-    differs |= sample[begin + l] != sample[begin];
+    t->drawn[l] = sample ? sample[begin + l] : 0;
+    differs |= sample && sample[begin + l] != sample[begin];
   }
+  if (lacks) wb_cpu_missing_mark(session, leaf, groups_of(session), t->drawn);
   return !differs;
 }
 
@@ -126,7 +138,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   const size_t size = wb_cpu_mixture_padded_sums(p);
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
-  const int together = find_groups(session, begin, all, t);
+  const int together = find_groups(session, leaf, all, t);
   const int32_t group = together && data->sample ? data->sample[begin] : 0;
   for (int first = 0; first < all; first += MIXTURE_TILE) {
     const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
@@ -141,8 +153,9 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     keep_tile(session, ask, group, t->member, rows, t);
   }
   if (!together) {
-    wb_cpu_mixture_leaf_sort(data->samples, all, t);
-    for (int32_t g = 0, at = 0; g < data->samples; g++)
+    const int32_t groups = groups_of(session);
+    wb_cpu_mixture_leaf_sort(groups + 1, all, t);
+    for (int32_t g = 0, at = 0; g < groups; g++)
       while (at < t->end[g]) {
         const int rows = t->end[g] - at < MIXTURE_TILE ? t->end[g] - at : MIXTURE_TILE;
         wb_cpu_mixture_tile_gather(session, begin, t->member + at, rows, t);
@@ -150,6 +163,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
         keep_tile(session, ask, g, t->member + at, rows, t);
         at += rows;
       }
+    wb_cpu_missing_take(session, leaf, t, ask->labels);
   }
   double log_likelihood = 0;
   for (int l = 0; l < all; l++) log_likelihood += t->log_density[l];
@@ -180,10 +194,11 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
   set_constants(session, log_weight);
   void *packed;
-  int status = wb_cpu_mixture_pack(session, &allocation, &packed, message);
+  int status = wb_cpu_missing_draw(session, &allocation, key, iteration, message);
+  if (status == WB_OK) status = wb_cpu_mixture_pack(session, &allocation, &packed, message);
   if (status != WB_OK) return status;
   const draw_request ask = {packed, key, iteration, labels};
-  const mixture_pass pass = {k > groups ? k : groups, k, counts, draw_leaf, &ask};
+  const mixture_pass pass = {k > groups ? k : groups + 1, k, counts, draw_leaf, &ask};
   if (counts > 0) memset(session->sizes, 0, counts * sizeof(int64_t));
   status = wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
   free(packed);
@@ -244,7 +259,9 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
     wb_aligned_free(memory);
   }
   free(packed);
-  return failed ? wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0)) : WB_OK;
+  if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0));
+  /* Again those that lack values. */
+  return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
 }
 
 const wb_mixture_functions wb_cpu_mixture = {
@@ -261,5 +278,6 @@ const wb_mixture_functions wb_cpu_mixture = {
   .evaluate = evaluate,
   .choose_anchors = wb_cpu_mixture_choose_anchors,
   .draw_halves = wb_cpu_mixture_draw_halves,
+  .get_row = wb_cpu_mixture_get_row,
   .close = close_session,
 };

@@ -2,6 +2,7 @@
  * a pair. */
 #include "core/rounding.h"
 
+#include "cpu/mixture_missing.h"
 #include "cpu/mixture_sums.h"
 
 #include <stdlib.h>
@@ -108,6 +109,7 @@ static void halve_leaf(const wb_mixture_session *session, const void *asked, int
   const int64_t begin = leaf * WB_LEAF_ROWS, left = session->data.rows - begin;
   int32_t list[2][WB_LEAF_ROWS];
   gather_leaf(session, ask->pairs, begin, left < WB_LEAF_ROWS ? (int)left : WB_LEAF_ROWS, t);
+  wb_cpu_missing_fill(session, leaf, t->row + 1, padded);
   for (int32_t g = 0, at = 0; g < ask->pairs->pairs; g++) {
     int listed[2] = {0, 0};
     while (at < t->end[g]) {

@@ -8,6 +8,7 @@
 struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are the session's own copies */
   int32_t *labels;      /* rows: drawn last */
+  struct wb_cpu_missing *missing; /* see mixture_missing.c; NULL: no values are missing */
   int threads;
   wb_isa isa;
   int32_t components; /* 0: not set yet */

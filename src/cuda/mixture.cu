@@ -18,6 +18,7 @@
 #include <new>
 
 #include "cuda/mixture_session.cuh"
+#include "cuda/mixture_missing.cuh"
 #include "cuda/mixture_pairs.cuh"
 #include "cuda/mixture_samples.cuh"
 #include "cuda/mixture_sums.cuh"
@@ -302,6 +303,8 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
   if (status == WB_OK)
     status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(w.coefficients.address()), message);
   if (status == WB_OK) status = wb::send_shares<Real>(s, log_weight, message);
+  if (status == WB_OK) status = wb::keeps_missing(s, message);
+  if (status == WB_OK) status = wb::begin_missing(s, message);
   const Real *const share = s->data.sample == nullptr ? nullptr : reinterpret_cast<const Real *>(s->room.share);
   for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
     const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
@@ -318,6 +321,9 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
                         share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), key, iteration,
                         static_cast<uint64_t>(s->first_row + first * WB_LEAF_ROWS), rows, drawn,
                         static_cast<Real *>(w.log_sums.address()));
+    if (status == WB_OK) /* again those that lack values */
+      status = wb::draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn,
+                                      static_cast<Real *>(w.log_sums.address()), message);
     if (status == WB_OK && labels != nullptr)
       status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
                                              cudaMemcpyDeviceToHost, s->stream.get()),
@@ -486,6 +492,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
     return open_prediction<Real>(s, k, kernel.order, first, count, probability != nullptr, &out, message);
   });
   if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, out.coefficients.address(), message);
+  if (status == WB_OK) status = wb::begin_missing_evaluation(s, parameters, message);
   for (int64_t leaf = first / WB_LEAF_ROWS; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += out.chunk) {
     const int64_t start = leaf * WB_LEAF_ROWS, leaves = smaller(out.chunk, s->leaves - leaf);
     const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
@@ -500,6 +507,9 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
       status = wb::launch(shape, kernel.kernel, "evaluating components", message, x, s->data.columns,
                           static_cast<const Real *>(out.coefficients.address()), k, row - start, rows, out.labels.data(),
                           out.log_sums.data(), out.probability.data(), out.pass);
+      if (status == WB_OK)
+        status = wb::evaluate_missing<Real>(s, start, row, rows, x, out.labels.data(), out.log_sums.data(), out.probability.data(),
+                                            out.pass, message);
       if (status == WB_OK)
         status = fetch_predictions(s, out, k, rows, stride, labels ? labels + at : nullptr,
                                    log_density ? log_density + at : nullptr, probability ? probability + at : nullptr, message);
@@ -522,6 +532,7 @@ int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message 
     status = wb::status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
                            "sending units to the device", message);
   if (status == WB_OK) status = wb::open_samples(s, message);
+  if (status == WB_OK) status = wb::open_missing(s, message);
   if (status != WB_OK) return status;
   return data->precision == WB_SINGLE ? settle_rows<float>(s, message) : settle_rows<double>(s, message);
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/mixture_half.h"
+#include "cuda/mixture_missing.cuh"
 #include "cuda/mixture_session.cuh"
 
 namespace {
@@ -82,7 +83,8 @@ void mixture_close(wb_mixture_session *session) {
 
 int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message) {
   const int64_t leaves = wb::ceiling(data->rows, WB_LEAF_ROWS);
-  const int64_t devices = run->devices < 2 ? 1 : smaller<int64_t>(run->devices, leaves);
+  /* Patterns of missing values list the rows of all leaves together: these stay on one card. */
+  const int64_t devices = run->devices < 2 || data->missing != nullptr ? 1 : smaller<int64_t>(run->devices, leaves);
   int64_t piece = 1;
   while (2 * piece * PIECES * devices <= leaves) piece *= 2;
   const int64_t pieces = wb::ceiling(leaves, piece);
@@ -234,5 +236,6 @@ extern const wb_mixture_functions wb_cuda_mixture = {
     evaluate,
     choose_anchors,
     draw_halves,
+    wb_cuda_mixture_get_row,
     mixture_close,
 };

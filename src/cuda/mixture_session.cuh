@@ -70,6 +70,24 @@ struct mixture_workspace {
 typedef unsigned long long sample_count;
 static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
 
+/* Patterns of missing values, and tables of the components for some of these at a time: see mixture_missing.cu. */
+struct mixture_gaps {
+  device_array<int32_t> order, observed, row; /* as in wb_mixture_missing */
+  device_array<int64_t> first;
+  int32_t components = 0, at_once = 0; /* of the tables, and for how many patterns there is room */
+  int32_t built = -1;                  /* the first pattern that has a table; -1: none */
+  device_array<double> whole, tables;
+
+  void release_tables() {
+    components = 0;
+    whole.release();
+    tables.release();
+  }
+  uint64_t bytes() const {
+    return order.bytes() + observed.bytes() + row.bytes() + first.bytes() + whole.bytes() + tables.bytes();
+  }
+};
+
 /* The components: what they are made of in one piece of device memory, and what travels
  * between it and the host in one of page-locked memory. */
 struct mixture_room {
@@ -123,13 +141,14 @@ struct wb_mixture_session {
   wb::pinned_bytes packed; /* coefficients of a prediction */
   wb::pinned_bytes pairs;  /* as on the device */
   wb::mixture_workspace work;
+  wb::mixture_gaps gaps;
   wb::mixture_room room;
 
   size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
   /* Bytes of a leaf, raw and scaled. */
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + raw.bytes() + work.bytes() + room.memory.bytes(); }
+  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + raw.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
   int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
   /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mixture/missing.h"
 #include "mixture/mixture.h"
 
 /* What the external pointer of an open mixture holds. R's data matrix, which the
@@ -15,13 +16,18 @@ typedef struct open_mixture {
   int32_t columns;
   int64_t rows;
   int keeps_labels;
+  int32_t samples; /* 0: the rows are one sample */
+  int32_t *sample; /* rows, from 0 */
+  wb_mixture_missing *missing; /* of the rows; NULL: no value is missing */
 } open_mixture;
 
 static void close_mixture(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
   if (!opened) return;
   opened->backend->mixture->close(opened->session);
+  wb_mixture_missing_free(opened->missing);
   R_ClearExternalPtr(pointer);
+  free(opened->sample);
   free(opened);
 }
 
@@ -65,6 +71,17 @@ static int is_state(SEXP state, SEXP prior, double p) {
          wb_is_numbers(wb_list_element(state, "concentration"), 1);
 }
 
+/* What a chain of several samples has beside; see wb_mixture_samples. */
+static int is_sample_state(SEXP state, SEXP prior, double samples) {
+  SEXP shares = wb_list_element(state, "log_share");
+  const double components = TYPEOF(shares) == REALSXP ? (double)Rf_xlength(shares) : 0;
+  const double size = (double)Rf_xlength(wb_list_element(state, "statistics"));
+  const double p = (double)Rf_xlength(wb_list_element(prior, "floor"));
+  return components * (1 + p + p * (p + 1) / 2) == size && wb_is_numbers(wb_list_element(state, "sample_sizes"), samples * components) &&
+         wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) && wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
+         wb_is_numbers(wb_list_element(prior, "sample_concentration"), 2);
+}
+
 /* Columns from 0 and values: see wb_mixture_spots. */
 static int is_atoms(SEXP atoms, int p) {
   if (TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) || Rf_nrows(atoms) != 2) return 0;
@@ -79,7 +96,7 @@ static int is_atoms(SEXP atoms, int p) {
 
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale), precision, keep_labels};
+                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL};
   return data;
 }
 
@@ -88,7 +105,7 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const wb_mixture_data data = {REAL_RO(R_ExternalPtrProtected(pointer)), opened->rows, opened->columns,
-                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0};
+                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL};
   return data;
 }
 
@@ -139,6 +156,21 @@ static wb_mixture_state state_from_list(SEXP list, int32_t columns) {
   return state;
 }
 
+static wb_mixture_samples samples_from_list(SEXP list, SEXP prior, int32_t samples, int32_t components) {
+  wb_mixture_samples out;
+  const size_t k = (size_t)components;
+  const double *law = REAL_RO(wb_list_element(prior, "sample_concentration")), pooled = Rf_asReal(wb_list_element(list, "pooled"));
+  wb_mixture_samples_place(&out, samples, components, (double *)R_alloc(wb_mixture_samples_size(samples, components), sizeof(double)));
+  out.pooled = pooled >= 0 && pooled <= UINT32_MAX ? (uint32_t)pooled : 0;
+  out.together = 1;
+  out.shape = law[0];
+  out.rate = law[1];
+  out.concentration = Rf_asReal(wb_list_element(list, "sample_concentration"));
+  memcpy(out.sizes, REAL_RO(wb_list_element(list, "sample_sizes")), (size_t)samples * k * sizeof(double));
+  memcpy(out.log_share, REAL_RO(wb_list_element(list, "log_share")), k * sizeof(double));
+  return out;
+}
+
 /* The number of the sweep that follows a state. */
 static uint32_t next_sweep(SEXP state) {
   return (uint32_t)Rf_asReal(wb_list_element(state, "sweep")) + 1;
@@ -166,6 +198,16 @@ static double *put_state(SEXP out, const wb_mixture_state *state) {
   return statistics;
 }
 
+/* sample_weight: components x samples. */
+static void put_samples(SEXP out, const wb_mixture_samples *samples) {
+  const size_t k = (size_t)samples->components, table = k * (size_t)samples->samples;
+  memcpy(put_numbers(out, "sample_sizes", table), samples->sizes, table * sizeof(double));
+  memcpy(put_numbers(out, "log_share", k), samples->log_share, k * sizeof(double));
+  wb_list_put(out, "sample_concentration", Rf_ScalarReal(samples->concentration));
+  memcpy(REAL(wb_list_put(out, "sample_log_weight", Rf_allocMatrix(REALSXP, samples->components, samples->samples))),
+         samples->log_weight, table * sizeof(double));
+}
+
 static void put_prior(SEXP out, const wb_mixture_prior *prior) {
   const size_t p = (size_t)prior->columns, triangle = p * (p + 1) / 2;
   double *values = put_numbers(out, "prior", p + 2 + triangle);
@@ -189,28 +231,55 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 
 /* Entries ---------------------------------------------------------------- */
 
-SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run) {
-  if (!is_data(x, center, inverse_scale)) return wb_changed_fit();
+static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
+                      int32_t samples) {
   wb_message message;
   wb_run where;
   const wb_backend *backend;
   wb_run_from_list(run, &where, &backend);
   SEXP pointer = PROTECT(wb_session_begin(x, close_mixture));
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
-                                              Rf_asLogical(keep_labels));
-  open_mixture *opened = malloc(sizeof *opened);
-  int status = opened ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
-  if (!opened) wb_message_write(&message, "no memory for the mixture session");
+  wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                        Rf_asLogical(keep_labels));
+  open_mixture *opened = calloc(1, sizeof *opened);
+  if (opened && samples > 0) opened->sample = malloc((size_t)data.rows * sizeof(int32_t));
+  int status = opened && (samples == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
+  if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
   if (status == WB_OK) {
     opened->backend = backend;
     opened->columns = data.columns;
     opened->rows = data.rows;
     opened->keeps_labels = data.keep_labels;
-    status = backend->mixture->open(&data, &where, &opened->session, &message);
+    opened->samples = samples;
+    for (int64_t i = 0; i < data.rows && samples > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
+    data.samples = samples;
+    data.sample = opened->sample;
+    status = wb_mixture_missing_find(data.x, data.rows, data.columns, &opened->missing, &message);
+    data.missing = opened->missing;
+    if (status == WB_OK) status = backend->mixture->open(&data, &where, &opened->session, &message);
+  }
+  if (status != WB_OK && opened) {
+    free(opened->sample);
+    wb_mixture_missing_free(opened->missing);
   }
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
   return result;
+}
+
+SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run) {
+  if (!is_data(x, center, inverse_scale)) return wb_changed_fit();
+  return open_with(x, center, inverse_scale, precision, keep_labels, run, R_NilValue, 0);
+}
+
+/* sample: the sample of each row, from 1 to `samples`. */
+SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
+                                   SEXP samples) {
+  const int count = Rf_asInteger(samples);
+  if (!is_data(x, center, inverse_scale) || TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || count < 1)
+    return wb_changed_fit();
+  for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
+    if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > count) return wb_changed_fit();
+  return open_with(x, center, inverse_scale, precision, keep_labels, run, sample, count);
 }
 
 SEXP wb_entry_mixture_close(SEXP pointer) {
@@ -239,7 +308,8 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
     int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
     const int *given = INTEGER_RO(labels);
     for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
-    wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, REAL(statistics));
+    double *last = (double *)R_alloc((size_t)k * (size_t)data.columns, sizeof(double));
+    wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, last, REAL(statistics));
   }
   UNPROTECT(1);
   return status == WB_OK ? statistics : wb_failure(status, &message);
@@ -252,20 +322,27 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
                             SEXP keep, SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "prior", "log_weight",
                                       "log_likelihood", "log_prior", "concentration_trace",
-                                      "occupied", "probe_density", "sizes", "labels", "means", "covariances"};
+                                      "occupied", "probe_density", "sizes", "labels", "means", "covariances",
+                                      "sample_sizes", "log_share", "sample_concentration", "sample_log_weight"};
   wb_message message;
   open_mixture *opened = mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
-      !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
+      !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
+      (opened->samples > 0 && !is_sample_state(state, prior, opened->samples)))
     return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
+  wb_mixture_samples samples;
+  if (opened->samples > 0) {
+    samples = samples_from_list(state, prior, opened->samples, current.components);
+    current.samples = &samples;
+  }
   wb_mixture_hyperprior hyper;
   wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
   const int count = Rf_asInteger(sweeps), points = Rf_ncols(probe);
   const int *wanted = LOGICAL_RO(keep);
-  SEXP out = PROTECT(wb_list_new(13, names));
+  SEXP out = PROTECT(wb_list_new(17, names));
   const wb_mixture_data data = session_data(pointer, opened, center, scale);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
@@ -290,6 +367,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   if (draw.labels) count_from_one(draw.labels, opened->rows);
   put_state(out, &current);
   put_prior(out, &priors);
+  if (opened->samples > 0) put_samples(out, &samples);
   UNPROTECT(1);
   return out;
 }

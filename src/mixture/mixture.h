@@ -17,6 +17,10 @@
  * A sweep takes the sufficient statistics of the last labels to new
  * parameters, and these to new labels: the statistics and alpha are all of the
  * chain's state. Everything is in the scaled units of the session.
+ *
+ * Missing values are unknowns too (Little & Rubin 2019): each sweep draws them, given the row's
+ * other values and its component, after the labels, which it draws with the missing values integrated
+ * out. core/mixture_missing.h says what the target is then. The statistics are those of whole rows.
  */
 #ifndef WB_MIXTURE_H
 #define WB_MIXTURE_H
@@ -227,9 +231,10 @@ int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, 
                         double *probability, wb_message *message);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows`
- * lists the rows, or is NULL for all. */
+ * lists the rows, or is NULL for all. A missing value is taken from the row of the same label before: for a start, that keeps
+ * the spread of each column. `last`: components x columns, working memory; NULL where nothing is missing. */
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
-                           int64_t count, const int32_t *labels, double *statistics);
+                           int64_t count, const int32_t *labels, double *last, double *statistics);
 
 /* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
  * a component's inverse Wishart law given its statistics. `average`: columns, working

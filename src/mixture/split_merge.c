@@ -56,6 +56,10 @@ enum { BALL, ATOM, SPIKE };
 #define SPIKE_LOG_ODDS 5.0
 
 typedef struct moves {
+  const wb_backend *backend;
+  wb_mixture_session *session;
+  wb_message *message;
+  int status; /* of what was asked of the session; see anchor_values() */
   const wb_mixture_prior *prior;
   wb_mixture_state *state;
   const wb_mixture_spots *spots;
@@ -245,10 +249,15 @@ static void clear_half(moves *m, size_t half) {
   m->log_constant[half] = 0;
 }
 
-static void anchor_values(const moves *m, int64_t row, double *x) {
+/* The values of a row, from the session where some are missing. */
+static int anchor_values(const moves *m, int64_t row, double *x) {
   const wb_mixture_data *data = m->spots->data;
-  for (int32_t c = 0; c < data->columns; c++)
+  int missing = 0;
+  for (int32_t c = 0; c < data->columns; c++) {
     x[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
+    missing |= x[c] != x[c];
+  }
+  return missing ? m->backend->mixture->get_row(m->session, row, x, m->message) : WB_OK;
 }
 
 /* A number between low and high, uniform on the log scale. */
@@ -286,7 +295,8 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
     return 1;
   }
   if (anchor[0] < 0 || anchor[1] < 0 || anchor[0] == anchor[1]) return 0;
-  anchor_values(m, anchor[0], m->values);
+  m->status = anchor_values(m, anchor[0], m->values);
+  if (m->status != WB_OK) return 0;
   if (m->kind[g] == SPIKE) {
     const int32_t r = (int32_t)(which * p);
     const double low = SPIKE_SD * wb_sqrt(floor_of(m, r)), mean = joined[1 + r] / joined[0];
@@ -374,6 +384,7 @@ static int propose(moves *m, const wb_backend *backend, wb_mixture_session *sess
   for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS && status == WB_OK; step++) {
     for (int32_t g = 0; g < m->all; g++) {
       if (m->place[g] < 0 || prepare_step(m, g, step, key, iteration)) continue;
+      if (m->status != WB_OK) return m->status;
       clear_half(m, 2 * (size_t)m->place[g]);
       clear_half(m, 2 * (size_t)m->place[g] + 1);
       m->place[g] = -1;
@@ -394,7 +405,7 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the split and merge moves", bytes);
-  moves m = {.prior = prior, .state = state, .all = (int32_t)pairs, .spots = spots, .neighbours = neighbours, .log_uniform = memory};
+  moves m = {.backend = backend, .session = session, .message = message, .status = WB_OK, .prior = prior, .state = state, .all = (int32_t)pairs, .spots = spots, .neighbours = neighbours, .log_uniform = memory};
   m.joined = m.log_uniform + pairs;
   m.halves = m.joined + pairs * size;
   m.factor = m.halves + 2 * pairs * size;

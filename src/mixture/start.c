@@ -26,10 +26,12 @@ typedef struct sample {
   int64_t count;
   int32_t columns, components; /* columns: of the data, and one for each atom */
   int64_t *row;
+  int gaps;         /* whether values are missing: these are no numbers */
   double *x;        /* count x columns, row by row, scaled */
   double *center;   /* components x columns */
   double *distance; /* count: to the nearest centre */
   double *size;     /* components */
+  double *seen;     /* components x columns: rows that have a value; later the last value seen of each column */
   int32_t *label;
   void *memory;
 } sample;
@@ -42,7 +44,7 @@ static int sample_open(sample *s, const wb_mixture_spots *spots, int32_t compone
   if (count > data->rows) count = data->rows;
   const size_t m = (size_t)count, p = (size_t)(data->columns + spots->atoms), k = (size_t)components;
   const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +
-                       k * (p + 1) * sizeof(double);
+                       k * (2 * p + 1) * sizeof(double);
   s->memory = malloc(bytes);
   if (!s->memory) return wb_out_of_memory(message, "the start of a chain", bytes);
   s->count = count;
@@ -53,8 +55,17 @@ static int sample_open(sample *s, const wb_mixture_spots *spots, int32_t compone
   s->distance = s->x + m * p;
   s->center = s->distance + m;
   s->size = s->center + k * p;
-  s->label = (int32_t *)(s->size + k);
+  s->seen = s->size + k;
+  s->label = (int32_t *)(s->seen + k * p);
   return WB_OK;
+}
+
+static int is_missing(double value) {
+  return value != value;
+}
+
+static double scaled_value(const wb_mixture_data *data, int64_t row, int32_t column) {
+  return wb_scaled_value(data->x[row + column * data->rows], data->center[column], data->inverse_scale[column]);
 }
 
 static double uniform(uint64_t key, uint32_t purpose, uint64_t element) {
@@ -65,6 +76,7 @@ static double uniform(uint64_t key, uint32_t purpose, uint64_t element) {
 /* One row from each of `count` equal stretches of the data, so that none comes twice. */
 static void sample_rows(sample *s, const wb_mixture_spots *spots, uint64_t key) {
   const wb_mixture_data *data = spots->data;
+  s->gaps = 0;
   for (int64_t i = 0; i < s->count; i++) {
     const double stretch = (double)data->rows / (double)s->count;
     int64_t first = (int64_t)((double)i * stretch), end = (int64_t)((double)(i + 1) * stretch);
@@ -74,17 +86,30 @@ static void sample_rows(sample *s, const wb_mixture_spots *spots, uint64_t key) 
     s->row[i] = first + (within < end - first ? within : end - first - 1);
     double *x = s->x + (size_t)i * (size_t)s->columns;
     for (int32_t c = 0; c < data->columns; c++)
-      x[c] = wb_scaled_value(data->x[(size_t)s->row[i] + (size_t)c * (size_t)data->rows], data->center[c],
-                             data->inverse_scale[c]);
-    for (int32_t a = 0; a < spots->atoms; a++)
-      x[data->columns + a] = x[(int32_t)spots->atom[2 * a]] == spots->atom[2 * a + 1] ? ATOM_DISTANCE : 0;
+      x[c] = scaled_value(data, s->row[i], c);
+    for (int32_t a = 0; a < spots->atoms; a++) {
+      const double value = x[(int32_t)spots->atom[2 * a]];
+      x[data->columns + a] = is_missing(value) ? value : value == spots->atom[2 * a + 1] ? ATOM_DISTANCE : 0;
+    }
+    for (int32_t c = 0; c < data->columns; c++) s->gaps |= is_missing(x[c]);
   }
 }
 
-static double squared_distance(int32_t p, const double *a, const double *b) {
+/* Between a row and a centre. Where values of the row are missing, the others stand for all. */
+static double squared_distance(const sample *s, const double *row, const double *center) {
+  const int32_t p = s->columns;
   double sum = 0;
-  for (int32_t c = 0; c < p; c++) sum += (a[c] - b[c]) * (a[c] - b[c]);
-  return sum;
+  int32_t seen = 0;
+  if (!s->gaps) {
+    for (int32_t c = 0; c < p; c++) sum += (row[c] - center[c]) * (row[c] - center[c]);
+    return sum;
+  }
+  for (int32_t c = 0; c < p; c++) {
+    if (is_missing(row[c])) continue;
+    sum += (row[c] - center[c]) * (row[c] - center[c]);
+    seen++;
+  }
+  return seen > 0 ? sum * p / seen : 0;
 }
 
 /* A row drawn with probability proportional to its squared distance: the first at
@@ -110,9 +135,11 @@ static int32_t choose_centers(sample *s, uint64_t key) {
     const double u = uniform(key, WB_PURPOSE_START, (uint64_t)j);
     const int64_t row = j == 0 ? (int64_t)(u * (double)s->count) : far_row(s, u);
     if (row < 0) return j;
-    const double *center = memcpy(s->center + (size_t)j * p, s->x + (size_t)row * p, p * sizeof(double));
+    double *center = memcpy(s->center + (size_t)j * p, s->x + (size_t)row * p, p * sizeof(double));
+    for (size_t c = 0; c < p; c++)
+      if (is_missing(center[c])) center[c] = 0;
     for (int64_t i = 0; i < s->count; i++) {
-      const double d = squared_distance(s->columns, s->x + (size_t)i * p, center);
+      const double d = squared_distance(s, s->x + (size_t)i * p, center);
       if (j == 0 || d < s->distance[i]) {
         s->distance[i] = d;
         s->label[i] = j;
@@ -122,7 +149,31 @@ static int32_t choose_centers(sample *s, uint64_t key) {
   return s->components;
 }
 
+/* Means of the values that are there; zero, the mean of all rows, where a cluster has none. */
+static void move_centers_over_gaps(sample *s, int32_t centers) {
+  const size_t p = (size_t)s->columns;
+  memset(s->center, 0, (size_t)centers * p * sizeof(double));
+  memset(s->seen, 0, (size_t)centers * p * sizeof(double));
+  memset(s->size, 0, (size_t)centers * sizeof(double));
+  for (int64_t i = 0; i < s->count; i++) {
+    const size_t first = (size_t)s->label[i] * p;
+    s->size[s->label[i]] += 1;
+    for (size_t c = 0; c < p; c++) {
+      const double value = s->x[(size_t)i * p + c];
+      if (is_missing(value)) continue;
+      s->center[first + c] += value;
+      s->seen[first + c] += 1;
+    }
+  }
+  for (size_t i = 0; i < (size_t)centers * p; i++)
+    if (s->seen[i] > 0) s->center[i] /= s->seen[i];
+}
+
 static void move_centers(sample *s, int32_t centers) {
+  if (s->gaps) {
+    move_centers_over_gaps(s, centers);
+    return;
+  }
   const size_t p = (size_t)s->columns;
   double *sum = s->center;
   memset(s->size, 0, (size_t)centers * sizeof(double));
@@ -140,10 +191,10 @@ static void assign_rows(sample *s, int32_t centers) {
   const size_t p = (size_t)s->columns;
   for (int64_t i = 0; i < s->count; i++) {
     const double *x = s->x + (size_t)i * p;
-    double nearest = squared_distance(s->columns, x, s->center + (size_t)s->label[i] * p);
+    double nearest = squared_distance(s, x, s->center + (size_t)s->label[i] * p);
     for (int32_t j = 0; j < centers; j++) {
       if (s->size[j] == 0) continue;
-      const double d = squared_distance(s->columns, x, s->center + (size_t)j * p);
+      const double d = squared_distance(s, x, s->center + (size_t)j * p);
       if (d < nearest) {
         nearest = d;
         s->label[i] = j;
@@ -165,7 +216,7 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
     move_centers(&s, centers);
     assign_rows(&s, centers);
   }
-  wb_mixture_sum_labels(data, components, s.row, s.count, s.label, statistics);
+  wb_mixture_sum_labels(data, components, s.row, s.count, s.label, s.gaps ? s.seen : NULL, statistics);
   const double rows_each = (double)data->rows / (double)s.count;
   free(s.memory);
   for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
@@ -175,20 +226,29 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
 }
 
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
-                           int64_t count, const int32_t *labels, double *statistics) {
+                           int64_t count, const int32_t *labels, double *last, double *statistics) {
   const int32_t p = data->columns;
   const size_t size = WB_MIXTURE_STATISTICS(p);
   memset(statistics, 0, (size_t)components * size * sizeof(double));
-  for (int64_t i = 0; i < count; i++) {
-    if (labels[i] < 0) continue;
-    const double *x = data->x + (rows ? rows[i] : i);
-    double *sums = statistics + (size_t)labels[i] * size, *product = sums + 1 + p;
-    sums[0] += 1;
-    for (int32_t r = 0; r < p; r++) {
-      const double xr = wb_scaled_value(x[(size_t)r * (size_t)data->rows], data->center[r], data->inverse_scale[r]);
-      sums[1 + r] += xr;
-      for (int32_t c = 0; c <= r; c++)
-        *product++ += xr * wb_scaled_value(x[(size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
+  if (last) memset(last, 0, (size_t)components * (size_t)p * sizeof(double));
+  /* Twice where values are missing: the first rows too have rows before them. */
+  for (int pass = last ? 0 : 1; pass < 2; pass++)
+    for (int64_t i = 0; i < count; i++) {
+      if (labels[i] < 0) continue;
+      const int64_t row = rows ? rows[i] : i;
+      double *sums = statistics + (size_t)labels[i] * size, *product = sums + 1 + p;
+      double *before = last ? last + (size_t)labels[i] * (size_t)p : NULL;
+      if (before)
+        for (int32_t c = 0; c < p; c++) {
+          const double value = scaled_value(data, row, c);
+          if (!is_missing(value)) before[c] = value;
+        }
+      if (pass == 0) continue;
+      sums[0] += 1;
+      for (int32_t r = 0; r < p; r++) {
+        const double xr = before ? before[r] : scaled_value(data, row, r);
+        sums[1 + r] += xr;
+        for (int32_t c = 0; c <= r; c++) *product++ += xr * (before ? before[c] : scaled_value(data, row, c));
+      }
     }
-  }
 }

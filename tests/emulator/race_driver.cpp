@@ -74,12 +74,13 @@ struct MixtureCase {
   int32_t columns, components;
   wb_precision precision;
   uint64_t memory_limit;
+  bool missing = false;
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "mixture, n = %lld, p = %d, k = %d, %s, memory limit %llu",
+    std::snprintf(text, sizeof text, "mixture, n = %lld, p = %d, k = %d, %s, memory limit %llu%s",
                   (long long)rows, columns, components, precision == WB_DOUBLE ? "double" : "single",
-                  (unsigned long long)memory_limit);
+                  (unsigned long long)memory_limit, missing ? ", missing values" : "");
     return text;
   }
 };
@@ -117,16 +118,48 @@ bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_sessi
   return true;
 }
 
+/* Every third row lacks a value, one column or the other: a pattern for each column. */
+struct Gaps {
+  std::vector<int32_t> order, observed, row;
+  std::vector<int64_t> first;
+  wb_mixture_missing missing = {};
+
+  Gaps(size_t n, size_t p, std::vector<double> *x) {
+    for (size_t g = 0; g < p; g++) {
+      for (size_t c = 0; c < p; c++)
+        if (c != g) order.push_back((int32_t)c);
+      order.push_back((int32_t)g);
+      observed.push_back((int32_t)p - 1);
+      first.push_back((int64_t)row.size());
+      for (size_t i = 3 * g; i < n; i += 3 * p) {
+        row.push_back((int32_t)i);
+        (*x)[i + g * n] = std::nan("");
+      }
+    }
+    first.push_back((int64_t)row.size());
+    missing = {(int32_t)p, order.data(), observed.data(), first.data(), row.data(), (int64_t)row.size()};
+  }
+};
+
 /* A sweep twice and an evaluation of some rows; whether all that makes sense. */
 bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record) {
   const size_t n = (size_t)c.rows, p = (size_t)c.columns, k = (size_t)c.components;
   const size_t triangle = p * (p + 1) / 2, statistics_size = WB_MIXTURE_STATISTICS(p);
   Numbers numbers(17 * p + k);
-  const std::vector<double> x = numbers.vector(n * p, -3, 3), center = numbers.vector(p, -1, 1),
-                            inverse_scale = numbers.vector(p, 0.5, 2),
+  std::vector<double> x = numbers.vector(n * p, -3, 3);
+  const std::vector<double> whole = x, center = numbers.vector(p, -1, 1), inverse_scale = numbers.vector(p, 0.5, 2),
                             factor = numbers.vector(k * triangle, 0.1, 1),
                             offset = numbers.vector(k * p, -2, 2), log_constant = numbers.vector(k, -4, -3);
-  const wb_mixture_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.precision, 1};
+  wb_mixture_data data = {};
+  data.x = x.data();
+  data.rows = c.rows;
+  data.columns = c.columns;
+  data.center = center.data();
+  data.inverse_scale = inverse_scale.data();
+  data.precision = c.precision;
+  data.keep_labels = 1;
+  const Gaps gaps(n, c.missing ? p : 0, &x);
+  if (c.missing) data.missing = &gaps.missing;
   const wb_mixture_parameters parameters = {c.components, factor.data(), offset.data(), log_constant.data()};
   wb_run run = {};
   run.threads = 1;
@@ -149,7 +182,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     std::vector<double> log_determinant(k), distance(k), trace(k), point_distance(9 * k);
     const wb_mixture_precisions sums = {0.5, 6, pull.data(), first.data(), second.data()};
     const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(), trace.data(),
-                                          c.rows < 9 ? 1 : 9, x.data(), point_distance.data()};
+                                          c.rows < 9 ? 1 : 9, whole.data(), point_distance.data()};
     good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message, "mixture_draw_components") &&
            succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), &message), message, "mixture_draw_labels") &&
            succeeded(functions->add_precisions(session, &sums, &message), message, "mixture_add_precisions") &&
@@ -172,6 +205,12 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(point_distance);
     record->add(means);
     good = good && run_pairs(backend, c, session, record);
+  }
+  if (good && c.missing) {
+    std::vector<double> row(p);
+    good = succeeded(functions->get_row(session, 0, row.data(), &message), message, "mixture_get_row");
+    for (double value : row) good = good && value == value;
+    record->add(row);
   }
   if (good) {
     const int64_t first = c.rows / 3, count = c.rows - first;

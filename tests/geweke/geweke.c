@@ -32,6 +32,7 @@
 #include "core/purpose.h"
 #include "core/random_normal.h"
 #include "cpu/backend.h"
+#include "mixture/missing.h"
 #include "mixture/mixture.h"
 #include "prior_simulator.h"
 
@@ -66,6 +67,7 @@ typedef struct test_case {
   int learned;  /* m, gamma, nu and Phi too */
   double floor;
   int samples;
+  int missing;  /* some values are missing */
 } test_case;
 
 static const test_case cases[] = {
@@ -85,6 +87,9 @@ static const test_case cases[] = {
   {"k=3 p=2 2 samples", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, 2},
   {"k=4 p=1 3 samples", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 3},
   {"k=3 p=2 3 samples single", 8, 3, 2, 0, WB_SINGLE, 0.25, 1, 0, 3},
+  {"k=3 p=2 missing", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, .missing = 1},
+  {"k=2 p=3 missing, floor", 8, 2, 3, 1, WB_DOUBLE, 0.25, 0, 0.15, .missing = 1},
+  {"k=18 p=3 missing single", 8, 18, 3, 0, WB_SINGLE, 0.25, 0, 0, 2, .missing = 1},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
@@ -93,7 +98,7 @@ static const test_case cases[] = {
 static model case_model(const test_case *c) {
   model m = {.n = c->n, .k = c->k, .p = c->p, .shape = 5, .rate = 3, .learned = c->learned,
              .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15, .floor = c->floor,
-             .samples = c->samples, .sample_shape = 5, .sample_rate = 2};
+             .samples = c->samples, .sample_shape = 5, .sample_rate = 2, .missing = c->missing};
   m.component.mean_scale = 2;
   m.component.df = 12;
   for (int r = 0; r < c->p; r++) {
@@ -396,6 +401,23 @@ static int same_statistics(const model *m, const double *a, const double *b, wb_
   return 1;
 }
 
+/* What the sampler sees of the data; and the values that it drew for the others, put into the data. */
+static void hide_values(const model *m, const point *at, double *seen) {
+  for (int i = 0; i < m->n; i++)
+    for (int c = 0; c < m->p; c++) seen[i + c * m->n] = is_missing(m, i, c) ? NAN : at->x[i + c * m->n];
+}
+
+static int take_values(const model *m, wb_mixture_session *session, point *at, wb_message *message) {
+  int status = WB_OK;
+  for (int i = 0; i < m->n && status == WB_OK; i++) {
+    double row[MOST_COLUMNS];
+    status = processor.mixture->get_row(session, i, row, message);
+    for (int c = 0; c < m->p && status == WB_OK; c++)
+      if (is_missing(m, i, c)) at->x[i + c * m->n] = row[c];
+  }
+  return status;
+}
+
 /* One chain of sweeps and new data. Returns how many sweeps went wrong: a status
  * other than WB_OK, or statistics that are not those of the labels. */
 static long simulate_chain(const test_case *c, const model *m, uint64_t seed, int chain, int length,
@@ -416,15 +438,22 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   sampler_open(m, &at, memory, &s);
   int32_t sample[MOST_ROWS];
   for (int i = 0; i < m->n && m->samples > 0; i++) sample[i] = i % m->samples;
-  const wb_mixture_data data = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples, m->samples > 0 ? sample : NULL};
+  const wb_mixture_data whole = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples, m->samples > 0 ? sample : NULL};
+  double seen[MOST_ROWS * MOST_COLUMNS];
+  wb_mixture_missing *missing = NULL;
   wb_message message;
-  long wrong = 0;
+  hide_values(m, &at, seen);
+  long wrong = wb_mixture_missing_find(seen, m->n, m->p, &missing, &message) != WB_OK;
+  wb_mixture_data data = whole;
+  data.x = seen;
+  data.missing = missing;
   for (int b = 0; b < BATCHES; b++) {
     memset(out[b], 0, sizeof out[b]);
     for (int i = 0; i < length && wrong < 1000; i++) {
       const uint32_t iteration = (uint32_t)(b * length + i + 1);
       wb_mixture_session *session;
-      wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, s.state.statistics);
+      wb_mixture_sum_labels(&whole, m->k, NULL, m->n, at.label, NULL, s.state.statistics);
+      hide_values(m, &at, seen);
       if (backend->mixture->open(&data, &run, &session, &message) != WB_OK) {
         wrong++;
         continue;
@@ -444,10 +473,11 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
           wb_mixture_log_prior(backend, session, &s.prior, &s.state, 0, NULL, &at.log_prior, &message) != WB_OK ||
           wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK ||
           wb_mixture_fetch_statistics(backend, session, &s.state, 0, m->k, &message) != WB_OK ||
-          wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK)
+          wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK ||
+          take_values(m, session, &at, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);
-      wb_mixture_sum_labels(&data, m->k, NULL, m->n, at.label, expected);
+      wb_mixture_sum_labels(&whole, m->k, NULL, m->n, at.label, NULL, expected);
       wrong += !same_statistics(m, s.state.statistics, expected, c->precision);
       read_state(m, &s, &at);
       relate(m, &at);
@@ -456,6 +486,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
       for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
     }
   }
+  wb_mixture_missing_free(missing);
   free(memory);
   return wrong;
 }

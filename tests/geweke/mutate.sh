@@ -134,7 +134,7 @@ plant 12 core/mixture_component.h 's/- 0.5 \* floor_trace/- floor_trace/' "trace
 # Several samples
 plant 14 core/random_tables.h 's/) tables += 1.0;/) tables += 0.0;/' "one table for all rows of a sample"
 plant 14 core/random_tables.h 's/double bound = concentration + next - 1.0/double bound = concentration + next/' "tables opened as by the next customer"
-plant 15 core/random_tables.h 's/if (wb_stream_uniform(stream) \* (concentration + customer - 1.0) < bound) //' "customers kept whatever their probability"
+plant 14 core/random_tables.h 's/if (wb_stream_uniform(stream) \* (concentration + customer - 1.0) < bound) //' "customers kept whatever their probability"
 plant 14 mixture/samples.c 's/tables\[i % k\] += wb_draw_tables.*/tables[i % k] += s->sizes[i];/' "sticks from rows in place of tables"
 plant 14 mixture/samples.c 's/shape = s->shape + tables/shape = s->shape + tables + 1/' "shape of a too large by one"
 plant 14 mixture/samples.c 's/rate -= log_w;/;/' "rate of a without its auxiliary variables"
@@ -145,8 +145,20 @@ plant 14 mixture/mixture.c 's/if (several) wb_mixture_exchange_samples/if (0) wb
 plant 14 mixture/samples.c 's/memcpy(s->log_share, log_weight/memcpy(log_weight, s->log_share/' "shares that are never drawn again"
 plant 14 cpu/mixture.c 's/const size_t share = (size_t)group/const size_t share = 0/' "weights of the first sample for all rows"
 plant 14 cpu/mixture.c 's/t->count + (size_t)group/t->count + 0/' "rows of all samples counted for the first"
+# Missing values
+plant 17 core/mixture_missing.h 's/WB_LOG_2_PI - sum;/WB_LOG_2_PI;/' "density of what is known without its determinant"
+plant 17 core/mixture_missing.h 's/0.5 \* (p - observed) \* WB_LOG_2_PI/0.0/' "density of what is known in too many dimensions"
+plant 17 core/mixture_missing.h 's/for (int i = 0; i <= r; i++) {/for (int i = 1; i <= r; i++) {/' "offsets that are not turned"
+plant 17 core/mixture_missing.h 's/wb_fma(along\[l\], b, -(across\[l\] \* a))/wb_fma(along[l], b, across[l] * a)/' "rows turned the wrong way"
+plant 17 cpu/mixture_missing_row.h 's/(wb_draw_normal(&stream) - z)/(0 * wb_draw_normal(\&stream) - z)/' "missing values set to their expectations"
+plant 17 cpu/mixture_missing_row.h 's/for (int c = 0; c < r; c++) z = wb_fma/for (int c = observed; c < r; c++) z = wb_fma/' "missing values drawn without the known ones"
+plant 17 cpu/mixture_missing_row.h 's/WB_PURPOSE_MISSING, iteration, row/WB_PURPOSE_MISSING, iteration, 0/' "the same random numbers in every row"
+plant 19 cpu/mixture_missing_row.h 's/table + label % WB_MISSING_LANES +/table +/' "missing values of another component"
+plant 19 cpu/mixture_missing_row.h 's/share \&\& j < count; j++) weight/share \&\& j < 0; j++) weight/' "rows with missing values without the weights of their sample"
+plant 17 cpu/mixture_missing.c 's/to\[order\[c\]\] = value\[c - observed\];/to[order[c]] = 0;/' "splits with zeros for missing values"
+plant 18 cpu/mixture_missing.c 's/\*out = parameters->log_constant\[j\];/*out = parameters->log_constant[j] + 0.5 * session->floor_trace[j];/' "no floor for rows with missing values"
 # What is reported
-plant 14 mixture/samples.c 's/sum += s->shape_of\[j\] \* s->log_weight/sum += (s->shape_of[j] - 1) * s->log_weight/' "log prior of the weights, not of their logs"
+plant 14 mixture/samples.c 's/double sum = s->shape \* wb_log(s->rate).*/double sum = 0;/' "log prior without that of a"
 plant 1 mixture/mixture.c 's/(alpha - 1) \* state->log_rest/alpha * state->log_rest/' "log prior in other coordinates of the sticks"
 
 echo "bound on |z| $bound; $sweeps sweeps of the first four cases, a quarter of the others"

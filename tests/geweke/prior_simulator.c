@@ -272,14 +272,32 @@ double row_distance(const model *m, const point *at, int i) {
   return distance(m->p, (double(*)[MOST_COLUMNS])at->precision[j], at->mean[j], at->x + i, m->n);
 }
 
+int is_missing(const model *m, int row, int column) {
+  static const int lacks[8] = {0, 1, 4, 7, 3, 0, 2, 5};
+  return m->missing && lacks[row % 8] >> column & 1;
+}
+
+/* Log density of what is seen of row i in component j: from the covariance of those columns. */
+static double log_density(const model *m, const point *at, int i, int j) {
+  double covariance[MOST_COLUMNS][MOST_COLUMNS] = {{0}}, precision[MOST_COLUMNS][MOST_COLUMNS], from[MOST_COLUMNS], to[MOST_COLUMNS];
+  int seen[MOST_COLUMNS], p = 0;
+  for (int c = 0; c < m->p; c++)
+    if (!is_missing(m, i, c)) seen[p++] = c;
+  for (int r = 0; r < p; r++) {
+    from[r] = at->mean[j][seen[r]];
+    to[r] = at->x[i + seen[r] * m->n];
+    for (int c = 0; c < p; c++) covariance[r][c] = at->covariance[j][seen[r]][seen[c]];
+  }
+  const double log_determinant = invert(p, covariance, precision);
+  return -0.5 * p * log(2 * M_PI) - 0.5 * log_determinant - 0.5 * distance(p, precision, from, to, 1);
+}
+
 double log_likelihood(const model *m, const point *at) {
   double sum = 0;
   for (int i = 0; i < m->n; i++) {
     double density = 0;
     for (int j = 0; j < m->k; j++)
-      density += exp(log_weight_of(m, at, i, j) + log_factor(m, at, j) - 0.5 * m->p * log(2 * M_PI) - 0.5 * at->log_determinant[j] -
-                     0.5 * distance(m->p, (double(*)[MOST_COLUMNS])at->precision[j], at->mean[j],
-                                    at->x + i, m->n));
+      density += exp(log_weight_of(m, at, i, j) + log_factor(m, at, j) + log_density(m, at, i, j));
     sum += log(density);
   }
   return sum;

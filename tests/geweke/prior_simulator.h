@@ -44,7 +44,11 @@ typedef struct model {
                  * Dirichlet(a beta), beta from the sticks, a ~ Ga(sample_shape, sample_rate) */
   int sample_shape;
   double sample_rate;
+  int missing;  /* whether some values are missing: see is_missing() */
 } model;
+
+/* Whether the sampler does not see a value: rows lack none, one, several or all of the first three columns. */
+int is_missing(const model *m, int row, int column);
 
 void component_prior_prepare(int p, component_prior *prior);
 
@@ -82,7 +86,7 @@ void point_complete(const model *m, point *at);
  * covariance. */
 double row_distance(const model *m, const point *at, int i);
 
-/* Log density of the data given the parameters, labels summed out. */
+/* Log density of the data, without what is missing, given the parameters, labels summed out. */
 double log_likelihood(const model *m, const point *at);
 
 /* Log density of the parameters: means, covariances, sticks, concentration. */

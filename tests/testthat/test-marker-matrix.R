@@ -105,7 +105,8 @@ test_that("the first value that is not finite is named by row and column", {
   for (value in c(NA, NaN, Inf)) {
     broken <- x
     broken[5000, 3] <- value
-    expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)$", value))
+    advice <- if (is.na(value)) "; missing = \"model\" takes NA as missing at random" else ""
+    expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)%s$", value, advice))
   }
   expect_error(read_markers(matrix(c(1L, NA), 2)), "has NA in row 2, column 1 \\(\"V1\"\\)")
   expect_error(read_markers(matrix(c(1, 1e200), 2)), "beyond 1e150 in column 1")
@@ -218,4 +219,19 @@ test_that("a name that two columns bear is refused where it is asked for", {
   expect_error(as_marker_matrix(x, "a"), "`x` has two columns named \"a\"", class = "warpbayes_error_input")
   expect_error(as_new_rows(x, list(markers = c("b", "a"))), "`newdata` has two columns named \"a\"", class = "warpbayes_error_input")
   expect_identical(as_marker_matrix(x, "b")$markers, "b")
+})
+
+test_that("the samples of a flowSet are those of the fit", {
+  define_cytometry_classes(globalenv())
+  values <- unname(cells(20))
+  frames <- list2env(list(after = flow_frame(values[1:5, ]), before = flow_frame(values[6:20, ]), none = flow_frame(values[0, ])))
+  set <- function(samples) {
+    new("flowSet", frames = frames, phenoData = new("annotation", data = data.frame(name = samples, row.names = samples)))
+  }
+  fit <- dp_mixture(set(c("before", "after")), components = 2, iter = 2, markers = c("CD4", "CD8"), threads = 2)
+  expect_identical(fit$samples, c("before", "after"))
+  expect_identical(fit$sample, rep(1:2, c(15, 5)))
+  expect_null(dp_mixture(set(c("before", "after")), components = 2, iter = 2, sample = FALSE, threads = 2)$samples)
+  expect_identical(dp_mixture(list(a = flow_frame(values), b = flow_frame(values)@exprs), components = 2, iter = 2, markers = 1:2, threads = 2)$samples, c("a", "b"))
+  expect_error(dp_mixture(set(c("before", "none")), iter = 2), "no cells in sample \"none\"", class = "warpbayes_error_input")
 })

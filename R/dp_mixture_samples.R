@@ -1,0 +1,209 @@
+# Several samples in one fit: which cells are of which sample, and the mixture of a sample.
+
+# Reads `x` and `sample` of dp_mixture(). Returns `x`, what as_marker_matrix() is to read in its place, `markers` of
+# that, and `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each sample.
+read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L)) {
+  pooled <- identical(sample, FALSE)
+  if (is.list(x) && !is.data.frame(x)) {
+    stacked <- stack_samples(x, markers, argument, call)
+    own <- stacked$sample
+    x <- stacked$x
+    markers <- NULL
+  } else {
+    own <- frame_samples(x, argument, call)
+  }
+  if (pooled || is.null(sample)) {
+    return(list(x = x, markers = markers, sample = if (!pooled) own))
+  }
+  if (is.character(sample) && length(sample) == 1L && sample_rows(x) != 1L) {
+    column <- sample
+    found <- match(column, colnames(x))
+    if (is.na(found) || isS4(x)) {
+      stop_input("sample", "names ", dQuote(column, FALSE), ", which is no column of `", argument, "`",
+        if (length(colnames(x))) paste("; it has", list_some(colnames(x))), call = call)
+    }
+    sample <- x[, column, drop = TRUE]
+    if (is.null(markers)) {
+      x <- x[, -found, drop = FALSE]
+    }
+  }
+  list(x = x, markers = markers, sample = sample)
+}
+
+# NULL where rows cannot be counted before the object is read.
+sample_rows <- function(x) {
+  if (length(dim(x)) == 2L) nrow(x) else 0L
+}
+
+# The samples as a factor: levels in their order, other values in the order in which they come.
+check_samples <- function(sample, rows, call = sys.call(-1L)) {
+  if (is.null(sample)) {
+    return(NULL)
+  }
+  wrong <- function(...) stop_input("sample", ..., call = call)
+  if (!is.factor(sample) && !is.character(sample) && !is.numeric(sample) && !is.logical(sample) || !is.null(dim(sample))) {
+    wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))
+  }
+  if (length(sample) != rows) {
+    wrong(sprintf("has %s values for %s", whole_words(length(sample)), count_words(rows, "cell")))
+  }
+  if (anyNA(sample)) {
+    wrong("is missing for row ", format(which(is.na(sample))[[1L]]))
+  }
+  if (!is.factor(sample)) {
+    sample <- factor(sample, unique(sample))
+  }
+  empty <- which(tabulate(sample, nlevels(sample)) == 0L)
+  if (length(empty)) {
+    wrong("has no cell of ", list_some(levels(sample)[empty]), ": leave out samples without cells, as droplevels() does")
+  }
+  sample
+}
+
+# Elements of a list of samples, one below the other. Columns are found by name where they have names.
+stack_samples <- function(x, markers, argument, call) {
+  wrong <- function(...) stop_input(argument, ..., call = call)
+  if (!length(x)) {
+    wrong("is an empty list; it should have a matrix for each sample")
+  }
+  names <- sample_names(names(x), length(x), argument, call)
+  shown <- function(i) sprintf("sample %d (%s)", i, dQuote(names[[i]], FALSE))
+  values <- lapply(seq_along(x), function(i) {
+    part <- expression_matrix(x[[i]], markers, sprintf("%s[[%d]]", argument, i), call)
+    if (!nrow(part)) {
+      wrong("has no cells in ", shown(i))
+    }
+    part
+  })
+  columns <- colnames(values[[1L]])
+  for (i in seq_along(values)[-1L]) {
+    own <- colnames(values[[i]])
+    if (ncol(values[[i]]) != ncol(values[[1L]]) || is.null(own) != is.null(columns) || !setequal(own, columns) || anyDuplicated(own)) {
+      describe <- function(part) if (is.null(colnames(part))) count_words(ncol(part), "column") else list_some(colnames(part))
+      wrong("has samples with different columns: ", shown(i), " has ", describe(values[[i]]), ", ", shown(1L), " has ", describe(values[[1L]]))
+    }
+    if (!identical(own, columns)) {
+      values[[i]] <- values[[i]][, columns, drop = FALSE]
+    }
+  }
+  sizes <- vapply(values, nrow, 0L)
+  list(x = do.call(rbind, unname(values)), sample = factor(rep(seq_along(x), sizes), seq_along(x), names))
+}
+
+sample_names <- function(names, count, argument, call) {
+  if (is.null(names)) {
+    names <- character(count)
+  }
+  unnamed <- is.na(names) | !nzchar(names)
+  names[unnamed] <- as.character(seq_len(count))[unnamed]
+  if (anyDuplicated(names)) {
+    stop_input(argument, "has two samples named ", dQuote(names[anyDuplicated(names)], FALSE), call = call)
+  }
+  names
+}
+
+# The samples of a flowSet or cytoset.
+frame_samples <- function(x, argument, call) {
+  if (!isS4(x) || !methods::is(x, "flowSet")) {
+    return(NULL)
+  }
+  frames <- cytometry_frames(x)
+  read <- accessor("Biobase", "sampleNames")
+  names <- names(frames)
+  if (is.null(names) && !is.null(read)) {
+    names <- read(x)
+  }
+  names <- sample_names(names, length(frames), argument, call)
+  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, argument, call)), 0L)
+  if (any(sizes == 0L)) {
+    stop_input(argument, "has no cells in sample ", dQuote(names[sizes == 0L][[1L]], FALSE), call = call)
+  }
+  factor(rep(seq_along(sizes), sizes), seq_along(sizes), names)
+}
+
+# The fit ------------------------------------------------------------------------------
+
+# How many sweeps at the start of a chain take all samples as one: half of the warm-up, and those in which components
+# that share a population are joined.
+pooled_sweeps <- function(warmup, merge) {
+  max(1, merge + 1, floor(warmup / 2))
+}
+
+# Where a chain of several samples starts.
+sample_state <- function(fit, merge) {
+  law <- fit$prior$sample_concentration
+  list(
+    pooled = pooled_sweeps(fit$warmup, merge), sample_sizes = numeric(length(fit$samples) * fit$components),
+    log_share = numeric(fit$components), sample_concentration = law[["shape"]] / law[["rate"]]
+  )
+}
+
+open_fit <- function(fit, run) {
+  single <- as.integer(fit$precision == "single")
+  if (is.null(fit$samples)) {
+    return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, fit$moves, run))
+  }
+  native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, fit$moves, run, fit$sample, length(fit$samples))
+}
+
+# Prediction ---------------------------------------------------------------------------
+
+# The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are the
+# fitted ones, which are of their own samples.
+sample_of_cells <- function(fit, sample, rows, own, call) {
+  if (is.null(sample)) {
+    return(if (own) fit$sample)
+  }
+  if (identical(sample, FALSE)) {
+    return(NULL)
+  }
+  if (is.null(fit$samples)) {
+    stop_input("sample", "is given, but the fit has one sample only", call = call)
+  }
+  if (is.factor(sample)) {
+    sample <- as.character(sample)
+  }
+  if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
+    stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")), show_value(sample), call = call)
+  }
+  number <- match(as.character(sample), fit$samples)
+  if (anyNA(number)) {
+    stop_input("sample", "has ", dQuote(as.character(sample)[is.na(number)][[1L]], FALSE), "; the samples of the fit are ", list_some(fit$samples), call = call)
+  }
+  rep_len(number, rows)
+}
+
+# As evaluate_cells(), each cell under the weights of its sample. `sample`: from sample_of_cells().
+evaluate_sampled <- function(fit, cells, sample, run, use) {
+  if (is.null(sample)) {
+    return(evaluate_cells(fit, cells, run, use))
+  }
+  rows <- split(seq_len(nrow(cells)), sample)
+  # A session for each sample, all of them open while `use` goes through the draws.
+  inside <- function(i, evaluates) {
+    if (i > length(rows)) {
+      return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
+    }
+    evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))
+  }
+  inside(1L, list())
+}
+
+combine_samples <- function(mixture, what, rows, evaluates, count) {
+  result <- list()
+  for (i in seq_along(rows)) {
+    mixture$weights <- mixture$sample_weights[, as.integer(names(rows)[[i]])]
+    part <- evaluates[[i]](mixture, what)
+    for (name in names(part)) {
+      values <- part[[name]]
+      if (is.null(values)) {
+        next
+      }
+      if (is.null(result[[name]])) {
+        result[[name]] <- if (is.matrix(values)) matrix(0, count, ncol(values)) else vector(typeof(values), count)
+      }
+      if (is.matrix(values)) result[[name]][rows[[i]], ] <- values else result[[name]][rows[[i]]] <- values
+    }
+  }
+  result
+}
