@@ -126,6 +126,10 @@
 #'   `getOption("warpbayes.backend", "auto")`. See [warp_info()].
 #' @param threads number of CPU threads; `NULL` for all that this process may use. More threads than
 #'   there are cores are used only up to eight.
+#' @param devices for `backend = "cuda"`: the indices of the graphics cards, from 0, that share the cells; `NULL` for as many
+#'   as repay it, or for the one that `options(warpbayes.device)` names. Each card takes some of the cells and draws all components;
+#'   their sums are added in one order, so that results do not depend on the cards. Each needs memory for its cells only. Cells with
+#'   missing values, and Bayesian EM, stay on the first.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
 #' @param checkpoint `NULL`, or the name of a file from which [resume()] goes on if the process is killed. A file of
@@ -228,7 +232,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, missing = c("error", "model"), moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL,
+                       seed = NULL, backend = NULL, threads = NULL, devices = NULL,
                        precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., tolerance = 1e-5,
                        estimate = c("mode", "mean")) {
   check_dots_empty(...)
@@ -270,12 +274,13 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     prior["sample_concentration"] <- list(NULL)
   }
   run <- resolve_run(backend, threads)
+  share_run(run, devices, 0)
   seed <- check_seed(seed)
 
   fit <- structure(list(
     draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
     keep = keep, seed = seed, method = method, missing = missing, moves = moves, backend = run$backend,
-    precision = precision, threads = run$threads, prior = prior, markers = data$markers,
+    precision = precision, threads = run$threads, devices = if (!is.null(devices)) as.integer(devices), prior = prior, markers = data$markers,
     rows = nrow(data$x), samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
     x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")

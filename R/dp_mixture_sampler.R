@@ -25,7 +25,7 @@ mixture_sampler <- function(fit) {
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
     draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)],
-    open = function(run) open_fit(fit, run),
+    open = function(run) open_fit(fit, share_run(run, usable_devices(fit$devices, run), fit$rows * k * p * (p + 3) / 2)),
     close = function(session) .Call(C_mixture_close, session),
     step = mixture_step(fit),
     finish = function(fit) {

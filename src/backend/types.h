@@ -31,11 +31,17 @@ typedef enum wb_isa {
   WB_ISA_AVX512 = 2
 } wb_isa;
 
+/* How many graphics cards can share a call's work. */
+#define WB_MOST_DEVICES 16
+
 /* Where a call runs. Results do not depend on it. */
 typedef struct wb_run {
   int32_t threads; /* CPU threads, at least 1 */
   wb_isa isa;
   int32_t device;        /* index of the graphics card, from 0 */
+  int32_t devices;       /* how many cards share the work where a topic can be shared: the first of `shared`, which
+                          * begins with `device`; 0 or 1: that one alone */
+  int32_t shared[WB_MOST_DEVICES];
   uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */
 } wb_run;
 

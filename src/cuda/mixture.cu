@@ -78,7 +78,7 @@ int send_rows(wb_mixture_session *s, int64_t first, int64_t count, Real *x, wb_m
     if (status != WB_OK) break;
     double *const to = s->pinned[i].data();
     for (size_t c = 0; c < p; c++)
-      std::memcpy(to + c * static_cast<size_t>(rows), s->data.x + c * static_cast<size_t>(s->data.rows) + leaf * WB_LEAF_ROWS,
+      std::memcpy(to + c * static_cast<size_t>(rows), s->data.x + c * static_cast<size_t>(s->stride) + leaf * WB_LEAF_ROWS,
                   static_cast<size_t>(rows) * sizeof(double));
     status = wb::status_of(cudaMemcpyAsync(s->raw.data(), to, static_cast<size_t>(rows) * p * sizeof(double),
                                            cudaMemcpyHostToDevice, s->stream.get()),
@@ -182,7 +182,7 @@ pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
   at.anchors = at.pairing + 2 * sizeof(int32_t) * static_cast<size_t>(components);
   at.words = at.anchors + static_cast<size_t>(halves) * sizeof(int64_t);
   at.sums = at.words + 2 * WB_MIXTURE_MOST_PAIRS * sizeof(wb::pair_word);
-  at.end = at.sums + node_size(s, halves) * sizeof(double);
+  at.end = at.sums + static_cast<size_t>(s->pieces()) * node_size(s, halves) * sizeof(double);
   return at;
 }
 
@@ -206,7 +206,7 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, 
   const uint64_t room = larger(least, smaller(left, larger(wish, fixed)) - fixed);
   uint64_t nodes;
   int64_t g = 1;
-  while (g < s->leaves && g < 1 << wb::GROUP_LEVELS) g *= 2;
+  while (g < s->leaves && g < 1 << wb::GROUP_LEVELS && (s->piece == 0 || g < s->piece)) g *= 2;
   for (;; g /= 2) {
     nodes = static_cast<uint64_t>(g + waiting_nodes(s->leaves, g)) * node;
     if (g == 1 || (nodes <= room / 2 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
@@ -218,12 +218,13 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, 
   return WB_OK;
 }
 
-/* For the draw of labels. */
+/* For the draw of labels; `kept` of the `fixed` bytes are for what is kept of each row, beside which a twelfth of the
+ * data's memory is used. */
 template <typename Real>
-int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t left, int64_t *chunk, int64_t *group,
-               wb_message *message) {
+int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t kept, uint64_t left, int64_t *chunk,
+               int64_t *group, wb_message *message) {
   return plan_leaves(s, components, WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf()),
-                     s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES, fixed, left, chunk, group, message);
+                     kept + (s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES), fixed, left, chunk, group, message);
 }
 
 template <typename Real>
@@ -236,10 +237,11 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   const uint64_t coefficients = coefficient_bytes<Real>(components, order);
   const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? place_pairs<Real>(s, components).end : 0;
-  const uint64_t kept = keys * sizeof(int32_t) + pairs;
+  const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
+  const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const int64_t stage = stage_leaves(s, left / 4);
   if (status == WB_OK)
-    status = plan_sweep<Real>(s, components, coefficients + kept + stage_to_open(s, stage), left, &w.chunk, &w.group, message);
+    status = plan_sweep<Real>(s, components, coefficients + kept + stage_to_open(s, stage), kept, left, &w.chunk, &w.group, message);
   if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
@@ -249,6 +251,8 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   if (status == WB_OK) status = w.log_sums.allocate(rows * sizeof(Real), "log densities", message);
   if (status == WB_OK)
     status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node, "sums of rows", message);
+  if (status == WB_OK && roots > 0) status = w.roots.allocate(roots, "sums of rows", message);
+  if (status == WB_OK && roots > 0) status = s->mail.allocate(roots, "sums of rows", message);
   if (status == WB_OK && keys > 0) status = w.keys.allocate(keys, "labels", message);
   if (status == WB_OK && pairs > 0) status = w.pairs.allocate(pairs, "pairs of components", message);
   if (status == WB_OK && pairs > 0) status = s->pairs.allocate(pairs, "pairs of components", message);
@@ -271,10 +275,10 @@ int combine_group(wb_mixture_session *s, const double *nodes, int64_t leaves, si
 }
 
 /* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn; these
- * become sorted keys. `root` takes the sums of all leaves. */
+ * become sorted keys. `roots` takes the sums of each piece. */
 template <typename Real>
 int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t *labels, int32_t components,
-               double *root, wb_message *message) {
+               double *roots, wb_message *message) {
   wb::mixture_workspace &w = s->work;
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
@@ -294,9 +298,11 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
     status = wb::launch(shape, wb::mixture_sum<Real>, "summing rows", message, x + static_cast<size_t>(row) * p, s->data.columns,
                         reinterpret_cast<const uint32_t *>(labels + row), log_sums + row, s->rows(first, count) - row,
                         components, node, w.nodes.data());
+    const int64_t at = first + leaf, piece = s->piece == 0 ? 0 : at / s->piece, end = at + leaves;
+    const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
     if (status == WB_OK)
-      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (first + leaf) / w.group,
-                             first + leaf + leaves == s->leaves, root, message);
+      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (at - piece * s->piece) / w.group, is_last,
+                             roots + static_cast<size_t>(piece) * node, message);
   }
   return status;
 }
@@ -327,7 +333,7 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
     status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
                         static_cast<const Real *>(w.coefficients.address()), k, share,
                         share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), key, iteration,
-                        static_cast<uint64_t>(first) * WB_LEAF_ROWS, rows, drawn,
+                        static_cast<uint64_t>(s->first_row + first * WB_LEAF_ROWS), rows, drawn,
                         static_cast<Real *>(w.log_sums.address()));
     if (status == WB_OK) /* again those that lack values */
       status = wb::draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn,
@@ -336,7 +342,7 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
       status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
                                              cudaMemcpyDeviceToHost, s->stream.get()),
                              "fetching labels", message);
-    if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->room.at.statistics, message);
+    if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
     if (status == WB_OK) status = wb::count_samples(s, drawn, first, count, message);
   }
   return status;
@@ -384,8 +390,7 @@ int fill_words(const wb_mixture_session *s, const pair_memory &at, int byte, wb_
 }
 
 template <typename Real>
-int choose_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, int64_t *anchors,
-                   wb_message *message) {
+int begin_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, wb_message *message) {
   const pair_memory at = place_pairs<Real>(s, pairs->components);
   write_pairing(s, at, pairs);
   int status = copy_pairs(s, at.pairing, at.anchors, cudaMemcpyHostToDevice, message);
@@ -396,20 +401,14 @@ int choose_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_
   shape.threads = dim3(wb::PAIR_THREADS);
   shape.stream = s->stream.get();
   status = wb::launch(shape, wb::mixture_tickets, "choosing rows", message, reinterpret_cast<const uint32_t *>(s->work.keys.data()),
-                      device_pairing(s, at, pairs->components), key, iteration, uint64_t(0), pair_device<wb::pair_word>(s, at.words));
-  if (status == WB_OK) status = copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message);
-  if (status == WB_OK) status = s->stream.wait("choosing rows", message);
-  if (status != WB_OK) return status;
-  const wb::pair_word *const least = pair_host<wb::pair_word>(s, at.words);
-  for (int32_t i = 0; i < 2 * pairs->pairs; i++)
-    anchors[i] = least[i] == ~wb::pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
-  return WB_OK;
+                      device_pairing(s, at, pairs->components), key, iteration, static_cast<uint64_t>(s->first_row),
+                      pair_device<wb::pair_word>(s, at.words));
+  return status == WB_OK ? copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message) : status;
 }
 
 template <typename Real>
-int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
-                int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
-                wb_message *message) {
+int begin_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
+                 int known, uint64_t key, uint32_t iteration, uint32_t step, wb_message *message) {
   wb::mixture_workspace &w = s->work;
   const pair_memory at = place_pairs<Real>(s, pairs->components);
   pack_coefficients<Real>(s, halves, pair_order(s), pair_host<Real>(s, at.coefficients));
@@ -430,17 +429,11 @@ int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_m
     shape.stream = s->stream.get();
     status = wb::launch(shape, wb::mixture_halves<Real>, "drawing halves", message, x, s->data.columns,
                         pair_device<Real>(s, at.coefficients), reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS),
-                        halving, static_cast<uint64_t>(first) * WB_LEAF_ROWS, w.labels.data(), pair_device<wb::pair_word>(s, at.words));
+                        halving, static_cast<uint64_t>(s->first_row + first * WB_LEAF_ROWS), w.labels.data(), pair_device<wb::pair_word>(s, at.words));
     if (status == WB_OK)
       status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
   }
-  if (status == WB_OK) status = copy_pairs(s, at.words, at.end, cudaMemcpyDeviceToHost, message);
-  if (status == WB_OK) status = s->stream.wait("drawing halves", message);
-  if (status != WB_OK) return status;
-  std::memcpy(statistics, pair_host<double>(s, at.sums), (node_size(s, 2 * pairs->pairs) - 1) * sizeof(double));
-  for (int32_t g = 0; g < pairs->pairs; g++)
-    log_probability[g] = static_cast<double>(static_cast<int64_t>(pair_host<wb::pair_word>(s, at.words)[g])) / WB_HALF_UNIT;
-  return WB_OK;
+  return status == WB_OK ? copy_pairs(s, at.words, at.end, cudaMemcpyDeviceToHost, message) : status;
 }
 
 /* Predictions ------------------------------------------------------------------ */
@@ -504,8 +497,8 @@ int fetch_predictions(const wb_mixture_session *s, const prediction &from, int32
 }
 
 template <typename Real>
-int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int32_t *labels,
-             double *log_density, double *probability, wb_message *message) {
+int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
+             int32_t *labels, double *log_density, double *probability, wb_message *message) {
   const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
   prediction out;
@@ -532,7 +525,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
         status = wb::evaluate_missing<Real>(s, start, row, rows, x, out.labels.data(), out.log_sums.data(), out.probability.data(),
                                             out.pass, message);
       if (status == WB_OK)
-        status = fetch_predictions(s, out, k, rows, count, labels ? labels + at : nullptr,
+        status = fetch_predictions(s, out, k, rows, stride, labels ? labels + at : nullptr,
                                    log_density ? log_density + at : nullptr, probability ? probability + at : nullptr, message);
     }
   }
@@ -564,14 +557,21 @@ int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message 
   return data->precision == WB_SINGLE ? settle_rows<float>(s, message) : settle_rows<double>(s, message);
 }
 
-int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message) {
-  if (data->columns > wb::MIXTURE_MOST_COLUMNS) {
+} // namespace
+
+/* What mixture_devices.cu calls for each device's part -------------------------------- */
+
+namespace wb {
+
+int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
+              wb_message *message) {
+  if (data->columns > MIXTURE_MOST_COLUMNS) {
     std::snprintf(message->text, sizeof message->text, "%d columns: a graphics card takes up to %d",
-                  static_cast<int>(data->columns), static_cast<int>(wb::MIXTURE_MOST_COLUMNS));
+                  static_cast<int>(data->columns), static_cast<int>(MIXTURE_MOST_COLUMNS));
     return WB_ERROR_INPUT;
   }
-  wb::device_scope scope;
-  int status = scope.enter(run->device, message);
+  device_scope scope;
+  int status = scope.enter(part->device, message);
   if (status != WB_OK) return status;
   wb_mixture_session *const s = new (std::nothrow) wb_mixture_session;
   if (s == nullptr) {
@@ -579,10 +579,16 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
     return WB_ERROR_MEMORY;
   }
   s->data = *data;
+  s->data.x += part->first_row;
+  s->data.rows = part->rows;
+  if (data->sample != nullptr) s->data.sample += part->first_row;
   s->data.center = s->data.inverse_scale = nullptr;
-  s->device = run->device;
+  s->first_row = part->first_row;
+  s->stride = data->rows;
+  s->piece = part->piece;
+  s->device = part->device;
   s->memory_limit = run->memory_limit;
-  s->leaves = ceiling(data->rows, WB_LEAF_ROWS);
+  s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
   status = open_session(s, data, message);
   if (status == WB_OK)
     *session = s;
@@ -591,78 +597,67 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   return status;
 }
 
-int mixture_draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
-                        wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(session->device, message);
-  if (status != WB_OK) return status;
-  return settled(session, session->data.precision == WB_SINGLE
-                              ? draw_labels<float>(session, log_weight, key, iteration, labels, message)
-                              : draw_labels<double>(session, log_weight, key, iteration, labels, message));
-}
-
-int mixture_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
-                     int64_t count, int32_t *labels, double *log_density, double *probability,
+int draw_part_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
                      wb_message *message) {
-  wb::device_scope scope;
-  int status = wb::check_components(parameters->components, message);
-  if (status == WB_OK) status = scope.enter(session->device, message);
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE ? draw_labels<float>(s, log_weight, key, iteration, labels, message)
+                                          : draw_labels<double>(s, log_weight, key, iteration, labels, message);
+  });
+}
+
+int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
+                  int32_t *labels, double *log_density, double *probability, wb_message *message) {
+  const int status = check_components(parameters->components, message);
   if (status != WB_OK || count == 0) return status;
-  return settled(session, session->data.precision == WB_SINGLE
-                              ? evaluate<float>(session, parameters, first, count, labels, log_density, probability, message)
-                              : evaluate<double>(session, parameters, first, count, labels, log_density, probability, message));
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE
+               ? evaluate<float>(s, parameters, first, count, stride, labels, log_density, probability, message)
+               : evaluate<double>(s, parameters, first, count, stride, labels, log_density, probability, message);
+  });
 }
 
-int mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
-                           int64_t *anchors, wb_message *message) {
-  wb::device_scope scope;
-  int status = labels_missing(session, message);
-  if (status == WB_OK) status = scope.enter(session->device, message);
+int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, wb_message *message) {
+  const int status = labels_missing(s, message);
   if (status != WB_OK) return status;
-  return settled(session, session->data.precision == WB_SINGLE
-                              ? choose_anchors<float>(session, pairs, key, iteration, anchors, message)
-                              : choose_anchors<double>(session, pairs, key, iteration, anchors, message));
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE ? begin_anchors<float>(s, pairs, key, iteration, message)
+                                          : begin_anchors<double>(s, pairs, key, iteration, message);
+  });
 }
 
-int mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
-                        const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
-                        double *log_probability, wb_message *message) {
-  wb::device_scope scope;
-  int status = labels_missing(session, message);
-  if (status == WB_OK) status = scope.enter(session->device, message);
+int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
+                      int known, uint64_t key, uint32_t iteration, uint32_t step, wb_message *message) {
+  const int status = labels_missing(s, message);
   if (status != WB_OK) return status;
-  return settled(session, session->data.precision == WB_SINGLE
-                              ? draw_halves<float>(session, pairs, halves, anchors, known, key, iteration, step, statistics,
-                                                   log_probability, message)
-                              : draw_halves<double>(session, pairs, halves, anchors, known, key, iteration, step, statistics,
-                                                    log_probability, message));
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE ? begin_halves<float>(s, pairs, halves, anchors, known, key, iteration, step, message)
+                                          : begin_halves<double>(s, pairs, halves, anchors, known, key, iteration, step, message);
+  });
 }
 
-void mixture_close(wb_mixture_session *session) {
-  if (session == nullptr) return;
+int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out, wb_message *message) {
+  const int status = on_device(s, message, [&] { return s->stream.wait(what, message); });
+  const pair_memory at = s->data.precision == WB_SINGLE ? place_pairs<float>(s, pairs->components) : place_pairs<double>(s, pairs->components);
+  out->words = pair_host<pair_word>(s, at.words);
+  out->sums = pair_host<double>(s, at.sums);
+  return status;
+}
+
+int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
+                    wb_message *message) {
+  const int status = check_components(parameters->components, message);
+  if (status != WB_OK) return status;
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE ? weigh_rows<float>(s, parameters, statistics, log_likelihood, message)
+                                          : weigh_rows<double>(s, parameters, statistics, log_likelihood, message);
+  });
+}
+
+void close_part(wb_mixture_session *s) {
   wb_message ignored;
-  wb::device_scope scope;
-  (void)scope.enter(session->device, &ignored);
-  delete session;
+  device_scope scope;
+  (void)scope.enter(s->device, &ignored);
+  delete s;
 }
 
-} // namespace
-
-extern const wb_mixture_functions wb_cuda_mixture = {
-    mixture_open,
-    wb_cuda_mixture_set_components,
-    wb_cuda_mixture_set_statistics,
-    wb_cuda_mixture_get_statistics,
-    wb_cuda_mixture_draw_components,
-    wb_cuda_mixture_add_precisions,
-    wb_cuda_mixture_measure,
-    mixture_draw_labels,
-    wb_cuda_mixture_finish_labels,
-    wb_cuda_mixture_get_components,
-    mixture_evaluate,
-    mixture_choose_anchors,
-    mixture_draw_halves,
-    mixture_weigh_rows,
-    wb_cuda_mixture_get_row,
-    mixture_close,
-};
+} // namespace wb

@@ -254,20 +254,20 @@ int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, 
   if (status == WB_OK) status = all_drawn(room.fetched + k, room.count, message);
   if (status != WB_OK) return status;
   *log_likelihood = room.fetched[2 * k];
-  if (s->data.sample != nullptr) return fetch_samples(s, sizes, message);
-  put(sizes, room.fetched, k);
-  return WB_OK;
-}
-
-/* Calls `work` on the session's device. */
-template <typename Work>
-int on_device(wb_mixture_session *s, wb_message *message, Work work) {
-  device_scope scope;
-  const int status = scope.enter(s->device, message);
-  return status == WB_OK ? settled(s, work()) : status;
+  if (s->data.sample == nullptr) {
+    put(sizes, room.fetched, k);
+    return WB_OK;
+  }
+  std::memset(sizes, 0, sample_table(s, room.count) * sizeof(double));
+  return add_samples(s, sizes, message);
 }
 
 } // namespace
+
+int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message) {
+  if (s->data.sample == nullptr) return WB_OK;
+  return on_device(s, message, [&] { return add_samples(s, sizes, message); });
+}
 
 template <typename Real>
 int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message) {

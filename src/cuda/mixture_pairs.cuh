@@ -18,8 +18,6 @@ struct mixture_pairing {
   const int32_t *pair, *side;
 };
 
-typedef unsigned long long pair_word;
-
 constexpr int PAIR_THREADS = MIXTURE_THREADS;
 static_assert(WB_LEAF_ROWS % PAIR_THREADS == 0, "a block has rows of one leaf");
 

@@ -76,8 +76,8 @@ inline int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t fir
                 static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), s->room.count, s->room.counts);
 }
 
-/* Fetches the counts of all samples, after everything else that is in room.fetched has been read. */
-inline int fetch_samples(wb_mixture_session *s, double *sizes, wb_message *message) {
+/* Adds the counts of all samples to `sizes`, after everything else that is in room.fetched has been read. */
+inline int add_samples(wb_mixture_session *s, double *sizes, wb_message *message) {
   mixture_room &room = s->room;
   const size_t table = static_cast<size_t>(sample_table(s, room.count));
   int status = status_of(cudaMemcpyAsync(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost,
@@ -85,7 +85,7 @@ inline int fetch_samples(wb_mixture_session *s, double *sizes, wb_message *messa
                          "fetching counts of the samples", message);
   if (status == WB_OK) status = s->stream.wait("counting rows of samples", message);
   const sample_count *const counts = reinterpret_cast<const sample_count *>(room.fetched);
-  for (size_t i = 0; i < table && status == WB_OK; i++) sizes[i] = static_cast<double>(counts[i]);
+  for (size_t i = 0; i < table && status == WB_OK; i++) sizes[i] += static_cast<double>(counts[i]);
   return status;
 }
 

@@ -67,6 +67,7 @@ struct mixture_workspace {
   device_array<int32_t> labels;
   device_bytes log_sums;
   device_array<double> nodes; /* the group's leaves, the waiting nodes */
+  device_array<double> roots; /* a node for each piece, where several devices share the rows */
   /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
   device_array<int32_t> keys;
   device_bytes pairs;
@@ -80,11 +81,12 @@ struct mixture_workspace {
     labels.release();
     log_sums.release();
     nodes.release();
+    roots.release();
     keys.release();
     pairs.release();
   }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + keys.bytes() +
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() + keys.bytes() +
            pairs.bytes() + weighing.bytes();
   }
 };
@@ -135,8 +137,15 @@ struct mixture_room {
 
 } // namespace wb
 
+/* One device's part of a session: all rows, or some of its leaves where several devices share
+ * them (mixture_devices.cu). The first part is the session itself. */
 struct wb_mixture_session {
-  wb_mixture_data data; /* center and inverse_scale are not kept */
+  wb_mixture_data data; /* of this device's rows; center and inverse_scale are not kept */
+  wb_mixture_session *next = nullptr; /* the next device's part, which this one owns */
+  int64_t first_row = 0; /* how many rows the parts before have */
+  int64_t stride;        /* rows of all parts: from one column of data.x to the next */
+  int64_t piece = 0;     /* leaves, a power of two, whose sums are one node of the tree; 0: those of all leaves are */
+  wb::pinned_array<double> mail; /* roots on their way to the host */
   int32_t device;
   uint64_t memory_limit;
   int64_t leaves;
@@ -165,6 +174,7 @@ struct wb_mixture_session {
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + raw.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
+  int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
   /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {
     return wb::smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
@@ -215,7 +225,50 @@ inline size_t node_size(const wb_mixture_session *s, int32_t components) {
   return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
-/* In mixture_components.cu. `coefficients` is device memory; the log weights are in the host's
+/* Calls `work` on the device of a part. */
+template <typename Work>
+int on_device(wb_mixture_session *s, wb_message *message, Work work) {
+  device_scope scope;
+  const int status = scope.enter(s->device, message);
+  return status == WB_OK ? settled(s, work()) : status;
+}
+
+/* Which rows are a device's. */
+struct mixture_part {
+  int32_t device;
+  int64_t first_row, rows, piece;
+};
+
+/* What a pass over the rows of pairs left on the host. */
+typedef unsigned long long pair_word;
+struct part_pairs {
+  const pair_word *words; /* of each half its least ticket, or of each pair its log probability in units */
+  double *sums;           /* pieces x node_size(halves) */
+};
+
+/* In mixture.cu, for one part of a session. What begins does not wait; its labels are
+ * there, and its sums, when the part has been waited for. */
+int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
+              wb_message *message);
+int draw_part_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
+                     wb_message *message);
+int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, wb_message *message);
+int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
+                      int known, uint64_t key, uint32_t iteration, uint32_t step, wb_message *message);
+int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out, wb_message *message);
+/* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
+int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
+                  int32_t *labels, double *log_density, double *probability, wb_message *message);
+/* Of a part that has all rows. */
+int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
+                    wb_message *message);
+void close_part(wb_mixture_session *s);
+
+/* In mixture_components.cu. The rows of each sample and component are added to `sizes`, where there are
+ * samples. */
+int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
+
+/* `coefficients` is device memory; the log weights are in the host's
  * `log_weight`. */
 template <typename Real>
 int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message);

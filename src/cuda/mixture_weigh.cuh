@@ -225,17 +225,6 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
   return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
 }
 
-int mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
-                       double *log_likelihood, wb_message *message) {
-  wb::device_scope scope;
-  int status = wb::check_components(parameters->components, message);
-  if (status == WB_OK) status = scope.enter(session->device, message);
-  if (status != WB_OK) return status;
-  return settled(session, session->data.precision == WB_SINGLE
-                              ? weigh_rows<float>(session, parameters, statistics, log_likelihood, message)
-                              : weigh_rows<double>(session, parameters, statistics, log_likelihood, message));
-}
-
 } // namespace
 
 #endif

@@ -118,7 +118,10 @@ void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend) {
   int threads = Rf_asInteger(wb_list_element(run, "threads"));
   out->threads = forked || threads < 1 ? 1 : threads;
   out->isa = (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
+  SEXP devices = wb_list_element(run, "devices");
   out->device = Rf_asInteger(wb_list_element(run, "device"));
+  out->devices = TYPEOF(devices) == INTSXP && XLENGTH(devices) <= WB_MOST_DEVICES ? LENGTH(devices) : 0;
+  for (int i = 0; i < out->devices; i++) out->shared[i] = INTEGER_RO(devices)[i];
   out->memory_limit = wb_whole_from_sexp(wb_list_element(run, "memory_limit"));
   *backend = (const wb_backend *)R_ExternalPtrAddr(wb_list_element(run, "pointer"));
 }

@@ -11,6 +11,7 @@ emulator <- function() {
     calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
     memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
     usage = function() unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1))),
+    devices = function(count) .C(address("wb_emulator_devices"), as.integer(count)),
     reset = function() .C(address("wb_emulator_reset"))
   )
 }
