@@ -199,13 +199,13 @@
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture modelling. Technical
 #' report, Department of Statistical Science, Duke University.
 #'
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
-#' Statistical Association* **101**, 1566-1581.
-#'
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
 #' Understanding GPU programming for statistical computation: studies in massively
 #' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
 #' **19**, 419-438.
+#'
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
+#' Statistical Association* **101**, 1566-1581.
 #'
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
 #' @seealso [dp_prior()], [type_proportions()] for several samples, [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
@@ -242,6 +242,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
   }
   given <- read_samples(x, sample, markers)
+  sample_given <- sample
   data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing)
   warn_empty_rows(data$x)
   sample <- check_samples(given$sample, nrow(data$x))
@@ -256,6 +257,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   chains <- check_count(chains, "chains", max = 1e4)
   iter <- check_count(iter, "iter")
   if (method == "bem") {
+    check_bem_cells(sample, data$x)
     start_sweeps <- if (!is.null(warmup)) check_count(warmup, "warmup", min = 0) else if (inherits(init, "dp_mixture")) 0 else 100
     warmup <- 0
   } else {
@@ -267,7 +269,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   moves <- check_flag(moves, "moves")
   precision <- check_precision(precision)
   progress <- check_progress(progress)
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, list(markers = markers))
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, list(markers = markers, sample = if (length(sample_given) == 1L) sample_given))
   unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
   prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
   if (is.null(sample)) {

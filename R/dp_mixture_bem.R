@@ -16,6 +16,16 @@ check_method_arguments <- function(method, given, call = sys.call(-1L)) {
   }
 }
 
+# Cells that only the sampler takes.
+check_bem_cells <- function(sample, x, call = sys.call(-1L)) {
+  if (!is.null(sample)) {
+    stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together", call = call)
+  }
+  if (anyNA(x)) {
+    stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn", call = call)
+  }
+}
+
 # Starts ---------------------------------------------------------------------------
 
 # The statistics from which chain number `chain` starts: start(key, chain). `init` is NULL, labels,

@@ -243,10 +243,14 @@ mixture_without_data <- function(fit) without_parts(fit, "x")
 mixture_with_data <- function(saved, x, envir, call) {
   fit <- saved$fit
   markers <- if ("markers" %in% names(saved$given)) saved$given$markers else if (!is.matrix(x) || !is.null(colnames(x))) fit$markers
-  data <- if (is.null(fit$transform)) {
-    as_marker_matrix(x, markers, call = call)
-  } else {
-    as_marker_matrix(x, markers, fit$transform$type, fit$transform$cofactor, call = call)
+  given <- read_samples(x, saved$given$sample, markers, call = call)
+  type <- if (is.null(fit$transform)) "none" else fit$transform$type
+  data <- as_marker_matrix(given$x, given$markers, type, if (is.null(fit$transform)) 5 else fit$transform$cofactor,
+    missing = if (is.null(fit$missing)) "error" else fit$missing, call = call)
+  # Samples that the data do not tell are those of the checkpoint.
+  sample <- check_samples(given$sample, nrow(data$x), call)
+  if (!is.null(sample)) {
+    fit$sample <- as.integer(sample)
   }
   fit$x <- data$x
   fit$rows <- nrow(data$x)
@@ -255,7 +259,10 @@ mixture_with_data <- function(saved, x, envir, call) {
 }
 
 mixture_fingerprint <- function(fit) {
-  fingerprint_of(c(rows = fit$rows), paste("values in column", dQuote(fit$markers, FALSE)), digest_numbers(fit$x, fit$rows))
+  fingerprint_of(
+    c(rows = fit$rows), c(paste("values in column", dQuote(fit$markers, FALSE)), if (!is.null(fit$samples)) "samples of the cells"),
+    c(digest_numbers(fit$x, fit$rows), if (!is.null(fit$samples)) digest_numbers(fit$sample))
+  )
 }
 
 topics_without_data <- function(fit) {
