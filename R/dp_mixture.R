@@ -49,9 +49,9 @@
 #'
 #' Then `log_likelihood` is that of the values that are known; [predict.dp_mixture()], [log_lik()], [cell_types()], [relabel()]
 #' and the rest take cells with missing values, of the fit or new ones, by the density of what is known of them; pictures leave
-#' out a cell where one of its two markers is missing; and [simulate()] gives whole cells. Rows that lack the same markers
-#' share their matrices, so that a sweep takes not much longer than with whole cells as long as there are many more such cells than
-#' patterns of missing markers (`bench/mixture-missing.R`). Memory grows by 20 bytes for each cell that lacks a value and 8 for each value. On a graphics card
+#' out a cell where one of its two markers is missing; and [simulate()] gives whole cells. Cells that lack the same markers
+#' share their matrices. A cell that lacks values takes three times as long as a whole one, or up to six times where few
+#' cells lack the same markers (`bench/mixture-missing.R`). Memory grows by 24 bytes for each cell that lacks a value and 8 for each value. On a graphics card
 #' the cells have to fit into its memory.
 #'
 #' @section Memory:

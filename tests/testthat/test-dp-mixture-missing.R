@@ -263,6 +263,7 @@ test_that("a start from labels, transformed data and rounded channels take missi
   # Half of the values are zeros: starts and splits know this atom.
   x[seq(1, 120, 2), 2] <- 0
   x[seq(1, 120, 5), 2] <- NA
+  x[is.na(x[, 1]), 3] <- 0.4
   fit <- fit_gappy(round(x, 1))
   expect_true(all(is.finite(fit$log_posterior)))
   expect_true(any(find_atoms(fit)[1, ] == 1))
