@@ -11,7 +11,7 @@ refuse <- function(message, ..., x = small) {
 test_that("a misspelt or superfluous argument is an error", {
   refuse("unused argument: `componets` is not known here", componets = 3)
   expect_error(
-    dp_mixture(small, 2, "gibbs", dp_prior(), 1, 2, 0, 1, NULL, "means", NULL, NULL, "none", 5, "error", TRUE, 1, "cpu", 2, "double", NULL, 60, FALSE, 7),
+    dp_mixture(small, 2, "gibbs", dp_prior(), 1, 2, 0, 1, NULL, "means", NULL, NULL, "none", 5, "error", TRUE, 1, "cpu", 2, NULL, "double", NULL, 60, FALSE, 7),
     "unused argument: an unnamed argument", class = input
   )
   fit <- dp_mixture(small, components = 2, iter = 4, seed = 1, threads = 2)
