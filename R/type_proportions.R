@@ -42,7 +42,10 @@
 #'   rare <- runif(n) < share
 #'   cbind(CD4 = rnorm(n) + 5 * rare, CD8 = rnorm(n))
 #' }
-#' samples <- list(a1 = sample_with(0.1), a2 = sample_with(0.15), b1 = sample_with(0.4), b2 = sample_with(0.35))
+#' samples <- list(
+#'   a1 = sample_with(0.1), a2 = sample_with(0.15),
+#'   b1 = sample_with(0.4), b2 = sample_with(0.35)
+#' )
 #' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
 #' types <- cell_types(fit, threads = 2)
 #' type_proportions(types)
