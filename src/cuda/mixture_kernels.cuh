@@ -34,6 +34,13 @@ constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
          mixture_piece<Real>();
 }
 
+/* The key by which a row is sorted: its label in the upper bits, its place in the leaf
+ * in the lower ones. So rows of equal labels stay in order, and no two keys are equal. */
+constexpr int LEAF_BITS = 11;
+static_assert(WB_LEAF_ROWS == 1 << LEAF_BITS, "a key has room for the rows of a leaf");
+static_assert(MIXTURE_MOST_COMPONENTS <= 1 << (31 - LEAF_BITS), "and for a label");
+constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
+
 /* A session's components in device memory, all of them in each array. */
 struct mixture_components {
   int count, columns;

@@ -6,7 +6,6 @@
 #define WB_CUDA_MIXTURE_SAMPLES_CUH
 
 #include "cuda/mixture_session.cuh"
-#include "cuda/mixture_sums.cuh"
 
 namespace wb {
 

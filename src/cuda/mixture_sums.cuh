@@ -14,13 +14,6 @@
 
 namespace wb {
 
-/* The key by which a row is sorted: its label in the upper bits, its place in the leaf
- * in the lower ones. So rows of equal labels stay in order, and no two keys are equal. */
-constexpr int LEAF_BITS = 11;
-static_assert(WB_LEAF_ROWS == 1 << LEAF_BITS, "a key has room for the rows of a leaf");
-static_assert(MIXTURE_MOST_COMPONENTS <= 1 << (31 - LEAF_BITS), "and for a label");
-constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
-
 constexpr int LOAD_THREADS = 256, SORT_THREADS = 256, SUM_THREADS = 128, TREE_THREADS = 256;
 
 __device__ __forceinline__ void narrow_into(double *to, double scaled) {

@@ -1,0 +1,46 @@
+# Simulation-based calibration (Talts et al. 2018) of the proportions of cell types: mixtures drawn from the prior, cells
+# drawn from them, and the rank of the true proportion of the first cell's type among its posterior draws, which must be
+# uniform. Components are far apart (their means vary 400 times as much as their cells), so that each is a type.
+
+sizes <- list(k = 4, n = 80, p = 2)
+law <- list(mean_scale = 400, df = 20, shape = 2, rate = 2)
+
+draw_truth <- function() {
+  k <- sizes$k
+  p <- sizes$p
+  stick <- c(rbeta(k - 1, 1, rgamma(1, law$shape, law$rate)), 1)
+  weights <- stick * cumprod(c(1, 1 - stick[-k]))
+  covariance <- lapply(seq_len(k), function(j) solve(stats::rWishart(1, law$df + p + 1, diag(p) / law$df)[, , 1L]))
+  mean <- vapply(covariance, function(s) drop(t(chol(law$mean_scale * s)) %*% rnorm(p)), numeric(p))
+  component <- sample.int(k, sizes$n, TRUE, weights)
+  x <- t(vapply(component, function(j) drop(mean[, j] + t(chol(covariance[[j]])) %*% rnorm(p)), numeric(p)))
+  list(x = x, proportion = weights[component[[1L]]])
+}
+
+rank_of_truth <- function(seed) {
+  set.seed(seed)
+  truth <- draw_truth()
+  prior <- dp_prior(mean = 0, mean_scale = law$mean_scale, df = law$df, scale = 1, floor = 0, learn = character(),
+    concentration = c(law$shape, law$rate))
+  # Draws a few sweeps apart: of cells whose components are known, weights are drawn nearly independently.
+  fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed, threads = 1, progress = FALSE)
+  types <- cell_types(fit, draws = NULL, threads = 1)
+  draws <- types$proportions[, as.integer(types$type[[1L]])]
+  stopifnot(length(draws) == 49)
+  # Half as wide: what intervals that are too narrow would give.
+  narrow <- mean(draws) + (draws - mean(draws)) / 2
+  c(right = sum(draws < truth$proportion), narrow = sum(narrow < truth$proportion))
+}
+
+# Chi-square of ranks 0 to 49 in ten classes.
+unevenness <- function(ranks) sum((tabulate(ranks %/% 5 + 1, 10) - length(ranks) / 10)^2) / (length(ranks) / 10)
+
+test_that("proportions of cell types are calibrated", {
+  skip_if(identical(getOption("warpbayes.backend"), "cuda") || sanitized(), "slow")
+  many <- if (extended()) 1000 else 150
+  ranks <- vapply(seq_len(many), rank_of_truth, numeric(2))
+  # False alarms 1e-6.
+  bound <- stats::qchisq(1e-6, 9, lower.tail = FALSE)
+  expect_lt(unevenness(ranks["right", ]), bound)
+  expect_gt(unevenness(ranks["narrow", ]), bound)
+})
