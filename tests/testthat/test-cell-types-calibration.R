@@ -1,9 +1,10 @@
 # Simulation-based calibration (Talts et al. 2018) of the proportions of cell types: mixtures drawn from the prior, cells
 # drawn from them, and the rank of the true proportion of the first cell's type among its posterior draws, which must be
-# uniform. Components are far apart (their means vary 400 times as much as their cells), so that each is a type.
+# uniform. Components are far apart (a hundred times the standard deviation of their cells), so that each with cells is a
+# type. The proportions of types are of the components that have cells.
 
 sizes <- list(k = 4, n = 80, p = 2)
-law <- list(mean_scale = 400, df = 20, shape = 2, rate = 2)
+law <- list(mean_scale = 1e4, df = 20, shape = 2, rate = 2)
 
 draw_truth <- function() {
   k <- sizes$k
@@ -14,7 +15,7 @@ draw_truth <- function() {
   mean <- vapply(covariance, function(s) drop(t(chol(law$mean_scale * s)) %*% rnorm(p)), numeric(p))
   component <- sample.int(k, sizes$n, TRUE, weights)
   x <- t(vapply(component, function(j) drop(mean[, j] + t(chol(covariance[[j]])) %*% rnorm(p)), numeric(p)))
-  list(x = x, proportion = weights[component[[1L]]])
+  list(x = x, proportion = weights[component[[1L]]] / sum(weights[unique(component)]))
 }
 
 rank_of_truth <- function(seed) {
@@ -29,7 +30,9 @@ rank_of_truth <- function(seed) {
   stopifnot(length(draws) == 49)
   # Half as wide: what intervals that are too narrow would give.
   narrow <- mean(draws) + (draws - mean(draws)) / 2
-  c(right = sum(draws < truth$proportion), narrow = sum(narrow < truth$proportion))
+  # Where there is one type all are 1: its place is drawn.
+  place <- function(draws) sum(draws < truth$proportion) + floor(runif(1) * (1 + sum(draws == truth$proportion)))
+  c(right = place(draws), narrow = place(narrow))
 }
 
 # Chi-square of ranks 0 to 49 in ten classes.
