@@ -264,6 +264,15 @@ int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, 
 
 } // namespace
 
+int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message) {
+  return on_device(s, message, [&] {
+    const size_t values = node_size(s, s->room.count);
+    put(s->room.fetched, sums, values);
+    const int status = send(s->stream, s->room.at.statistics, s->room.fetched, values, message);
+    return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
+  });
+}
+
 int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message) {
   if (s->data.sample == nullptr) return WB_OK;
   return on_device(s, message, [&] { return add_samples(s, sizes, message); });

@@ -132,7 +132,7 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
 }
 
 /* The sums of several parts are added here, and each part gets those of all rows. */
-int share_sums(wb_mixture_session *session, double *log_likelihood, wb_message *message) {
+int share_sums(wb_mixture_session *session, wb_message *message) {
   const int32_t k = session->room.count;
   const size_t size = wb::node_size(session, k);
   int status = for_parts(session, message, [&](wb_mixture_session *s) {
@@ -150,17 +150,15 @@ int share_sums(wb_mixture_session *session, double *log_likelihood, wb_message *
   double *sums[WB_MOST_DEVICES], **next = sums;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next) *next++ = s->mail.data();
   const double *const total = combine(session, size, sums);
-  *log_likelihood = total[size - 1];
-  return set_statistics(session, 0, k, total, message);
+  return for_parts(session, message, [&](wb_mixture_session *s) { return wb::set_part_sums(s, total, message); });
 }
 
 int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
   if (session->next == nullptr) return wb_cuda_mixture_finish_labels(session, sizes, log_likelihood, message);
-  double ignored;
-  int status = share_sums(session, log_likelihood, message);
+  const int status = share_sums(session, message);
   if (status != WB_OK) return status;
   return for_parts(session, message, [&](wb_mixture_session *s) {
-    return s == session ? wb_cuda_mixture_finish_labels(s, sizes, &ignored, message) : wb::add_part_sizes(s, sizes, message);
+    return s == session ? wb_cuda_mixture_finish_labels(s, sizes, log_likelihood, message) : wb::add_part_sizes(s, sizes, message);
   });
 }
 

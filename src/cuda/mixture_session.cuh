@@ -264,7 +264,9 @@ int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *paramete
                     wb_message *message);
 void close_part(wb_mixture_session *s);
 
-/* In mixture_components.cu. The rows of each sample and component are added to `sizes`, where there are
+/* In mixture_components.cu. The sums of all rows: statistics of all components, then the log likelihood. */
+int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message);
+/* The rows of each sample and component are added to `sizes`, where there are
  * samples. */
 int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
 
