@@ -433,7 +433,8 @@ int begin_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_
     if (status == WB_OK)
       status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
   }
-  return status == WB_OK ? copy_pairs(s, at.words, at.end, cudaMemcpyDeviceToHost, message) : status;
+  const size_t end = at.sums + static_cast<size_t>(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
+  return status == WB_OK ? copy_pairs(s, at.words, end, cudaMemcpyDeviceToHost, message) : status;
 }
 
 /* Predictions ------------------------------------------------------------------ */
