@@ -163,7 +163,7 @@
 #'     units; its elements are in the units of the sampler, (x - `prior$center`) / `prior$unit`. As the
 #'     `prior` of another fit it means the same in the data's units.}
 #'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` where there is one.}
-#'   \item{components, chains, iter, warmup, thin, keep, method, missing, moves, seed, backend, precision, threads,
+#'   \item{components, chains, iter, warmup, thin, keep, method, missing, moves, seed, backend, precision, threads, devices,
 #'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
 #'     `elapsed` is in seconds, `x` is the matrix of cells that was fitted.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
