@@ -74,7 +74,7 @@
 #'
 #' In the first half of the warm-up (at least one sweep) all samples are one, with all moves; splits and joins are made there only,
 #' since they are steps of the mixture of one sample. In the sweeps after that labels are still exchanged.
-#' A sweep of several samples takes up to a fifth longer than one of a single sample if cells of a sample lie together, and up to two fifths where they are
+#' A sweep of several samples takes somewhat longer than one of a single sample, most where their cells are
 #' mixed (`bench/mixture-samples.R`). Beyond the data, 8 bytes a cell are needed for the samples, and kept weights take \eqn{8 k} bytes a draw for each sample.
 #'
 #' Where samples should have nothing in common, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`, or on several processes
