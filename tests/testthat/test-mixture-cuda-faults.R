@@ -85,18 +85,20 @@ test_that("a fit that fails half way ends in an error, and the next one works", 
     start <- cuda$calls()
     fit("cuda")
     calls <- cuda$calls() - start
-    # In the warm-up. A failure to return to the caller's device goes unheard; the call after
-    # that is another.
-    for (at in calls %/% 3 + 0:1) {
+    # In the warm-up. A failure to return to the caller's device goes unheard, and a question that fails loses
+    # no device: then one of the next calls is taken.
+    for (at in calls %/% 3 + 0:5) {
       cuda$reset()
       cuda$fail(at, 719)
       failed <- tryCatch(fit("cuda"), error = identity)
-      if (inherits(failed, "error")) break
+      again <- tryCatch(fit("cuda"), error = identity)
+      if (inherits(failed, "error") && inherits(again, "error")) break
     }
-    expect_s3_class(failed, "warpbayes_error_device")
-    expect_match(conditionMessage(failed), "CUDA says \"unspecified launch failure\"", fixed = TRUE)
     # The device stays lost; the processor does not mind.
-    expect_error(fit("cuda"), "CUDA says \"unspecified launch failure\"", class = "warpbayes_error_device")
+    for (failure in list(failed, again)) {
+      expect_s3_class(failure, "warpbayes_error_device")
+      expect_match(conditionMessage(failure), "CUDA says \"unspecified launch failure\"", fixed = TRUE)
+    }
     expect_identical(fit("cpu")$draws, reference$draws)
     cuda$reset()
   })
