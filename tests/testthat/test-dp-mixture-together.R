@@ -38,7 +38,7 @@ test_that("a checkpoint goes on with samples and missing values", {
     list(x = by_tube, arguments = list()),
     list(x = by_tube, arguments = list(sample = FALSE))
   )
-  for (case in cases) {
+  for (case in if (sanitized()) cases[c(2, 3)] else cases) {
     whole <- do.call(quick, c(list(case$x), case$arguments))
     # Stops in the middle: the sweeps before are in the file.
     part <- do.call(quick, c(list(case$x), case$arguments, list(checkpoint = file, checkpoint_every = 0)))
@@ -56,7 +56,7 @@ test_that("a checkpoint goes on with samples and missing values", {
 })
 
 test_that("Bayesian EM says what it does not take, and starts the sampler of samples", {
-  climb <- function(x, ...) dp_mixture(x, 4, "bem", iter = 5, seed = 1, threads = 2, progress = FALSE, ...)
+  climb <- function(x, ...) dp_mixture(x, 4, "bem", warmup = 5, iter = 5, seed = 1, threads = 2, progress = FALSE, ...)
   expect_error(climb(cells, sample = of), "`method` is \"bem\", which fits one sample", class = input)
   expect_error(climb(holes, missing = "model"), "`method` is \"bem\", which takes no missing values", class = input)
   mode <- climb(split(as.data.frame(cells), of), sample = FALSE)
@@ -72,7 +72,7 @@ test_that("Bayesian EM says what it does not take, and starts the sampler of sam
 test_that("Bayesian EM has checkpoints", {
   file <- tempfile(fileext = ".checkpoint")
   on.exit(unlink(file))
-  climb <- function(...) dp_mixture(cells, 4, "bem", iter = 6, tolerance = 0, chains = 2, seed = 1, threads = 2, progress = FALSE, ...)
+  climb <- function(...) dp_mixture(cells, 4, "bem", warmup = 5, iter = 6, tolerance = 0, chains = 2, seed = 1, threads = 2, progress = FALSE, ...)
   whole <- climb()
   climb(checkpoint = file, checkpoint_every = 0)
   resumed <- resume(file, cells, progress = FALSE)
