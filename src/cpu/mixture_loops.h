@@ -2,33 +2,13 @@
  * instruction set by isa.h: the tile loops in both precisions, and the sums, which are
  * always in double precision. */
 
-#define REAL double
-#define REAL_NAME(stem) WB_NAME(stem##_double)
-#define REAL_VECTOR wb_vector
-#define REAL_FMA WB_VECTOR_FMA
-#define REAL_SET WB_VECTOR_SET
-#define REAL_EXP_WEIGHT wb_exp_weight
-#define REAL_LOG wb_log
-#define REAL_POSITION wb_block_position
-#define REAL_NARROW(x) (x)
-#define REAL_NOTHING WB_BLOCK_NOTHING
-#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLE
-#define REAL_UNIFORMS 2
+#include "cpu/real_double.h"
 #include "cpu/mixture_tile.h"
+#include "cpu/real_end.h"
 
-#define REAL float
-#define REAL_NAME(stem) WB_NAME(stem##_single)
-#define REAL_VECTOR wb_vectorf
-#define REAL_FMA WB_VECTOR_FMAF
-#define REAL_SET WB_VECTOR_SETF
-#define REAL_EXP_WEIGHT wb_exp_weightf
-#define REAL_LOG wb_logf
-#define REAL_POSITION wb_block_positionf
-#define REAL_NARROW wb_scaled_valuef
-#define REAL_NOTHING WB_BLOCK_NOTHINGF
-#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
-#define REAL_UNIFORMS 4
+#include "cpu/real_single.h"
 #include "cpu/mixture_tile.h"
+#include "cpu/real_end.h"
 
 /* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
 static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,

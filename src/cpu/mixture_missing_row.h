@@ -169,14 +169,3 @@ static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, 
 #undef LANES
 #undef VECTORS
 #undef HEIGHT
-#undef REAL
-#undef REAL_NAME
-#undef REAL_VECTOR
-#undef REAL_FMA
-#undef REAL_SET
-#undef REAL_EXP_WEIGHT
-#undef REAL_LOG
-#undef REAL_POSITION
-#undef REAL_NARROW
-#undef REAL_NOTHING
-#undef REAL_NEGLIGIBLE

@@ -252,15 +252,3 @@ static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, 
 #undef LANES
 #undef VECTORS
 #undef STEP
-#undef REAL
-#undef REAL_NAME
-#undef REAL_VECTOR
-#undef REAL_FMA
-#undef REAL_SET
-#undef REAL_EXP_WEIGHT
-#undef REAL_LOG
-#undef REAL_POSITION
-#undef REAL_NARROW
-#undef REAL_NOTHING
-#undef REAL_NEGLIGIBLE
-#undef REAL_UNIFORMS

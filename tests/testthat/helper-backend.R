@@ -12,3 +12,9 @@ skip_under_sanitizers <- function() {
 skip_on_sanitized_emulator <- function() {
   testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
 }
+
+with_options <- function(values, code) {
+  old <- options(values)
+  on.exit(options(old))
+  force(code)
+}

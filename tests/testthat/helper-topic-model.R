@@ -92,10 +92,4 @@ reference_topics <- function(x, theta, phi, key, iteration) {
   }, 0)
 }
 
-with_options <- function(values, code) {
-  old <- options(values)
-  on.exit(options(old))
-  code
-}
-
 extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))

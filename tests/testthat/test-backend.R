@@ -1,11 +1,5 @@
 # The choice of backend, device, threads and instruction set.
 
-with_options <- function(values, code) {
-  old <- options(values)
-  on.exit(options(old))
-  force(code)
-}
-
 with_environment <- function(values, code) {
   old <- Sys.getenv(names(values), unset = NA, names = TRUE)
   do.call(Sys.setenv, as.list(values))

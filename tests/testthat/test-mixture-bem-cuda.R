@@ -1,23 +1,6 @@
 # Steps of Bayesian EM on a graphics card, or on the emulator that plays one: to the last bit what
 # the processor computes.
 
-skip_without_cuda <- function() {
-  info <- warp_info()$cuda
-  skip_if(!info$available, paste("no CUDA:", info$reason))
-}
-
-with_options <- function(values, code) {
-  old <- options(values)
-  on.exit(options(old))
-  force(code)
-}
-
-clustered <- function(n, p, seed) {
-  set.seed(seed)
-  x <- matrix(rnorm(n * p), n)
-  x + 6 * (sample(3, n, replace = TRUE) - 2)
-}
-
 # Two steps from labels, then a sweep and a prediction in the same session, and one step more.
 steps_on <- function(backend, x, k, precision = "double", labels = sample(k, nrow(x), replace = TRUE), sweep = nrow(x) < 400) {
   p <- ncol(x)

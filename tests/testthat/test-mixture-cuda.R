@@ -1,24 +1,6 @@
 # Mixtures on a graphics card, or on the emulator that plays one: to the last bit
 # what the processor computes, however many rows, columns, components and chunks.
 
-skip_without_cuda <- function() {
-  info <- warp_info()$cuda
-  skip_if(!info$available, paste("no CUDA:", info$reason))
-}
-
-with_options <- function(values, code) {
-  old <- options(values)
-  on.exit(options(old))
-  force(code)
-}
-
-# Rows in a few clusters, so that some blocks of components matter and some do not.
-clustered <- function(n, p, seed) {
-  set.seed(seed)
-  x <- matrix(rnorm(n * p), n)
-  x + 6 * (sample(3, n, replace = TRUE) - 2)
-}
-
 # One call of each function of the backend on one session: two sweeps with labels,
 # then predictions for rows in the middle.
 session_results <- function(x, k, backend, precision = "double", first = nrow(x) %/% 3, count = nrow(x) %/% 2) {
