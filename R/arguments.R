@@ -15,7 +15,7 @@ show_value <- function(value) {
   if (!is.null(dims)) {
     return(sprintf("a %s %s", paste(dims, collapse = " x "), what))
   }
-  sprintf("a %s of length %d", what, length(value))
+  sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
 }
 
 check_dots_empty <- function(...) {

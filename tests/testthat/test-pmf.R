@@ -256,7 +256,7 @@ test_that("functions of numbers are refused, with what to use instead", {
   expect_input_error(range(die), "`range\\(\\)` is not known for distributions; quantile")
   expect_input_error(any(die), "`any\\(\\)` is not known for distributions$")
   expect_input_error(exp(die), "`exp\\(\\)` is not known for distributions$")
-  expect_input_error(variance(1:3), "`x` must be a distribution made by pmf\\(\\), not a integer of length 3")
+  expect_input_error(variance(1:3), "`x` must be a distribution made by pmf\\(\\), not an integer of length 3")
 })
 
 test_that("the median is the quantile at one half", {

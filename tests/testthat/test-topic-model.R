@@ -124,7 +124,7 @@ test_that("other arguments that cannot be used", {
   expect_error(fit(20000), "`topics` must be", class = input)
   expect_error(fit(2, alpha = 0), "`alpha` must be one positive number, 2 of them, .* not 0", class = input)
   expect_error(fit(2, alpha = c(1, NA)), "not NA for topic 2", class = input)
-  expect_error(fit(2, alpha = 1:3), "not a integer of length 3", class = input)
+  expect_error(fit(2, alpha = 1:3), "not an integer of length 3", class = input)
   expect_error(fit(2, alpha = "learn"), "not \"learn\"", class = input)
   expect_error(fit(2, beta = -1), "`beta` must be one positive number or \"learn\", not -1", class = input)
   expect_error(fit(2, beta = "x"), "`beta` must be", class = input)
