@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 12
+#define WB_ABI_VERSION 13
 
 typedef struct wb_backend {
   uint32_t abi_version;

@@ -33,6 +33,10 @@ typedef struct wb_mixture_data {
   const int32_t *sample;       /* rows: the sample of each, from 0, in any order; NULL: they are one. Must outlive
                                 * the session */
   const wb_mixture_missing *missing; /* outlives the session; NULL: nothing is missing */
+  /* Where the rows are a part of a whole: how many rows of the whole are before them, which random numbers and
+   * anchors count, and how many leaves, a power of two, have a node of the tree over the whole. A part
+   * begins where such a node begins. 0, 0: the rows are the whole. */
+  int64_t first_row, piece;
 } wb_mixture_data;
 
 /* Components in the scaled units, p being the columns. With Sigma = L L' and
@@ -173,6 +177,10 @@ typedef struct wb_mixture_functions {
    *   log_likelihood  the sum over rows of the log of the sum of their weights */
   int (*weigh_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                     double *log_likelihood, wb_message *message);
+  /* Of a part, in place of sums: those of each piece of `piece` leaves, from the last finish_labels(), draw_halves() or
+   * weigh_rows(), whose statistics and log likelihoods are then unspecified, and sizes where there are no samples.
+   *   nodes  pieces x (components x WB_MIXTURE_STATISTICS(columns), log likelihood) */
+  int (*get_nodes)(wb_mixture_session *session, double *nodes, wb_message *message);
   /* A row in scaled units, with the values drawn last in place of missing ones: `columns` doubles. */
   int (*get_row)(wb_mixture_session *session, int64_t row, double *values, wb_message *message);
   void (*close)(wb_mixture_session *session); /* takes NULL too; never fails */

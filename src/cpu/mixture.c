@@ -18,6 +18,7 @@ static void close_session(wb_mixture_session *session) {
   if (!session) return;
   wb_cpu_missing_close(session);
   free(session->labels);
+  free(session->nodes);
   free(session->memory);
   free(session);
 }
@@ -42,6 +43,8 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->isa = run->isa;
   opened->components = 0;
   opened->memory = NULL;
+  opened->nodes = NULL;
+  opened->node_count = 0;
   opened->share = NULL;
   opened->sizes = NULL;
   const int status = wb_cpu_missing_open(opened, message);
@@ -65,7 +68,8 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
   int64_t places[MIXTURE_TILE] = {0}, *place = NULL;
   if (session->share)
     for (int l = 0; l < MIXTURE_TILE; l++) {
-      places[l] = t->number[l] < (uint64_t)session->data.rows ? (int64_t)sample[t->number[l]] * k : places[0];
+      const int64_t row = row_of(session, t->number[l]);
+      places[l] = row < session->data.rows ? (int64_t)sample[row] * k : places[0];
       if (places[l] != places[0]) place = places;
     }
   const double *share = session->share;
@@ -89,9 +93,10 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
     const int32_t label = tile_label(&session->data, t, l);
     t->drawn[member[l]] = label;
     t->log_density[member[l]] = tile_log_sum(&session->data, t, l);
-    if (session->labels) session->labels[t->number[l]] = label;
-    if (ask->labels) ask->labels[t->number[l]] = label;
-    if (session->sizes) t->count[(size_t)session->data.sample[t->number[l]] * k + (size_t)label]++;
+    const int64_t row = row_of(session, t->number[l]);
+    if (session->labels) session->labels[row] = label;
+    if (ask->labels) ask->labels[row] = label;
+    if (session->sizes) t->count[(size_t)session->data.sample[row] * k + (size_t)label]++;
   }
 }
 
@@ -132,7 +137,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     wb_cpu_mixture_tile_transpose(data, rows, first, t);
     if (!together) continue;
     for (int l = 0; l < MIXTURE_TILE; l++) {
-      t->number[l] = (uint64_t)(begin + first + l);
+      t->number[l] = (uint64_t)(data->first_row + begin + first + l);
       t->member[l] = first + l;
     }
     draw_tile(session, ask, t);
@@ -265,6 +270,7 @@ const wb_mixture_functions wb_cpu_mixture = {
   .choose_anchors = wb_cpu_mixture_choose_anchors,
   .draw_halves = wb_cpu_mixture_draw_halves,
   .weigh_rows = wb_cpu_mixture_weigh_rows,
+  .get_nodes = wb_cpu_mixture_get_nodes,
   .get_row = wb_cpu_mixture_get_row,
   .close = close_session,
 };

@@ -255,11 +255,12 @@ static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t
   desk d = desk_here(session);
   for (int64_t i = share * SHARE_ROWS; i < share_end(session, share); i++) {
     const int32_t pattern = pattern_at(data, i, d.pattern), row = data->row[i];
+    const uint64_t number = (uint64_t)(session->data.first_row + row);
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     gather(session, row, &d);
     m->log_sum[i] = draw_of[single][session->isa](p, d.observed, m->components, d.table, weights_of(session, row), d.values, key,
-                                                  iteration, (uint64_t)row, &m->label[i]);
-    impute_of[single][session->isa](p, d.observed, d.table, m->label[i], key, iteration, (uint64_t)row, d.values);
+                                                  iteration, number, &m->label[i]);
+    impute_of[single][session->isa](p, d.observed, d.table, m->label[i], key, iteration, number, d.values);
     double *value = m->value + m->base[pattern] + (i - data->first[pattern]) * (p - d.observed);
     for (int c = d.observed; c < p; c++) *value++ = single ? (double)((const float *)d.values)[c] : ((const double *)d.values)[c];
   }

@@ -26,7 +26,7 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t first = tile * MIXTURE_TILE;
-      loop.tickets(key, iteration, (uint64_t)first, tickets);
+      loop.tickets(key, iteration, (uint64_t)(session->data.first_row + first), tickets);
       for (int l = 0; l < MIXTURE_TILE && first + l < rows; l++) {
         const int32_t label = session->labels[first + l], pair = pairs->pair[label], side = pairs->side[label];
         if (pair < 0) continue;
@@ -72,7 +72,7 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
   t->loop.draw_halves(ask->key, ask->iteration, ask->step, t->number, difference, half, log_half[0], log_half[1]);
   for (int l = 0; l < count; l++) {
     const int64_t i = (int64_t)t->number[l];
-    const int32_t side = ask->pairs->side[session->labels[i]];
+    const int32_t side = ask->pairs->side[session->labels[row_of(session, t->number[l])]];
     int to = i == anchors[1];
     if (i != anchors[0] && i != anchors[1]) {
       to = ask->known && side >= 0 ? side : half[l] > 0;
@@ -130,7 +130,7 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
   int status = wb_cpu_mixture_pack(session, halves, &packed, message);
   if (status != WB_OK) return status;
   int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
-  double unused;
+  double unused = 0;
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
   const mixture_pass pass = {.work = session->components, .lists = pairs->pairs + 1, .components = 2 * pairs->pairs,
                              .counts = (size_t)pairs->pairs, .leaf = halve_leaf, .ask = &ask};

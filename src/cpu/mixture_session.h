@@ -19,6 +19,8 @@ struct wb_mixture_session {
   void *share;           /* samples x components, doubles or floats: see set_constants(); NULL without samples */
   int64_t *sizes;        /* samples x components: rows of the labels drawn last; NULL without samples */
   double log_likelihood; /* of the labels drawn last */
+  double *nodes;         /* of a part: see get_nodes() */
+  size_t node_count;     /* how many doubles these are */
 };
 
 /* How many threads to use for `rows` rows in `units` units of work: one for each half
@@ -32,6 +34,8 @@ static inline int mixture_threads(const wb_mixture_session *session, int compone
   if (threads > (double)units) threads = (double)units;
   return threads < 1 ? 1 : (int)threads;
 }
+
+int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message);
 
 /* The functions of the table that concern components alone. */
 int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,

@@ -137,7 +137,7 @@ void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_
   for (int l = 0; l < MIXTURE_TILE; l++) {
     const int32_t from = member[l < count ? l : 0];
     const double *values = t->row + (size_t)from * padded + 1;
-    t->number[l] = (uint64_t)(leaf_begin + from);
+    t->number[l] = (uint64_t)(session->data.first_row + leaf_begin + from);
     if (single)
       for (int c = 0; c < p; c++) ((float *)t->x)[c * MIXTURE_TILE + l] = (float)values[c];
     else
@@ -181,14 +181,49 @@ static void unpack_statistics(int p, const double *sums, double *statistics) {
   }
 }
 
-int wb_cpu_mixture_pass(const wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
+/* The sums at a tree's root as the table has them: statistics, and returns the sum after them. */
+static double unpack_root(const double *root, int p, int components, double *statistics) {
+  const size_t size = wb_cpu_mixture_padded_sums(p);
+  for (int j = 0; j < components; j++)
+    unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+  return root[(size_t)components * size];
+}
+
+/* The sums of a part's pieces, each of which has a tree of its own. */
+static int unpack_pieces(wb_mixture_session *session, int components, const wb_reduction_tree *trees, int64_t pieces,
+                         wb_message *message) {
+  const size_t sums = (size_t)components * WB_MIXTURE_STATISTICS(session->data.columns), node = sums + 1;
+  const size_t count = (size_t)pieces * node;
+  if (session->node_count < count) {
+    free(session->nodes);
+    session->nodes = malloc(count * sizeof(double));
+    session->node_count = session->nodes ? count : 0;
+    if (!session->nodes) return wb_out_of_memory(message, "sums of pieces", count * sizeof(double));
+  }
+  for (size_t i = 0; i < (size_t)pieces; i++)
+    session->nodes[i * node + sums] =
+        unpack_root(wb_reduction_root(&trees[i]), session->data.columns, components, session->nodes + i * node);
+  session->node_count = count;
+  return WB_OK;
+}
+
+int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
+  (void)message;
+  if (session->nodes) memcpy(nodes, session->nodes, session->node_count * sizeof(double));
+  return WB_OK;
+}
+
+int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message) {
   const int p = session->data.columns;
   const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  const int64_t piece = session->data.piece > 0 ? session->data.piece : leaves, pieces = (leaves + piece - 1) / piece;
   const size_t size = wb_cpu_mixture_padded_sums(p), bytes = wb_cpu_mixture_tile_bytes(p, pass->lists, pass->counts, pass->room);
-  int status = WB_OK;
-  wb_reduction_tree tree;
-  wb_reduction_open(&tree, leaves, (size_t)pass->components * size + 8);
+  const size_t node = (size_t)pass->components * size + 8;
+  int status = WB_OK, failed = 0;
+  wb_reduction_tree *trees = malloc((size_t)pieces * sizeof *trees);
+  if (!trees) return wb_out_of_memory(message, "the sums of pieces", (size_t)pieces * sizeof *trees);
+  for (int64_t i = 0; i < pieces; i++) wb_reduction_open(&trees[i], i + 1 < pieces ? piece : leaves - i * piece, node);
   const int threads = mixture_threads(session, pass->work, session->data.rows, leaves);
 #pragma omp parallel num_threads(threads)
   {
@@ -199,14 +234,15 @@ int wb_cpu_mixture_pass(const wb_mixture_session *session, const mixture_pass *p
       leaf_prepare(p, &t);
       memset(t.count, 0, pass->counts * sizeof(int64_t));
     } else {
-      wb_reduction_fail(&tree);
+      wb_reduction_fail(&trees[0]);
     }
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
-      double *sums = memory ? wb_reduction_take(&tree) : NULL;
+      wb_reduction_tree *tree = &trees[leaf / piece];
+      double *sums = memory ? wb_reduction_take(tree) : NULL;
       if (sums) {
         pass->leaf(session, pass->ask, leaf, &t, sums);
-        wb_reduction_give(&tree, leaf, sums);
+        wb_reduction_give(tree, leaf % piece, sums);
       }
     }
     for (size_t i = 0; memory && i < pass->counts; i++) {
@@ -215,14 +251,14 @@ int wb_cpu_mixture_pass(const wb_mixture_session *session, const mixture_pass *p
     }
     wb_aligned_free(memory);
   }
-  const double *root = wb_reduction_root(&tree);
-  if (root) {
-    for (int j = 0; j < pass->components; j++)
-      unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
-    *last = root[(size_t)pass->components * size];
-  } else {
-    status = wb_out_of_memory(message, "the sums of a leaf", tree.size * sizeof(double));
-  }
-  wb_reduction_close(&tree);
+  for (int64_t i = 0; i < pieces; i++) failed |= !wb_reduction_root(&trees[i]);
+  if (failed)
+    status = wb_out_of_memory(message, "the sums of a leaf", node * sizeof(double));
+  else if (session->data.piece > 0)
+    status = unpack_pieces(session, pass->components, trees, pieces, message);
+  else
+    *last = unpack_root(wb_reduction_root(&trees[0]), p, pass->components, statistics);
+  for (int64_t i = 0; i < pieces; i++) wb_reduction_close(&trees[i]);
+  free(trees);
   return status;
 }

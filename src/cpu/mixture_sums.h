@@ -66,7 +66,7 @@ mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session);
  * rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
-  uint64_t number[MIXTURE_TILE]; /* of each row of the tile among the session's */
+  uint64_t number[MIXTURE_TILE]; /* of each row of the tile among the whole: see row_of() */
   double *x;           /* p x MIXTURE_TILE, in double or as floats */
   double *label;       /* MIXTURE_TILE, in double or as floats */
   double *log_sum;     /* likewise */
@@ -89,6 +89,11 @@ void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, 
 /* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
  * `at` on. */
 void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t);
+
+/* Where a row of the whole is among the session's. */
+static inline int64_t row_of(const wb_mixture_session *session, uint64_t number) {
+  return (int64_t)number - session->data.first_row;
+}
 
 static inline int32_t tile_label(const wb_mixture_data *data, const tile *t, int l) {
   return (int32_t)(data->precision == WB_SINGLE ? ((const float *)t->label)[l] : t->label[l]);
@@ -127,8 +132,8 @@ typedef struct mixture_pass {
 } mixture_pass;
 
 /* statistics: components x WB_MIXTURE_STATISTICS(columns); last: the sum after them; counts: added to what is
- * there. */
-int wb_cpu_mixture_pass(const wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
+ * there. The sums of a part go to session->nodes instead. */
+int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message);
 
 /* The functions of the table that concern pairs of components. */

@@ -333,7 +333,7 @@ int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, u
     status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
                         static_cast<const Real *>(w.coefficients.address()), k, share,
                         share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), key, iteration,
-                        static_cast<uint64_t>(s->first_row + first * WB_LEAF_ROWS), rows, drawn,
+                        static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn,
                         static_cast<Real *>(w.log_sums.address()));
     if (status == WB_OK) /* again those that lack values */
       status = wb::draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn,
@@ -401,7 +401,7 @@ int begin_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t
   shape.threads = dim3(wb::PAIR_THREADS);
   shape.stream = s->stream.get();
   status = wb::launch(shape, wb::mixture_tickets, "choosing rows", message, reinterpret_cast<const uint32_t *>(s->work.keys.data()),
-                      device_pairing(s, at, pairs->components), key, iteration, static_cast<uint64_t>(s->first_row),
+                      device_pairing(s, at, pairs->components), key, iteration, static_cast<uint64_t>(s->number),
                       pair_device<wb::pair_word>(s, at.words));
   return status == WB_OK ? copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message) : status;
 }
@@ -429,7 +429,7 @@ int begin_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_
     shape.stream = s->stream.get();
     status = wb::launch(shape, wb::mixture_halves<Real>, "drawing halves", message, x, s->data.columns,
                         pair_device<Real>(s, at.coefficients), reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS),
-                        halving, static_cast<uint64_t>(s->first_row + first * WB_LEAF_ROWS), w.labels.data(), pair_device<wb::pair_word>(s, at.words));
+                        halving, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(), pair_device<wb::pair_word>(s, at.words));
     if (status == WB_OK)
       status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
   }
@@ -585,6 +585,7 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   if (data->sample != nullptr) s->data.sample += part->first_row;
   s->data.center = s->data.inverse_scale = nullptr;
   s->first_row = part->first_row;
+  s->number = data->first_row + part->first_row;
   s->stride = data->rows;
   s->piece = part->piece;
   s->device = part->device;

@@ -87,15 +87,16 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   const int64_t devices = run->devices < 2 || data->missing != nullptr ? 1 : smaller<int64_t>(run->devices, leaves);
   int64_t piece = 1;
   while (2 * piece * PIECES * devices <= leaves) piece *= 2;
-  const int64_t pieces = wb::ceiling(leaves, piece);
+  if (data->piece > 0) piece = data->piece;
+  const int64_t pieces = wb::ceiling(leaves, piece), cards = smaller(devices, pieces);
   wb_mixture_session *first = nullptr, **end = &first;
-  for (int64_t d = 0; d < devices; d++) {
-    const int64_t from = pieces * d / devices * piece * WB_LEAF_ROWS, to = pieces * (d + 1) / devices * piece * WB_LEAF_ROWS;
+  for (int64_t d = 0; d < cards; d++) {
+    const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS, to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
     const wb::mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
-                                   devices == 1 ? 0 : piece};
+                                   cards == 1 && data->piece == 0 ? 0 : piece};
     const int status = wb::open_part(data, &part, run, end, message);
     if (status != WB_OK) {
-      if (devices > 1) name_card(part.device, status, message);
+      if (cards > 1) name_card(part.device, status, message);
       mixture_close(first);
       return status;
     }
@@ -131,22 +132,29 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
   });
 }
 
-/* The sums of several parts are added here, and each part gets those of all rows. */
-int share_sums(wb_mixture_session *session, wb_message *message) {
-  const int32_t k = session->room.count;
-  const size_t size = wb::node_size(session, k);
-  int status = for_parts(session, message, [&](wb_mixture_session *s) {
+/* The nodes of all cards' parts come to the host. */
+int fetch_sums(wb_mixture_session *session, wb_message *message) {
+  const size_t size = wb::node_size(session, session->room.count);
+  const int status = for_parts(session, message, [&](wb_mixture_session *s) {
+    s->nodes = s->mail.data();
+    s->node_count = static_cast<size_t>(s->pieces()) * size;
     return wb::on_device(s, message, [&] {
       return wb::status_of(cudaMemcpyAsync(s->mail.data(), s->work.roots.data(), static_cast<size_t>(s->pieces()) * size * sizeof(double),
                                            cudaMemcpyDeviceToHost, s->stream.get()),
                            "fetching sums of rows", message);
     });
   });
-  if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s) {
-      return wb::on_device(s, message, [&] { return s->stream.wait("drawing components", message); });
-    });
   if (status != WB_OK) return status;
+  return for_parts(session, message, [&](wb_mixture_session *s) {
+    return wb::on_device(s, message, [&] { return s->stream.wait("drawing components", message); });
+  });
+}
+
+/* The sums of several parts are added here, and each part gets those of all rows. */
+int share_sums(wb_mixture_session *session, wb_message *message) {
+  const int status = fetch_sums(session, message);
+  if (status != WB_OK) return status;
+  const size_t size = wb::node_size(session, session->room.count);
   double *sums[WB_MOST_DEVICES], **next = sums;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next) *next++ = s->mail.data();
   const double *const total = combine(session, size, sums);
@@ -154,8 +162,12 @@ int share_sums(wb_mixture_session *session, wb_message *message) {
 }
 
 int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
-  if (session->next == nullptr) return wb_cuda_mixture_finish_labels(session, sizes, log_likelihood, message);
-  const int status = share_sums(session, message);
+  const bool whole = session->data.piece == 0;
+  if (whole && session->next == nullptr) return wb_cuda_mixture_finish_labels(session, sizes, log_likelihood, message);
+  int status = whole ? share_sums(session, message) : fetch_sums(session, message);
+  /* What the next step reads of a part's sums is unspecified, but it must have been written. */
+  if (status == WB_OK && !whole)
+    status = for_parts(session, message, [&](wb_mixture_session *s) { return wb::set_part_sums(s, s->mail.data(), message); });
   if (status != WB_OK) return status;
   return for_parts(session, message, [&](wb_mixture_session *s) {
     return s == session ? wb_cuda_mixture_finish_labels(s, sizes, log_likelihood, message) : wb::add_part_sizes(s, sizes, message);
@@ -197,11 +209,12 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
       const int here = wb::finish_part_pairs(s, pairs, "drawing halves", &found, message);
       for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += static_cast<int64_t>(found.words[g]);
       *next++ = found.sums;
+      s->nodes = found.sums;
+      s->node_count = static_cast<size_t>(s->pieces()) * size;
       return here;
     });
   if (status != WB_OK) return status;
-  const double *const total = combine(session, size, sums);
-  std::memcpy(statistics, total, (size - 1) * sizeof(double));
+  if (session->data.piece == 0) std::memcpy(statistics, combine(session, size, sums), (size - 1) * sizeof(double));
   for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = static_cast<double>(units[g]) / WB_HALF_UNIT;
   return WB_OK;
 }
@@ -225,6 +238,12 @@ int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *paramet
   return WB_ERROR_INPUT;
 }
 
+int get_nodes(wb_mixture_session *session, double *nodes, wb_message *) {
+  for (const wb_mixture_session *s = session; s != nullptr; nodes += s->node_count, s = s->next)
+    if (s->node_count > 0) std::memcpy(nodes, s->nodes, s->node_count * sizeof(double));
+  return WB_OK;
+}
+
 } // namespace
 
 extern const wb_mixture_functions wb_cuda_mixture = {
@@ -242,6 +261,7 @@ extern const wb_mixture_functions wb_cuda_mixture = {
     choose_anchors,
     draw_halves,
     weigh_rows,
+    get_nodes,
     wb_cuda_mixture_get_row,
     mixture_close,
 };

@@ -165,9 +165,9 @@ struct missing_row {
   }
 
   /* The missing values given the others and the component, into the session's row. */
-  __device__ __forceinline__ void impute(int32_t label, uint64_t key, uint32_t iteration, Real *row) {
+  __device__ __forceinline__ void impute(int32_t label, uint64_t key, uint32_t iteration, uint64_t element, Real *row) {
     const double *const entries = table + static_cast<size_t>(label) * missing_size(p);
-    wb_stream stream = wb_stream_open(key, WB_PURPOSE_MISSING, iteration, static_cast<uint64_t>(number));
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_MISSING, iteration, element);
     WB_ROLLED
     for (int r = observed; r < p; r++) {
       const double *const line = entries + wb_missing_row(r);
@@ -184,20 +184,21 @@ struct missing_row {
 };
 
 /* Draws rows that lack values: see mixture_draw(). Entries of patterns.row from patterns.first[patterns.from] on, one a
- * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Shared memory: p + WB_BLOCK_ITEMS values a
+ * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the whole. Shared memory: p + WB_BLOCK_ITEMS values a
  * thread. Multiply-adds as in mixture_draw(), whose coefficients come through the caches, the same for
  * threads that share a pattern. */
 template <typename Real>
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_draw(missing_patterns patterns, int p, int components, const double *tables, const Real *share,
-                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t first_row, int64_t rows, Real *x,
-                         int32_t *label, Real *log_sum) {
+                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t before, int64_t first_row, int64_t rows,
+                         Real *x, int32_t *label, Real *log_sum) {
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
   const int64_t at = patterns.first[patterns.from] + static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
   const int64_t slot = mine.number - first_row;
+  const uint64_t element = static_cast<uint64_t>(before + mine.number);
   Real *const row = x + (slot / WB_LEAF_ROWS * p) * WB_LEAF_ROWS + slot % WB_LEAF_ROWS;
   mine.read(row);
   if (share != nullptr) share += static_cast<size_t>(sample[mine.number]) * static_cast<size_t>(components);
@@ -218,7 +219,6 @@ __global__ void __launch_bounds__(MISSING_THREADS)
       mine.log_weight(j) = sum;
     }
     const uint32_t block = static_cast<uint32_t>(base / WB_BLOCK_ITEMS);
-    const uint64_t element = static_cast<uint64_t>(mine.number);
     const wb_bits bits = wb_philox(key, block / as::uniforms, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element),
                                    iteration);
     const Real position = as::position(as::uniform(bits, block % as::uniforms), total, sum);
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   }
   label[slot] = chosen;
   log_sum[slot] = largest + as::log(total);
-  mine.impute(chosen, key, iteration, row);
+  mine.impute(chosen, key, iteration, element, row);
 }
 
 /* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of WB_LEAF_ROWS. */
@@ -384,8 +384,8 @@ int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real
     if (status == WB_OK)
       status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message, patterns,
                       s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), share,
-                      static_cast<const int32_t *>(s->sample.data()), key, iteration, first * WB_LEAF_ROWS, s->rows(first, count), x,
-                      labels, log_sums);
+                      static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number, first * WB_LEAF_ROWS, s->rows(first, count),
+                      x, labels, log_sums);
   }
   return status;
 }

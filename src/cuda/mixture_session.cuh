@@ -143,9 +143,12 @@ struct wb_mixture_session {
   wb_mixture_data data; /* of this device's rows; center and inverse_scale are not kept */
   wb_mixture_session *next = nullptr; /* the next device's part, which this one owns */
   int64_t first_row = 0; /* how many rows the parts before have */
+  int64_t number = 0;    /* of the first row among the whole; see wb_mixture_data */
   int64_t stride;        /* rows of all parts: from one column of data.x to the next */
   int64_t piece = 0;     /* leaves, a power of two, whose sums are one node of the tree; 0: those of all leaves are */
   wb::pinned_array<double> mail; /* roots on their way to the host */
+  const double *nodes = nullptr; /* where they are on the host, as get_nodes() gives them */
+  size_t node_count = 0;         /* how many doubles these are */
   int32_t device;
   uint64_t memory_limit;
   int64_t leaves;
@@ -259,7 +262,7 @@ int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, cons
 /* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
                   int32_t *labels, double *log_density, double *probability, wb_message *message);
-/* Of a part that has all rows. */
+/* Of a part that has all rows of the session. */
 int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
                     wb_message *message);
 void close_part(wb_mixture_session *s);

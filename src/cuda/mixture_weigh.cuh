@@ -144,7 +144,7 @@ int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_messa
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components))) +
                         (s->resident ? 0 : s->leaf());
   if (status == WB_OK)
-    status = plan_leaves(s, components, leaf, CHUNK_BYTES, coefficients + node * sizeof(double) + stage_to_open(s, stage), left,
+    status = plan_leaves(s, components, leaf, CHUNK_BYTES, coefficients + static_cast<size_t>(s->pieces()) * node * sizeof(double) + stage_to_open(s, stage), left,
                          &w.chunk, &w.group, message);
   if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
   if (status != WB_OK) return status;
@@ -157,7 +157,9 @@ int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_messa
   if (status == WB_OK) status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
   if (status == WB_OK)
     status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node, "sums of rows", message);
-  if (status == WB_OK) status = w.root.allocate(node, "sums of rows", message);
+  const size_t roots = static_cast<size_t>(s->pieces()) * node;
+  if (status == WB_OK) status = w.root.allocate(roots, "sums of rows", message);
+  if (status == WB_OK && s->piece > 0) status = s->mail.allocate(roots, "sums of rows", message);
   if (status == WB_OK)
     w.components = components;
   else
@@ -175,6 +177,8 @@ int add_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
   int status = WB_OK;
   for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
     const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
+    const int64_t at = first + leaf, piece = s->piece == 0 ? 0 : at / s->piece, end = at + leaves;
+    const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
     wb::launch_shape shape;
     shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(parts + 1));
     shape.threads = dim3(wb::SUM_THREADS);
@@ -186,8 +190,8 @@ int add_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
                         static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
                         w.nodes.data());
     if (status == WB_OK)
-      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (first + leaf) / w.group, first + leaf + leaves == s->leaves,
-                             w.root.data(), message);
+      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (at - piece * s->piece) / w.group, is_last,
+                             w.root.data() + static_cast<size_t>(piece) * node, message);
   }
   return status;
 }
@@ -215,6 +219,14 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
     if (status == WB_OK) status = add_leaves<Real>(s, x, first, count, k, message);
   }
   const size_t values = node_size(s, k) - 1;
+  if (status == WB_OK && s->piece > 0) {
+    s->nodes = s->mail.data();
+    s->node_count = static_cast<size_t>(s->pieces()) * (values + 1);
+    status = wb::status_of(cudaMemcpyAsync(s->mail.data(), w.root.data(), s->node_count * sizeof(double), cudaMemcpyDeviceToHost,
+                                           s->stream.get()),
+                           "fetching sums", message);
+    return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
+  }
   if (status == WB_OK)
     status = wb::status_of(cudaMemcpyAsync(statistics, w.root.data(), values * sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
                            "fetching sums", message);

@@ -114,6 +114,15 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale);
 
+/* entry/mixture_cluster.c */
+SEXP wb_entry_mixture_split(SEXP rows, SEXP workers);
+SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+                                   SEXP keep_labels, SEXP samples, SEXP run);
+SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+                                  SEXP keep_labels, SEXP sample, SEXP samples, SEXP run);
+SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request);
+SEXP wb_entry_mixture_close_worker(SEXP pointer);
+
 /* entry/mixture_types.c */
 SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances);
 SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size);

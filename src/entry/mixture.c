@@ -5,29 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "entry/mixture_session.h"
 #include "mixture/missing.h"
 #include "mixture/mixture.h"
 
-/* What the external pointer of an open mixture holds. R's data matrix, which the
- * backend's session reads, is kept alive as the pointer's protected value. */
-typedef struct open_mixture {
-  const wb_backend *backend;
-  wb_mixture_session *session;
-  int32_t columns;
-  int64_t rows;
-  int keeps_labels;
-  int32_t samples; /* 0: the rows are one sample */
-  int32_t *sample; /* rows, from 0 */
-  wb_mixture_missing *missing; /* of the rows; NULL: no value is missing */
-} open_mixture;
-
-static void close_mixture(SEXP pointer) {
+void wb_mixture_close(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
   if (!opened) return;
   opened->backend->mixture->close(opened->session);
   wb_mixture_missing_free(opened->missing);
   R_ClearExternalPtr(pointer);
   free(opened->sample);
+  free(opened->first_row);
   free(opened);
 }
 
@@ -96,7 +85,7 @@ static int is_atoms(SEXP atoms, int p) {
 
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL};
+                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL, 0, 0};
   return data;
 }
 
@@ -104,8 +93,8 @@ static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, w
 static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
-  const wb_mixture_data data = {REAL_RO(R_ExternalPtrProtected(pointer)), opened->rows, opened->columns,
-                                REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL};
+  const double *x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer));
+  const wb_mixture_data data = {x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL, 0, 0};
   return data;
 }
 
@@ -237,7 +226,7 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
   wb_run where;
   const wb_backend *backend;
   wb_run_from_list(run, &where, &backend);
-  SEXP pointer = PROTECT(wb_session_begin(x, close_mixture));
+  SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
   wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                                         Rf_asLogical(keep_labels));
   open_mixture *opened = calloc(1, sizeof *opened);
@@ -283,7 +272,7 @@ SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP
 }
 
 SEXP wb_entry_mixture_close(SEXP pointer) {
-  close_mixture(pointer);
+  wb_mixture_close(pointer);
   return R_NilValue;
 }
 

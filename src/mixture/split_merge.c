@@ -249,11 +249,11 @@ static void clear_half(moves *m, size_t half) {
   m->log_constant[half] = 0;
 }
 
-/* The values of a row, from the session where some are missing. */
+/* The values of a row, from the session where some are missing or the data are not here. */
 static int anchor_values(const moves *m, int64_t row, double *x) {
   const wb_mixture_data *data = m->spots->data;
-  int missing = 0;
-  for (int32_t c = 0; c < data->columns; c++) {
+  int missing = !data->x;
+  for (int32_t c = 0; c < data->columns && data->x; c++) {
     x[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
     missing |= x[c] != x[c];
   }

@@ -97,7 +97,7 @@ static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
   return NULL;
 }
 
-/* Hands over the filled vector of a leaf. Any thread may call it. */
+/* Hands over the filled vector of a leaf. Any thread may call it. After the last one nothing is held but the root. */
 static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sums) {
   int64_t index = leaf, nodes = tree->leaves;
   for (int level = 0; nodes > 1; level++, index /= 2, nodes = (nodes + 1) / 2) {
@@ -126,6 +126,7 @@ static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sum
     keep_spare(tree, other);
   }
   tree->root = sums;
+  while (tree->spare_count > 0) wb_aligned_free(tree->spare[--tree->spare_count]);
 }
 
 /* The sums over all leaves, once all are handed over. NULL if memory ran out. */

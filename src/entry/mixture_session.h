@@ -1,0 +1,25 @@
+/* An open mixture, as the entries of mixture.c and mixture_cluster.c hold it. */
+#ifndef WB_ENTRY_MIXTURE_SESSION_H
+#define WB_ENTRY_MIXTURE_SESSION_H
+
+#include "entry/entry.h"
+
+/* What the external pointer of an open mixture holds. R's data matrix, which the
+ * backend's session reads, is kept alive as the pointer's protected value. Where the rows are on
+ * a cluster, that is what the manager's exchange with the workers needs. */
+typedef struct open_mixture {
+  const wb_backend *backend;
+  wb_mixture_session *session;
+  int32_t columns;
+  int64_t rows;
+  int keeps_labels;
+  int32_t samples; /* 0: the rows are one sample */
+  int32_t *sample; /* rows, from 0 */
+  wb_mixture_missing *missing; /* of the rows; NULL: no value is missing */
+  int64_t *first_row; /* of each worker of a cluster, and how many there are in all; NULL: the rows are here */
+} open_mixture;
+
+/* Ends the session: the pointer's finalizer. */
+void wb_mixture_close(SEXP pointer);
+
+#endif
