@@ -98,7 +98,9 @@ start_chains <- function(fit, start) {
 # has asked for them with future::plan(). The draws are the same. `threads` is what the
 # user gave, NULL for all; `checkpoint` is from check_checkpoint().
 advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
-  workers <- if (fit$chains > 1 && run$backend == "cpu") future_workers() else 1
+  # A cluster that has the data serves one chain after the other.
+  workers <- if (fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster)) future_workers() else 1
+  fit$workers <- if (!is.null(run$cluster)) length(run$cluster$cluster)
   if (workers == 1) {
     fit <- advance(fit, iter, sampler, run, progress, checkpoint)
   } else {
@@ -111,16 +113,16 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
 
 # Runs `iter` more sweeps of a fit that the user has given back. The topic's method of
 # continue() has checked its own parts of the fit before.
-continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, call = sys.call(-1L)) {
+continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL, call = sys.call(-1L)) {
   iter <- check_count(iter, "iter", call = call)
   if (!agrees_with_sweeps(fit, sampler(fit))) {
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
   }
   progress <- check_progress(progress, call)
-  run <- resolve_run(backend, threads, call = call)
+  run <- resolve_fit_run(cluster, backend, threads, call = call)
   # Who continues an interrupted fit in the same command knows of it.
   if (isTRUE(fit$interrupted)) forget_interruption() else heed_interruption()
-  fit$backend <- run$backend
+  fit$backend <- run_backend(run)
   fit$threads <- run$threads
   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
 }

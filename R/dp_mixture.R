@@ -232,7 +232,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, missing = c("error", "model"), moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL, devices = NULL,
+                       seed = NULL, backend = NULL, threads = NULL, devices = NULL, cluster = NULL,
                        precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., tolerance = 1e-5,
                        estimate = c("mode", "mean")) {
   check_dots_empty(...)
@@ -275,13 +275,15 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   if (is.null(sample)) {
     prior["sample_concentration"] <- list(NULL)
   }
-  run <- resolve_run(backend, threads)
-  share_run(run, devices, 0)
+  run <- resolve_fit_run(cluster, backend, threads, devices)
+  if (is.null(cluster)) {
+    share_run(run, devices, 0)
+  }
   seed <- check_seed(seed)
 
   fit <- structure(list(
     draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
-    keep = keep, seed = seed, method = method, missing = missing, moves = moves, backend = run$backend,
+    keep = keep, seed = seed, method = method, missing = missing, moves = moves, backend = run_backend(run),
     precision = precision, threads = run$threads, devices = if (!is.null(devices)) as.integer(devices), prior = prior, markers = data$markers,
     rows = nrow(data$x), samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
     x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
@@ -312,7 +314,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 #' @rdname continue
 #' @inheritParams dp_mixture
 #' @export
-continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
+continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, cluster = NULL, ...) {
   check_dots_empty(...)
   if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
@@ -324,7 +326,7 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, check
     stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
   }
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  continue_chains(fit, iter, if (is_bem(fit)) bem_sampler else mixture_sampler, backend, threads, progress, checkpoint)
+  continue_chains(fit, iter, if (is_bem(fit)) bem_sampler else mixture_sampler, backend, threads, progress, checkpoint, cluster)
 }
 
 # A call without the data: do.call() puts the values of its arguments in, not their names.

@@ -108,9 +108,9 @@ start_bem <- function(fit, init, start, run) {
   sweeps <- fit$start_sweeps
   merge <- if (is.null(init)) merge_after(sweeps, fit$moves) else 0
   session <- NULL
-  on.exit(if (!is.null(session)) .Call(C_mixture_close, session))
+  on.exit(if (!is.null(session)) close_fit(session))
   if (sweeps > 0) {
-    session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), fit$moves, run)
+    session <- open_fit(fit, run)
   }
   atoms <- find_atoms(fit)
   chain <- 0
@@ -211,10 +211,8 @@ bem_sampler <- function(fit) {
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
     draws = list(),
-    open = function(run) {
-      native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, as.integer(fit$precision == "single"), FALSE, run)
-    },
-    close = function(session) .Call(C_mixture_close, session),
+    open = function(run) open_fit(fit, run, FALSE),
+    close = close_fit,
     step = bem_step(fit),
     interrupted = function(done, total) {
       sprintf("interrupted: %s of at most %s steps are done; the mixtures where they ended are returned, and continue() goes on from there",

@@ -25,8 +25,8 @@ mixture_sampler <- function(fit) {
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
     draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)],
-    open = function(run) open_fit(fit, share_run(run, usable_devices(fit$devices, run), fit$rows * k * p * (p + 3) / 2)),
-    close = function(session) .Call(C_mixture_close, session),
+    open = function(run) open_fit(fit, share_run(run, usable_devices(fit$devices, run), sweep_work(fit, fit$rows))),
+    close = close_fit,
     step = mixture_step(fit),
     finish = function(fit) {
       sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
@@ -34,6 +34,12 @@ mixture_sampler <- function(fit) {
       fit
     }
   )
+}
+
+# Multiply-adds of a sweep over so many rows.
+sweep_work <- function(fit, rows) {
+  p <- length(fit$markers)
+  rows * fit$components * p * (p + 3) / 2
 }
 
 mixture_step <- function(fit) {

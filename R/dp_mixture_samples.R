@@ -138,12 +138,22 @@ sample_state <- function(fit, merge) {
   )
 }
 
-open_fit <- function(fit, run) {
+open_fit <- function(fit, run, keep_labels = fit$moves) {
+  if (!is.null(run$cluster)) {
+    return(open_on_cluster(fit, run, keep_labels))
+  }
   single <- as.integer(fit$precision == "single")
   if (is.null(fit$samples)) {
-    return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, fit$moves, run))
+    return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run))
   }
-  native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, fit$moves, run, fit$sample, length(fit$samples))
+  native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run, fit$sample, length(fit$samples))
+}
+
+close_fit <- function(session) {
+  .Call(C_mixture_close, session)
+  if (!is.null(attr(session, "cluster"))) {
+    close_workers(attr(session, "cluster"))
+  }
 }
 
 # Prediction ---------------------------------------------------------------------------

@@ -52,7 +52,7 @@
 #' identical(again$draws, fit$draws)
 #' unlink(file)
 #' @export
-resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, ...) {
+resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, cluster = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
@@ -65,8 +65,11 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   if (!is.null(checkpoint_every)) {
     checkpoint_every <- check_every(checkpoint_every)
   }
-  run <- resolve_run(backend, threads)
   saved <- read_checkpoint(path.expand(file), file, call)
+  if (!is.null(cluster) && saved$class != "dp_mixture") {
+    stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class, "(): only dp_mixture() runs on a cluster")
+  }
+  run <- resolve_fit_run(cluster, backend, threads)
   heed_interruption()
   topic <- resumable(saved$class)
   envir <- parent.frame()
@@ -75,7 +78,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   intact(file, call, topic$check_state(fit))
   fit <- intact(file, call, put_arrays(fit, saved, topic$sampler, file, call))
   saved$arrays <- NULL
-  fit$backend <- run$backend
+  fit$backend <- run_backend(run)
   fit$threads <- run$threads
   if (fit$iter < saved$total) {
     every <- if (is.null(checkpoint_every)) saved$every else checkpoint_every

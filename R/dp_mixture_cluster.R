@@ -1,0 +1,219 @@
+# Mixtures whose cells are on the workers of a cluster: how this process, the manager, talks to them. R/dp_mixture_worker.R has what
+# they do. Only functions that package parallel documents are used, so that any cluster serves whose nodes it knows.
+#
+# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind: whoever reads the
+# next one finds another number, and the cluster is refused.
+
+cluster_calls <- new.env(parent = emptyenv())
+cluster_calls$count <- 0
+
+# What one call sends, in values: 32 MB.
+cluster_block <- 2^22
+
+# What a worker runs. Neither needs anything of this process.
+first_contact <- function(number, version) {
+  problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
+    "has no package warpbayes in its library"
+  } else {
+    own <- unname(getNamespaceVersion("warpbayes"))
+    if (!identical(own, version)) paste0("has warpbayes ", own, ", and this process ", version)
+  }
+  list(number = number, value = list(problem = problem, node = Sys.info()[["nodename"]], process = Sys.getpid()))
+}
+environment(first_contact) <- baseenv()
+
+call_worker <- function(number, task, arguments) {
+  get("answer_manager", envir = asNamespace("warpbayes"))(number, task, arguments)
+}
+environment(call_worker) <- baseenv()
+
+# The connection to a cluster: an environment with the `cluster`, the `names` of its workers in messages, whether it is `broken`,
+# the `backend` in use, and `where`, what workers resolve their runs from. NULL without a cluster.
+connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL, call = sys.call(-1L)) {
+  if (is.null(cluster)) {
+    return(NULL)
+  }
+  if (!inherits(cluster, "cluster") || !length(cluster)) {
+    stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster), call = call)
+  }
+  if (!is.null(backend)) {
+    check_option_choice(backend, "backend", c("auto", "cpu", "cuda"), call)
+  }
+  connection <- new.env(parent = emptyenv())
+  connection$cluster <- cluster
+  connection$names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
+  connection$broken <- FALSE
+  connection$session <- NULL
+  found <- ask_cluster(connection, first_contact, list(package_version_text()), call = call)
+  node <- vapply(found, `[[`, "", "node")
+  connection$names <- sprintf("%s (process %d on %s)", connection$names, vapply(found, `[[`, 0L, "process"), node)
+  for (i in seq_along(found)) {
+    if (!is.null(found[[i]]$problem)) {
+      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " ", found[[i]]$problem), call = call)
+    }
+  }
+  # Workers on one machine share its cores where the user does not say how many threads they have.
+  connection$where <- lapply(tabulate(match(node, node))[match(node, node)], function(share) {
+    list(backend = backend, threads = threads, devices = devices, share = share, work = 0)
+  })
+  greeted <- ask_workers(connection, "greet", each = lapply(connection$where, list), call = call)
+  for (i in seq_along(greeted)) {
+    if (!identical(greeted[[i]]$build, worker_build())) {
+      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " has a warpbayes that was compiled from other sources or for another kind of machine"), call = call)
+    }
+  }
+  connection$backend <- paste(unique(vapply(greeted, `[[`, "", "backend")), collapse = " and ")
+  connection
+}
+
+# What the manager and its workers must have in common to read each other's bytes.
+worker_build <- function() c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
+
+# Where a fit runs: in this process, or on the workers of a cluster, with this process for what is left.
+resolve_fit_run <- function(cluster, backend, threads, devices = NULL, call = sys.call(-1L)) {
+  if (is.null(cluster)) {
+    return(resolve_run(backend, threads, call))
+  }
+  run <- resolve_run("cpu", threads, call)
+  run$cluster <- connect_cluster(cluster, backend, threads, devices, call)
+  run
+}
+
+run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend
+
+# Calls ---------------------------------------------------------------------------------
+
+# A task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers: with the same arguments, or with those that
+# `each` lists for each. Returns their values.
+ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster), call = NULL) {
+  ask_cluster(connection, call_worker, c(list(task), if (is.null(each)) list(arguments)), each, workers, call)
+}
+
+# Calls fun(number, ...) on the workers. Interrupts wait: half an exchange would spoil the next.
+ask_cluster <- function(connection, fun, arguments, each = NULL, workers = seq_along(connection$cluster), call = NULL) {
+  if (connection$broken) {
+    stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by), call = call)
+  }
+  number <- cluster_calls$count <- cluster_calls$count + 1
+  cluster <- connection$cluster[workers]
+  replies <- suspendInterrupts(tryCatch(
+    if (is.null(each)) {
+      do.call(parallel::clusterCall, c(list(cluster, fun, number), arguments), quote = TRUE)
+    } else {
+      # clusterApply() puts what differs first.
+      do.call(parallel::clusterApply, c(list(cluster, each, call_worker_with, number), arguments), quote = TRUE)
+    },
+    error = identity
+  ))
+  if (inherits(replies, "error")) {
+    break_off(connection, paste0(lost_workers(connection, workers, replies), ". The cluster cannot be used any more"), call)
+  }
+  for (i in seq_along(replies)) {
+    if (!is.list(replies[[i]]) || !identical(replies[[i]]$number, number)) {
+      break_off(connection, paste0("`cluster`: ", connection$names[[workers[[i]]]], " gave the reply to another call, which had broken off: ",
+        "stop this cluster (parallel::stopCluster) and make a new one"), call)
+    }
+  }
+  lapply(seq_along(replies), function(i) {
+    value <- replies[[i]]$value
+    if (is_failure(value)) {
+      stop_warpbayes(status_class[[value$status]], paste0(connection$names[[workers[[i]]]], ": ", value$message), call = call)
+    }
+    value
+  })
+}
+
+call_worker_with <- function(arguments, number, task) {
+  get("answer_manager", envir = asNamespace("warpbayes"))(number, task, arguments)
+}
+environment(call_worker_with) <- baseenv()
+
+break_off <- function(connection, message, call) {
+  connection$broken <- TRUE
+  connection$broken_by <- message
+  stop_warpbayes("device", message, call = call)
+}
+
+# Which workers no longer answer. From others this may read replies that they had still to give: the cluster is lost anyway.
+lost_workers <- function(connection, workers, error) {
+  is_lost <- vapply(workers, function(i) {
+    arguments <- list(connection$cluster[i], call_worker, 0, "close", list(connection$session))
+    inherits(suspendInterrupts(tryCatch(do.call(parallel::clusterCall, arguments, quote = TRUE), error = identity)), "error")
+  }, NA)
+  if (!any(is_lost)) {
+    return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))
+  }
+  paste0("`cluster`: ", paste(connection$names[workers[is_lost]], collapse = " and "), if (sum(is_lost) > 1L) " have" else " has",
+    " ended or cannot be reached (", conditionMessage(error), ")")
+}
+
+# Sessions ------------------------------------------------------------------------------
+
+# As open_fit(), with the cells on the workers. The connection is an attribute of the session.
+open_on_cluster <- function(fit, run, keep_labels) {
+  connection <- run$cluster
+  split <- native(C_mixture_split, as.double(fit$rows), length(connection$cluster))
+  used <- length(split$first_row) - 1L
+  connection$cluster <- connection$cluster[seq_len(used)]
+  connection$where <- connection$where[seq_len(used)]
+  connection$session <- sprintf("%d.%.0f", Sys.getpid(), cluster_calls$count)
+  opened <- FALSE
+  on.exit(if (!opened) close_workers(connection))
+  single <- as.integer(fit$precision == "single")
+  samples <- length(fit$samples)
+  for (i in seq_len(used)) {
+    send_cells(fit, connection, i, split$first_row[i + 0:1])
+  }
+  begin <- lapply(seq_len(used), function(i) {
+    rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
+    where <- connection$where[[i]]
+    # Bayesian EM takes one graphics card.
+    where$devices <- if (is_bem(fit)) utils::head(where$devices, 1L) else where$devices
+    where$work <- if (is_bem(fit)) 0 else sweep_work(fit, length(rows))
+    list(
+      connection$session, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single, keep_labels,
+      if (samples) fit$sample[rows], samples, where
+    )
+  })
+  ask_workers(connection, "begin", each = begin)
+  session <- native(
+    C_mixture_open_cluster, function(request) exchange(connection, request), split$first_row, split$piece, fit$center, 1 / fit$scale,
+    single, keep_labels, samples, run
+  )
+  opened <- TRUE
+  attr(session, "cluster") <- connection
+  session
+}
+
+# The cells after the first ends[1] up to number ends[2], block by block.
+send_cells <- function(fit, connection, worker, ends) {
+  p <- length(fit$markers)
+  rows <- ends[[2L]] - ends[[1L]]
+  ask_workers(connection, "hold", list(connection$session, rows, p), workers = worker)
+  step <- max(1, floor(cluster_block / p))
+  for (first in seq(0, rows - 1, by = step)) {
+    last <- min(rows, first + step)
+    values <- fit$x[(ends[[1L]] + first + 1):(ends[[1L]] + last), , drop = FALSE]
+    ask_workers(connection, "put", list(connection$session, first, unname(values)), workers = worker)
+  }
+}
+
+# What the compiled code calls: the bytes of all replies, or a failure.
+exchange <- function(connection, request) {
+  tryCatch(
+    ask_workers(connection, "answer", list(connection$session, request)),
+    error = function(error) as_failure(error)
+  )
+}
+
+as_failure <- function(error) {
+  class <- match(sub("^warpbayes_error_", "", class(error)[[1L]]), status_class)
+  structure(list(status = if (is.na(class)) 2L else class, message = conditionMessage(error)), class = "warpbayes_failure")
+}
+
+# Whatever happens: what has no session any more needs none to be closed.
+close_workers <- function(connection) {
+  if (!connection$broken && !is.null(connection$session)) {
+    tryCatch(ask_workers(connection, "close", list(connection$session)), error = function(error) NULL)
+  }
+}
