@@ -100,9 +100,10 @@ start_chains <- function(fit, start) {
 advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
   # A cluster that has the data serves one chain after the other.
   workers <- if (fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster)) future_workers() else 1
-  fit$workers <- if (!is.null(run$cluster)) length(run$cluster$cluster)
   if (workers == 1) {
     fit <- advance(fit, iter, sampler, run, progress, checkpoint)
+    # Those that had some of the data.
+    fit$workers <- if (!is.null(run$cluster)) length(run$cluster$cluster)
   } else {
     # Without `threads`, the workers share the cores.
     each <- if (is.null(threads)) max(1, floor(run$threads / min(workers, fit$chains))) else threads

@@ -315,7 +315,7 @@ bem_words <- function(fit) {
       if (fit$estimate == "mean") "Conditional means" else "Mode of the posterior", if (isTRUE(fit$interrupted)) ", interrupted" else "",
       count_words(fit$chains, "start"),
       if (fit$start_sweeps > 0) sprintf("%s after %s", if (fit$chains > 1) ", each" else "", count_words(fit$start_sweeps, "Gibbs sweep")) else "",
-      elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16))
+      elapsed_words(fit$elapsed), backend_words(fit), fit$precision, format(fit$seed, digits = 16))
   )
 }
 

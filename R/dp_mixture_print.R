@@ -66,6 +66,10 @@ elapsed_words <- function(elapsed) {
   if (seconds >= 120) sprintf("%.1f minutes", seconds / 60) else sprintf("%s s", format(signif(seconds, 3)))
 }
 
+backend_words <- function(fit) {
+  if (is.null(fit$workers)) fit$backend else sprintf("%s (%s)", count_words(fit$workers, "worker"), fit$backend)
+}
+
 fit_words <- function(fit) {
   sweeps <- nrow(fit$log_likelihood)
   c(
@@ -76,7 +80,7 @@ fit_words <- function(fit) {
       count_words(fit$chains, "chain"), count_words(sweeps, "sweep"), whole_words(fit$warmup),
       if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
-      count_words(count_kept(fit), "draw"), elapsed_words(fit$elapsed), fit$backend, fit$precision,
+      count_words(count_kept(fit), "draw"), elapsed_words(fit$elapsed), backend_words(fit), fit$precision,
       format(fit$seed, digits = 16)
     )
   )

@@ -13,11 +13,6 @@
  * is added to sum i % LANES: the order is fixed. */
 #define LANES 8
 
-typedef struct moments {
-  double count, mean, squares; /* of x - origin; the squares are about the mean */
-  double min, max;
-} moments;
-
 static double lanes_total(const double lane[LANES]) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
          ((lane[1] + lane[5]) + (lane[3] + lane[7]));
@@ -39,8 +34,8 @@ static double block_sum(const double *x, int64_t count, double origin) {
   return lanes_total(lane);
 }
 
-static moments block_moments(const double *x, int64_t count, double origin, double sum) {
-  moments block = {(double)count, sum / (double)count, 0.0, 0.0, 0.0};
+static wb_matrix_moments block_moments(const double *x, int64_t count, double origin, double sum) {
+  wb_matrix_moments block = {origin, (double)count, sum / (double)count, 0.0, 0.0, 0.0};
   double lane[LANES] = {0.0}, low[LANES], high[LANES];
   int64_t i = 0;
   for (int l = 0; l < LANES; l++) {
@@ -70,7 +65,7 @@ static moments block_moments(const double *x, int64_t count, double origin, doub
   return block;
 }
 
-static void moments_add(moments *all, const moments *block) {
+static void moments_add(wb_matrix_moments *all, const wb_matrix_moments *block) {
   if (all->count == 0.0) {
     *all = *block;
     return;
@@ -99,30 +94,37 @@ static void block_search(const double *x, int64_t count, int64_t first_row, int3
   }
 }
 
-void wb_matrix_scan_columns(const double *x, int64_t rows, int32_t columns, double *mean,
-                            double *sd, double *min, double *max, wb_matrix_scan *scan) {
+void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, wb_matrix_moments *moments,
+                         wb_matrix_scan *scan) {
   scan->not_finite = 0;
   scan->row = -1;
   scan->column = -1;
   for (int32_t c = 0; c < columns; c++) {
     const double *column = x + (size_t)c * (size_t)rows;
+    wb_matrix_moments *all = &moments[c];
     /* Moments about the column's first value do not lose digits if the mean is much
      * larger than the spread. */
-    const double origin = column[0];
-    moments all = {0.0, 0.0, 0.0, 0.0, 0.0};
+    if (all->count == 0.0) all->origin = column[0];
     for (int64_t first = 0; first < rows; first += BLOCK) {
       const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
-      const double sum = block_sum(column + first, count, origin);
+      const double sum = block_sum(column + first, count, all->origin);
       if (!isfinite(sum)) {
-        block_search(column + first, count, first, c, scan);
+        block_search(column + first, count, first_row + first, c, scan);
       }
-      const moments block = block_moments(column + first, count, origin, sum);
-      moments_add(&all, &block);
+      const wb_matrix_moments block = block_moments(column + first, count, all->origin, sum);
+      moments_add(all, &block);
     }
-    min[c] = all.min;
-    max[c] = all.max;
+  }
+}
+
+void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min, double *max) {
+  for (int32_t c = 0; c < columns; c++) {
+    const wb_matrix_moments *all = &moments[c];
+    const int is_constant = all->min == all->max;
+    min[c] = all->min;
+    max[c] = all->max;
     /* A constant column has exactly its value as mean, and no spread from rounding. */
-    mean[c] = all.min == all.max ? all.min : origin + all.mean;
-    sd[c] = all.min == all.max || rows < 2 ? 0.0 : sqrt(all.squares / (double)(rows - 1));
+    mean[c] = is_constant ? all->min : all->origin + all->mean;
+    sd[c] = is_constant || all->count < 2 ? 0.0 : sqrt(all->squares / (all->count - 1));
   }
 }
