@@ -98,6 +98,8 @@ SEXP wb_entry_checkpoint_verify(SEXP path);
 
 /* entry/matrix.c */
 SEXP wb_entry_matrix_scan(SEXP x);
+SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row);
+SEXP wb_entry_matrix_scan_finish(SEXP moments);
 
 /* entry/mixture.c */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run);
@@ -106,6 +108,9 @@ SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP
 SEXP wb_entry_mixture_close(SEXP pointer);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP merge, SEXP atoms, SEXP labels);
+SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key);
+SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
+                                 SEXP key, SEXP merge, SEXP atoms, SEXP rows);
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);

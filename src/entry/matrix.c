@@ -1,27 +1,54 @@
-/* The entry that scans a matrix of data. */
+/* The entries that scan a matrix of data. */
 #include "entry/entry.h"
 
+#include <string.h>
+
 #include "numeric/matrix_scan.h"
+
+/* Numbers of the moments of a column. */
+#define MOMENTS ((int)(sizeof(wb_matrix_moments) / sizeof(double)))
 
 /* x: a double matrix with at least one row. Returns a list of `first` (the row and the
  * column, from 1, of the first value that is not finite, or 0, 0), `count` (how many
  * such values there are), and for each column `mean`, `sd`, `min`, `max`. */
 SEXP wb_entry_matrix_scan(SEXP x) {
-  static const char *names[] = {"first", "count", "mean", "sd", "min", "max", ""};
+  static const char *const names[] = {"first", "count", "mean", "sd", "min", "max"};
+  SEXP part = PROTECT(wb_entry_matrix_scan_part(x, R_NilValue, PROTECT(Rf_ScalarReal(0))));
+  SEXP columns = PROTECT(wb_entry_matrix_scan_finish(wb_list_element(part, "moments")));
+  SEXP result = PROTECT(wb_list_new(6, names));
+  for (int i = 0; i < 6; i++) SET_VECTOR_ELT(result, i, i < 2 ? VECTOR_ELT(part, i) : VECTOR_ELT(columns, i - 2));
+  UNPROTECT(4);
+  return result;
+}
+
+/* x: as above, or a part of the data that `first_row` rows are before. moments: NULL for the first
+ * part, and then what the part before gave. Returns a list of `first` and `count`, as above, and `moments`, a column for each of x. */
+SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
+  static const char *const names[] = {"first", "count", "moments"};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
-  SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP first = Rf_allocVector(REALSXP, 2);
-  SET_VECTOR_ELT(result, 0, first);
-  for (int i = 2; i < 6; i++) {
-    SET_VECTOR_ELT(result, i, Rf_allocVector(REALSXP, dim[1]));
-  }
+  SEXP result = PROTECT(wb_list_new(3, names));
+  double *first = REAL(wb_list_put(result, "first", Rf_allocVector(REALSXP, 2)));
+  double *all = REAL(wb_list_put(result, "moments", Rf_allocMatrix(REALSXP, MOMENTS, dim[1])));
+  const size_t bytes = (size_t)dim[1] * sizeof(wb_matrix_moments);
+  if (wb_is_numbers(moments, (double)dim[1] * MOMENTS)) memcpy(all, REAL_RO(moments), bytes);
+  else memset(all, 0, bytes);
   wb_matrix_scan scan;
-  wb_matrix_scan_columns(REAL_RO(x), dim[0], dim[1], REAL(VECTOR_ELT(result, 2)),
-                         REAL(VECTOR_ELT(result, 3)), REAL(VECTOR_ELT(result, 4)),
-                         REAL(VECTOR_ELT(result, 5)), &scan);
-  REAL(first)[0] = (double)(scan.row + 1);
-  REAL(first)[1] = (double)(scan.column + 1);
-  SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)scan.not_finite));
+  wb_matrix_scan_rows(REAL_RO(x), dim[0], dim[1], wb_size_from_sexp(first_row), (wb_matrix_moments *)all, &scan);
+  first[0] = (double)(scan.row + 1);
+  first[1] = (double)(scan.column + 1);
+  wb_list_put(result, "count", Rf_ScalarReal((double)scan.not_finite));
+  UNPROTECT(1);
+  return result;
+}
+
+/* For each column `mean`, `sd`, `min`, `max`, from the moments of all rows. */
+SEXP wb_entry_matrix_scan_finish(SEXP moments) {
+  static const char *const names[] = {"mean", "sd", "min", "max"};
+  const int columns = Rf_ncols(moments);
+  SEXP result = PROTECT(wb_list_new(4, names));
+  double *values[4];
+  for (int i = 0; i < 4; i++) values[i] = REAL(wb_list_put(result, names[i], Rf_allocVector(REALSXP, columns)));
+  wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, values[0], values[1], values[2], values[3]);
   UNPROTECT(1);
   return result;
 }

@@ -276,32 +276,60 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
   return R_NilValue;
 }
 
+static int is_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms) {
+  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) && is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
+}
+
+/* Statistics of a start by k-means. */
+static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge, SEXP atoms, int64_t rows) {
+  wb_message message;
+  wb_mixture_hyperprior hyper;
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
+  const int32_t k = Rf_asInteger(components);
+  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
+  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
+  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
+  const int status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge), rows, REAL(statistics), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? statistics : wb_failure(status, &message);
+}
+
 /* Statistics with which a chain starts: those of given labels (NA: left out) or, where
  * these are NULL, those of k-means. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP merge, SEXP atoms, SEXP labels) {
-  if (!is_data(x, center, inverse_scale) || !is_atoms(atoms, Rf_ncols(x)) || !is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x)))
-    return wb_changed_fit();
-  wb_message message;
-  int status = WB_OK;
+  if (!is_start(x, center, inverse_scale, prior, atoms)) return wb_changed_fit();
+  if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, Rf_nrows(x));
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
-  if (Rf_isNull(labels)) {
-    wb_mixture_hyperprior hyper;
-    const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
-    const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
-    status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge),
-                              REAL(statistics), &message);
-  } else {
-    int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
-    const int *given = INTEGER_RO(labels);
-    for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
-    double *last = (double *)R_alloc((size_t)k * (size_t)data.columns, sizeof(double));
-    wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, last, REAL(statistics));
-  }
+  int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
+  const int *given = INTEGER_RO(labels);
+  for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
+  double *last = (double *)R_alloc((size_t)k * (size_t)data.columns, sizeof(double));
+  wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, last, REAL(statistics));
   UNPROTECT(1);
-  return status == WB_OK ? statistics : wb_failure(status, &message);
+  return statistics;
+}
+
+/* The numbers, from 1, of the rows from which k-means starts a chain. */
+SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
+  const int64_t all = wb_size_from_sexp(rows), count = wb_mixture_start_count(all, Rf_asInteger(components));
+  int64_t *row = (int64_t *)R_alloc((size_t)count, sizeof(int64_t));
+  wb_mixture_start_rows(all, count, wb_key_from_raw(key), row);
+  SEXP numbers = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
+  for (int64_t i = 0; i < count; i++) REAL(numbers)[i] = (double)(row[i] + 1);
+  UNPROTECT(1);
+  return numbers;
+}
+
+/* As mixture_start without labels, where x has only these of the `rows` rows. */
+SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
+                                 SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
+  const int64_t all = wb_size_from_sexp(rows);
+  if (!is_start(x, center, inverse_scale, prior, atoms) || Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
+    return wb_changed_fit();
+  return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, all);
 }
 
 /* `sweeps` sweeps from a state of the chain, and what R/dp_mixture_sampler.R makes of

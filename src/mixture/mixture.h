@@ -294,8 +294,14 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
 /* A start: k-means on a subsample of the rows, from centres chosen by k-means++
  * (Arthur & Vassilvitskii 2007), in order of size. With `merge`, clusters that describe one
  * population are joined. The statistics are those of the subsample,
- * multiplied so that they count all rows. Subsample and centres depend on the key. */
+ * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many
+ * rows there are; where the data have fewer, they are the subsample. */
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
-                     uint64_t key, int merge, double *statistics, wb_message *message);
+                     uint64_t key, int merge, int64_t rows, double *statistics, wb_message *message);
+
+/* The subsample: how many rows it has, and their numbers, one from each of `count` equal stretches of the data, so
+ * that none comes twice. */
+int64_t wb_mixture_start_count(int64_t rows, int32_t components);
+void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *row);
 
 #endif

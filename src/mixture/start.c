@@ -36,12 +36,15 @@ typedef struct sample {
   void *memory;
 } sample;
 
-static int sample_open(sample *s, const wb_mixture_spots *spots, int32_t components, wb_message *message) {
-  const wb_mixture_data *data = spots->data;
+int64_t wb_mixture_start_count(int64_t rows, int32_t components) {
   int64_t count = (int64_t)components * ROWS_PER_COMPONENT;
   if (count < ROWS_AT_LEAST) count = ROWS_AT_LEAST;
   if (count > ROWS_AT_MOST) count = ROWS_AT_MOST;
-  if (count > data->rows) count = data->rows;
+  return count < rows ? count : rows;
+}
+
+static int sample_open(sample *s, const wb_mixture_spots *spots, int64_t count, int32_t components, wb_message *message) {
+  const wb_mixture_data *data = spots->data;
   const size_t m = (size_t)count, p = (size_t)(data->columns + spots->atoms), k = (size_t)components;
   const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +
                        k * (2 * p + 1) * sizeof(double);
@@ -73,17 +76,22 @@ static double uniform(uint64_t key, uint32_t purpose, uint64_t element) {
   return wb_stream_uniform(&stream);
 }
 
-/* One row from each of `count` equal stretches of the data, so that none comes twice. */
-static void sample_rows(sample *s, const wb_mixture_spots *spots, uint64_t key) {
+void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *row) {
+  for (int64_t i = 0; i < count; i++) {
+    const double stretch = (double)rows / (double)count;
+    int64_t first = (int64_t)((double)i * stretch), end = (int64_t)((double)(i + 1) * stretch);
+    if (i == count - 1) end = rows;
+    const double u = uniform(key, WB_PURPOSE_SUBSAMPLE, (uint64_t)i);
+    const int64_t within = (int64_t)(u * (double)(end - first));
+    row[i] = first + (within < end - first ? within : end - first - 1);
+  }
+}
+
+/* Reads the rows of the sample, whose numbers are there. */
+static void read_rows(sample *s, const wb_mixture_spots *spots) {
   const wb_mixture_data *data = spots->data;
   s->gaps = 0;
   for (int64_t i = 0; i < s->count; i++) {
-    const double stretch = (double)data->rows / (double)s->count;
-    int64_t first = (int64_t)((double)i * stretch), end = (int64_t)((double)(i + 1) * stretch);
-    if (i == s->count - 1) end = data->rows;
-    const double u = uniform(key, WB_PURPOSE_SUBSAMPLE, (uint64_t)i);
-    const int64_t within = (int64_t)(u * (double)(end - first));
-    s->row[i] = first + (within < end - first ? within : end - first - 1);
     double *x = s->x + (size_t)i * (size_t)s->columns;
     for (int32_t c = 0; c < data->columns; c++)
       x[c] = scaled_value(data, s->row[i], c);
@@ -204,20 +212,24 @@ static void assign_rows(sample *s, int32_t centers) {
 }
 
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
-                     uint64_t key, int merge, double *statistics, wb_message *message) {
+                     uint64_t key, int merge, int64_t rows, double *statistics, wb_message *message) {
   const wb_mixture_data *data = spots->data;
   const size_t size = WB_MIXTURE_STATISTICS(data->columns);
   sample s;
-  int status = sample_open(&s, spots, components, message);
+  int status = sample_open(&s, spots, wb_mixture_start_count(rows, components), components, message);
   if (status != WB_OK) return status;
-  sample_rows(&s, spots, key);
+  if (data->rows == rows)
+    wb_mixture_start_rows(rows, s.count, key, s.row);
+  else
+    for (int64_t i = 0; i < s.count; i++) s.row[i] = i;
+  read_rows(&s, spots);
   const int32_t centers = choose_centers(&s, key);
   for (int step = 0; step < STEPS; step++) {
     move_centers(&s, centers);
     assign_rows(&s, centers);
   }
   wb_mixture_sum_labels(data, components, s.row, s.count, s.label, s.gaps ? s.seen : NULL, statistics);
-  const double rows_each = (double)data->rows / (double)s.count;
+  const double rows_each = (double)rows / (double)s.count;
   free(s.memory);
   for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
   if (merge) return wb_mixture_merge(prior, components, statistics, message);
