@@ -241,13 +241,29 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   if (!base::missing(cofactor) && transform == "none") {
     stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
   }
-  given <- read_samples(x, sample, markers)
+  run <- if (!is.null(cluster)) resolve_fit_run(cluster, backend, threads, devices)
+  if (!is.null(run)) {
+    # Until the end of this call.
+    run$cluster$keeps <- TRUE
+    on.exit(leave_cluster(run$cluster))
+  }
   sample_given <- sample
-  data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing)
-  warn_empty_rows(data$x)
-  sample <- check_samples(given$sample, nrow(data$x))
-  if (length(data$markers) > max(100, nrow(data$x))) {
-    warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", nrow(data$x), ncol(data$x)), call. = FALSE)
+  if (is_reader(x)) {
+    if (missing == "model") {
+      stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
+    }
+    given <- list(x = x, sample = if (!identical(sample, FALSE)) sample)
+    data <- read_marker_cells(x, run, markers, transform, cofactor, sys.call())
+    rows <- x$rows
+  } else {
+    given <- read_samples(x, sample, markers)
+    data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing)
+    warn_empty_rows(data$x)
+    rows <- nrow(data$x)
+  }
+  sample <- check_samples(given$sample, rows)
+  if (length(data$markers) > max(100, rows)) {
+    warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", rows, ncol(data$x)), call. = FALSE)
   }
   components <- check_count(components, "components", max = 1e5)
   method <- check_choice(method, "method", c("gibbs", "bem"))
@@ -265,7 +281,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     thin <- check_thin(thin, iter, warmup)
   }
   keep <- check_keep(keep)
-  init <- check_init(init, nrow(data$x), components)
+  init <- check_init(init, rows, components)
   moves <- check_flag(moves, "moves")
   precision <- check_precision(precision)
   progress <- check_progress(progress)
@@ -275,8 +291,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   if (is.null(sample)) {
     prior["sample_concentration"] <- list(NULL)
   }
-  run <- resolve_fit_run(cluster, backend, threads, devices)
-  if (is.null(cluster)) {
+  if (is.null(run)) {
+    run <- resolve_run(backend, threads)
     share_run(run, devices, 0)
   }
   seed <- check_seed(seed)
@@ -285,10 +301,15 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
     keep = keep, seed = seed, method = method, missing = missing, moves = moves, backend = run_backend(run),
     precision = precision, threads = run$threads, devices = if (!is.null(devices)) as.integer(devices), prior = prior, markers = data$markers,
-    rows = nrow(data$x), samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
+    rows = rows, samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
     x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")
   fit$probe <- probe_cells(fit$x, fit$center)
+  if (!is.null(data$reader)) {
+    fit["x"] <- list(NULL)
+    fit$reader <- data$reader
+    fit$probe <- data$reader$probe
+  }
   dimnames(fit$probe) <- list(NULL, fit$markers)
 
   merge <- if (is.null(init)) merge_after(if (method == "bem") start_sweeps else warmup, moves) else 0
@@ -316,10 +337,13 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 #' @export
 continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, cluster = NULL, ...) {
   check_dots_empty(...)
-  if (is.null(fit$x)) {
+  if (!is.null(fit$reader) && is.null(cluster)) {
+    stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
+  }
+  if (is.null(fit$x) && is.null(fit$reader)) {
     stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
   }
-  if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
+  if (is.null(fit$reader) && (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers))))) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
   }
   if (!is.null(fit$samples) && !(is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples)))) {

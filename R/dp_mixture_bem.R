@@ -35,6 +35,9 @@ mixture_start <- function(fit, init, merge, atoms, run, call = sys.call(-1L)) {
   force(call)
   from_labels <- function(labels) {
     force(labels)
+    if (!is.null(fit$reader)) {
+      return(start_from_reader(fit, labels, prior, merge, atoms, run, call))
+    }
     function(key, chain) {
       native(C_mixture_start, fit$x, fit$center, 1 / fit$scale, prior, as.integer(fit$components), key, merge == 0, atoms, labels)
     }
@@ -48,6 +51,18 @@ mixture_start <- function(fit, init, merge, atoms, run, call = sys.call(-1L)) {
   }
   statistics <- lapply(init$state, statistics_for, fit = fit, call = call)
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
+}
+
+# Cells that workers have read: those of the subsample come here.
+start_from_reader <- function(fit, labels, prior, merge, atoms, run, call) {
+  if (!is.null(labels)) {
+    stop_input("init", "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells", call = call)
+  }
+  k <- as.integer(fit$components)
+  function(key, chain) {
+    cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
+    native(C_mixture_start_from, cells, fit$center, 1 / fit$scale, prior, k, key, merge == 0, atoms, as.double(fit$rows))
+  }
 }
 
 check_init_fit <- function(init, fit, call) {
@@ -89,6 +104,9 @@ statistics_for <- function(state, fit, call) {
 
 # Most probable classes of other cells, numbered from 1 without gaps where there are too many.
 labels_from_fit <- function(init, fit, run, call) {
+  if (!is.null(fit$reader)) {
+    stop_input("init", "was fitted to other cells, whose components need the cells in this process: a row_reader() takes a fit of the same cells", call = call)
+  }
   reference <- reference_draw(init, call)
   labels <- evaluate_mixture(init, reference, fit$x, "class", run)
   if (init$components > fit$components) {

@@ -28,7 +28,8 @@ call_worker <- function(number, task, arguments) {
 environment(call_worker) <- baseenv()
 
 # The connection to a cluster: an environment with the `cluster`, the `names` of its workers in messages, whether it is `broken`,
-# the `backend` in use, and `where`, what workers resolve their runs from. NULL without a cluster.
+# the `backend` in use, `where`, what workers resolve their runs from, `data` and `session`, the names of what workers hold, or
+# NULL, `split`, which cells each has, and whether it `keeps` the data beyond a session. NULL without a cluster.
 connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL, call = sys.call(-1L)) {
   if (is.null(cluster)) {
     return(NULL)
@@ -43,7 +44,8 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   connection$cluster <- cluster
   connection$names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
   connection$broken <- FALSE
-  connection$session <- NULL
+  connection$session <- connection$data <- NULL
+  connection$keeps <- FALSE
   found <- ask_cluster(connection, first_contact, list(package_version_text()), call = call)
   node <- vapply(found, `[[`, "", "node")
   connection$names <- sprintf("%s (process %d on %s)", connection$names, vapply(found, `[[`, 0L, "process"), node)
@@ -137,7 +139,7 @@ break_off <- function(connection, message, call) {
 # Which workers no longer answer. From others this may read replies that they had still to give: the cluster is lost anyway.
 lost_workers <- function(connection, workers, error) {
   is_lost <- vapply(workers, function(i) {
-    arguments <- list(connection$cluster[i], call_worker, 0, "close", list(connection$session))
+    arguments <- list(connection$cluster[i], call_worker, 0, "close", list(list(c(connection$session, connection$data))))
     inherits(suspendInterrupts(tryCatch(do.call(parallel::clusterCall, arguments, quote = TRUE), error = identity)), "error")
   }, NA)
   if (!any(is_lost)) {
@@ -152,26 +154,23 @@ lost_workers <- function(connection, workers, error) {
 # As open_fit(), with the cells on the workers. The connection is an attribute of the session.
 open_on_cluster <- function(fit, run, keep_labels) {
   connection <- run$cluster
-  split <- native(C_mixture_split, as.double(fit$rows), length(connection$cluster))
-  used <- length(split$first_row) - 1L
-  connection$cluster <- connection$cluster[seq_len(used)]
-  connection$where <- connection$where[seq_len(used)]
-  connection$session <- sprintf("%d.%.0f", Sys.getpid(), cluster_calls$count)
   opened <- FALSE
   on.exit(if (!opened) close_workers(connection))
+  if (is.null(connection$data)) {
+    if (is.null(fit$reader)) send_cells(fit$x, connection) else read_cells(fit$reader, connection, fit$transform)
+  }
+  split <- connection$split
   single <- as.integer(fit$precision == "single")
   samples <- length(fit$samples)
-  for (i in seq_len(used)) {
-    send_cells(fit, connection, i, split$first_row[i + 0:1])
-  }
-  begin <- lapply(seq_len(used), function(i) {
+  connection$session <- new_name()
+  begin <- lapply(seq_along(connection$cluster), function(i) {
     rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
     where <- connection$where[[i]]
     # Bayesian EM takes one graphics card.
     where$devices <- if (is_bem(fit)) utils::head(where$devices, 1L) else where$devices
     where$work <- if (is_bem(fit)) 0 else sweep_work(fit, length(rows))
     list(
-      connection$session, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single, keep_labels,
+      connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single, keep_labels,
       if (samples) fit$sample[rows], samples, where
     )
   })
@@ -185,16 +184,33 @@ open_on_cluster <- function(fit, run, keep_labels) {
   session
 }
 
-# The cells after the first ends[1] up to number ends[2], block by block.
-send_cells <- function(fit, connection, worker, ends) {
-  p <- length(fit$markers)
-  rows <- ends[[2L]] - ends[[1L]]
-  ask_workers(connection, "hold", list(connection$session, rows, p), workers = worker)
-  step <- max(1, floor(cluster_block / p))
-  for (first in seq(0, rows - 1, by = step)) {
-    last <- min(rows, first + step)
-    values <- fit$x[(ends[[1L]] + first + 1):(ends[[1L]] + last), , drop = FALSE]
-    ask_workers(connection, "put", list(connection$session, first, unname(values)), workers = worker)
+# A name that no other session or data have.
+new_name <- function() {
+  cluster_calls$count <- cluster_calls$count + 1
+  sprintf("%d.%.0f", Sys.getpid(), cluster_calls$count)
+}
+
+# Decides which worker has which cells; those that would have none are left alone.
+split_cells <- function(connection, rows) {
+  connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
+  used <- seq_len(length(connection$split$first_row) - 1L)
+  connection$cluster <- connection$cluster[used]
+  connection$where <- connection$where[used]
+  connection$data <- new_name()
+}
+
+# The cells of a matrix go to the workers, block by block.
+send_cells <- function(x, connection) {
+  split_cells(connection, nrow(x))
+  step <- max(1, floor(cluster_block / ncol(x)))
+  for (i in seq_along(connection$cluster)) {
+    before <- connection$split$first_row[[i]]
+    rows <- connection$split$first_row[[i + 1L]] - before
+    ask_workers(connection, "hold", list(connection$data, rows, ncol(x)), workers = i)
+    for (first in seq(0, rows - 1, by = step)) {
+      values <- x[(before + first + 1):(before + min(rows, first + step)), , drop = FALSE]
+      ask_workers(connection, "put", list(connection$data, first, unname(values)), workers = i)
+    }
   }
 }
 
@@ -211,9 +227,20 @@ as_failure <- function(error) {
   structure(list(status = if (is.na(class)) 2L else class, message = conditionMessage(error)), class = "warpbayes_failure")
 }
 
-# Whatever happens: what has no session any more needs none to be closed.
+# What workers hold for a fit. They are asked whatever has happened, and errors change nothing.
 close_workers <- function(connection) {
-  if (!connection$broken && !is.null(connection$session)) {
-    tryCatch(ask_workers(connection, "close", list(connection$session)), error = function(error) NULL)
+  names <- c(connection$session, if (!connection$keeps) connection$data)
+  connection$session <- NULL
+  if (!connection$keeps) {
+    connection$data <- NULL
   }
+  if (!connection$broken && length(names)) {
+    tryCatch(ask_workers(connection, "close", list(names)), error = function(error) NULL)
+  }
+}
+
+# The data, which several sessions have used.
+leave_cluster <- function(connection) {
+  connection$keeps <- FALSE
+  close_workers(connection)
 }

@@ -127,7 +127,7 @@ learned_names <- function(fit) {
 # the number of the marker, from 0, and the value in units of the sampler. At most 20 a marker.
 find_atoms <- function(fit) {
   found <- lapply(seq_along(fit$markers), function(j) {
-    some <- some_values(fit$x, j)
+    some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)
     values <- unique(some)
     counts <- tabulate(match(some, values), length(values))
     often <- which(counts >= max(5, length(some) / 200, 5 * stats::median(counts)))

@@ -1,7 +1,7 @@
 # What a worker of a cluster does for a mixture: R/dp_mixture_cluster.R calls answer_manager() in its process.
 
-# The open sessions: lists of `x`, the worker's cells, and `pointer`, the session of the compiled code.
-worker_sessions <- new.env(parent = emptyenv())
+# What it holds, by names that the manager gives: the cells, lists with `x`, and sessions of the compiled code.
+worker_data <- new.env(parent = emptyenv())
 
 # An interrupt from the keyboard may reach all processes of a machine. A worker that heeds it would give no reply, for which
 # the manager would wait: the manager decides.
@@ -17,37 +17,81 @@ answer_manager <- function(number, task, arguments) {
 worker_tasks <- list(
   greet = function(where) list(build = worker_build(), backend = worker_run(where)$backend),
   # Room for so many cells.
-  hold = function(session, rows, columns) {
-    assign(session, list(x = matrix(0, rows, columns)), envir = worker_sessions)
+  hold = function(data, rows, columns) {
+    worker_data[[data]] <- list(x = matrix(0, rows, columns))
     NULL
   },
   # Cells from number `first`, which counts from 0, on.
-  put = function(session, first, values) {
-    held <- get(session, envir = worker_sessions)
-    rows <- nrow(held$x)
-    keep_values(list(held$x), first, rows, list(values), nrow(values), nrow(values))
+  put = function(data, first, values) {
+    put_rows(worker_data[[data]]$x, first, values)
     NULL
   },
-  begin = function(session, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples, where) {
-    held <- get(session, envir = worker_sessions)
-    held$pointer <- native(
-      C_mixture_open_worker, held$x, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples, worker_run(where)
-    )
-    assign(session, held, envir = worker_sessions)
-    NULL
+  read = function(data, reader, first, last, markers) {
+    held <- read_rows(reader, first, last, markers)
+    worker_data[[data]] <- held
+    held$markers
   },
-  answer = function(session, request) {
-    .Call(C_mixture_answer, get0(session, envir = worker_sessions)$pointer, request)
-  },
-  close = function(session) {
-    held <- get0(session, envir = worker_sessions)
-    if (!is.null(held$pointer)) {
-      .Call(C_mixture_close_worker, held$pointer)
+  scan = function(data, moments, first_row) {
+    x <- worker_data[[data]]$x
+    scan <- native(C_matrix_scan_part, x, moments, first_row)
+    if (scan$count > 0) {
+      scan$value <- x[scan$first[[1L]] - first_row, scan$first[[2L]]]
     }
-    rm(list = intersect(session, ls(worker_sessions)), envir = worker_sessions)
+    scan
+  },
+  transform = function(data, cofactor) {
+    worker_data[[data]]$x <- arcsinh_columns(worker_data[[data]]$x, cofactor)
+    NULL
+  },
+  # Some of the cells, by their numbers among those that the worker has.
+  collect = function(data, rows) worker_data[[data]]$x[rows, , drop = FALSE],
+  begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples, where) {
+    worker_data[[session]] <- native(
+      C_mixture_open_worker, worker_data[[data]]$x, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples,
+      worker_run(where)
+    )
+    NULL
+  },
+  answer = function(session, request) .Call(C_mixture_answer, worker_data[[session]], request),
+  close = function(names) {
+    for (name in intersect(names, ls(worker_data))) {
+      if (typeof(worker_data[[name]]) == "externalptr") {
+        .Call(C_mixture_close_worker, worker_data[[name]])
+      }
+      rm(list = name, envir = worker_data)
+    }
     NULL
   }
 )
+
+# Writes cells where they are, after the first `first` of x.
+put_rows <- function(x, first, values) {
+  keep_values(list(x), first, nrow(x), list(values), nrow(values), nrow(values))
+}
+
+# Cells first to last by the user's function, block by block, with their `markers`.
+read_rows <- function(reader, first, last, markers) {
+  held <- NULL
+  for (from in seq(first, last, by = reader$block)) {
+    to <- min(last, from + reader$block - 1)
+    values <- tryCatch(reader$read(from, to), error = function(error) {
+      stop_input("x", sprintf("cannot read rows %.0f to %.0f: ", from, to), conditionMessage(error), call = NULL)
+    })
+    values <- expression_matrix(values, markers, "x", NULL)
+    storage.mode(values) <- "double"
+    names <- marker_names(values, "x", NULL)
+    if (nrow(values) != to - from + 1) {
+      stop_input("x", sprintf("has read %s for rows %.0f to %.0f", count_words(nrow(values), "row"), from, to), call = NULL)
+    }
+    if (is.null(held)) {
+      held <- list(x = matrix(0, last - first + 1, ncol(values)), markers = names)
+    } else if (!identical(names, held$markers)) {
+      stop_input("x", sprintf("has read other columns for rows %.0f to %.0f, %s, than before, %s", from, to, list_some(names), list_some(held$markers)), call = NULL)
+    }
+    put_rows(held$x, from - first, values)
+  }
+  held
+}
 
 # Where a worker computes: as its own options say where the manager's user did not.
 worker_run <- function(where) {

@@ -32,6 +32,12 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
   if (length(empty)) {
     stop_input(argument, "has no value in column ", empty[[1L]], " (", dQuote(names[[empty[[1L]]]], FALSE), ")", call = call)
   }
+  check_spread(columns, names, argument, call)
+  c(list(x = x, markers = names), columns, list(transform = transform))
+}
+
+# Columns that vary must do so by enough.
+check_spread <- function(columns, names, argument, call) {
   small <- which(columns$max > columns$min & columns$max - columns$min < 1e-150)
   if (length(small)) {
     stop_input(argument, "has values in column ", small[[1L]], " (", dQuote(names[[small[[1L]]]], FALSE), ") that differ by ",
@@ -40,7 +46,6 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
       call = call
     )
   }
-  c(list(x = x, markers = names), columns, list(transform = transform))
 }
 
 # New rows for a fit. Its markers are found by name if the columns have names, else by
@@ -69,6 +74,9 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
 cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
   if (!is.null(newdata)) {
     return(as_new_rows(newdata, fit, argument, call))
+  }
+  if (!is.null(fit$reader)) {
+    stop_input(argument, "is NULL, and the cells of the fit are where its row_reader() reads them: give some of them at a time", call = call)
   }
   if (is.null(fit$x)) {
     stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`", call = call)
@@ -381,8 +389,12 @@ arcsinh_columns <- function(x, cofactor) {
 # sd, min and max of each column: of its known values, NA where there are none. `advice`: what to do about NA.
 scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x)
+  check_scan(scan, if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]], markers, argument, call, advice)
+}
+
+# What a scan has found, which may be an error; `value` is the first that is not finite.
+check_scan <- function(scan, value, markers, argument, call, advice = NULL) {
   if (scan$count > 0) {
-    value <- x[scan$first[[1L]], scan$first[[2L]]]
     stop_warpbayes("input", sprintf(
       "`%s` has %s in row %.0f, column %.0f (%s)%s%s", argument, format(value), scan$first[[1L]],
       scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),

@@ -73,6 +73,13 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   heed_interruption()
   topic <- resumable(saved$class)
   envir <- parent.frame()
+  if (!is.null(run$cluster)) {
+    run$cluster$keeps <- TRUE
+    on.exit(leave_cluster(run$cluster))
+    if (is_reader(x)) {
+      x$connection <- run$cluster
+    }
+  }
   fit <- intact(file, call, fit_with_data(topic, saved, x, envir, call))
   intact(file, call, check_fingerprint(saved$fingerprint, topic$fingerprint(fit), call))
   intact(file, call, topic$check_state(fit))
@@ -240,12 +247,17 @@ call_without_data <- function(call, argument) {
   call
 }
 
-mixture_without_data <- function(fit) without_parts(fit, "x")
+mixture_without_data <- function(fit) without_parts(fit, intersect(c("x", "reader"), names(fit)))
 
 # The markers as the user chose them, or, in a fit that was continued, by their names.
 mixture_with_data <- function(saved, x, envir, call) {
   fit <- saved$fit
   markers <- if ("markers" %in% names(saved$given)) saved$given$markers else if (!is.matrix(x) || !is.null(colnames(x))) fit$markers
+  if (is_reader(x)) {
+    fit$reader <- reader_again(x, fit, saved$given$markers, call)
+    fit$rows <- x$rows
+    return(fit)
+  }
   given <- read_samples(x, saved$given$sample, markers, call = call)
   type <- if (is.null(fit$transform)) "none" else fit$transform$type
   data <- as_marker_matrix(given$x, given$markers, type, if (is.null(fit$transform)) 5 else fit$transform$cofactor,
@@ -262,6 +274,10 @@ mixture_with_data <- function(saved, x, envir, call) {
 }
 
 mixture_fingerprint <- function(fit) {
+  if (!is.null(fit$reader)) {
+    some <- fit$reader$some
+    return(fingerprint_of(c(rows = fit$rows), paste("values that workers read in column", dQuote(fit$markers, FALSE)), digest_numbers(some, nrow(some))))
+  }
   fingerprint_of(
     c(rows = fit$rows), c(paste("values in column", dQuote(fit$markers, FALSE)), if (!is.null(fit$samples)) "samples of the cells"),
     c(digest_numbers(fit$x, fit$rows), if (!is.null(fit$samples)) digest_numbers(fit$sample))

@@ -45,7 +45,7 @@ same_result <- function(one, other, label = "") {
 }
 
 sessions_left <- function(cluster) {
-  sum(lengths(parallel::clusterCall(cluster, function() ls(get("worker_sessions", envir = asNamespace("warpbayes"))))))
+  sum(lengths(parallel::clusterCall(cluster, function() ls(get("worker_data", envir = asNamespace("warpbayes"))))))
 }
 
 test_that("any number of workers gives the result of one process", {
@@ -131,6 +131,81 @@ with_warning <- function(code) {
   })
   list(value = value, said = said)
 }
+
+# The cells of `x` as workers read them, from a file.
+reader_of <- function(x, ...) {
+  file <- tempfile(fileext = ".rds")
+  saveRDS(x, file)
+  row_reader(nrow(x), local({
+    path <- file
+    function(first, last) readRDS(path)[first:last, , drop = FALSE]
+  }), ...)
+}
+
+test_that("cells that workers read give the fit of the matrix", {
+  skip_if_clusterless()
+  skip_on_sanitized_emulator()
+  x <- clouds(2048 * 5 + 100)
+  # A value that many cells share, and values on a grid.
+  x[seq(1, nrow(x), by = 7), 1] <- 0
+  x[, 2] <- round(x[, 2], 1)
+  reader <- reader_of(x, block = 1500)
+  file <- tempfile()
+  on.exit(unlink(file))
+  whole <- fit_clouds(x, chains = 2)
+  for (count in 2:3) {
+    fit <- fit_clouds(reader, chains = 2, cluster = workers(count), checkpoint = file)
+    same_result(fit, whole, count)
+    expect_null(fit$x)
+  }
+  expect_identical(sessions_left(workers(3)), 0L)
+  same_result(continue(fit, 2, threads = 1, cluster = workers(2), progress = FALSE), continue(whole, 2, threads = 1, progress = FALSE))
+  same_result(resume(file, reader, threads = 1, cluster = workers(2), progress = FALSE), whole)
+  expect_identical(predict(fit, x, threads = 1), predict(whole, x, threads = 1))
+  transformed <- function(x, ...) fit_clouds(x, transform = "arcsinh", cofactor = c(A = 2, C = 3), markers = c("A", "C"), ...)
+  same_result(transformed(reader, cluster = workers(2), checkpoint = file), transformed(x))
+  same_result(resume(file, reader, threads = 1, cluster = workers(3), progress = FALSE), transformed(x))
+  sample <- rep_len(1:2, nrow(x))
+  same_result(fit_clouds(reader, sample = sample, cluster = workers(2)), fit_clouds(x, sample = sample))
+  same_result(fit_clouds(reader, init = whole, cluster = workers(2)), fit_clouds(x, init = whole))
+  mode <- function(x, ...) dp_mixture(x, 4, method = "bem", warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...)
+  same_result(mode(reader, cluster = workers(2)), mode(x))
+})
+
+test_that("readers that cannot be used are refused", {
+  skip_if_clusterless()
+  expect_output(print(row_reader(5000, identity, block = 10)), "Reader of 5,000 rows, at most 10 at a time")
+  expect_error(row_reader(1, identity), "`rows` must be one whole number from 2", class = "warpbayes_error_input")
+  expect_error(row_reader(10, 3), "`read` must be a function of the first and the last row, not", class = "warpbayes_error_input")
+  expect_error(row_reader(10, identity, 0), "`block` must be one whole number from 1", class = "warpbayes_error_input")
+  x <- clouds(5000, 2)
+  reader <- reader_of(x)
+  refused <- function(code, message) expect_error(code, message, class = "warpbayes_error_input")
+  fit <- function(x, ..., cluster = workers(2)) fit_clouds(x, cluster = cluster, ...)
+  refused(fit(reader, cluster = NULL), "`x` is a row_reader\\(\\), which the workers of a cluster read: give `cluster`")
+  refused(fit(reader, missing = "model"), "`missing` is \"model\", which a row_reader")
+  refused(fit(reader, init = rep_len(1, 5000)), "`init` has labels, which need the cells in this process")
+  refused(fit(reader, init = fit_clouds(x[1:3000, ])), "`init` was fitted to other cells")
+  reading <- function(code) fit(row_reader(5000, eval(substitute(function(first, last) code), list(), baseenv())))
+  refused(reading(stop("no such file")), "worker 1 of 2 .*: `x` cannot read rows 1 to 2048: no such file")
+  refused(reading(matrix(0, 3, 2)), "`x` has read 3 rows for rows 1 to 2048")
+  refused(reading("text"), "worker 1 of 2 .*`x` must be a numeric matrix")
+  refused(reading(matrix(first, last - first + 1, if (first == 1) 2 else 3)), "`x` has other columns on worker 2 of 2 .* than on the first, \"V1\", \"V2\"")
+  changing <- row_reader(5000, eval(quote(function(first, last) matrix(first, last - first + 1, if (first %in% c(1, 2049)) 2 else 3)), baseenv()), block = 2000)
+  refused(fit(changing), "`x` has read other columns for rows 2001 to 2048, .* than before, \"V1\", \"V2\"")
+  refused(fit(reader_of(replace(x, 4000, Inf))), "`x` has Inf in row 4000, column 1")
+  made <- fit(reader)
+  refused(continue(made, 2), "`cluster` is NULL, but the cells of `fit` are read by the workers")
+  refused(predict(made), "the cells of the fit are where its row_reader\\(\\) reads them")
+  file <- tempfile()
+  on.exit(unlink(file))
+  fit(reader, checkpoint = file)
+  refused(resume(file, reader), "`x` is a row_reader\\(\\), which the workers of a cluster read: give `cluster`")
+  refused(resume(file, x), "the checkpoint was made with values that workers read")
+  refused(resume(file, reader_of(x + 1), cluster = workers(2)), "`x` has other values that workers read in column \"A\"")
+  refused(resume(file, reader_of(x[, 2:1]), cluster = workers(2)), "`x` has the columns \"B\", \"A\"; the checkpoint was made with \"A\", \"B\"")
+  expect_identical(sessions_left(workers(2)), 0L)
+})
 
 test_that("a worker that is killed in mid-fit is named, and the checkpoint stands", {
   skip_if_clusterless()
