@@ -18,7 +18,7 @@
 #   draws    named list of stored(): what a kept draw consists of. An array of
 #            `dim` x draws x chains. If the list is empty, slices do not end at kept draws;
 #   open     function(run): a session, that is, whatever step() needs to compute.
-#            `run` is from resolve_run();
+#            `run` is from resolve_run(), and may have a `cluster` if the topic gave it one;
 #   close    function(session): frees it. Called once, whatever happens;
 #   step     function(session, state, sweeps, keep): runs `sweeps` sweeps of one chain, the
 #            first numbered state$sweep + 1. Returns a list of `state` (after the last

@@ -63,6 +63,23 @@
 #' with `keep` or `thin`. The fit refers to the data; this takes no
 #' further memory as long as the data themselves are kept.
 #'
+#' @section Clusters:
+#' With `cluster = parallel::makeCluster(4)`, or any other cluster that package parallel can talk to (of machines, or by MPI through package snow), each worker
+#' holds some of the cells and goes through them with its threads or its graphics card. In each sweep the components' statistics go to
+#' the workers, and sums over their cells come back, which are added in one order: the fit is `identical()` to that without a cluster, for any number of workers. What travels
+#' in a sweep does not depend on the number of cells: about \eqn{4 k p^2} bytes down to each worker and at most twelve times that up, and with
+#' `moves` five times what it would be with \eqn{\min(k, 64)} components. Labels that are kept take 4 bytes a cell besides.
+#' Chains run one after the other, all workers together on one sweep of one chain; a plan of package future is not used.
+#'
+#' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers: `x` is then a [row_reader()].
+#' The workers load warpbayes from their own library, which must have the same version. This process draws nothing but parameters, and writes the checkpoint:
+#' [resume()] and [continue()] take a `cluster` or none, whatever the fit began with.
+#'
+#' If a worker ends, that is an error which names it, or, after the first sweep, a warning with the sweeps that were done; the cluster cannot be used any more. An interrupt
+#' waits for the replies of the sweep, and the cluster can be used again.
+#'
+#' Sockets of R put a message off for about 0.04 seconds where it is neither short nor long, which is as much as a small sweep takes. A cluster made by
+#' `options(socketOptions = "no-delay")` and `makePSOCKcluster(2, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))` does not (`bench/mixture-cluster.R`).
 #' @section Several samples:
 #' Given a list of samples, a `flowSet`, a `cytoset` or `sample`, all samples have the same components and each its own weights (the
 #' hierarchical Dirichlet process of Teh et al. 2006; see [dp_prior()]). So a population has the same number in all samples, and a sample
@@ -83,7 +100,7 @@
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class
 #'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`; or a list of such matrices, data frames or frames, one for each
-#'   sample, with the same columns. The names of the list are those of the samples.
+#'   sample, with the same columns. The names of the list are those of the samples. Or a [row_reader()], whose cells the workers of `cluster` read.
 #' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
 #'   many components. May exceed the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: Bayesian EM, see below.
@@ -93,7 +110,7 @@
 #'   apart. In the first 20 sweeps, or half of the warm-up if that is less,
 #'   components that share a population are joined. All threads work together on one sweep of one chain. Where
 #'   the future.apply package is installed and `future::plan()` has several workers, each
-#'   worker runs whole chains instead, which is faster if there are few cells. The draws
+#'   worker runs whole chains instead, which is faster if there are few cells (not with a `cluster`). The draws
 #'   are the same.
 #' @param iter number of sweeps of each chain, including those of the warm-up; with `method = "bem"` the most steps of a start.
 #' @param warmup number of sweeps at the start of each chain; none of their draws is kept. `NULL` for half of
@@ -130,6 +147,8 @@
 #'   as repay it, or for the one that `options(warpbayes.device)` names. Each card takes some of the cells and draws all components;
 #'   their sums are added in one order, so that results do not depend on the cards. Each needs memory for its cells only. Cells with
 #'   missing values, and Bayesian EM, stay on the first.
+#' @param cluster `NULL`, or a cluster of package parallel that shares the cells; see the section on clusters. Then `backend`, `threads` and `devices` are
+#'   those of each worker, `NULL` for what its own options say; workers on one machine share its cores.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
 #' @param checkpoint `NULL`, or the name of a file from which [resume()] goes on if the process is killed. A file of
@@ -162,6 +181,7 @@
 #'   \item{prior}{the prior, with the parts that were set from the data. It is printed in the data's
 #'     units; its elements are in the units of the sampler, (x - `prior$center`) / `prior$unit`. As the
 #'     `prior` of another fit it means the same in the data's units.}
+#'   \item{workers, reader}{with a `cluster`: how many workers had cells; and the [row_reader()] with some of its cells, where `x` was one, and is `NULL` in the fit.}
 #'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` where there is one.}
 #'   \item{components, chains, iter, warmup, thin, keep, method, missing, moves, seed, backend, precision, threads, devices,
 #'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
@@ -187,7 +207,7 @@
 #' `warpbayes_error_input` for an argument that cannot be used: the message names it and, for
 #' values that are not finite, the first row and column; with `missing = "model"` also for a marker without any value.
 #' `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
-#' `warpbayes_error_device` when a graphics card was asked for and fails. There is a warning if
+#' `warpbayes_error_device` when a graphics card was asked for and fails, or a worker of the cluster has another warpbayes or ends. There is a warning if
 #' there are more than 100 markers but fewer cells than markers: the matrix may be transposed.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
@@ -208,7 +228,7 @@
 #' Statistical Association* **101**, 1566-1581.
 #'
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
-#' @seealso [dp_prior()], [type_proportions()] for several samples, [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
+#' @seealso [dp_prior()], [row_reader()] for cells that workers read, [type_proportions()] for several samples, [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
 #' @examples
 #' # Three populations in two markers.
 #' set.seed(1)

@@ -7,7 +7,7 @@
 #' that was never stopped, except for `elapsed`, `call`, `backend` and `threads`.
 #'
 #' The run may go on elsewhere: with another number of threads, with or without a graphics card (if `precision` is
-#' `"double"`), with or without workers of a future plan. It goes on writing the same checkpoint. After the last sweep the
+#' `"double"`), with or without workers of a future plan, or, for a mixture, of a `cluster`. It goes on writing the same checkpoint. After the last sweep the
 #' checkpoint stands and has the whole result: `resume()` returns it at once, and the file can be deleted.
 #'
 #' @section What a checkpoint holds:
@@ -34,7 +34,7 @@
 #'
 #' @param file name of the checkpoint.
 #' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()], `data` of
-#'   [bayes_logit()] (`NULL` if it had none; variables that are not in it are looked up where `resume()` is called).
+#'   [bayes_logit()]; the [row_reader()] where cells were read by one (`NULL` if it had none; variables that are not in it are looked up where `resume()` is called).
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL` for as many as before.
 #' @inheritParams dp_mixture
 #' @return The fit, of the class of the function that wrote the checkpoint.

@@ -8,6 +8,26 @@ options(warpbayes.threads = 2)
 set.seed(1)
 x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
 
+# A sweep of a manager whose only worker is in this process, and what else workers do.
+run_on_cluster <- function(fit) {
+  native <- warpbayes:::native
+  cells <- rbind(x, x)[rep_len(seq_len(nrow(x)), 2048), ]
+  run <- warpbayes:::resolve_run("cpu", 2)
+  worker <- native(warpbayes:::C_mixture_open_worker, cells, 0L, c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, NULL, 0L, run)
+  manager <- native(
+    warpbayes:::C_mixture_open_cluster, function(request) list(.Call(warpbayes:::C_mixture_answer, worker, request)),
+    c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, 0L, run
+  )
+  swept <- warpbayes:::mixture_step(fit)(manager, fit$state[[1L]], 2, TRUE)
+  .Call(warpbayes:::C_mixture_close, manager)
+  .Call(warpbayes:::C_mixture_close_worker, worker)
+  rows <- native(warpbayes:::C_mixture_start_rows, 30, 3L, as.raw(1:8))
+  prior <- warpbayes:::compiled_prior(fit$prior)
+  start <- native(warpbayes:::C_mixture_start_from, x[rows, ], fit$center, 1 / fit$scale, prior, 3L, as.raw(1:8), FALSE, matrix(0, 2, 0), 30)
+  scan <- native(warpbayes:::C_matrix_scan_part, x, NULL, 0)
+  list(swept, native(warpbayes:::C_mixture_split, 5000, 2L), rows, start, native(warpbayes:::C_matrix_scan_finish, scan$moments))
+}
+
 results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
   gaps <- replace(x, c(3, 35, 40), NA)
@@ -60,6 +80,7 @@ results <- function() {
     tryCatch(resume(tempdir(), x), error = function(error) class(error)), tryCatch(warpbayes:::digest_numbers("a", 1), error = conditionMessage)
   )
   unlink(file)
+  cluster <- run_on_cluster(fit)
   counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
   topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
   topics$elapsed <- NULL
@@ -73,7 +94,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, resumed = c(resumed, refusals), info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, samples = samples, types = types, fit = fit, mode = mode, missing = missing)
+  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, resumed = c(resumed, refusals), info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, samples = samples, types = types, cluster = cluster, fit = fit, mode = mode, missing = missing)
 }
 
 calm <- results()
