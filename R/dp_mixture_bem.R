@@ -200,7 +200,10 @@ sweep_start <- function(fit, session, state, prior, atoms, sweeps) {
   positive <- p + 1:2
   total <- 0
   for (sweep in seq_len(sweeps)) {
-    slice <- native(C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, probe[, 0L, drop = FALSE], logical(3), fit$center, fit$scale)
+    # An interrupt waits for the end of the sweep, whose replies may be on their way from the workers of a cluster.
+    slice <- suspendInterrupts(native(
+      C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, probe[, 0L, drop = FALSE], logical(3), fit$center, fit$scale
+    ))
     state[c("statistics", "concentration", "prior")] <- slice[c("statistics", "concentration", "prior")]
     state$sweep <- as.double(sweep)
     if (sweep > sweeps / 2) {

@@ -13,7 +13,7 @@ sweeps <- 8
 start_cluster <- function(delay) {
   options(socketOptions = if (!delay) "no-delay")
   cluster <- parallel::makePSOCKcluster(2, rscript_args = if (!delay) c("-e", shQuote("options(socketOptions = 'no-delay')")))
-  parallel::clusterCall(cluster, .libPaths, .libPaths())
+  parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths())
   cluster
 }
 

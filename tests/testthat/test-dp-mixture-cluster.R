@@ -352,6 +352,31 @@ test_that("the tree's nodes are few, and their number does not grow with the cel
   for (n in c(1e6, 1e8, 3e9)) for (count in 2:5) expect_true(bytes(n, count) >= 31 && bytes(n, count) <= 65)
 })
 
+test_that("workers of snow and of MPI serve as well", {
+  skip_if_clusterless()
+  skip_if(on_cuda() || !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "runs in the extended tests")
+  # In a process of its own: MPI ends with it.
+  run <- function(make, end, command, ...) {
+    script <- tempfile(fileext = ".R")
+    on.exit(unlink(script))
+    writeLines(c(
+      sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")), "library(warpbayes)",
+      "x <- matrix(rnorm(18000), 9000)", "fit <- function(...) dp_mixture(x, 4, iter = 4, seed = 1, threads = 1, progress = FALSE, ...)",
+      sprintf("cluster <- %s", make), "invisible(parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths()))",
+      "cat('the same:', identical(fit(cluster = cluster)$state, fit()$state), '\\n')", "flush(stdout())", end
+    ), script)
+    environment <- c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1")
+    said <- suppressWarnings(system2(command, c(..., script), stdout = TRUE, stderr = TRUE, env = environment, timeout = 120))
+    expect_true(any(grepl("the same: TRUE", said)), label = paste(said, collapse = "\n"))
+  }
+  rscript <- file.path(R.home("bin"), "Rscript")
+  skip_if(!nzchar(system.file(package = "snow")), "package snow is not installed")
+  run("snow::makeSOCKcluster(c('localhost', 'localhost'))", "snow::stopCluster(cluster)", rscript)
+  skip_if(!nzchar(system.file(package = "Rmpi")) || !nzchar(Sys.which("mpirun")), "package Rmpi or mpirun is not installed")
+  # snow::stopCluster() waits for ever where Open MPI has started the workers.
+  run("snow::makeMPIcluster(2)", "Rmpi::mpi.abort()", Sys.which("mpirun"), "--oversubscribe", "-np", "1", rscript)
+})
+
 if (!is.null(shared$cluster)) {
   parallel::stopCluster(shared$cluster)
 }
