@@ -151,8 +151,8 @@ plant 14 mixture/samples.c 's/s->concentration + 1, s->rows/s->concentration, s-
 plant 14 mixture/samples.c 's/s->shape_of\[i % k\] + s->sizes\[i\])/1 + s->sizes[i])/' "weights of a sample that know nothing of the others"
 plant 14 mixture/mixture.c 's/if (several) wb_mixture_exchange_samples/if (0) wb_mixture_exchange_samples/' "an exchange leaves the sizes in the samples"
 plant 14 mixture/samples.c 's/memcpy(s->log_share, log_weight/memcpy(log_weight, s->log_share/' "shares that are never drawn again"
-plant 14 cpu/mixture.c 's/(int64_t)sample\[t->number\[l\]\] \* k/0/' "weights of the first sample for all rows"
-plant 14 cpu/mixture.c 's/t->count\[(size_t)session->data.sample\[t->number\[l\]\] \* k/t->count[0/' "rows of all samples counted for the first"
+plant 14 cpu/mixture.c 's/(int64_t)sample\[row\] \* k/0/' "weights of the first sample for all rows"
+plant 14 cpu/mixture.c 's/t->count\[(size_t)session->data.sample\[row\] \* k/t->count[0/' "rows of all samples counted for the first"
 # Missing values
 plant 17 core/mixture_missing.h 's/WB_LOG_2_PI - sum;/WB_LOG_2_PI;/' "density of what is known without its determinant"
 plant 17 core/mixture_missing.h 's/0.5 \* (p - observed) \* WB_LOG_2_PI/0.0/' "density of what is known in too many dimensions"
