@@ -8,7 +8,7 @@ n <- if (length(arguments)) arguments[[1L]] else 1e6
 rounds <- if (length(arguments) > 1L) arguments[[2L]] else 5
 p <- 14
 k <- 64
-sweeps <- 8
+sweeps <- 5
 
 start_cluster <- function(delay) {
   options(socketOptions = if (!delay) "no-delay")
