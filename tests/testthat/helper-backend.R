@@ -2,9 +2,12 @@ on_cuda <- function() warp_info()$backend == "cuda"
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
-# Long runs whose result is compared with a law: other tests go through the same code.
-skip_under_sanitizers <- function() {
-  testthat::skip_if(sanitized(), "a long run for its result; it runs without sanitizers")
+# tools/test runs the suite several times, and draws are the same in all of them, as tests
+# of their own show. Long runs whose result is compared with a law, through code that
+# other tests run too, are left to the step `cpu`, and to each step with --full.
+skip_where_repeated <- function() {
+  repeated <- nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED")) && !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
+  testthat::skip_if(sanitized() || repeated, "a long run for its result; another step of tools/test has it")
 }
 
 # The emulator with the address sanitizer is ten times slower than without. Tests that

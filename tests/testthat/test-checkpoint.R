@@ -582,7 +582,7 @@ killed_run <- function(file, result, iter) {
 test_that("a run that is killed again and again comes to the same end", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow; another test resumes on it")
   folder <- tempfile()
   dir.create(folder)
@@ -626,7 +626,7 @@ test_that("a run that is killed again and again comes to the same end", {
 test_that("a full disk loses nothing but the new checkpoint", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow, and writes as the processor does")
   folder <- tempfile()
   dir.create(folder)
@@ -656,7 +656,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
 test_that("a run that is interrupted from the keyboard can be resumed", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow")
   folder <- tempfile()
   dir.create(folder)

@@ -389,6 +389,7 @@ test_that("failures of the compiled code come back as conditions", {
 })
 
 test_that("the mode of the cells of GvHD describes new cells as a sampled fit does", {
+  skip_where_repeated()
   skip_if_not_installed("mclust")
   skip_if(identical(getOption("warpbayes.backend"), "cuda"))
   utils::data(GvHD, package = "mclust", envir = environment())

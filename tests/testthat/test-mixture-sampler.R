@@ -67,6 +67,7 @@ test_that("one component has the closed-form posterior, in the data's units", {
 })
 
 test_that("without data the sampler gives back the prior", {
+  skip_where_repeated()
   # 10,000 draws of alpha from the prior, then one sweep each: v and alpha again
   # have their prior laws. The test finds what the one above finds.
   draws <- 10000
@@ -177,9 +178,9 @@ test_that("components without weight are never drawn", {
 })
 
 test_that("six populations are found on each of ten seeds", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   # Under a sanitizer, whose business is memory, two seeds will do.
-  for (seed in if (sanitized()) 1:2 else 1:10) {
+  for (seed in 1:10) {
     set.seed(seed)
     n <- 20000
     p <- 10
@@ -264,6 +265,7 @@ test_that("zero-inflated, rounded, binary and counted channels do no harm under 
 })
 
 test_that("populations that overlap in many markers are not joined into one by the start", {
+  skip_where_repeated()
   # Clusters of k-means there have cells of several populations each.
   set.seed(32)
   p <- 20
@@ -298,7 +300,7 @@ test_that("far outliers do no harm", {
 })
 
 test_that("the units of the data do not matter", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   set.seed(2)
   x <- matrix(rnorm(600), ncol = 2)
   fit <- expect_sound(x)

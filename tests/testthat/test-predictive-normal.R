@@ -54,6 +54,7 @@ test_that("a variance and a prior of one's own", {
 })
 
 test_that("with unknown variance the law is that of the conjugate posterior", {
+  skip_where_repeated()
   # 1e4 draws; false alarms 1e-6 each.
   draws <- if (on_processor()) 1e4 else 300
   y <- data_of(8)
@@ -71,6 +72,7 @@ test_that("with unknown variance the law is that of the conjugate posterior", {
 })
 
 test_that("the source's experiment: 4,096 chains of 1,000 steps", {
+  skip_where_repeated()
   skip_if_not(on_processor())
   fit <- predictive_resample(data_of(10), normal_mean(), 1000, 4096, trajectories = 1000, seed = 1, threads = 2)
   expect_identical(dim(fit$trajectories), c(4096L, 1001L))
