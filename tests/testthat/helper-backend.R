@@ -4,10 +4,11 @@ sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
 # tools/test runs the suite several times, and draws are the same in all of them, as tests
 # of their own show. Long runs whose result is compared with a law, through code that
-# other tests run too, are left to the step `cpu`, and to each step with --full.
+# other tests run too, and those that start workers, are left to the step `cpu`, and to each
+# step with --full.
 skip_where_repeated <- function() {
   repeated <- nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED")) && !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
-  testthat::skip_if(sanitized() || repeated, "a long run for its result; another step of tools/test has it")
+  testthat::skip_if(sanitized() || repeated, "a long run; another step of tools/test has it")
 }
 
 # The emulator with the address sanitizer is ten times slower than without. Tests that

@@ -219,6 +219,7 @@ test_that("a fit goes through saveRDS", {
 })
 
 test_that("chains on the workers of a future plan give the same draws", {
+  skip_where_repeated()
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
   skip_on_cran()

@@ -21,6 +21,7 @@ test_that("a fit taken apart into chains and joined again is the same", {
 })
 
 test_that("chains on the workers of a future plan give the same draws", {
+  skip_where_repeated()
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
   skip_on_cran()

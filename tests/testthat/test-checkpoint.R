@@ -153,6 +153,7 @@ test_that("regressions go on from their checkpoints", {
 })
 
 test_that("chains on workers of a future plan come back to be written down", {
+  skip_where_repeated()
   skip_if(on_cuda(), "workers use the processor")
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
@@ -252,6 +253,7 @@ test_that("files that are no whole checkpoints are refused, and why", {
   refused(resume(other, x), "is not a checkpoint of warpbayes: it is empty")
   refused(resume(tempdir(), x), "is not an ordinary file")
   refused(resume(tempfile(), x), "does not exist")
+  refused(resume(tempfile()), "does not exist")
   refused(resume(c("a", "b"), x), "`file` must be the name of a file, not a character of length 2")
 })
 

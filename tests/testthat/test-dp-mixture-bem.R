@@ -234,6 +234,7 @@ test_that("an interrupted fit is one with a warning, and goes on to the same res
 })
 
 test_that("chains on the workers of a future plan end at the same modes", {
+  skip_where_repeated()
   skip_if_not_installed("future.apply")
   skip_on_cran()
   skip_if(identical(getOption("warpbayes.backend"), "cuda"))

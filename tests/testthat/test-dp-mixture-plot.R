@@ -1,9 +1,9 @@
 # The pictures: that they are drawn for all sorts of fits, leave the device as it
-# was, are small and quick for a million cells, and their bad input.
+# was, are small for a million cells, and their bad input.
 
 draw <- function(code, ...) {
   file <- tempfile(fileext = ".png")
-  png(file, width = 7, height = 7, units = "in", res = 300, ...)
+  png(file, width = 7, height = 7, units = "in", res = 75, ...)
   device <- dev.cur()
   before <- par(no.readonly = TRUE)
   on.exit({

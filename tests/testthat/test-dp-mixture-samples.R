@@ -136,7 +136,7 @@ test_that("samples that cannot be used are errors", {
   fails <- function(message, ...) expect_error(dp_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
   gaps <- some_samples()
   gaps$b[3, 1] <- NA
-  fails("has NA in row 3 of sample \"b\", column 1 \\(CD4\\); missing", gaps)
+  fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); missing", gaps)
   fails("`sample` has 859 values for 860 cells", stacked, sample = of[-1])
   fails("`sample` is missing for row 7", stacked, sample = replace(of, 7, NA))
   fails("`sample` has no cell of \"d\"", stacked, sample = factor(of, c("a", "b", "c", "d")))
