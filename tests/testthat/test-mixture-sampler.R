@@ -13,6 +13,7 @@ t_cdf <- function(m, gamma, df, psi, p) {
 variance_cdf <- function(df, psi, p) function(x) stats::pgamma(psi / (2 * x), (df - p + 1) / 2, lower.tail = FALSE)
 
 test_that("one component has the closed-form posterior, in the data's units", {
+  skip_where_repeated()
   # 10,000 independent draws: each comparison of means finds a shift of 0.06
   # standard deviations, each of distributions a distance of 0.03.
   sweeps <- 10000
@@ -101,7 +102,7 @@ test_that("without data the sampler gives back the prior", {
 })
 
 test_that("labels have their exact law, whatever the number of components", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   # Each of four rows occurs 20,000 times: the frequencies of its labels against
   # the probabilities by the chi-squared test. Cells with an expected count below
   # 25 are joined. 20,000 draws find an error of 0.03 in a probability of 0.5.
@@ -243,7 +244,7 @@ test_that("few rows do no harm", {
 })
 
 test_that("zero-inflated, rounded, binary and counted channels do no harm under the default prior", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   for (seed in 1:3) {
     set.seed(seed)
     n <- 1500

@@ -6,6 +6,7 @@ data_of <- function(n) {
 }
 
 test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law is normal", {
+  skip_where_repeated()
   # 60,000 draws: the variance is known to 0.6%, a Kolmogorov distance above 0.011 is
   # found. False alarms: 1e-6 for each of the 18 tests.
   draws <- if (on_processor()) 6e4 else 1500
