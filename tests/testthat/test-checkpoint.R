@@ -64,6 +64,7 @@ test_that("a run goes on from its checkpoint as if it had not been stopped", {
 })
 
 test_that("markers and transformations of the fit are found again", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
   x <- unname(cbind(cells(), cells()[, 2:1] + 1))

@@ -99,6 +99,7 @@ test_that("a continued fit is the whole fit", {
 })
 
 test_that("samples come as a list, a vector, a factor or a column", {
+  skip_on_sanitized_emulator()
   x <- some_samples()
   fit <- fit_samples(x)
   stacked <- do.call(rbind, x)
