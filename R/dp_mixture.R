@@ -147,8 +147,6 @@
 #'   as repay it, or for the one that `options(warpbayes.device)` names. Each card takes some of the cells and draws all components;
 #'   their sums are added in one order, so that results do not depend on the cards. Each needs memory for its cells only. Cells with
 #'   missing values, and Bayesian EM, stay on the first.
-#' @param cluster `NULL`, or a cluster of package parallel that shares the cells; see the section on clusters. Then `backend`, `threads` and `devices` are
-#'   those of each worker, `NULL` for what its own options say; workers on one machine share its cores.
 #' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
 #'   always in double precision.
 #' @param checkpoint `NULL`, or the name of a file from which [resume()] goes on if the process is killed. A file of
@@ -156,6 +154,8 @@
 #' @param checkpoint_every seconds from one checkpoint to the next.
 #' @param progress whether to show a progress bar; `NULL` shows one in interactive sessions
 #'   only. If the progressr package is installed, progress is always signalled to it.
+#' @param cluster `NULL`, or a cluster of package parallel that shares the cells; see the section on clusters. Then `backend`, `threads` and `devices` are
+#'   those of each worker, `NULL` for what its own options say; workers on one machine share its cores.
 #' @param tolerance with `method = "bem"` only: a start has converged where a step changes the log posterior by no more than this
 #'   for each cell.
 #' @param estimate with `method = "bem"` only: `"mode"`, or `"mean"` to set the parameters to their conditional means in
@@ -252,8 +252,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, missing = c("error", "model"), moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL, devices = NULL, cluster = NULL,
-                       precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., tolerance = 1e-5,
+                       seed = NULL, backend = NULL, threads = NULL, devices = NULL,
+                       precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL, tolerance = 1e-5,
                        estimate = c("mode", "mean")) {
   check_dots_empty(...)
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
@@ -277,7 +277,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     rows <- x$rows
   } else {
     given <- read_samples(x, sample, markers)
-    data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing)
+    data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts)
     warn_empty_rows(data$x)
     rows <- nrow(data$x)
   }
@@ -355,7 +355,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 #' @rdname continue
 #' @inheritParams dp_mixture
 #' @export
-continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, cluster = NULL, ...) {
+continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
   if (!is.null(fit$reader) && is.null(cluster)) {
     stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")

@@ -52,13 +52,13 @@
 #' identical(again$draws, fit$draws)
 #' unlink(file)
 #' @export
-resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, cluster = NULL, ...) {
+resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
   call <- sys.call()
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
     stop_input("file", "must be the name of a file, not ", show_value(file))
   }
-  if (missing(x)) {
+  if (missing(x) && file.exists(path.expand(file))) {
     stop_input("x", "is missing: the checkpoint does not hold the data, which are needed again")
   }
   progress <- check_progress(progress)
