@@ -341,6 +341,66 @@ test_that("a worker's answers are checked, and it checks what it is asked", {
   expect_error(manage(function(request) structure(list(status = 3L, message = "no memory"), class = "warpbayes_failure")), "no memory", class = "warpbayes_error_memory")
 })
 
+test_that("workers with several graphics cards, and of different kinds, give the same result", {
+  skip_if_clusterless()
+  skip_if(!on_cuda(), "no graphics card")
+  skip_on_sanitized_emulator()
+  emulator()
+  cluster <- with_options(list(socketOptions = "no-delay"), start_workers(2))
+  on.exit(parallel::stopCluster(cluster))
+  parallel::clusterCall(cluster, function() {
+    path <- normalizePath(warpbayes::warp_info()$cuda$plugin)
+    dll <- Find(function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), path), getLoadedDLLs())
+    .C(getNativeSymbolInfo("wb_emulator_devices", dll)$address, 3L)
+    state <- get("backend_state", envir = asNamespace("warpbayes"))
+    rm(list = ls(state), envir = state)
+    NULL
+  })
+  x <- clouds(2048 * 4 + 5)
+  sample <- rep_len(1:2, nrow(x))
+  for (devices in list(0, c(2, 0))) {
+    same_result(fit_clouds(x, sample = sample, iter = 4, devices = devices, cluster = cluster), fit_clouds(x, sample = sample, iter = 4, backend = "cpu"))
+  }
+  parallel::clusterCall(cluster[1L], function() options(warpbayes.backend = "cpu"))
+  fit <- fit_clouds(x, iter = 4, cluster = cluster)
+  same_result(fit, fit_clouds(x, iter = 4, backend = "cpu"))
+  expect_identical(fit$backend, "cpu and cuda")
+})
+
+test_that("a failure of any CUDA call of a worker is an error that leaves nothing behind", {
+  skip_if(!on_cuda(), "no graphics card")
+  cuda <- emulator()
+  x <- clouds(2048 * 2, 2)
+  fit <- dp_mixture(x, 3, iter = 1, warmup = 0, seed = 1, threads = 1, backend = "cpu", progress = FALSE)
+  step <- mixture_step(fit)
+  # A manager whose worker is this process.
+  work <- function() {
+    worker <- native(C_mixture_open_worker, x, 0L, c(0, 4096), 1, fit$center, 1 / fit$scale, 0L, TRUE, NULL, 0L, resolve_run("cuda", 1))
+    on.exit(.Call(C_mixture_close_worker, worker))
+    exchange <- function(request) {
+      reply <- .Call(C_mixture_answer, worker, request)
+      if (is_failure(reply)) reply else list(reply)
+    }
+    manager <- native(C_mixture_open_cluster, exchange, c(0, 4096), 1, fit$center, 1 / fit$scale, 0L, TRUE, 0L, resolve_run("cpu", 1))
+    on.exit(.Call(C_mixture_close, manager), add = TRUE)
+    step(manager, fit$state[[1L]], 1, TRUE)
+  }
+  cuda$reset()
+  on.exit(cuda$reset())
+  before <- cuda$calls()
+  expected <- work()
+  calls <- cuda$calls() - before
+  for (at in unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 5 else 60))))) {
+    cuda$fail(at, 2)
+    result <- quietly(tryCatch(work(), warpbayes_error = identity))
+    usage <- cuda$usage()
+    cuda$reset()
+    # Without the memory that was refused, the rows come in chunks.
+    if (!inherits(result, "error")) expect_identical(result$state, expected$state)
+    expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = sprintf("memory after a failure of call %d of %d", at, calls))
+  }
+})
+
 test_that("the tree's nodes are few, and their number does not grow with the cells", {
   bytes <- function(n, count) {
     split <- native(C_mixture_split, n, count)
