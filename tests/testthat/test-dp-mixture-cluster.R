@@ -22,9 +22,12 @@ workers <- function(count) {
   }
   shared$cluster[seq_len(count)]
 }
-skip_if_clusterless <- function() {
+# `repeated`: whether the test is also for the emulator.
+skip_if_clusterless <- function(repeated = FALSE) {
   skip_on_cran()
   skip_on_os("windows")
+  skip_if(sanitized(), "workers are processes of their own; other tests have manager and worker in this one")
+  if (!repeated) skip_where_repeated()
 }
 
 clouds <- function(n, p = 3, seed = 1) {
@@ -49,7 +52,7 @@ sessions_left <- function(cluster) {
 }
 
 test_that("any number of workers gives the result of one process", {
-  skip_if_clusterless()
+  skip_if_clusterless(repeated = TRUE)
   # Two rows in the last leaf; fewer leaves than workers; a chain with all moves and a prior that is learned.
   for (leaves in c(2, 7)) {
     x <- clouds(2048 * (leaves - 1) + 2)
@@ -66,8 +69,7 @@ test_that("any number of workers gives the result of one process", {
 })
 
 test_that("splits and joins are the same where the moves are accepted", {
-  skip_if_clusterless()
-  skip_on_sanitized_emulator()
+  skip_if_clusterless(repeated = TRUE)
   x <- clouds(2048 * 5, 2, seed = 8)
   x[1:500, ] <- x[1:500, ] - 8
   start <- rep_len(1L, nrow(x))
@@ -77,8 +79,7 @@ test_that("splits and joins are the same where the moves are accepted", {
 })
 
 test_that("samples, missing values, single precision, no moves and modes are the same too", {
-  skip_if_clusterless()
-  skip_on_sanitized_emulator()
+  skip_if_clusterless(repeated = TRUE)
   x <- clouds(2048 * 3 + 11)
   sample <- rep_len(c("b", "a", "c"), nrow(x))
   gaps <- replace(x, seq(3, length(x), by = 50), NA)
@@ -94,7 +95,6 @@ test_that("samples, missing values, single precision, no moves and modes are the
 
 test_that("a fit and its checkpoint go on with a cluster and without", {
   skip_if_clusterless()
-  skip_on_sanitized_emulator()
   x <- clouds(2048 * 3)
   whole <- fit_clouds(x, iter = 8)
   same_result(continue(fit_clouds(x, iter = 4), 4, threads = 1, cluster = workers(2), progress = FALSE), whole)
@@ -143,8 +143,7 @@ reader_of <- function(x, ...) {
 }
 
 test_that("cells that workers read give the fit of the matrix", {
-  skip_if_clusterless()
-  skip_on_sanitized_emulator()
+  skip_if_clusterless(repeated = TRUE)
   x <- clouds(2048 * 5 + 100)
   # A value that many cells share, and values on a grid.
   x[seq(1, nrow(x), by = 7), 1] <- 0
@@ -207,7 +206,6 @@ test_that("readers that cannot be used are refused", {
 
 test_that("a worker that is killed in mid-fit is named, and the checkpoint stands", {
   skip_if_clusterless()
-  skip_on_sanitized_emulator()
   x <- clouds(2048 * 3)
   whole <- fit_clouds(x, iter = 8)
   file <- tempfile()
@@ -230,7 +228,6 @@ test_that("a worker that is killed in mid-fit is named, and the checkpoint stand
 
 test_that("a reply that was left behind is not taken for another", {
   skip_if_clusterless()
-  skip_on_sanitized_emulator()
   cluster <- start_workers(1)
   on.exit(parallel::stopCluster(cluster))
   x <- clouds(2048 * 2)
@@ -241,7 +238,6 @@ test_that("a reply that was left behind is not taken for another", {
 
 test_that("an interrupt leaves the cluster usable", {
   skip_if_clusterless()
-  skip_on_sanitized_emulator()
   status <- "/proc/self/status"
   ignored <- if (file.exists(status)) grep("^SigIgn:", readLines(status), value = TRUE) else character()
   skip_if(any(bitwAnd(strtoi(sub(".*(.)$", "\\1", ignored), 16L), 2L) != 0L), "SIGINT is ignored: started in the background")
@@ -304,8 +300,18 @@ test_that("clusters that cannot be used are refused", {
   expect_match(answer(1, "0.1")$value$problem, "has no package warpbayes")
 })
 
-test_that("a worker's answers are checked, and it checks what it is asked", {
+test_that("a call that fails is told from a worker that is lost, and ends the connection", {
   skip_if_clusterless()
+  cluster <- start_workers(1)
+  on.exit(parallel::stopCluster(cluster))
+  connection <- connect_cluster(cluster)
+  expect_error(ask_cluster(connection, function(...) stop("not today"), list()), "`cluster`: a call of its workers failed: .*not today", class = "warpbayes_error_device")
+  expect_error(ask_workers(connection, "greet"), "the cluster cannot be used any more: `cluster`: a call", class = "warpbayes_error_device")
+  expect_error(ask_workers(connect_cluster(cluster), "put", list("nothing", 0, matrix(0, 1, 1))), "worker 1 of 1 \\(process", class = "warpbayes_error_input")
+  expect_error(ask_workers(connect_cluster(cluster), "dance"), "worker 1 of 1 \\(process", class = "warpbayes_error_device")
+})
+
+test_that("a worker's answers are checked, and it checks what it is asked", {
   x <- clouds(5000, 2)
   split <- native(C_mixture_split, 5000, 2L)
   expect_identical(split, list(first_row = c(0, 2048, 5000), piece = 1))
@@ -341,10 +347,46 @@ test_that("a worker's answers are checked, and it checks what it is asked", {
   expect_error(manage(function(request) structure(list(status = 3L, message = "no memory"), class = "warpbayes_failure")), "no memory", class = "warpbayes_error_memory")
 })
 
+# Calls use(session) of a manager whose workers are in this process.
+in_this_process <- function(fit, workers, use) {
+  split <- native(C_mixture_split, as.double(fit$rows), workers)
+  open <- function(i) {
+    rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
+    native(
+      C_mixture_open_worker, fit$x[rows, , drop = FALSE], i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, 0L, TRUE, fit$sample[rows],
+      length(fit$samples), resolve_run(NULL, 2)
+    )
+  }
+  opened <- list()
+  on.exit(for (session in opened) .Call(C_mixture_close_worker, session))
+  for (i in seq_len(workers)) opened[[i]] <- open(i)
+  exchange <- function(request) {
+    replies <- lapply(opened, function(session) .Call(C_mixture_answer, session, request))
+    failed <- Filter(is_failure, replies)
+    if (length(failed)) failed[[1L]] else replies
+  }
+  manager <- native(
+    C_mixture_open_cluster, exchange, split$first_row, split$piece, fit$center, 1 / fit$scale, 0L, TRUE, length(fit$samples), resolve_run("cpu", 2)
+  )
+  on.exit(.Call(C_mixture_close, manager), add = TRUE)
+  use(manager)
+}
+
+test_that("a manager and its workers compute what one session does", {
+  x <- clouds(2048 * 3 + 9, 2)
+  fit_one <- function(...) dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
+  for (fit in list(fit_one(), fit_one(sample = rep_len(1:2, nrow(x))))) {
+    step <- function(session) mixture_step(fit)(session, fit$state[[1L]], 2, TRUE)
+    session <- open_fit(fit, resolve_run("cpu", 1))
+    expected <- step(session)
+    close_fit(session)
+    for (workers in 1:3) expect_identical(in_this_process(fit, workers, step), expected)
+  }
+})
+
 test_that("workers with several graphics cards, and of different kinds, give the same result", {
-  skip_if_clusterless()
+  skip_if_clusterless(repeated = TRUE)
   skip_if(!on_cuda(), "no graphics card")
-  skip_on_sanitized_emulator()
   emulator()
   cluster <- with_options(list(socketOptions = "no-delay"), start_workers(2))
   on.exit(parallel::stopCluster(cluster))
@@ -372,19 +414,7 @@ test_that("a failure of any CUDA call of a worker is an error that leaves nothin
   cuda <- emulator()
   x <- clouds(2048 * 2, 2)
   fit <- dp_mixture(x, 3, iter = 1, warmup = 0, seed = 1, threads = 1, backend = "cpu", progress = FALSE)
-  step <- mixture_step(fit)
-  # A manager whose worker is this process.
-  work <- function() {
-    worker <- native(C_mixture_open_worker, x, 0L, c(0, 4096), 1, fit$center, 1 / fit$scale, 0L, TRUE, NULL, 0L, resolve_run("cuda", 1))
-    on.exit(.Call(C_mixture_close_worker, worker))
-    exchange <- function(request) {
-      reply <- .Call(C_mixture_answer, worker, request)
-      if (is_failure(reply)) reply else list(reply)
-    }
-    manager <- native(C_mixture_open_cluster, exchange, c(0, 4096), 1, fit$center, 1 / fit$scale, 0L, TRUE, 0L, resolve_run("cpu", 1))
-    on.exit(.Call(C_mixture_close, manager), add = TRUE)
-    step(manager, fit$state[[1L]], 1, TRUE)
-  }
+  work <- function() in_this_process(fit, 1, function(session) mixture_step(fit)(session, fit$state[[1L]], 1, TRUE))
   cuda$reset()
   on.exit(cuda$reset())
   before <- cuda$calls()
