@@ -66,16 +66,18 @@
 #' @section Clusters:
 #' With `cluster = parallel::makeCluster(4)`, or any other cluster that package parallel can talk to (of machines, or by MPI through package snow), each worker
 #' holds some of the cells and goes through them with its threads or its graphics card. In each sweep the components' statistics go to
-#' the workers, and sums over their cells come back, which are added in one order: the fit is `identical()` to that without a cluster, for any number of workers. What travels
-#' in a sweep does not depend on the number of cells: about \eqn{4 k p^2} bytes down to each worker and at most twelve times that up, and with
-#' `moves` five times what it would be with \eqn{\min(k, 64)} components. Labels that are kept take 4 bytes a cell besides.
+#' the workers, and sums over their cells come back, which are added in one order: the fit is `identical()` to that without a cluster, for any number of workers, in double precision
+#' also where some have graphics cards. What travels
+#' in a sweep does not depend on the number of cells: about \eqn{4 k p^2} bytes down to each worker and at most twelve times that up. A sweep in
+#' which `moves` are proposed takes besides as much as five sweeps of \eqn{\min(k, 64)} components. Labels that are kept take 4 bytes a cell besides.
 #' Chains run one after the other, all workers together on one sweep of one chain; a plan of package future is not used.
 #'
 #' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers: `x` is then a [row_reader()].
 #' The workers load warpbayes from their own library, which must have the same version. This process draws nothing but parameters, and writes the checkpoint:
-#' [resume()] and [continue()] take a `cluster` or none, whatever the fit began with.
+#' [resume()] and [continue()] take a `cluster` or none, whatever the fit began with, and always one where
+#' its workers read the cells.
 #'
-#' If a worker ends, that is an error which names it, or, after the first sweep, a warning with the sweeps that were done; the cluster cannot be used any more. An interrupt
+#' If a worker ends, that is an error which names it, or, where sweeps are done, a warning which does so, and they are returned; the cluster cannot be used any more. An interrupt
 #' waits for the replies of the sweep, and the cluster can be used again.
 #'
 #' Sockets of R put a message off for about 0.04 seconds where it is neither short nor long, which is as much as a small sweep takes. A cluster made by
