@@ -38,8 +38,13 @@ mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
   CHOOSE(list_single, mixture_list_single);
   CHOOSE(add_rows, mixture_add_rows);
   CHOOSE(add_weighted, mixture_add_weighted);
-  if (session->data.precision == WB_SINGLE) CHOOSE(load, mixture_load_single);
-  else CHOOSE(load, mixture_load_double);
+  if (session->data.precision == WB_SINGLE) {
+    CHOOSE(load, mixture_load_single);
+    CHOOSE(transpose, mixture_transpose_single);
+  } else {
+    CHOOSE(load, mixture_load_double);
+    CHOOSE(transpose, mixture_transpose_double);
+  }
 #undef CHOOSE
   return loops;
 }
@@ -109,25 +114,17 @@ void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, 
     for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
 #endif
     if (rows == MIXTURE_TILE) {
-      t->loop.load(x, data->center[c], data->inverse_scale[c], line);
+      t->loop.load(x, data->center[c], data->inverse_scale[c], WB_SCALED_MOST, line);
     } else {
       memcpy(padded, x, (size_t)rows * sizeof(double));
-      t->loop.load(padded, data->center[c], data->inverse_scale[c], line);
+      t->loop.load(padded, data->center[c], data->inverse_scale[c], WB_SCALED_MOST, line);
     }
   }
 }
 
 void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t) {
-  const int p = data->columns;
-  const size_t padded = mixture_padded(p + 1);
-  const float *single = (const float *)t->x;
-  for (int l = 0; l < rows; l++) {
-    double *row = t->row + (size_t)(at + l) * padded + 1;
-    if (data->precision == WB_SINGLE)
-      for (int c = 0; c < p; c++) row[c] = single[c * MIXTURE_TILE + l];
-    else
-      for (int c = 0; c < p; c++) row[c] = t->x[c * MIXTURE_TILE + l];
-  }
+  const size_t padded = mixture_padded(data->columns + 1);
+  t->loop.transpose(data->columns, rows, t->x, padded, t->row + (size_t)at * padded);
 }
 
 void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,

@@ -88,28 +88,42 @@ static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficien
 
 /* MIXTURE_TILE values of a column, scaled. */
 static void REAL_NAME(mixture_load)(const double *restrict x, double center, double inverse_scale,
-                                    void *line) {
+                                    double most, void *line) {
   REAL *restrict scaled = line;
   for (int l = 0; l < MIXTURE_TILE; l++)
-    scaled[l] = REAL_NARROW(wb_scaled_value(x[l], center, inverse_scale));
+    scaled[l] = REAL_NARROW(wb_scaled_within(x[l], center, inverse_scale, most));
+}
+
+/* Copies the tile's first `rows` rows to where they lie one after the other, `stride` doubles each: 1, then
+ * the row's values, of which x has p x MIXTURE_TILE. Two values are stored at a time. */
+static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
+  const REAL *restrict x = tile;
+  for (int l = 0; l < rows; l++, row += stride, x++) {
+    *(wb_pair *)row = (wb_pair){1, (double)x[0]};
+    int c = 1;
+    for (; c + 1 < p; c += 2)
+      *(wb_pair *)(row + c + 1) = (wb_pair){(double)x[c * MIXTURE_TILE], (double)x[(c + 1) * MIXTURE_TILE]};
+    if (c < p) row[c + 1] = (double)x[c * MIXTURE_TILE];
+  }
 }
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
 static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const uint64_t *restrict row,
                                         uint32_t group, REAL *restrict uniform) {
+  uint64_t block[WB_PHILOX_TILE], first[MIXTURE_TILE], second[MIXTURE_TILE];
+  for (int i = 0; i < WB_PHILOX_TILE; i++) block[i] = group;
+  WB_ROLLED
+  for (int l = 0; l < MIXTURE_TILE; l += WB_PHILOX_TILE)
+    WB_NAME(philox_tile)(key, WB_PURPOSE_LABEL, iteration, block, row + l, first + l, second + l);
   for (int l = 0; l < MIXTURE_TILE; l++) {
-    const uint64_t element = row[l];
-    uint64_t first, second;
-    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, element),
-                   iteration, &first, &second);
 #if REAL_UNIFORMS == 2
-    uniform[l] = wb_uniform(first);
-    uniform[MIXTURE_TILE + l] = wb_uniform(second);
+    uniform[l] = wb_uniform(first[l]);
+    uniform[MIXTURE_TILE + l] = wb_uniform(second[l]);
 #else
-    uniform[l] = wb_uniformf((uint32_t)first);
-    uniform[MIXTURE_TILE + l] = wb_uniformf((uint32_t)(first >> 32));
-    uniform[2 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)second);
-    uniform[3 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)(second >> 32));
+    uniform[l] = wb_uniformf((uint32_t)first[l]);
+    uniform[MIXTURE_TILE + l] = wb_uniformf((uint32_t)(first[l] >> 32));
+    uniform[2 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)second[l]);
+    uniform[3 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)(second[l] >> 32));
 #endif
   }
 }
