@@ -104,21 +104,18 @@ tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, siz
 
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t) {
   const wb_mixture_data *data = &session->data;
-  const size_t bytes = data->precision == WB_SINGLE ? sizeof(float) : sizeof(double);
+  const int single = data->precision == WB_SINGLE;
+  const size_t bytes = single ? sizeof(float) : sizeof(double), stride = (size_t)data->rows;
+  const double most = single ? (double)WB_SCALED_MOSTF : WB_SCALED_MOST;
+  const double *x = data->x + first;
+  if (rows == MIXTURE_TILE) {
+    t->loop.load(data->columns, x, stride, data->center, data->inverse_scale, most, t->x);
+    return;
+  }
   double padded[MIXTURE_TILE] = {0};
   for (int c = 0; c < data->columns; c++) {
-    const double *x = data->x + (size_t)c * (size_t)data->rows + first;
-    void *line = (char *)t->x + (size_t)c * MIXTURE_TILE * bytes;
-#if defined(__GNUC__)
-    /* Has the next tile's values fetched from memory while this tile is computed. */
-    for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
-#endif
-    if (rows == MIXTURE_TILE) {
-      t->loop.load(x, data->center[c], data->inverse_scale[c], WB_SCALED_MOST, line);
-    } else {
-      memcpy(padded, x, (size_t)rows * sizeof(double));
-      t->loop.load(padded, data->center[c], data->inverse_scale[c], WB_SCALED_MOST, line);
-    }
+    memcpy(padded, x + (size_t)c * stride, (size_t)rows * sizeof(double));
+    t->loop.load(1, padded, 0, data->center + c, data->inverse_scale + c, most, (char *)t->x + (size_t)c * MIXTURE_TILE * bytes);
   }
 }
 

@@ -54,7 +54,7 @@ typedef struct mixture_loops {
   int (*list_double)(const double *log_weight, const double *largest, const double *total, int rows, int32_t *member,
                      double *weight);
   int (*list_single)(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member, double *weight);
-  void (*load)(const double *x, double center, double inverse_scale, double most, void *line);
+  void (*load)(int p, const double *x, size_t stride, const double *center, const double *inverse_scale, double most, void *tile);
   void (*transpose)(int p, int rows, const void *tile, size_t stride, double *row);
   void (*add_rows)(int values, const double *rows, size_t stride, const int32_t *members, int count, double *sums);
   void (*add_weighted)(int values, const double *rows, size_t stride, const int32_t *members, const double *weights, int count,

@@ -86,12 +86,18 @@ static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficien
   }
 }
 
-/* MIXTURE_TILE values of a column, scaled. */
-static void REAL_NAME(mixture_load)(const double *restrict x, double center, double inverse_scale,
-                                    double most, void *line) {
-  REAL *restrict scaled = line;
-  for (int l = 0; l < MIXTURE_TILE; l++)
-    scaled[l] = REAL_NARROW(wb_scaled_within(x[l], center, inverse_scale, most));
+/* MIXTURE_TILE values of each of p columns, scaled; those of the next column begin `stride` after those of
+ * one. The values that follow are fetched from memory while this tile is computed. */
+static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stride, const double *restrict center,
+                                    const double *restrict inverse_scale, double most, void *tile) {
+  REAL *restrict scaled = tile;
+  for (int c = 0; c < p; c++, x += stride, scaled += MIXTURE_TILE) {
+    const double middle = center[c], factor = inverse_scale[c];
+#if defined(__GNUC__)
+    for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
+#endif
+    for (int l = 0; l < MIXTURE_TILE; l++) scaled[l] = (REAL)wb_scaled_within(x[l], middle, factor, most);
+  }
 }
 
 /* Copies the tile's first `rows` rows to where they lie one after the other, `stride` doubles each: 1, then
