@@ -9,8 +9,8 @@
 #define WB_SCALED_MOST 1e100
 #define WB_SCALED_MOSTF 1e12f
 
-/* The bound is an argument for loops that take it from their caller: GCC makes one instruction of a
- * selection only if it does not know that one side is a constant. */
+/* Scaled and held within -most, ..., most; NaN stays. Loops take the bound from their caller, because GCC makes one
+ * instruction of each selection only if it does not know that one side is a constant. */
 WB_HD double wb_scaled_within(double x, double center, double inverse_scale, double most) {
   const double scaled = (x - center) * inverse_scale;
   const double below = most < scaled ? most : scaled;

@@ -138,7 +138,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     }
     draw_tile(session, ask, t);
     keep_tile(session, ask, t->member, rows, t);
-    /* Each addition waits for the one before; here the next tile's values are loaded meanwhile. */
+    /* Each addition waits for the one before: here the processor loads the next tile meanwhile. */
     for (int l = 0; l < rows; l++) log_likelihood += t->log_density[first + l];
   }
   if (!together) {

@@ -84,7 +84,7 @@ typedef struct tile {
 size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room);
 tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room);
 
-/* Scales rows first..first + rows - 1 of the data into the tile; rows past the end are zero. */
+/* Scales rows first..first + rows - 1 of the data into the tile; rows past the end are of zeros, scaled. */
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t);
 
 /* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
