@@ -243,7 +243,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   }
   given <- read_samples(x, sample, markers)
   sample_given <- sample
-  data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing)
+  data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts)
   warn_empty_rows(data$x)
   sample <- check_samples(given$sample, nrow(data$x))
   if (length(data$markers) > max(100, nrow(data$x))) {

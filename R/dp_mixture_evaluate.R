@@ -58,17 +58,12 @@ evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
 # The log of the mean of the density over the draws that `used` lists.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) {
-    top <- rep(-Inf, nrow(cells))
-    total <- numeric(nrow(cells))
+    total <- rep(-Inf, nrow(cells))
     for (i in seq_len(nrow(used))) {
       value <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "log_density")$log_density
-      higher <- pmax(top, value)
-      total <- total * exp(top - higher) + exp(value - higher)
-      # Cells so far out that their log density is -Inf in all draws until now.
-      total[higher == -Inf] <- 0
-      top <- higher
+      total <- native(C_log_add, total, value, run)
     }
-    top + log(total) - log(nrow(used))
+    total - log(nrow(used))
   })
 }
 

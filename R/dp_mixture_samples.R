@@ -1,7 +1,8 @@
 # Several samples in one fit: which cells are of which sample, and the mixture of a sample.
 
 # Reads `x` and `sample` of dp_mixture(). Returns `x`, what as_marker_matrix() is to read in its place, `markers` of
-# that, and `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each sample.
+# that, `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each sample,
+# and `parts`: the like for the parts that `x` has by itself, NULL where it has none.
 read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L)) {
   pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
@@ -13,7 +14,7 @@ read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L
     own <- frame_samples(x, argument, call)
   }
   if (pooled || is.null(sample)) {
-    return(list(x = x, markers = markers, sample = if (!pooled) own))
+    return(list(x = x, markers = markers, sample = if (!pooled) own, parts = own))
   }
   if (is.character(sample) && length(sample) == 1L && sample_rows(x) != 1L) {
     column <- sample
@@ -27,7 +28,7 @@ read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L
       x <- x[, -found, drop = FALSE]
     }
   }
-  list(x = x, markers = markers, sample = sample)
+  list(x = x, markers = markers, sample = sample, parts = own)
 }
 
 # NULL where rows cannot be counted before the object is read.

@@ -2,12 +2,13 @@
 # matrix of doubles with named columns, and checked for values that are not finite.
 
 # x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or
-# SummarizedExperiment. markers: columns by name or number, NULL for all.
+# SummarizedExperiment. markers: columns by name or number, NULL for all. parts: NULL, or a
+# factor that says of which part of what the user gave each row is, for messages.
 # Returns the matrix `x` (the very object given where nothing had to change), the
 # names `markers`, per column `mean`, `sd`, `min`, `max`, and `transform` (NULL or
 # a list with `type` and one `cofactor` per marker).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
-                             argument = "x", min_rows = 2, missing = "error", call = sys.call(-1L)) {
+                             argument = "x", min_rows = 2, missing = "error", parts = NULL, call = sys.call(-1L)) {
   x <- expression_matrix(x, markers, argument, call)
   if (ncol(x) == 0L) {
     stop_input(argument, "has no columns", call = call)
@@ -23,10 +24,10 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
   }
   names <- marker_names(x, argument, call)
   transform <- resolve_transform(transform, cofactor, names, call)
-  columns <- scan_columns(x, names, argument, call, missing, "missing = \"model\" takes NA as missing at random")
+  columns <- scan_columns(x, names, argument, call, missing, "missing = \"model\" takes NA as missing at random", parts)
   if (!is.null(transform)) {
     x <- arcsinh_columns(x, transform$cofactor)
-    columns <- scan_columns(x, names, argument, call, missing)
+    columns <- scan_columns(x, names, argument, call, missing, parts = parts)
   }
   empty <- which(is.na(columns$sd))
   if (length(empty)) {
@@ -378,17 +379,24 @@ arcsinh_columns <- function(x, cofactor) {
 }
 
 # Stops if a value is not finite; with `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
-# sd, min and max of each column: of its known values, NA where there are none. `advice`: what to do about NA.
-scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL) {
+# sd, min and max of each column: of its known values, NA where there are none. `advice`: what to do about NA. `parts`: see
+# as_marker_matrix().
+scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL, parts = NULL) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x)
   if (scan$count > 0) {
-    value <- x[scan$first[[1L]], scan$first[[2L]]]
+    row <- scan$first[[1L]]
+    value <- x[row, scan$first[[2L]]]
+    within <- ""
+    if (!is.null(parts)) {
+      within <- sprintf(" of sample %s", dQuote(levels(parts)[[parts[[row]]]], FALSE))
+      row <- row - match(parts[[row]], parts) + 1
+    }
     stop_warpbayes("input", sprintf(
-      "`%s` has %s in row %.0f, column %.0f (%s)%s%s", argument, format(value), scan$first[[1L]],
+      "`%s` has %s in row %.0f%s, column %.0f (%s)%s%s", argument, format(value), row, within,
       scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),
       if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else "",
       if (is.na(value) && !is.null(advice)) paste0("; ", advice) else ""
-    ), argument = argument, row = scan$first[[1L]], column = scan$first[[2L]], call = call)
+    ), argument = argument, row = row, column = scan$first[[2L]], call = call)
   }
   # Squares of larger values overflow.
   large <- which(pmax(abs(scan$min), abs(scan$max)) > 1e150)

@@ -1,6 +1,6 @@
 # Seconds for 100 Gibbs sweeps at p = 14, k = 256 and n = 1e4 .. 5e6 cells: the rows
 # of Table 1 of Suchard and others (2010), on this machine. The whole of dp_mixture()
-# is timed except its start: draws of labels and parameters, storage of traces. Large cases
+# is timed except its start, without splits and joins, which that table has not. Large cases
 # run fewer sweeps, whose time is scaled to 100. Run in bench/: Rscript flow-cytometry.R [backend]
 source("common.R")
 backend <- c(commandArgs(TRUE), "cpu")[[1]]
@@ -19,7 +19,7 @@ measure <- function(x, threads, precision, budget = 4) {
   n <- nrow(x)
   init <- sample.int(k, n, replace = TRUE)
   run <- function(sweeps) {
-    fit <- dp_mixture(x,
+    fit <- dp_mixture(x, moves = FALSE,
       components = k, iter = sweeps, warmup = sweeps - 1, keep = "weights", init = init, seed = 1, threads = threads,
       precision = precision, backend = backend, progress = FALSE
     )

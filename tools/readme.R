@@ -2,6 +2,7 @@
 # table of times between the marks in README.md, vignettes/flow-cytometry-times.csv,
 # and the figure man/figures/gvhd.png. Run in the sources' folder, with the package
 # and mclust installed, and ImageMagick: Rscript tools/readme.R
+#   Rscript tools/readme.R times   without the figure
 
 library(warpbayes)
 
@@ -12,12 +13,32 @@ results <- function(name) {
 
 # Times ---------------------------------------------------------------------
 
+# The first table below a heading of the newest report of tools/gpu-test that has it, with the report's device and date.
+device_table <- function(heading) {
+  reports <- lapply(sort(Sys.glob("bench/results/*.md"), decreasing = TRUE), readLines)
+  report <- Find(function(lines) paste("##", heading) %in% lines, reports)
+  if (is.null(report)) {
+    return(NULL)
+  }
+  below <- report[-seq_len(match(paste("##", heading), report))]
+  bars <- grep("^\\|", below)
+  lines <- below[bars[cumsum(c(TRUE, diff(bars) > 1)) == 1]]
+  fields <- lapply(strsplit(gsub("^\\| *| *\\|$", "", lines), " *\\| *"), trimws)
+  table <- as.data.frame(do.call(rbind, fields[-(1:2)]))
+  names(table) <- fields[[1]]
+  title <- strsplit(sub("^# ", "", report[[1]]), ", ")[[1]]
+  cbind(utils::type.convert(table, as.is = TRUE), device = gsub("-", " ", title[[1]]), date = title[[2]])
+}
+
 times <- results("flow-cytometry-*")
-utils::write.csv(
-  times[c("backend", "n", "p", "k", "threads", "precision", "seconds_per_100", "ns_per_cell", "device", "date")],
-  "vignettes/flow-cytometry-times.csv",
-  row.names = FALSE
-)
+card <- device_table("mixture-cuda")
+card <- card[card$p == 14 & card$k == 256, ]
+shown <- c("backend", "n", "p", "k", "threads", "precision", "seconds_per_100", "ns_per_cell", "device", "date")
+times <- rbind(times[shown], data.frame(
+  backend = "cuda", n = card$n, p = card$p, k = card$k, threads = 1, precision = card$precision,
+  seconds_per_100 = 100 * card$seconds, ns_per_cell = 1e9 * card$seconds / card$n / card$k, device = card$device, date = card$date
+))
+utils::write.csv(times, "vignettes/flow-cytometry-times.csv", row.names = FALSE)
 
 number <- function(x) trimws(formatC(signif(x, 3), format = "fg", digits = 3, big.mark = ","))
 row <- function(...) paste0("| ", paste(..., sep = " | "), " |")
@@ -30,10 +51,11 @@ devices <- unique(columns$device)
 if (length(devices) > 1) heads <- paste0(columns$device, ", ", heads)
 cells <- vapply(seq_len(nrow(columns)), function(i) {
   one <- merge(columns[i, ], times)
-  number(one$seconds_per_100[match(sizes, one$n)])
+  seconds <- one$seconds_per_100[match(sizes, one$n)]
+  ifelse(is.na(seconds), "", number(seconds))
 }, character(length(sizes)))
 table <- c(
-  sprintf("Seconds for 100 Gibbs sweeps, 14 markers, 256 components%s:",
+  sprintf("Seconds for 100 Gibbs sweeps without splits and joins, 14 markers, 256 components%s:",
     if (length(devices) == 1) paste0(", on ", devices) else ""), "",
   row("cells", paste(heads, collapse = " | ")), row("---:", paste(rep("---:", length(heads)), collapse = " | ")),
   vapply(seq_along(sizes), function(i) {
@@ -59,6 +81,8 @@ stopifnot(!anyNA(marks))
 writeLines(c(readme[seq_len(marks[[1]])], "", table, "", readme[marks[[2]]:length(readme)]), "README.md")
 
 # Figure --------------------------------------------------------------------
+
+if ("times" %in% commandArgs(TRUE)) quit()
 
 # By README's own code: the lines from library() to the first plot().
 code <- readme[seq(match("library(warpbayes)", readme), grep("^plot\\(fit\\)", readme)[[1]])]

@@ -23,7 +23,7 @@ result <- as.data.frame(test_dir("tests/testthat",
 unlink("tests/testthat/testthat-problems.rds")
 failed <- result$failed > 0 | result$error
 skipped <- !failed & result$skipped
-slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 5L)
+slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 25L)
 cat("slowest:\n", sprintf("  %5.1f s  %s: %s\n", slow$real, slow$file, slow$test), sep = "")
 by_file <- sort(tapply(result$real, result$file, sum), decreasing = TRUE)
 cat("by file:\n", sprintf("  %5.1f s  %s\n", by_file, names(by_file)), sep = "")

@@ -1,6 +1,7 @@
-/* The entry that scans a matrix of data. */
+/* Entries for numbers of any topic. */
 #include "entry/entry.h"
 
+#include "numeric/log_add.h"
 #include "numeric/matrix_scan.h"
 
 /* x: a double matrix with at least one row. Returns a list of `first` (the row and the
@@ -24,4 +25,15 @@ SEXP wb_entry_matrix_scan(SEXP x) {
   SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)scan.not_finite));
   UNPROTECT(1);
   return result;
+}
+
+/* log(exp(a) + exp(b)) of each pair. */
+SEXP wb_entry_log_add(SEXP a, SEXP b, SEXP run) {
+  const wb_backend *backend;
+  wb_run settings;
+  wb_run_from_list(run, &settings, &backend);
+  SEXP sum = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(a)));
+  wb_log_add(settings.isa, Rf_xlength(a), REAL_RO(a), REAL_RO(b), REAL(sum));
+  UNPROTECT(1);
+  return sum;
 }

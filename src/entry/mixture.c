@@ -71,13 +71,21 @@ static int is_state(SEXP state, SEXP prior, double p) {
          wb_is_numbers(wb_list_element(state, "concentration"), 1);
 }
 
+/* Numbers of rows, which never exceed what R has in a matrix. */
+static int are_sizes(SEXP sizes, double length) {
+  if (!wb_is_numbers(sizes, length)) return 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++)
+    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= INT32_MAX)) return 0;
+  return 1;
+}
+
 /* What a chain of several samples has beside; see wb_mixture_samples. */
 static int is_sample_state(SEXP state, SEXP prior, double samples) {
   SEXP shares = wb_list_element(state, "log_share");
   const double components = TYPEOF(shares) == REALSXP ? (double)Rf_xlength(shares) : 0;
   const double size = (double)Rf_xlength(wb_list_element(state, "statistics"));
   const double p = (double)Rf_xlength(wb_list_element(prior, "floor"));
-  return components * (1 + p + p * (p + 1) / 2) == size && wb_is_numbers(wb_list_element(state, "sample_sizes"), samples * components) &&
+  return components * (1 + p + p * (p + 1) / 2) == size && are_sizes(wb_list_element(state, "sample_sizes"), samples * components) &&
          wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) && wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
          wb_is_numbers(wb_list_element(prior, "sample_concentration"), 2);
 }

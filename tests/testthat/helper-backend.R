@@ -2,13 +2,18 @@ on_cuda <- function() warp_info()$backend == "cuda"
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
-# Long runs whose result is compared with a law: other tests go through the same code.
-skip_under_sanitizers <- function() {
-  testthat::skip_if(sanitized(), "a long run for its result; it runs without sanitizers")
+# tools/test runs the suite several times, and draws are the same in all of them, as tests
+# of their own show. Long runs whose result is compared with a law, through code that
+# other tests run too, and those that start workers, are left to the step `cpu`, and to each
+# step with --full.
+skip_where_repeated <- function() {
+  repeated <- nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED")) && !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
+  testthat::skip_if(sanitized() || repeated, "a long run; another step of tools/test has it")
 }
 
-# The emulator with the address sanitizer is ten times slower than without. Tests that
-# look at results, by kernels that other tests run there too, are left to the emulator without.
+# The emulator is ten times slower with the address sanitizer, and twice where it looks at each
+# load and store. Tests that look at results, by kernels that other tests run there too, are left to
+# the emulator alone.
 skip_on_sanitized_emulator <- function() {
   testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
 }

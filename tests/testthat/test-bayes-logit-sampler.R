@@ -11,6 +11,7 @@ toys <- list(
 replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
 
 test_that("sweeps leave the joint law of parameters and responses as it is", {
+  skip_where_repeated()
   # False alarms: 1e-6 for each model.
   if (resolve_run()$backend != "cpu") replicates <- 40
   for (name in names(toys)) {
@@ -19,7 +20,7 @@ test_that("sweeps leave the joint law of parameters and responses as it is", {
 })
 
 test_that("that comparison finds planted errors", {
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(toy, error, sweeps = 15) {
     toy$wrong <- error
@@ -57,6 +58,7 @@ expect_posterior <- function(draws, log_density, range, label) {
 }
 
 test_that("posteriors are those of quadrature", {
+  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   set.seed(3)
   d <- data.frame(x = rnorm(12, 3, 2), g = rep(1:4, each = 3))

@@ -52,6 +52,7 @@ test_that("fits with a sparse design are those of the dense design, up to its ce
 })
 
 test_that("a sparse and a dense design of the same model give the same posterior", {
+  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   d <- sparse_rows_of(300, 2)
   data <- data.frame(y = d$y, f = factor(rep_len(c("a", "b"), 300)))

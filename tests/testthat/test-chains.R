@@ -16,11 +16,13 @@ same <- function(a, b) {
 }
 
 test_that("a fit taken apart into chains and joined again is the same", {
+  skip_on_sanitized_emulator()
   fit <- fit_chains()
   same(join_chains(fit, separate_chains(fit, mixture_sampler), mixture_sampler), fit)
 })
 
 test_that("chains on the workers of a future plan give the same draws", {
+  skip_where_repeated()
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
   skip_on_cran()

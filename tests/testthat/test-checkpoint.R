@@ -64,6 +64,7 @@ test_that("a run goes on from its checkpoint as if it had not been stopped", {
 })
 
 test_that("markers and transformations of the fit are found again", {
+  skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
   x <- unname(cbind(cells(), cells()[, 2:1] + 1))
@@ -153,6 +154,7 @@ test_that("regressions go on from their checkpoints", {
 })
 
 test_that("chains on workers of a future plan come back to be written down", {
+  skip_where_repeated()
   skip_if(on_cuda(), "workers use the processor")
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
@@ -252,6 +254,7 @@ test_that("files that are no whole checkpoints are refused, and why", {
   refused(resume(other, x), "is not a checkpoint of warpbayes: it is empty")
   refused(resume(tempdir(), x), "is not an ordinary file")
   refused(resume(tempfile(), x), "does not exist")
+  refused(resume(tempfile()), "does not exist")
   refused(resume(c("a", "b"), x), "`file` must be the name of a file, not a character of length 2")
 })
 
@@ -582,7 +585,7 @@ killed_run <- function(file, result, iter) {
 test_that("a run that is killed again and again comes to the same end", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow; another test resumes on it")
   folder <- tempfile()
   dir.create(folder)
@@ -626,7 +629,7 @@ test_that("a run that is killed again and again comes to the same end", {
 test_that("a full disk loses nothing but the new checkpoint", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow, and writes as the processor does")
   folder <- tempfile()
   dir.create(folder)
@@ -656,7 +659,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
 test_that("a run that is interrupted from the keyboard can be resumed", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow")
   folder <- tempfile()
   dir.create(folder)

@@ -133,7 +133,7 @@ test_that("bits are the same for any number of threads, instruction set and back
 
 test_that("the fast method of long recursions keeps the error", {
   skip_if(on_cuda(), "the emulator would take minutes; shorter recursions run there")
-  skip_under_sanitizers()
+  skip_where_repeated()
   size <- pmf(dgeom(0:60000, 1 / 9000), normalize = TRUE)
   fast <- compound("poisson", size, lambda = 3, tail = 1e-9)
   direct <- compound("poisson", size, lambda = 3, tail = 1e-9, accuracy = 0)

@@ -234,6 +234,7 @@ test_that("an interrupted fit is one with a warning, and goes on to the same res
 })
 
 test_that("chains on the workers of a future plan end at the same modes", {
+  skip_where_repeated()
   skip_if_not_installed("future.apply")
   skip_on_cran()
   skip_if(identical(getOption("warpbayes.backend"), "cuda"))
@@ -389,6 +390,7 @@ test_that("failures of the compiled code come back as conditions", {
 })
 
 test_that("the mode of the cells of GvHD describes new cells as a sampled fit does", {
+  skip_where_repeated()
   skip_if_not_installed("mclust")
   skip_if(identical(getOption("warpbayes.backend"), "cuda"))
   utils::data(GvHD, package = "mclust", envir = environment())

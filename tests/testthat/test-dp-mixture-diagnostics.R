@@ -109,6 +109,7 @@ test_that("chains too short or too still to judge are said to be so", {
 # Six quantities, as decide on a mixture. Each line of `alarms` has a rate of at most 5% (bench/convergence.R), so that 13 of
 # 40 or more have a probability below 1e-7.
 test_that("draws that have converged are rarely called otherwise, and chains that differ are found", {
+  skip_where_repeated()
   skip_if(resolve_run()$backend == "cuda", "nothing here depends on the backend")
   verdict_on <- function(n, chains, phi, shift = 0) {
     draws <- lapply(1:6, function(i) {
@@ -151,6 +152,7 @@ test_that("chance is told from difference where the arithmetic has special cases
 })
 
 test_that("two clusters are called converged", {
+  skip_where_repeated()
   skip_if(resolve_run()$backend == "cuda", "slow on the emulator")
   converged <- vapply(1:3, function(seed) {
     set.seed(seed)

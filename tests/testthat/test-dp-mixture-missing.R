@@ -174,6 +174,7 @@ batches <- function(values, count = 50) {
 }
 
 test_that("one component has the posterior of data augmentation in plain R", {
+  skip_where_repeated()
   sweeps <- if (on_cuda()) 1500 else 8000
   set.seed(5)
   x <- matrix(rnorm(60), 30) %*% matrix(c(1, 0.8, 0, 0.6), 2)
@@ -199,6 +200,7 @@ test_that("one component has the posterior of data augmentation in plain R", {
 })
 
 test_that("means are right where those of complete cells are not", {
+  skip_where_repeated()
   skip_if(on_cuda(), "4,000 cells take too long on the emulator")
   set.seed(2)
   n <- 4000

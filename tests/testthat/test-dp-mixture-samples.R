@@ -90,6 +90,8 @@ test_that("a continued fit is the whole fit", {
   part$sample <- rev(part$sample)[-1]
   expect_error(continue(part, 5, threads = 2), "its `sample` is not the sample of each cell", class = "warpbayes_error_input")
   part <- fit_samples(iter = 25)
+  part$state[[1]]$sample_sizes[[1]] <- 1e300
+  expect_error(continue(part, 5, threads = 2), class = "warpbayes_error_input")
   part$state[[1]]$sample_sizes <- 1
   expect_error(continue(part, 5, threads = 2), class = "warpbayes_error_input")
   part$prior$sample_concentration <- NULL
@@ -97,6 +99,7 @@ test_that("a continued fit is the whole fit", {
 })
 
 test_that("samples come as a list, a vector, a factor or a column", {
+  skip_on_sanitized_emulator()
   x <- some_samples()
   fit <- fit_samples(x)
   stacked <- do.call(rbind, x)
@@ -132,6 +135,9 @@ test_that("samples that cannot be used are errors", {
   stacked <- do.call(rbind, x)
   of <- rep(names(x), vapply(x, nrow, 0L))
   fails <- function(message, ...) expect_error(dp_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
+  gaps <- some_samples()
+  gaps$b[3, 1] <- NA
+  fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); missing", gaps)
   fails("`sample` has 859 values for 860 cells", stacked, sample = of[-1])
   fails("`sample` is missing for row 7", stacked, sample = replace(of, 7, NA))
   fails("`sample` has no cell of \"d\"", stacked, sample = factor(of, c("a", "b", "c", "d")))
@@ -149,6 +155,7 @@ test_that("samples that cannot be used are errors", {
 })
 
 test_that("proportions of the samples are found", {
+  skip_where_repeated()
   # Populations so far apart that every cell is in the right one: given the counts, a proportion has a posterior that is close to
   # Beta(n_j + a beta_j, n - n_j + a (1 - beta_j)). False alarms: the bounds hold for any a below 100, which it exceeds with probability
   # below 1e-3 under the prior alone; here its posterior lies below 20.
@@ -179,7 +186,7 @@ test_that("proportions of the samples are found", {
 })
 
 test_that("intervals of proportions hold the truth about as often as they say", {
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(on_cuda(), "many fits")
   # Proportions from the prior, cells from these. Fewer than 40 of 60 intervals of 90% by chance: 1e-7.
   sets <- if (extended()) 200 else 20

@@ -70,6 +70,7 @@ test_that("Bayesian EM says what it does not take, and starts the sampler of sam
 })
 
 test_that("Bayesian EM has checkpoints", {
+  skip_on_sanitized_emulator()
   file <- tempfile(fileext = ".checkpoint")
   on.exit(unlink(file))
   climb <- function(...) dp_mixture(cells, 4, "bem", warmup = 5, iter = 6, tolerance = 0, chains = 2, seed = 1, threads = 2, progress = FALSE, ...)

@@ -1,6 +1,7 @@
 # drop_warmup(): a longer warm-up for a fit that is there.
 
 test_that("the draws are those of a fit with the longer warm-up", {
+  skip_on_sanitized_emulator()
   set.seed(1)
   x <- matrix(rnorm(120), 60, dimnames = list(NULL, c("a", "b")))
   short <- dp_mixture(x, components = 3, iter = 24, warmup = 4, thin = 2, chains = 2, init = rep(1, 60), seed = 1, threads = 2, keep = c("weights", "means", "covariances", "labels"))

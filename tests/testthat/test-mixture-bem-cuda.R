@@ -41,7 +41,7 @@ expect_same_steps <- function(x, k, ...) {
 
 test_that("steps are identical for every number of columns", {
   skip_without_cuda()
-  for (p in c(1:9, 14, 16, 17, 25, 41, 47)) {
+  for (p in if (sanitized()) c(1, 6, 17, 47) else c(1:9, 14, 16, 17, 25, 41, 47)) {
     expect_same_steps(clustered(131 + p, p, p), k = 7)
   }
   # One row's values take more shared memory than a block has without asking: more than the

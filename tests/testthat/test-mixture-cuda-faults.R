@@ -49,7 +49,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
         failures <- 0
         # What they do at one call they do at others: some are enough of the last two, and of
         # all under a sanitizer.
-        step <- (if (error %in% c("invalid", "lost")) 3 else 1) * (if (sanitized()) 5 else 1)
+        step <- (if (error %in% c("invalid", "lost")) 3 else 1) * (if (sanitized()) 9 else 1)
         for (at in seq(1, calls, by = step)) {
           cuda$fail(at, errors[[error]])
           result <- session("cuda")

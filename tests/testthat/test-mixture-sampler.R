@@ -13,6 +13,7 @@ t_cdf <- function(m, gamma, df, psi, p) {
 variance_cdf <- function(df, psi, p) function(x) stats::pgamma(psi / (2 * x), (df - p + 1) / 2, lower.tail = FALSE)
 
 test_that("one component has the closed-form posterior, in the data's units", {
+  skip_where_repeated()
   # 10,000 independent draws: each comparison of means finds a shift of 0.06
   # standard deviations, each of distributions a distance of 0.03.
   sweeps <- 10000
@@ -67,6 +68,7 @@ test_that("one component has the closed-form posterior, in the data's units", {
 })
 
 test_that("without data the sampler gives back the prior", {
+  skip_where_repeated()
   # 10,000 draws of alpha from the prior, then one sweep each: v and alpha again
   # have their prior laws. The test finds what the one above finds.
   draws <- 10000
@@ -100,7 +102,7 @@ test_that("without data the sampler gives back the prior", {
 })
 
 test_that("labels have their exact law, whatever the number of components", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   # Each of four rows occurs 20,000 times: the frequencies of its labels against
   # the probabilities by the chi-squared test. Cells with an expected count below
   # 25 are joined. 20,000 draws find an error of 0.03 in a probability of 0.5.
@@ -177,9 +179,9 @@ test_that("components without weight are never drawn", {
 })
 
 test_that("six populations are found on each of ten seeds", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   # Under a sanitizer, whose business is memory, two seeds will do.
-  for (seed in if (sanitized()) 1:2 else 1:10) {
+  for (seed in 1:10) {
     set.seed(seed)
     n <- 20000
     p <- 10
@@ -242,7 +244,7 @@ test_that("few rows do no harm", {
 })
 
 test_that("zero-inflated, rounded, binary and counted channels do no harm under the default prior", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   for (seed in 1:3) {
     set.seed(seed)
     n <- 1500
@@ -264,6 +266,7 @@ test_that("zero-inflated, rounded, binary and counted channels do no harm under 
 })
 
 test_that("populations that overlap in many markers are not joined into one by the start", {
+  skip_where_repeated()
   # Clusters of k-means there have cells of several populations each.
   set.seed(32)
   p <- 20
@@ -298,7 +301,7 @@ test_that("far outliers do no harm", {
 })
 
 test_that("the units of the data do not matter", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   set.seed(2)
   x <- matrix(rnorm(600), ncol = 2)
   fit <- expect_sound(x)

@@ -125,6 +125,7 @@ test_that("classifications are those of plain R", {
 })
 
 test_that("every model is a martingale", {
+  skip_where_repeated()
   # 3,000 resamples, the mean at each of up to 9 points at 1e-6. The points lie among the
   # data: far out densities have tails too heavy for a mean of 3,000.
   skip_if_not(on_processor())

@@ -6,6 +6,7 @@ data_of <- function(n) {
 }
 
 test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law is normal", {
+  skip_where_repeated()
   # 60,000 draws: the variance is known to 0.6%, a Kolmogorov distance above 0.011 is
   # found. False alarms: 1e-6 for each of the 18 tests.
   draws <- if (on_processor()) 6e4 else 1500
@@ -54,6 +55,7 @@ test_that("a variance and a prior of one's own", {
 })
 
 test_that("with unknown variance the law is that of the conjugate posterior", {
+  skip_where_repeated()
   # 1e4 draws; false alarms 1e-6 each.
   draws <- if (on_processor()) 1e4 else 300
   y <- data_of(8)
@@ -71,6 +73,7 @@ test_that("with unknown variance the law is that of the conjugate posterior", {
 })
 
 test_that("the source's experiment: 4,096 chains of 1,000 steps", {
+  skip_where_repeated()
   skip_if_not(on_processor())
   fit <- predictive_resample(data_of(10), normal_mean(), 1000, 4096, trajectories = 1000, seed = 1, threads = 2)
   expect_identical(dim(fit$trajectories), c(4096L, 1001L))

@@ -12,7 +12,7 @@ shapes <- function(K) {
 }
 
 test_that("each row's draw follows its weights", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   for (K in lengths_tested) {
     n <- if (on_cuda()) 400 else min(20000, 4e6 / K)
     for (weights in shapes(K)) {
@@ -26,7 +26,7 @@ test_that("each row's draw follows its weights", {
 })
 
 test_that("many draws from one vector follow its weights", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   for (K in lengths_tested) {
     n <- if (on_cuda()) 20000 else 400000
     for (weights in shapes(K)) {
@@ -39,6 +39,7 @@ test_that("many draws from one vector follow its weights", {
 })
 
 test_that("rows and draws are independent of each other", {
+  skip_where_repeated()
   n <- if (on_cuda()) 2000 else 40000
   x <- matrix(rep(c(0.1, 0.2, 0.7), each = n), n)
   items <- rcategorical(x, 4, seed = 5, threads = 2)
@@ -150,6 +151,7 @@ test_that("lanes and ways of a kernel do not change what it draws", {
 })
 
 test_that("draws by trees follow the weights", {
+  skip_where_repeated()
   for (K in c(1, 31, 32, 33, 100, 1100)) {
     weights <- shapes(K)$ends
     n <- if (on_cuda()) 500 else 10000

@@ -28,7 +28,7 @@ gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents =
 }
 
 test_that("gammas of many shapes from tables have their laws", {
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
   bases <- c(1e-3, 0.01, 0.1, 0.5, 1, 1.1, 5, 50)
   comparisons <- length(bases) * 5

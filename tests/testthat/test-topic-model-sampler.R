@@ -78,7 +78,7 @@ test_that("seeds: the same one repeats a fit, NULL takes R's generator", {
 # With one topic all tokens are its own, so its terms are independent draws from a known
 # Dirichlet; so are the topics of a document without tokens.
 test_that("phi and theta have the laws of their Dirichlets", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   draws <- if (resolve_run()$backend == "cpu") 4000 else 100
   x <- rbind(c(0, 1, 3, 40, 900, 0), 0)
   comparisons <- 3 * 6
@@ -164,7 +164,7 @@ geweke_z <- function(chain, direct) {
 }
 
 test_that("words and parameters have their joint distribution, and planted errors show", {
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "thousands of sessions: the emulator's draws are identical to these")
   n <- if (extended()) 2e5 else 2500
   lengths <- c(4, 3, 5)
@@ -180,7 +180,7 @@ test_that("words and parameters have their joint distribution, and planted error
 })
 
 test_that("known topics are found, and learned alpha and beta are near the truth", {
-  skip_under_sanitizers()
+  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
   phi <- block_topics(5, 20)
   alpha <- c(0.5, 0.3, 0.2, 0.1, 0.1)
