@@ -9,10 +9,15 @@
 #define WB_SCALED_MOST 1e100
 #define WB_SCALED_MOSTF 1e12f
 
-WB_HD double wb_scaled_value(double x, double center, double inverse_scale) {
+/* Scaled and held within -most, ..., most; NaN stays. Loops take the bound from their caller, because GCC makes one
+ * instruction of each selection only if it does not know that one side is a constant. */
+WB_HD double wb_scaled_within(double x, double center, double inverse_scale, double most) {
   const double scaled = (x - center) * inverse_scale;
-  const double below = scaled > WB_SCALED_MOST ? WB_SCALED_MOST : scaled;
-  return below < -WB_SCALED_MOST ? -WB_SCALED_MOST : below;
+  const double below = most < scaled ? most : scaled;
+  return -most > below ? -most : below;
+}
+WB_HD double wb_scaled_value(double x, double center, double inverse_scale) {
+  return wb_scaled_within(x, center, inverse_scale, WB_SCALED_MOST);
 }
 
 /* A scaled value in single precision. */

@@ -131,6 +131,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
   const int together = find_groups(session, leaf, all, t);
+  double log_likelihood = 0;
   for (int first = 0; first < all; first += MIXTURE_TILE) {
     const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
@@ -142,6 +143,8 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     }
     draw_tile(session, ask, t);
     keep_tile(session, ask, t->member, rows, t);
+    /* Each addition waits for the one before: here the processor loads the next tile meanwhile. */
+    for (int l = 0; l < rows; l++) log_likelihood += t->log_density[first + l];
   }
   if (!together) {
     const int32_t groups = groups_of(session);
@@ -154,9 +157,8 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
       keep_tile(session, ask, t->member + at, rows, t);
     }
     wb_cpu_missing_take(session, leaf, t, ask->labels);
+    for (int l = 0; l < all; l++) log_likelihood += t->log_density[l];
   }
-  double log_likelihood = 0;
-  for (int l = 0; l < all; l++) log_likelihood += t->log_density[l];
   wb_cpu_mixture_leaf_sort(k, all, t);
   for (int32_t j = 0, start = 0; j < k; start = t->end[j], j++)
     if (t->end[j] > start)

@@ -2,6 +2,8 @@
  * instruction set by isa.h: the tile loops in both precisions, and the sums, which are
  * always in double precision. */
 
+#include "numeric/philox_loops.h"
+
 #include "cpu/real_double.h"
 #include "cpu/mixture_tile.h"
 #include "cpu/real_end.h"

@@ -38,8 +38,13 @@ mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
   CHOOSE(list_single, mixture_list_single);
   CHOOSE(add_rows, mixture_add_rows);
   CHOOSE(add_weighted, mixture_add_weighted);
-  if (session->data.precision == WB_SINGLE) CHOOSE(load, mixture_load_single);
-  else CHOOSE(load, mixture_load_double);
+  if (session->data.precision == WB_SINGLE) {
+    CHOOSE(load, mixture_load_single);
+    CHOOSE(transpose, mixture_transpose_single);
+  } else {
+    CHOOSE(load, mixture_load_double);
+    CHOOSE(transpose, mixture_transpose_double);
+  }
 #undef CHOOSE
   return loops;
 }
@@ -99,35 +104,24 @@ tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, siz
 
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t) {
   const wb_mixture_data *data = &session->data;
-  const size_t bytes = data->precision == WB_SINGLE ? sizeof(float) : sizeof(double);
+  const int single = data->precision == WB_SINGLE;
+  const size_t bytes = single ? sizeof(float) : sizeof(double), stride = (size_t)data->rows;
+  const double most = single ? (double)WB_SCALED_MOSTF : WB_SCALED_MOST;
+  const double *x = data->x + first;
+  if (rows == MIXTURE_TILE) {
+    t->loop.load(data->columns, x, stride, data->center, data->inverse_scale, most, t->x);
+    return;
+  }
   double padded[MIXTURE_TILE] = {0};
   for (int c = 0; c < data->columns; c++) {
-    const double *x = data->x + (size_t)c * (size_t)data->rows + first;
-    void *line = (char *)t->x + (size_t)c * MIXTURE_TILE * bytes;
-#if defined(__GNUC__)
-    /* Has the next tile's values fetched from memory while this tile is computed. */
-    for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
-#endif
-    if (rows == MIXTURE_TILE) {
-      t->loop.load(x, data->center[c], data->inverse_scale[c], line);
-    } else {
-      memcpy(padded, x, (size_t)rows * sizeof(double));
-      t->loop.load(padded, data->center[c], data->inverse_scale[c], line);
-    }
+    memcpy(padded, x + (size_t)c * stride, (size_t)rows * sizeof(double));
+    t->loop.load(1, padded, 0, data->center + c, data->inverse_scale + c, most, (char *)t->x + (size_t)c * MIXTURE_TILE * bytes);
   }
 }
 
 void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t) {
-  const int p = data->columns;
-  const size_t padded = mixture_padded(p + 1);
-  const float *single = (const float *)t->x;
-  for (int l = 0; l < rows; l++) {
-    double *row = t->row + (size_t)(at + l) * padded + 1;
-    if (data->precision == WB_SINGLE)
-      for (int c = 0; c < p; c++) row[c] = single[c * MIXTURE_TILE + l];
-    else
-      for (int c = 0; c < p; c++) row[c] = t->x[c * MIXTURE_TILE + l];
-  }
+  const size_t padded = mixture_padded(data->columns + 1);
+  t->loop.transpose(data->columns, rows, t->x, padded, t->row + (size_t)at * padded);
 }
 
 void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,

@@ -54,7 +54,8 @@ typedef struct mixture_loops {
   int (*list_double)(const double *log_weight, const double *largest, const double *total, int rows, int32_t *member,
                      double *weight);
   int (*list_single)(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member, double *weight);
-  void (*load)(const double *x, double center, double inverse_scale, void *line);
+  void (*load)(int p, const double *x, size_t stride, const double *center, const double *inverse_scale, double most, void *tile);
+  void (*transpose)(int p, int rows, const void *tile, size_t stride, double *row);
   void (*add_rows)(int values, const double *rows, size_t stride, const int32_t *members, int count, double *sums);
   void (*add_weighted)(int values, const double *rows, size_t stride, const int32_t *members, const double *weights, int count,
                        double *scaled, double *sums);
@@ -83,7 +84,7 @@ typedef struct tile {
 size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room);
 tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room);
 
-/* Scales rows first..first + rows - 1 of the data into the tile; rows past the end are zero. */
+/* Scales rows first..first + rows - 1 of the data into the tile; rows past the end are of zeros, scaled. */
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t);
 
 /* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
