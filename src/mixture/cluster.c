@@ -359,9 +359,11 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   return WB_ERROR_INPUT;
 }
 
+/* For a part of the rows: a cluster has all of them. */
 static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
-  (void)session, (void)nodes, (void)message;
-  return WB_OK;
+  (void)session, (void)nodes;
+  wb_message_write(message, "a cluster has no nodes of its own");
+  return WB_ERROR_INPUT;
 }
 
 static const wb_mixture_functions functions = {
