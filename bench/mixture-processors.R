@@ -2,10 +2,10 @@
 # many components, in one build or in several side by side.
 # Run in bench/: Rscript mixture-processors.R [folder with an installed warpbayes] ...
 #
-# For machines that have other work too: where a core is shared by two threads, a busy neighbour takes up to half of the
-# time and hardly shows in the rate of multiply-adds. Hence sweeps are short, and those count before and after which a
-# loop in R took at most 8% longer than it did at best. `alone` says how many these were, of how many; if there are
-# fewer than five, the figures are missing. The rate is the highest that any build saw in a case.
+# Every build and case has processes of its own, and those of the builds take turns. Sweeps are short and many: on a machine
+# with other work `best`, from the fastest sweep, comes nearer to what a core does alone than `share`, from the median.
+# Where two threads share a core, a busy neighbour can take half of its time and hardly shows in the rate of multiply-adds,
+# which is the highest that any build saw in a case: only a quiet machine gives figures to rely on.
 #
 # p(p+3)/2 multiply-adds count for each row and component. With few columns or components other work dominates: about 27
 # operations for a weight and its draw, and for each row what does not depend on components.
@@ -26,20 +26,12 @@ if (length(arguments) > 0 && arguments[[1]] == "--case") {
   set.seed(1)
   case <- prepare(n, p, k, 1, arguments[[5]])
   case$sweep()
-  probe <- compiler::cmpfun(function() {
-    x <- 0
-    elapsed(for (i in 1:40000) x <- x + i)
-  })
-  begin <- Sys.time()
-  probes <- probe()
   rates <- sweeps <- numeric()
-  passed <- function() as.numeric(Sys.time() - begin, units = "secs")
-  while (length(sweeps) < 20 || passed() < 3 || sum(probes < 1.08 * min(probes)) < 60 && passed() < 15) {
-    if (length(sweeps) %% 40 == 0) rates <- c(rates, rate(1, arguments[[5]]))
-    sweeps <- c(sweeps, case$sweep())
-    probes <- c(probes, probe())
+  for (round in 1:4) {
+    rates <- c(rates, rate(1, arguments[[5]]))
+    sweeps <- c(sweeps, replicate(25, case$sweep()))
   }
-  cat("rates", rates, "\nsweeps", sweeps, "\nprobes", probes, "\nrows", n, "\n")
+  cat("result", n, rates, sweeps, "\n")
   quit()
 }
 libraries <- if (length(arguments) > 0) normalizePath(arguments) else .libPaths()[[1]]
@@ -48,24 +40,21 @@ source("common.R")
 
 run_case <- function(library, p, k, precision) {
   output <- system2(file.path(R.home("bin"), "Rscript"), c("mixture-processors.R", "--case", library, p, k, precision), stdout = TRUE)
-  sapply(c("rates", "sweeps", "probes", "rows"), function(name) {
-    scan(text = sub(name, "", grep(paste0("^", name, " "), output, value = TRUE)), quiet = TRUE)
-  })
+  values <- scan(text = sub("result", "", grep("^result", output, value = TRUE)), quiet = TRUE)
+  list(rows = values[[1]], rates = values[2:5], sweeps = values[-(1:5)])
 }
 
 measure_case <- function(p, k, precision) {
-  runs <- lapply(libraries, run_case, p = p, k = k, precision = precision)
-  rate <- max(sapply(runs, function(run) max(run$rates)))
-  fastest <- min(sapply(runs, function(run) min(run$probes)))
+  runs <- lapply(rep(libraries, 2), run_case, p = p, k = k, precision = precision)
+  rate <- max(sapply(runs, function(run) run$rates))
+  rows <- runs[[1]]$rows
+  floor <- rows * k * operations(p) / rate
   do.call(rbind, lapply(seq_along(libraries), function(i) {
-    run <- runs[[i]]
-    quiet <- run$probes < 1.08 * fastest
-    alone <- quiet[-1] & quiet[-length(quiet)]
-    seconds <- if (sum(alone) >= 5) median(run$sweeps[alone]) else NA
+    sweeps <- sapply(runs[c(i, i + length(libraries))], function(run) run$sweeps)
     data.frame(
-      build = basename(libraries[[i]]), p = p, k = k, precision = precision, rows = run$rows,
-      alone = sum(alone), of = length(alone), gigarate = rate / 1e9,
-      ns_per_row = 1e9 * seconds / run$rows, share = run$rows * k * operations(p) / rate / seconds
+      build = basename(libraries[[i]]), p = p, k = k, precision = precision, rows = rows, gigarate = rate / 1e9,
+      ns_per_row = 1e9 * median(sweeps) / rows, share = floor / median(sweeps),
+      best_ns_per_row = 1e9 * min(sweeps) / rows, best = floor / min(sweeps)
     )
   }))
 }
