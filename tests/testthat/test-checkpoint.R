@@ -337,6 +337,7 @@ test_that("what cannot be written is an error before the fit starts", {
 })
 
 test_that("names are found from everywhere, and a checkpoint is overwritten", {
+  skip_on_sanitized_emulator()
   folder <- tempfile()
   dir.create(folder)
   before <- setwd(folder)
