@@ -114,6 +114,9 @@ cell_types <- function(fit, types = NULL, overlap = 0.2, specks = c("auto", "kee
   if (!is.null(names)) {
     names <- check_type_names(names, "names", call = call)
   }
+  if (!is.null(fit$reader)) {
+    stop_input("fit", "does not hold its cells, which a row_reader() reads: predict(fit, newdata, type = \"type\") gives the types of some of them")
+  }
   run <- resolve_run(backend, threads)
   map <- map_types(fit, types, overlap, if (specks == "join") speck else 0, draws, run, call)
   if (length(names) > map$count) {
@@ -239,7 +242,8 @@ compared_cells <- 10000
 # mean proportion.
 map_types <- function(fit, types, limit, join_below, draws, run, call) {
   need_draws(fit, c("weights", "means", "covariances"), call)
-  if (is.null(fit$x)) {
+  cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
+  if (is.null(cells)) {
     stop_input("fit", "has lost its data, `fit$x`: cell types need them", call = call)
   }
   used <- spaced_draws(fit, draws)
@@ -252,7 +256,7 @@ map_types <- function(fit, types, limit, join_below, draws, run, call) {
       if (most == 1L) "holds" else "hold"), call = call)
   }
   groups <- lapply(trees, cut_tree, types = types, limit = limit, speck = join_below)
-  some <- fit$x[unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells)))), , drop = FALSE]
+  some <- cells[unique(round(seq(1, nrow(cells), length.out = min(nrow(cells), compared_cells)))), , drop = FALSE]
   class <- evaluate_cells(fit, some, run, function(evaluate) {
     vapply(numbers, function(i) evaluate(mixture_number(i), "class")$class, integer(nrow(some)))
   })

@@ -11,7 +11,7 @@
 #'
 #' The fit is `identical()` to that of the whole matrix, and so are its prior, start and draws. It does not hold the cells: `fit$x` is `NULL` and
 #' `fit$reader` says how they are read. What needs all cells, for instance `logLik()` or `predict()` without new data, says so;
-#' give `predict()` some cells at a time. Missing values, `init` with labels or a fit of other cells, and `sample` as the
+#' give `predict()` some cells at a time, with `type = "type"` for their cell types. Missing values, `init` with labels or a fit of other cells, and `sample` as the
 #' name of a column are refused.
 #'
 #' @param rows how many rows there are in all.
