@@ -391,7 +391,11 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
 # The sweeps of one round, as a fit with their traces and draws alone.
 advance_together <- function(fit, sweeps, sampler, threads) {
   fit$elapsed[["sweeps"]] <- 0
-  chains <- separate_chains(fit, sampler)
+  # Without the call: `..1` in it, from a function around ours, would be looked up when future searches what it sends.
+  chains <- lapply(separate_chains(fit, sampler), function(chain) {
+    chain$call <- NULL
+    chain
+  })
   fits <- future.apply::future_lapply(
     chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL, future.packages = "warpbayes"
   )

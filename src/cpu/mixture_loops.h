@@ -15,11 +15,13 @@
 /* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
 static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
                                          const double *difference, double *half, double *log_first, double *log_second) {
-  for (int l = 0; l < MIXTURE_TILE; l++) {
-    uint64_t bits, unused;
-    wb_philox_wide(key, step, row[l] & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_HALF, row[l]), iteration, &bits, &unused);
-    half[l] = wb_half_draw(difference[l], bits, &log_first[l], &log_second[l]);
-  }
+  uint64_t block[WB_PHILOX_TILE]; /* the same for all rows */
+  uint64_t bits[MIXTURE_TILE], unused[MIXTURE_TILE];
+  for (int i = 0; i < WB_PHILOX_TILE; i++) block[i] = step;
+  WB_ROLLED
+  for (int l = 0; l < MIXTURE_TILE; l += WB_PHILOX_TILE)
+    WB_NAME(philox_tile)(key, WB_PURPOSE_HALF, iteration, block, row + l, bits + l, unused + l);
+  for (int l = 0; l < MIXTURE_TILE; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
 }
 
 /* Tickets of MIXTURE_TILE rows from `first` on, two each. */
