@@ -50,7 +50,7 @@ fitting_size <- function(text, width, cex, font = 1L) {
 
 # A name on a picture, cut where there is no room for more.
 short_names <- function(names, most = 24L) {
-  ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 1L), "\u2026"), names)
+  ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 3L), "..."), names)
 }
 
 # Names that are written away from the frame, in at most `room` of the device (a share of `inches`): smaller where they

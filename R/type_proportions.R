@@ -206,8 +206,9 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
     graphics::title(short_names(type), cex.main = 1, line = 0.5)
   }
   if (!is.null(group)) {
-    graphics::mtext(paste0("\u25cf ", levels(group)), side = 1L, outer = TRUE, line = 0.3, col = colours[seq_len(nlevels(group))],
-      at = (seq_len(nlevels(group)) - 0.5) / nlevels(group), cex = 0.8)
+    # Names in the colours of their groups: not every device has a character for a dot.
+    graphics::mtext(levels(group), side = 1L, outer = TRUE, line = 0.3, col = colours[seq_len(nlevels(group))],
+      at = (seq_len(nlevels(group)) - 0.5) / nlevels(group), cex = 0.8, font = 2L)
   }
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
