@@ -324,14 +324,10 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     keep = keep, seed = seed, method = method, missing = missing, moves = moves, backend = run_backend(run),
     precision = precision, threads = run$threads, devices = if (!is.null(devices)) as.integer(devices), prior = prior, markers = data$markers,
     rows = rows, samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
-    x = data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
+    x = if (is.null(data$reader)) data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
   ), class = "dp_mixture")
-  fit$probe <- probe_cells(fit$x, fit$center)
-  if (!is.null(data$reader)) {
-    fit["x"] <- list(NULL)
-    fit$reader <- data$reader
-    fit$probe <- data$reader$probe
-  }
+  fit$reader <- data$reader
+  fit$probe <- if (is.null(data$reader)) probe_cells(fit$x, fit$center) else data$reader$probe
   dimnames(fit$probe) <- list(NULL, fit$markers)
 
   merge <- if (is.null(init)) merge_after(if (method == "bem") start_sweeps else warmup, moves) else 0

@@ -11,7 +11,7 @@ cluster_calls$count <- 0
 cluster_block <- 2^22
 
 # What a worker runs. Neither needs anything of this process.
-first_contact <- function(number, version) {
+first_contact <- function(version, number) {
   problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
     "has no package warpbayes in its library"
   } else {
@@ -22,7 +22,7 @@ first_contact <- function(number, version) {
 }
 environment(first_contact) <- baseenv()
 
-call_worker <- function(number, task, arguments) {
+call_worker <- function(arguments, number, task) {
   get("answer_manager", envir = asNamespace("warpbayes"))(number, task, arguments)
 }
 environment(call_worker) <- baseenv()
@@ -46,7 +46,7 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   connection$broken <- FALSE
   connection$session <- connection$data <- NULL
   connection$keeps <- FALSE
-  found <- ask_cluster(connection, first_contact, list(package_version_text()), call = call)
+  found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)), call = call)
   node <- vapply(found, `[[`, "", "node")
   connection$names <- sprintf("%s (process %d on %s)", connection$names, vapply(found, `[[`, 0L, "process"), node)
   for (i in seq_along(found)) {
@@ -87,24 +87,21 @@ run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$clus
 
 # A task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers: with the same arguments, or with those that
 # `each` lists for each. Returns their values.
-ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster), call = NULL) {
-  ask_cluster(connection, call_worker, c(list(task), if (is.null(each)) list(arguments)), each, workers, call)
+ask_workers <- function(connection, task, arguments = list(), each = rep_len(list(arguments), length(workers)), workers = seq_along(connection$cluster),
+                        call = NULL) {
+  ask_cluster(connection, call_worker, each, list(task), workers, call)
 }
 
-# Calls fun(number, ...) on the workers. Interrupts wait: half an exchange would spoil the next.
-ask_cluster <- function(connection, fun, arguments, each = NULL, workers = seq_along(connection$cluster), call = NULL) {
+# Calls fun(each[[i]], number, ...) on each worker, with what `same` lists for all. Interrupts wait: half an exchange would spoil
+# the next.
+ask_cluster <- function(connection, fun, each, same = list(), workers = seq_along(connection$cluster), call = NULL) {
   if (connection$broken) {
     stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by), call = call)
   }
   number <- cluster_calls$count <- cluster_calls$count + 1
   cluster <- connection$cluster[workers]
   replies <- suspendInterrupts(tryCatch(
-    if (is.null(each)) {
-      do.call(parallel::clusterCall, c(list(cluster, fun, number), arguments), quote = TRUE)
-    } else {
-      # clusterApply() puts what differs first.
-      do.call(parallel::clusterApply, c(list(cluster, each, call_worker_with, number), arguments), quote = TRUE)
-    },
+    do.call(parallel::clusterApply, c(list(cluster, each, fun, number), same), quote = TRUE),
     error = identity
   ))
   if (inherits(replies, "error")) {
@@ -125,11 +122,6 @@ ask_cluster <- function(connection, fun, arguments, each = NULL, workers = seq_a
   })
 }
 
-call_worker_with <- function(arguments, number, task) {
-  get("answer_manager", envir = asNamespace("warpbayes"))(number, task, arguments)
-}
-environment(call_worker_with) <- baseenv()
-
 break_off <- function(connection, message, call) {
   connection$broken <- TRUE
   connection$broken_by <- message
@@ -139,8 +131,8 @@ break_off <- function(connection, message, call) {
 # Which workers no longer answer. From others this may read replies that they had still to give: the cluster is lost anyway.
 lost_workers <- function(connection, workers, error) {
   is_lost <- vapply(workers, function(i) {
-    arguments <- list(connection$cluster[i], call_worker, 0, "close", list(list(c(connection$session, connection$data))))
-    inherits(suspendInterrupts(tryCatch(do.call(parallel::clusterCall, arguments, quote = TRUE), error = identity)), "error")
+    names <- list(c(connection$session, connection$data))
+    inherits(suspendInterrupts(tryCatch(parallel::clusterCall(connection$cluster[i], call_worker, names, 0, "close"), error = identity)), "error")
   }, NA)
   if (!any(is_lost)) {
     return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))

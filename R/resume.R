@@ -33,8 +33,8 @@
 #' source you trust. Files that are damaged, cut off or of another kind are found before anything in them is used.
 #'
 #' @param file name of the checkpoint.
-#' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()], `data` of
-#'   [bayes_logit()]; the [row_reader()] where cells were read by one (`NULL` if it had none; variables that are not in it are looked up where `resume()` is called).
+#' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()], the [row_reader()] where
+#'   cells were read by one, `data` of [bayes_logit()] (`NULL` if it had none; variables that are not in it are looked up where `resume()` is called).
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL` for as many as before.
 #' @inheritParams dp_mixture
 #' @return The fit, of the class of the function that wrote the checkpoint.

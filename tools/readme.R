@@ -15,7 +15,9 @@ results <- function(name) {
 
 # The first table below a heading of the newest report of tools/gpu-test that has it, with the report's device and date.
 device_table <- function(heading) {
-  reports <- lapply(sort(Sys.glob("bench/results/*.md"), decreasing = TRUE), readLines)
+  files <- Sys.glob("bench/results/*.md")
+  date <- sub(".*-([0-9]{4}-[0-9]{2}-[0-9]{2}[a-z]*)[.]md$", "\\1", files)
+  reports <- lapply(files[order(date, decreasing = TRUE)], readLines)
   report <- Find(function(lines) paste("##", heading) %in% lines, reports)
   if (is.null(report)) {
     return(NULL)

@@ -44,7 +44,7 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->components = 0;
   opened->memory = NULL;
   opened->nodes = NULL;
-  opened->node_count = 0;
+  opened->node_count = opened->node_room = 0;
   opened->share = NULL;
   opened->sizes = NULL;
   const int status = wb_cpu_missing_open(opened, message);

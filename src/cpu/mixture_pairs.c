@@ -21,12 +21,13 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
   const int threads = mixture_threads(session, session->components, rows, tiles);
 #pragma omp parallel num_threads(threads)
   {
-    uint64_t tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
+    uint64_t row[MIXTURE_TILE], tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
     for (int i = 0; i < slots; i++) own[i] = UINT64_MAX;
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t first = tile * MIXTURE_TILE;
-      loop.tickets(key, iteration, (uint64_t)(session->data.first_row + first), tickets);
+      for (int l = 0; l < MIXTURE_TILE; l++) row[l] = (uint64_t)(session->data.first_row + first + l);
+      loop.tickets(key, iteration, row, tickets);
       for (int l = 0; l < MIXTURE_TILE && first + l < rows; l++) {
         const int32_t label = session->labels[first + l], pair = pairs->pair[label], side = pairs->side[label];
         if (pair < 0) continue;

@@ -20,7 +20,7 @@ struct wb_mixture_session {
   int64_t *sizes;        /* samples x components: rows of the labels drawn last; NULL without samples */
   double log_likelihood; /* of the labels drawn last */
   double *nodes;         /* of a part: see get_nodes() */
-  size_t node_count;     /* how many doubles these are */
+  size_t node_count, node_room; /* how many doubles these are, and how many there is room for */
 };
 
 /* How many threads to use for `rows` rows in `units` units of work: one for each half

@@ -188,10 +188,11 @@ static int unpack_pieces(wb_mixture_session *session, int components, const wb_r
                          wb_message *message) {
   const size_t sums = (size_t)components * WB_MIXTURE_STATISTICS(session->data.columns), node = sums + 1;
   const size_t count = (size_t)pieces * node;
-  if (session->node_count < count) {
+  session->node_count = 0;
+  if (session->node_room < count) {
     free(session->nodes);
     session->nodes = malloc(count * sizeof(double));
-    session->node_count = session->nodes ? count : 0;
+    session->node_room = session->nodes ? count : 0;
     if (!session->nodes) return wb_out_of_memory(message, "sums of pieces", count * sizeof(double));
   }
   for (size_t i = 0; i < (size_t)pieces; i++)
@@ -202,8 +203,11 @@ static int unpack_pieces(wb_mixture_session *session, int components, const wb_r
 }
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
-  (void)message;
-  if (session->nodes) memcpy(nodes, session->nodes, session->node_count * sizeof(double));
+  if (session->node_count == 0) {
+    wb_message_write(message, "no sums of pieces: the rows have not been gone through");
+    return WB_ERROR_INPUT;
+  }
+  memcpy(nodes, session->nodes, session->node_count * sizeof(double));
   return WB_OK;
 }
 

@@ -46,7 +46,7 @@ typedef struct mixture_loops {
   void (*halves_single)(int p, const float *coefficients, const float *x, double *difference);
   void (*draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row, const double *difference,
                       double *half, double *log_first, double *log_second);
-  void (*tickets)(uint64_t key, uint32_t iteration, uint64_t first, uint64_t *tickets);
+  void (*tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets);
   void (*weigh_double)(int p, int components, const double *coefficients, const double *x, double (*weight)[MIXTURE_TILE],
                        double *largest, double *total, double *log_sum);
   void (*weigh_single)(int p, int components, const float *coefficients, const float *x, float (*weight)[MIXTURE_TILE],

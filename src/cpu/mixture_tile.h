@@ -102,7 +102,7 @@ static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stri
 }
 
 /* Copies the tile's first `rows` rows to where they lie one after the other, `stride` doubles each: 1, then
- * the row's values, of which `tile` has p x MIXTURE_TILE. Two values are stored at a time: 5.3 ns for a
+ * the row's values, of which `tile` has p x MIXTURE_TILE. Two values are stored at a time: 5.4 ns for a
  * row of 14 values, against 8.9 one at a time (a Sapphire Rapids core at 2.1 GHz). */
 static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
   const REAL *restrict x = tile;
@@ -118,12 +118,8 @@ static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
 static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const uint64_t *restrict row,
                                         uint32_t group, REAL *restrict uniform) {
-  uint64_t block[WB_PHILOX_TILE]; /* the same for all rows */
   uint64_t first[MIXTURE_TILE], second[MIXTURE_TILE];
-  for (int i = 0; i < WB_PHILOX_TILE; i++) block[i] = group;
-  WB_ROLLED
-  for (int l = 0; l < MIXTURE_TILE; l += WB_PHILOX_TILE)
-    WB_NAME(philox_tile)(key, WB_PURPOSE_LABEL, iteration, block, row + l, first + l, second + l);
+  WB_NAME(random_words)(key, WB_PURPOSE_LABEL, iteration, group, row, first, second);
   for (int l = 0; l < MIXTURE_TILE; l++) {
 #if REAL_UNIFORMS == 2
     uniform[l] = wb_uniform(first[l]);

@@ -27,11 +27,13 @@ SEXP wb_entry_matrix_scan(SEXP x) {
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
   static const char *const names[] = {"first", "count", "moments"};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+  const int has_moments = !Rf_isNull(moments);
+  if (has_moments && !wb_is_numbers(moments, (double)dim[1] * MOMENTS)) return wb_changed_fit();
   SEXP result = PROTECT(wb_list_new(3, names));
   double *first = REAL(wb_list_put(result, "first", Rf_allocVector(REALSXP, 2)));
   double *all = REAL(wb_list_put(result, "moments", Rf_allocMatrix(REALSXP, MOMENTS, dim[1])));
   const size_t bytes = (size_t)dim[1] * sizeof(wb_matrix_moments);
-  if (wb_is_numbers(moments, (double)dim[1] * MOMENTS)) memcpy(all, REAL_RO(moments), bytes);
+  if (has_moments) memcpy(all, REAL_RO(moments), bytes);
   else memset(all, 0, bytes);
   wb_matrix_scan scan;
   wb_matrix_scan_rows(REAL_RO(x), dim[0], dim[1], wb_size_from_sexp(first_row), (wb_matrix_moments *)all, &scan);
@@ -45,6 +47,7 @@ SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
 /* For each column `mean`, `sd`, `min`, `max`, from the moments of all rows. */
 SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   static const char *const names[] = {"mean", "sd", "min", "max"};
+  if (TYPEOF(moments) != REALSXP || !Rf_isMatrix(moments) || Rf_nrows(moments) != MOMENTS) return wb_changed_fit();
   const int columns = Rf_ncols(moments);
   SEXP result = PROTECT(wb_list_new(4, names));
   double *values[4];
@@ -58,6 +61,7 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
 SEXP wb_entry_log_add(SEXP a, SEXP b, SEXP run) {
   const wb_backend *backend;
   wb_run settings;
+  if (!wb_is_numbers(b, (double)Rf_xlength(b)) || !wb_is_numbers(a, (double)Rf_xlength(b))) return wb_changed_fit();
   wb_run_from_list(run, &settings, &backend);
   SEXP sum = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(a)));
   wb_log_add(settings.isa, Rf_xlength(a), REAL_RO(a), REAL_RO(b), REAL(sum));

@@ -60,11 +60,11 @@ static int is_state(SEXP state, SEXP prior, double p) {
          wb_is_numbers(wb_list_element(state, "concentration"), 1);
 }
 
-/* Numbers of rows: whole numbers that fit into a double and into an int64_t. */
+/* Numbers of rows: whole, and of a size that doubles and int64_t hold. */
 static int are_sizes(SEXP sizes, double length) {
   if (!wb_is_numbers(sizes, length)) return 0;
   for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++)
-    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53)) return 0;
+    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53 && REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i])) return 0;
   return 1;
 }
 

@@ -34,7 +34,8 @@ static int is_split(SEXP first_row, SEXP piece) {
   if ((int64_t)size & ((int64_t)size - 1)) return 0;
   for (R_xlen_t w = 0; w < workers; w++)
     if (!(first[w + 1] > first[w] && first[w + 1] <= 0x1p53) || (int64_t)first[w] % rows != 0) return 0;
-  return 1;
+  /* As many pieces as WB_CLUSTER_MOST_NODES provides for. */
+  return first[workers] / (double)rows <= 0x1p31;
 }
 
 /* The manager ------------------------------------------------------------------------------ */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/linear_algebra.h"
-#include "core/scaled_value.h"
 #include "mixture/cluster.h"
+#include "mixture/mixture.h"
 #include "numeric/memory.h"
 
 static int64_t leaves_of(int64_t rows) {
@@ -111,17 +111,6 @@ static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb
   return status;
 }
 
-/* The row of an anchor. The host algorithm reads the data themselves, whatever the precision. */
-static int put_values(const wb_cluster_worker *worker, int64_t row, double *values, wb_message *message) {
-  const wb_mixture_data *data = &worker->data;
-  int missing = 0;
-  for (int32_t c = 0; c < data->columns; c++) {
-    values[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
-    missing |= values[c] != values[c];
-  }
-  return missing ? worker->backend->mixture->get_row(worker->session, row, values, message) : WB_OK;
-}
-
 static int choose_anchors(const wb_cluster_worker *worker, const wb_cluster_head *head, const wb_mixture_pairs *pairs,
                           const wb_cluster_part *part, wb_message *message) {
   const size_t p = (size_t)worker->data.columns;
@@ -131,7 +120,7 @@ static int choose_anchors(const wb_cluster_worker *worker, const wb_cluster_head
     if (row < 0)
       memset(part->values + i * p, 0, p * sizeof(double));
     else
-      status = put_values(worker, row - worker->data.first_row, part->values + i * p, message);
+      status = wb_mixture_scaled_row(worker->backend, worker->session, &worker->data, row - worker->data.first_row, part->values + i * p, message);
   }
   return status;
 }

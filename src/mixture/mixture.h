@@ -194,6 +194,11 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
                    wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
                    wb_message *message);
 
+/* The values of a row of the data, in scaled units and double precision whatever the session's: from the session where some
+ * are missing or the data are not in this process. */
+int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data, int64_t row,
+                          double *values, wb_message *message);
+
 /* The means and covariances of the state's copy of the parameters, as `draw` asks for them.
  * Uses the workspace of `state`. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);

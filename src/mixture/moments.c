@@ -1,10 +1,21 @@
-/* Means and covariances between the data's units and the scaled ones in which the
+/* Rows, means and covariances between the data's units and the scaled ones in which the
  * mixture is computed, and the evaluation of a mixture that is given by them. */
 #include "core/rounding.h"
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
+#include "core/scaled_value.h"
 #include "mixture/mixture.h"
+
+int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data, int64_t row,
+                          double *values, wb_message *message) {
+  int missing = !data->x;
+  for (int32_t c = 0; c < data->columns && data->x; c++) {
+    values[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
+    missing |= values[c] != values[c];
+  }
+  return missing ? backend->mixture->get_row(session, row, values, message) : WB_OK;
+}
 
 /* The covariance of a component in scaled units, as a packed lower triangle. */
 static void covariance_of(const wb_mixture_state *state, int32_t component, double *covariance) {

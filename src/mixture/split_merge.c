@@ -37,7 +37,6 @@
 #include "core/linear_algebra.h"
 #include "core/philox.h"
 #include "core/purpose.h"
-#include "core/scaled_value.h"
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
 
@@ -59,7 +58,7 @@ typedef struct moves {
   const wb_backend *backend;
   wb_mixture_session *session;
   wb_message *message;
-  int status; /* of what was asked of the session; see anchor_values() */
+  int status; /* of asking the session for an anchor's values */
   const wb_mixture_prior *prior;
   wb_mixture_state *state;
   const wb_mixture_spots *spots;
@@ -249,17 +248,6 @@ static void clear_half(moves *m, size_t half) {
   m->log_constant[half] = 0;
 }
 
-/* The values of a row, from the session where some are missing or the data are not here. */
-static int anchor_values(const moves *m, int64_t row, double *x) {
-  const wb_mixture_data *data = m->spots->data;
-  int missing = !data->x;
-  for (int32_t c = 0; c < data->columns && data->x; c++) {
-    x[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
-    missing |= x[c] != x[c];
-  }
-  return missing ? m->backend->mixture->get_row(m->session, row, x, m->message) : WB_OK;
-}
-
 /* A number between low and high, uniform on the log scale. */
 static double log_uniform_between(double low, double high, double u) {
   return low * wb_exp(u * wb_log(high / low));
@@ -295,7 +283,7 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
     return 1;
   }
   if (anchor[0] < 0 || anchor[1] < 0 || anchor[0] == anchor[1]) return 0;
-  m->status = anchor_values(m, anchor[0], m->values);
+  m->status = wb_mixture_scaled_row(m->backend, m->session, m->spots->data, anchor[0], m->values, m->message);
   if (m->status != WB_OK) return 0;
   if (m->kind[g] == SPIKE) {
     const int32_t r = (int32_t)(which * p);

@@ -11,7 +11,7 @@ skip_where_repeated <- function() {
   testthat::skip_if(sanitized() || repeated, "a long run; another step of tools/test has it")
 }
 
-# The emulator is ten times slower with the address sanitizer, and twice where it looks at each
+# The emulator is several times slower with the address sanitizer, or where it looks at each
 # load and store. Tests that look at results, by kernels that other tests run there too, are left to
 # the emulator alone.
 skip_on_sanitized_emulator <- function() {

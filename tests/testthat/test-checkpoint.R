@@ -671,7 +671,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   x <- cells(900)
   saveRDS(x, paste0(file, ".x"))
   # On a busy machine the run may be over before this process sees that it has begun: then a longer one.
-  # A shell has interrupts ignored in what it starts beside itself, and newer R leaves that so.
+  # See skip_if_uninterruptible().
   listening <- "env --default-signal=INT"
   if (system(paste(listening, "true"), ignore.stdout = TRUE, ignore.stderr = TRUE) != 0L) listening <- ""
   for (iter in c(900, 3000, 10000)) {

@@ -199,28 +199,12 @@ test_that("a continued fit is the long one, and one that has stopped stays", {
 
 test_that("an interrupted fit is one with a warning, and goes on to the same result", {
   skip_on_sanitized_emulator()
-  status <- "/proc/self/status"
-  skip_if(!file.exists(status) || bitwAnd(strtoi(sub(".*(.)$", "\\1", grep("^SigIgn:", readLines(status), value = TRUE)), 16L), 2L) != 0L,
-    "SIGINT is ignored")
+  skip_if_uninterruptible()
   on.exit(forget_interruption())
-  namespace <- asNamespace("warpbayes")
-  original <- namespace$progress_signal
-  set <- function(value) {
-    unlockBinding("progress_signal", namespace)
-    assign("progress_signal", value, envir = namespace)
-    lockBinding("progress_signal", namespace)
-  }
-  on.exit(set(original), add = TRUE)
   whole <- bem(chains = 2, warmup = 3, iter = 200, tolerance = 0)
   for (at in 1:3) {
-    slices <- 0
-    set(function(steps, bar) {
-      function(amount) {
-        if (!is.null(amount) && (slices <<- slices + 1) == at) tools::pskill(Sys.getpid(), tools::SIGINT)
-      }
-    })
-    expect_warning(part <- bem(chains = 2, warmup = 3, iter = 200, tolerance = 0), "interrupted: [0-9]+ of at most 200 steps are done; the mixtures")
-    set(original)
+    expect_warning(part <- after_slice(at, interrupt, bem(chains = 2, warmup = 3, iter = 200, tolerance = 0)),
+      "interrupted: [0-9]+ of at most 200 steps are done; the mixtures")
     expect_true(part$interrupted)
     if (at == 1) {
       # The first slice of the first start is undone.

@@ -152,45 +152,6 @@ test_that("a continued fit is the long one, wherever it is cut", {
   }
 })
 
-# Runs `code` with `signal` called after each slice of a chain in place of the
-# progress signal.
-with_progress_signal <- function(signal, code) {
-  namespace <- asNamespace("warpbayes")
-  original <- namespace$progress_signal
-  set <- function(value) {
-    unlockBinding("progress_signal", namespace)
-    assign("progress_signal", value, envir = namespace)
-    lockBinding("progress_signal", namespace)
-  }
-  on.exit(set(original))
-  set(function(steps, bar) signal)
-  code
-}
-
-# A shell starts a job in the background with SIGINT ignored, and R from 4.5 on
-# leaves it so: nothing can interrupt this process then.
-skip_if_uninterruptible <- function() {
-  skip_on_os("windows")
-  status <- "/proc/self/status"
-  ignored <- if (file.exists(status)) grep("^SigIgn:", readLines(status), value = TRUE) else character()
-  last_digit <- strtoi(sub(".*(.)$", "\\1", ignored), 16L)
-  skip_if(any(bitwAnd(last_digit, 2L) != 0L), "SIGINT is ignored: started in the background")
-}
-
-# An interruption after the slice with number `at`.
-interrupted_fit <- function(at, ...) {
-  slices <- 0
-  signal <- function(amount) {
-    if (!is.null(amount)) {
-      slices <<- slices + 1
-      if (slices == at) {
-        tools::pskill(Sys.getpid(), tools::SIGINT)
-      }
-    }
-  }
-  with_progress_signal(signal, fit_cells(...))
-}
-
 test_that("a fit interrupted at any sweep goes on to the same result", {
   skip_on_sanitized_emulator()
   skip_if_uninterruptible()
@@ -201,17 +162,12 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
     whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
     # Slices end after each sweep from the first kept draw on, at sweep 4.
     for (at in seq(1, 7 * chains - 1, by = if (on_cuda()) 5 else 1)) {
-      warned <- NULL
-      part <- withCallingHandlers(interrupted_fit(at, iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior),
-        warning = function(condition) {
-          warned <<- conditionMessage(condition)
-          invokeRestart("muffleWarning")
-        }
-      )
+      stopped <- with_warning(after_slice(at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)))
+      part <- stopped$value
       # A slice that not all chains have done is undone.
       done <- if (at < chains) 0 else 3 + at %/% chains
       expect_true(part$interrupted)
-      expect_match(warned, sprintf("interrupted: %d of 10 sweeps are done, %d draws? per chain", done, max(0, done - 3)))
+      expect_match(stopped$said, sprintf("interrupted: %d of 10 sweeps are done, %d draws? per chain", done, max(0, done - 3)))
       expect_identical(part$iter, as.double(done))
       expect_identical(dim(part$log_likelihood), c(as.integer(done), as.integer(chains)))
       expect_identical(dim(part$draws$means), c(5L, 2L, as.integer(max(0, done - 3)), as.integer(chains)))

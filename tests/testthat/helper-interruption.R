@@ -1,0 +1,40 @@
+# What stops a fit while it runs.
+
+# A shell starts a job in the background with SIGINT ignored, and R from 4.5 on
+# leaves it so: nothing can interrupt this process then.
+skip_if_uninterruptible <- function() {
+  skip_on_os("windows")
+  status <- "/proc/self/status"
+  ignored <- if (file.exists(status)) grep("^SigIgn:", readLines(status), value = TRUE) else character()
+  last_digit <- strtoi(sub(".*(.)$", "\\1", ignored), 16L)
+  skip_if(any(bitwAnd(last_digit, 2L) != 0L), "SIGINT is ignored: started in the background")
+}
+
+# As if Ctrl-C were typed in each of these processes.
+interrupt <- function(process = Sys.getpid()) tools::pskill(process, tools::SIGINT)
+
+# Calls act() after the slice with number `at` of the fit in `code`, in place of the
+# progress signal. Slices end where draws are kept.
+after_slice <- function(at, act, code) {
+  namespace <- asNamespace("warpbayes")
+  original <- namespace$progress_signal
+  set <- function(value) {
+    unlockBinding("progress_signal", namespace)
+    assign("progress_signal", value, envir = namespace)
+    lockBinding("progress_signal", namespace)
+  }
+  on.exit(set(original))
+  slices <- 0
+  set(function(steps, bar) function(amount) if (!is.null(amount) && (slices <<- slices + 1) == at) act())
+  code
+}
+
+# The value of `code` and the last warning that it gave.
+with_warning <- function(code) {
+  said <- NULL
+  value <- withCallingHandlers(code, warning = function(condition) {
+    said <<- conditionMessage(condition)
+    invokeRestart("muffleWarning")
+  })
+  list(value = value, said = said)
+}
