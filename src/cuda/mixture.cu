@@ -8,7 +8,7 @@
  * of rows are sent again in every call, a chunk at a time. Each chunk goes through four
  * kernels: components are drawn, the rows of each leaf are sorted by component, their
  * products are summed leaf by leaf, and the sums of a group of leaves are combined.
- * Everything beside the data takes less than a twelfth of their memory, and 4 bytes a row
+ * Everything beside the data takes less than a twelfth of their memory or 64 MB, and 4 bytes a row
  * where labels are kept.
  */
 #include "cuda/backend.cuh"
@@ -284,7 +284,7 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
   /* Blocks a leaf: enough to occupy all multiprocessors even if groups are small. */
-  const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 512 / w.group));
+  const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 1024 / w.group));
   wb::launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(count));
   shape.threads = dim3(wb::SORT_THREADS);

@@ -14,9 +14,9 @@ constexpr uint64_t MEGABYTE = 1000000;
 /* Buffer for raw values on their way to the device: large enough to use the whole speed
  * of the bus, small beside the data. */
 constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
-/* Device memory that may be used beside small data, and for a chunk where the data do not
- * fit on the device. */
-constexpr uint64_t SMALL_BYTES = 16 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
+/* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
+ * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
+constexpr uint64_t SMALL_BYTES = 64 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 

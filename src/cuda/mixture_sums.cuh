@@ -10,6 +10,7 @@
 
 #include "core/elementary.h"
 #include "core/scaled_value.h"
+#include "core/unroll.h"
 #include "cuda/mixture_kernels.cuh"
 
 namespace wb {
@@ -110,6 +111,10 @@ inline size_t sum_shared_bytes(int p) {
   return values > logs ? values : logs;
 }
 
+/* How many values a thread reads ahead of those that it adds one after the other: an addition
+ * takes a few cycles, a read of shared memory some 20, of device memory hundreds. */
+constexpr int READ_AHEAD = 8;
+
 /* The log likelihood of a leaf: the log densities of its rows added in order. */
 template <typename Real>
 __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double *sum) {
@@ -117,7 +122,16 @@ __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double
   __syncthreads();
   if (threadIdx.x != 0) return;
   double total = 0;
-  for (int i = 0; i < rows; i++) total += logs[i];
+  int i = 0;
+  WB_ROLLED
+  for (; i + 2 * READ_AHEAD <= rows; i += 2 * READ_AHEAD) {
+    double next[2 * READ_AHEAD];
+    WB_UNROLL
+    for (int a = 0; a < 2 * READ_AHEAD; a++) next[a] = logs[i + a];
+    WB_UNROLL
+    for (int a = 0; a < 2 * READ_AHEAD; a++) total += next[a];
+  }
+  for (; i < rows; i++) total += logs[i];
   *sum = total;
 }
 
@@ -220,19 +234,27 @@ static __global__ void __launch_bounds__(TREE_THREADS)
   if (entry >= node) return;
   double inside[GROUP_LEVELS] = {};
   double sum = 0;
-  for (int leaf = 0; leaf < leaves; leaf++) {
-    const bool ends = leaf == leaves - 1;
-    bool goes_up = true;
-    sum = sums[static_cast<size_t>(leaf) * node + entry];
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-    for (int level = 0; level < GROUP_LEVELS; level++) {
-      if (leaf >> level & 1) {
-        if (goes_up || ends) sum += inside[level];
-      } else {
-        if (goes_up && !ends) inside[level] = sum;
-        goes_up = false;
+  WB_ROLLED
+  for (int first = 0; first < leaves; first += READ_AHEAD) {
+    double next[READ_AHEAD];
+    WB_UNROLL
+    for (int a = 0; a < READ_AHEAD; a++)
+      next[a] = first + a < leaves ? sums[static_cast<size_t>(first + a) * node + entry] : 0;
+    WB_UNROLL
+    for (int a = 0; a < READ_AHEAD; a++) {
+      const int leaf = first + a;
+      if (leaf >= leaves) continue;
+      const bool ends = leaf == leaves - 1;
+      bool goes_up = true;
+      sum = next[a];
+      WB_UNROLL
+      for (int level = 0; level < GROUP_LEVELS; level++) {
+        if (leaf >> level & 1) {
+          if (goes_up || ends) sum += inside[level];
+        } else {
+          if (goes_up && !ends) inside[level] = sum;
+          goes_up = false;
+        }
       }
     }
   }

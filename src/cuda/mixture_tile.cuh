@@ -107,24 +107,28 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
  *
  *   order           2    8   10   14   16   20   24   32   40
  *   double: R       4    4    4    4    4    3    3    2    2
- *     registers   142  164  206  220  250  222  254  250  254
- *     shared, KB   32   35   36   40   42   31   34   25   29
- *     blocks        6    6    4    4    4    4    4    4    4
+ *     registers   138  166  206  238  250  242  254  252  254
+ *     shared, KB   36   39   40   44   46   34   37   27   32
+ *     blocks        6    5    4    4    4    4    4    4    4
  *   single: R       4    4    4    4    4    4    4    4    4
- *     registers    78   96  128  123  151  165  168  248  244
- *     shared, KB   16   18   18   20   21   20   21   20   23
- *     blocks       12   10    8    8    6    6    6    4    4
+ *     registers    92   96  128  128  128  161  168  246  245
+ *     shared, KB   20   22   22   24   25   24   25   24   27
+ *     blocks       10   10    8    8    8    6    6    4    4
  *
  * So few warps run, but each has R chains of multiply-adds that do not wait for one
- * another, and the next row of the triangle gives as many again. */
+ * another, and the next row of the triangle gives as many again. What follows them, short and
+ * without such chains, is where warps wait: so it has all rows of a thread side by side, the
+ * place of a draw is found by bisection, and a block of random numbers serves all its uniforms. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
                  uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
   typedef precise<Real> as;
   __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
+  __shared__ Real uniform[as::uniforms * R * MIXTURE_THREADS];
   mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, 0, rows);
   mixture_seen<Real, R> seen;
+  int drawn = -1; /* the group of blocks that `uniform` is for; none yet */
   WB_ROLLED
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
     const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
@@ -164,21 +168,38 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
         tile.weight(j, v) = sum[v];
       }
     }
-    const uint32_t block = static_cast<uint32_t>(base / WB_BLOCK_ITEMS);
-    WB_UNROLL
-    for (int v = 0; v < R; v++) {
-      const uint64_t element = first_row + static_cast<uint64_t>(row_of_thread(R, v));
-      const wb_bits bits = wb_philox(key, block / as::uniforms, static_cast<uint32_t>(element),
-                                     wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
-      const Real position = as::position(as::uniform(bits, block % as::uniforms), seen.total[v], sum[v]);
-      seen.total[v] += sum[v];
-      if (position >= 0) {
-        int32_t inside = base;
-        WB_ROLLED
-        for (int j = 0; j < count; j++) inside += tile.weight(j, v) <= position ? 1 : 0;
-        seen.chosen[v] = inside;
+    const int block = base / WB_BLOCK_ITEMS;
+    Real *const mine = uniform + threadIdx.x;
+    if (block / as::uniforms != drawn) {
+      drawn = block / as::uniforms;
+      WB_UNROLL
+      for (int v = 0; v < R; v++) {
+        const uint64_t element = first_row + static_cast<uint64_t>(row_of_thread(R, v));
+        const wb_bits bits = wb_philox(key, static_cast<uint32_t>(drawn), static_cast<uint32_t>(element),
+                                       wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
+        WB_UNROLL
+        for (int u = 0; u < as::uniforms; u++)
+          mine[(u * R + v) * MIXTURE_THREADS] = as::uniform(bits, static_cast<uint32_t>(u));
       }
     }
+    Real position[R];
+    bool takes_over = false;
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      position[v] = as::position(mine[(block % as::uniforms * R + v) * MIXTURE_THREADS], seen.total[v], sum[v]);
+      seen.total[v] += sum[v];
+      takes_over |= position[v] >= 0;
+    }
+    if (!takes_over) continue;
+    int32_t inside[R] = {}; /* how many sums do not exceed the position, by bisection for all rows at once */
+    WB_UNROLL
+    for (int step = WB_BLOCK_ITEMS / 2; step > 0; step /= 2) {
+      WB_UNROLL
+      for (int v = 0; v < R; v++)
+        if (inside[v] + step <= count && tile.weight(inside[v] + step - 1, v) <= position[v]) inside[v] += step;
+    }
+    WB_UNROLL
+    for (int v = 0; v < R; v++) seen.chosen[v] = position[v] >= 0 ? base + inside[v] : seen.chosen[v];
   }
   WB_UNROLL
   for (int v = 0; v < R; v++) {
