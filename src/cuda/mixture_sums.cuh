@@ -67,15 +67,19 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
     reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
 }
 
-/* How many of a leaf's sorted keys are below a bound: every sixteenth key is compared
- * first, then the sixteen among which the bound lies. All threads of the block must
+/* How many of a leaf's sorted keys are below each of two bounds: every sixteenth key is
+ * compared first, then the sixteen among which a bound lies. All threads of the block must
  * call it. */
-__device__ __forceinline__ int keys_below(const uint32_t *keys, uint32_t bound) {
+__device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
+                                           int *below_high) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
   const int t = static_cast<int>(threadIdx.x);
-  const int steps = __syncthreads_count(keys[t * step] < bound);
-  const int from = steps == 0 ? 0 : (steps - 1) * step;
-  return from + __syncthreads_count(t < step && keys[from + t % step] < bound);
+  const uint32_t key = keys[t * step];
+  const int low_steps = __syncthreads_count(key < low), high_steps = __syncthreads_count(key < high);
+  const int low_from = low_steps == 0 ? 0 : (low_steps - 1) * step, high_from = high_steps == 0 ? 0 : (high_steps - 1) * step;
+  const uint32_t low_key = keys[low_from + t % step], high_key = keys[high_from + t % step];
+  *below_low = low_from + __syncthreads_count(t < step && low_key < low);
+  *below_high = high_from + __syncthreads_count(t < step && high_key < high);
 }
 
 /* The row and column of a statistic in the lower triangle of the products of
@@ -113,7 +117,7 @@ inline size_t sum_shared_bytes(int p) {
 
 /* How many values a thread reads ahead of those that it adds one after the other: an addition
  * takes a few cycles, a read of shared memory some 20, of device memory hundreds. */
-constexpr int READ_AHEAD = 8;
+constexpr int READ_AHEAD = 8, ROWS_AHEAD = 4;
 
 /* The log likelihood of a leaf: the log densities of its rows added in order. */
 template <typename Real>
@@ -147,14 +151,28 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
     int32_t label = labels[0];
     double *to = sums + static_cast<size_t>(label) * entries + entry;
     double sum = label == started ? *to : 0;
-    for (int i = 0; i < rows; i++) {
-      if (labels[i] != label) {
-        *to = sum;
-        label = labels[i];
-        to = sums + static_cast<size_t>(label) * entries + entry;
-        sum = 0;
+    WB_ROLLED
+    for (int first = 0; first < rows; first += ROWS_AHEAD) {
+      int32_t next[ROWS_AHEAD];
+      double one[ROWS_AHEAD], other[ROWS_AHEAD];
+      WB_UNROLL
+      for (int a = 0; a < ROWS_AHEAD; a++) {
+        const int i = first + a < rows ? first + a : rows - 1;
+        next[a] = labels[i];
+        one[a] = values[i * stride + r];
+        other[a] = values[i * stride + c];
       }
-      sum = wb_fma(values[i * stride + r], values[i * stride + c], sum);
+      WB_UNROLL
+      for (int a = 0; a < ROWS_AHEAD; a++) {
+        if (first + a >= rows) continue;
+        if (next[a] != label) {
+          *to = sum;
+          label = next[a];
+          to = sums + static_cast<size_t>(label) * entries + entry;
+          sum = 0;
+        }
+        sum = wb_fma(one[a], other[a], sum);
+      }
     }
     *to = sum;
   }
@@ -187,8 +205,8 @@ __global__ void __launch_bounds__(SUM_THREADS)
   }
   const int64_t from = static_cast<int64_t>(components) * part / parts;
   const int64_t to = static_cast<int64_t>(components) * (part + 1) / parts;
-  const int begin = keys_below(keys, static_cast<uint32_t>(from) << LEAF_BITS);
-  const int end = keys_below(keys, static_cast<uint32_t>(to) << LEAF_BITS);
+  int begin, end;
+  keys_below(keys, static_cast<uint32_t>(from) << LEAF_BITS, static_cast<uint32_t>(to) << LEAF_BITS, &begin, &end);
   for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries; i += SUM_THREADS)
     sums[i] = 0;
   const int at_once = rows_in_shared(p), stride = sum_stride(p);
@@ -203,6 +221,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
       const Real *const row = x + (key & (WB_LEAF_ROWS - 1));
       labels[i] = static_cast<int32_t>(key >> LEAF_BITS);
       values[i * stride] = 1;
+      WB_UNROLL_BY(8)
       for (int c = 0; c < p; c++) values[i * stride + 1 + c] = static_cast<double>(row[static_cast<size_t>(c) * WB_LEAF_ROWS]);
     }
     __syncthreads();
