@@ -117,7 +117,7 @@ inline size_t sum_shared_bytes(int p) {
 
 /* How many values a thread reads ahead of those that it adds one after the other: an addition
  * takes a few cycles, a read of shared memory some 20, of device memory hundreds. */
-constexpr int READ_AHEAD = 8, ROWS_AHEAD = 4;
+constexpr int READ_AHEAD = 8, VALUES_AHEAD = 4;
 
 /* The log likelihood of a leaf: the log densities of its rows added in order. */
 template <typename Real>
@@ -151,29 +151,31 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
     int32_t label = labels[0];
     double *to = sums + static_cast<size_t>(label) * entries + entry;
     double sum = label == started ? *to : 0;
+    const auto add = [&](int32_t next, double one, double other) {
+      if (next != label) {
+        *to = sum;
+        label = next;
+        to = sums + static_cast<size_t>(label) * entries + entry;
+        sum = 0;
+      }
+      sum = wb_fma(one, other, sum);
+    };
+    int i = 0, one = r, other = c;
     WB_ROLLED
-    for (int first = 0; first < rows; first += ROWS_AHEAD) {
-      int32_t next[ROWS_AHEAD];
-      double one[ROWS_AHEAD], other[ROWS_AHEAD];
+    for (; i + VALUES_AHEAD <= rows; i += VALUES_AHEAD) {
+      int32_t next[VALUES_AHEAD];
+      double first[VALUES_AHEAD], second[VALUES_AHEAD];
       WB_UNROLL
-      for (int a = 0; a < ROWS_AHEAD; a++) {
-        const int i = first + a < rows ? first + a : rows - 1;
-        next[a] = labels[i];
-        one[a] = values[i * stride + r];
-        other[a] = values[i * stride + c];
+      for (int a = 0; a < VALUES_AHEAD; a++, one += stride, other += stride) {
+        next[a] = labels[i + a];
+        first[a] = values[one];
+        second[a] = values[other];
       }
       WB_UNROLL
-      for (int a = 0; a < ROWS_AHEAD; a++) {
-        if (first + a >= rows) continue;
-        if (next[a] != label) {
-          *to = sum;
-          label = next[a];
-          to = sums + static_cast<size_t>(label) * entries + entry;
-          sum = 0;
-        }
-        sum = wb_fma(one[a], other[a], sum);
-      }
+      for (int a = 0; a < VALUES_AHEAD; a++) add(next[a], first[a], second[a]);
     }
+    WB_ROLLED
+    for (; i < rows; i++, one += stride, other += stride) add(labels[i], values[one], values[other]);
     *to = sum;
   }
 }
@@ -184,11 +186,11 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
  * densities. Rows are gathered component by component, some at a time, into shared
  * memory; then each thread adds its entry for all of them, with 2 reads and 1
  * multiply-add a row and entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a
- * sector of its own), writes 8 node bytes a leaf. 40 registers (48 in single), 16
- * to 24 KB of shared memory: 8 or more blocks of a multiprocessor. At p = 14 and
+ * sector of its own), writes 8 node bytes a leaf. 56 registers, 16
+ * to 24 KB of shared memory: 8 or 9 blocks of a multiprocessor. At p = 14 and
  * k = 256, 120 multiply-adds a row beside the draw's 30,464. */
 template <typename Real>
-__global__ void __launch_bounds__(SUM_THREADS)
+__global__ void __launch_bounds__(SUM_THREADS, 9)
     mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
                 size_t node, double *sums) {
   WB_DYNAMIC_SHARED(double, values);
@@ -221,8 +223,16 @@ __global__ void __launch_bounds__(SUM_THREADS)
       const Real *const row = x + (key & (WB_LEAF_ROWS - 1));
       labels[i] = static_cast<int32_t>(key >> LEAF_BITS);
       values[i * stride] = 1;
-      WB_UNROLL_BY(8)
-      for (int c = 0; c < p; c++) values[i * stride + 1 + c] = static_cast<double>(row[static_cast<size_t>(c) * WB_LEAF_ROWS]);
+      WB_ROLLED
+      for (int c = 0; c < p; c += VALUES_AHEAD) {
+        Real next[VALUES_AHEAD];
+        WB_UNROLL
+        for (int a = 0; a < VALUES_AHEAD; a++)
+          if (c + a < p) next[a] = row[static_cast<size_t>(c + a) * WB_LEAF_ROWS];
+        WB_UNROLL
+        for (int a = 0; a < VALUES_AHEAD; a++)
+          if (c + a < p) values[i * stride + 1 + c + a] = static_cast<double>(next[a]);
+      }
     }
     __syncthreads();
     add_rows(values, labels, count, p, started, sums);
