@@ -8,7 +8,7 @@
  * of rows are sent again in every call, a chunk at a time. Each chunk goes through four
  * kernels: components are drawn, the rows of each leaf are sorted by component, their
  * products are summed leaf by leaf, and the sums of a group of leaves are combined.
- * Everything beside the data takes less than a twelfth of their memory or 64 MB, and 4 bytes a row
+ * Everything beside the data takes less than a twelfth of their memory or 32 MB, and 4 bytes a row
  * where labels are kept.
  */
 #include "cuda/backend.cuh"
@@ -209,7 +209,7 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, 
   while (g < s->leaves && g < 1 << wb::GROUP_LEVELS && (s->piece == 0 || g < s->piece)) g *= 2;
   for (;; g /= 2) {
     nodes = static_cast<uint64_t>(g + waiting_nodes(s->leaves, g)) * node;
-    if (g == 1 || (nodes <= room / 2 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
+    if (g == 1 || (nodes <= room / 4 * 3 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
   }
   const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - nodes) / leaf) / g) * g;
   /* Chunks of even size. */

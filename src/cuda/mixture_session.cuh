@@ -16,7 +16,7 @@ constexpr uint64_t MEGABYTE = 1000000;
 constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
 /* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
  * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
-constexpr uint64_t SMALL_BYTES = 64 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
+constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 

@@ -137,11 +137,11 @@ test_that("device memory stays within the limit", {
 })
 
 test_that("beside data of some size a sweep takes less than a tenth of their memory", {
-  skip_if(!nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "long: 200 MB on the emulator")
+  skip_if(!nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "long: 400 MB on the emulator")
   cuda <- emulator()
   for (precision in 0:1) {
     p <- 10L * (precision + 1L)
-    x <- matrix(rnorm(p), 128 * 10 * 2048, p, byrow = TRUE)
+    x <- matrix(rnorm(p), 128 * 20 * 2048, p, byrow = TRUE)
     bytes <- length(x) * (if (precision) 4 else 8)
     pointer <- native(C_mixture_open, x, numeric(p), rep(1, p), precision, FALSE, resolve_run("cuda", 1))
     for (k in c(2, 100)) {
