@@ -246,6 +246,44 @@ static void test_deferred() {
   unsetenv("WB_EMULATOR_DEFER");
 }
 
+/* One stream's work is not done because another's is waited for, unless an event or the default
+ * stream says so. Memory of the caller that is page-locked is read when the copy is done. */
+static void test_streams() {
+  const size_t size = 4096;
+  static double host[3 * 512];
+  double *const first = host, *const second = host + 1024, *device = nullptr, *pinned = nullptr;
+  cudaStream_t one = nullptr, two = nullptr, apart = nullptr;
+  cudaEvent_t event = nullptr;
+  CHECK(cudaMalloc(&device, size) == cudaSuccess && cudaMallocHost(&pinned, size) == cudaSuccess);
+  CHECK(cudaStreamCreate(&one) == cudaSuccess && cudaStreamCreate(&two) == cudaSuccess && cudaEventCreate(&event) == cudaSuccess);
+  CHECK(cudaStreamCreateWithFlags(&apart, cudaStreamNonBlocking) == cudaSuccess);
+  CHECK(cudaHostRegister(first, size, cudaHostRegisterPortable) == cudaSuccess);
+  CHECK(cudaHostRegister(first + 256, size, 0) == cudaErrorHostMemoryAlreadyRegistered);
+  CHECK(cudaHostUnregister(second) == cudaErrorHostMemoryNotRegistered);
+  setenv("WB_EMULATOR_UNLOCKABLE", "1", 1);
+  CHECK(cudaHostRegister(second, size, 0) == cudaErrorNotSupported);
+  unsetenv("WB_EMULATOR_UNLOCKABLE");
+  CHECK(cudaMemset(device, 0, size) == cudaSuccess && cudaStreamWaitEvent(one, event) == cudaSuccess);
+  setenv("WB_EMULATOR_DEFER", "1", 1);
+  first[0] = 7;
+  CHECK(cudaMemcpyAsync(device, first, size, cudaMemcpyHostToDevice, one) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, two) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(two) == cudaSuccess && pinned[0] == 0);
+  first[0] = 8;
+  CHECK(cudaEventRecord(event, one) == cudaSuccess && cudaStreamWaitEvent(two, event) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, two) == cudaSuccess && pinned[0] == 0);
+  CHECK(cudaStreamSynchronize(two) == cudaSuccess && pinned[0] == 8);
+  /* The default stream comes between the work of others, but not of those apart. */
+  CHECK(cudaMemsetAsync(device, 0, 8, one) == cudaSuccess && cudaMemsetAsync(device + 1, 1, 8, apart) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(cudaMemsetAsync(device, 1, 8, two) == cudaSuccess && cudaStreamSynchronize(two) == cudaSuccess);
+  CHECK(pinned[0] == 0 && pinned[1] == 0);
+  unsetenv("WB_EMULATOR_DEFER");
+  CHECK(cudaHostUnregister(first) == cudaSuccess && cudaHostUnregister(first) == cudaErrorHostMemoryNotRegistered);
+  CHECK(cudaEventDestroy(event) == cudaSuccess && cudaStreamDestroy(one) == cudaSuccess && cudaStreamDestroy(two) == cudaSuccess);
+  CHECK(cudaStreamDestroy(apart) == cudaSuccess && cudaFree(device) == cudaSuccess && cudaFreeHost(pinned) == cudaSuccess);
+}
+
 /* In a forked child the context is gone. */
 static void test_fork() {
   CHECK(session() == cudaSuccess);
@@ -281,6 +319,7 @@ int main(int argc, char **argv) {
   test_injection(cudaErrorMemoryAllocation);
   test_injection(cudaErrorLaunchFailure);
   test_deferred();
+  test_streams();
   test_fork();
   CHECK(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
   CHECK(strcmp(cudaGetErrorName(cudaErrorLaunchFailure), "cudaErrorLaunchFailure") == 0);

@@ -39,6 +39,12 @@ static Table &table(void) {
   return *allocations;
 }
 
+/* Host memory of the caller that was page-locked: where it begins, its bytes. */
+static std::map<uintptr_t, size_t> &locked(void) {
+  static std::map<uintptr_t, size_t> *const all = new std::map<uintptr_t, size_t>();
+  return *all;
+}
+
 static size_t used[16];
 static size_t pinned;
 static int allocations_made;
@@ -99,6 +105,15 @@ static const Allocation *locate(const void *pointer, size_t *left) {
   return &after->second;
 }
 
+/* Whether copies read and write this host memory when they are done, not when they are asked for. */
+static bool is_locked(const void *pointer) {
+  size_t left;
+  if (locate(pointer, &left) != NULL) return true;
+  const uintptr_t address = (uintptr_t)pointer;
+  auto after = locked().upper_bound(address);
+  return after != locked().begin() && address - (--after)->first < after->second;
+}
+
 /* NULL, or what is wrong with `size` bytes at `pointer` as memory of the device (or not). */
 static const char *objection(const void *pointer, size_t size, bool device) {
   size_t left = 0;
@@ -136,8 +151,7 @@ struct Copy {
 /* Gives the copy to a stream. Host memory that is not pinned is read at once, and
  * written before the call returns. */
 static void submit(Copy copy, cudaStream_t stream) {
-  size_t left;
-  if (queue_defers() && locate(copy.from, &left) == NULL) {
+  if (queue_defers() && !is_locked(copy.from)) {
     const std::shared_ptr<std::vector<char>> staged(new std::vector<char>(copy.width * copy.height));
     for (size_t row = 0; row < copy.height; row++)
       memcpy(staged->data() + row * copy.width, (const char *)copy.from + row * copy.from_pitch, copy.width);
@@ -147,7 +161,7 @@ static void submit(Copy copy, cudaStream_t stream) {
   } else {
     queue_submit(stream, [copy] { copy.run(); });
   }
-  if (locate(copy.to, &left) == NULL) queue_finish(queue_last());
+  if (!is_locked(copy.to)) queue_finish(queue_last());
 }
 
 static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -218,6 +232,7 @@ __attribute__((destructor)) static void report_leaks(void) {
   for (const auto &entry : table())
     report("never freed: %s allocation %d of %zu bytes",
            entry.second.device < 0 ? "pinned" : "device", entry.second.number, entry.second.size);
+  for (const auto &entry : locked()) report("never unregistered: %zu bytes of host memory", entry.second);
 }
 
 cudaError_t copy_to_symbol(void *symbol, size_t symbol_size, const void *from, size_t size,
@@ -261,6 +276,28 @@ cudaError_t cudaMallocHost(void **pointer, size_t size) { return cudaHostAlloc(p
 cudaError_t cudaFreeHost(void *pointer) {
   Call call("cudaFreeHost", SYNCHRONISES);
   return release(&call, pointer, false);
+}
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int) {
+  Call call("cudaHostRegister", NEEDS_CONTEXT);
+  if (call.failed()) return call.error();
+  if (pointer == NULL || size == 0) return call.refuse(cudaErrorInvalidValue, "%zu bytes at %p", size, pointer);
+  if (getenv("WB_EMULATOR_UNLOCKABLE") != NULL) return call.finish(cudaErrorNotSupported);
+  /* Whole pages are locked, each once. */
+  const uintptr_t first = (uintptr_t)pointer / 4096, end = ((uintptr_t)pointer + size - 1) / 4096;
+  for (const auto &entry : locked())
+    if (entry.first / 4096 <= end && first <= (entry.first + entry.second - 1) / 4096)
+      return call.finish(cudaErrorHostMemoryAlreadyRegistered);
+  locked()[(uintptr_t)pointer] = size;
+  pinned += size;
+  return call.finish(cudaSuccess);
+}
+cudaError_t cudaHostUnregister(void *pointer) {
+  Call call("cudaHostUnregister", SYNCHRONISES);
+  const auto found = locked().find((uintptr_t)pointer);
+  if (found == locked().end()) return call.refuse(cudaErrorHostMemoryNotRegistered, "%p", pointer);
+  pinned -= found->second;
+  locked().erase(found);
+  return call.finish(cudaSuccess);
 }
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
   Call call("cudaMemGetInfo", NEEDS_CONTEXT);

@@ -1,11 +1,15 @@
-/* One queue for all streams: to do their work in the order in which it was given is
- * one of the orders that CUDA may choose. Work of a device whose kernel failed is
- * dropped. */
+/* The work of all streams, in the order in which it was given. Done at once, it is done in
+ * this order, which is one of those that CUDA may choose. Put off, what a call waits for is
+ * done with what it must follow, and nothing else: work of the same stream, work before an
+ * event that the stream was made to wait for, and what the default stream orders. Work of
+ * a device whose kernel failed is dropped. */
 #include "queue.h"
 
 #include <stdlib.h>
 
 #include <deque>
+#include <map>
+#include <set>
 
 #include "faults.h"
 
@@ -15,6 +19,7 @@ struct Work {
   Ticket ticket;
   cudaStream_t stream;
   int device;
+  Ticket after; /* the work before an event that this waits for; 0: none */
   std::function<void(void)> run;
 };
 
@@ -23,41 +28,74 @@ static std::deque<Work> &queue(void) {
   return *all;
 }
 
-static Ticket given, finished;
+static Ticket given;
 
 bool queue_defers(void) { return getenv("WB_EMULATOR_DEFER") != NULL; }
+
+static bool is_default(cudaStream_t stream) { return stream == NULL || stream == cudaStreamLegacy; }
 
 static void run(const Work &work) {
   const int device = current_device();
   set_current_device(work.device);
   if (!kernel_failed()) work.run();
   set_current_device(device);
-  finished = work.ticket;
 }
 
-void queue_submit(cudaStream_t stream, std::function<void(void)> work) {
-  queue().push_back(Work{++given, stream, current_device(), std::move(work)});
+void queue_submit(cudaStream_t stream, std::function<void(void)> work, Ticket after) {
+  queue().push_back(Work{++given, stream, current_device(), after, std::move(work)});
   if (!queue_defers()) queue_finish(ALL_WORK);
 }
 
 Ticket queue_last(void) { return given; }
 
-/* The default stream waits for all others. */
+/* The default stream waits for all others that do not say otherwise: all, to be simple. */
 Ticket queue_last(cudaStream_t stream) {
-  if (stream == NULL || stream == cudaStreamLegacy) return given;
+  if (is_default(stream)) return ALL_WORK;
   for (auto work = queue().rbegin(); work != queue().rend(); ++work)
     if (work->stream == stream) return work->ticket;
   return 0;
 }
 
+/* The tickets of what must be done before `last` is, with it. */
+static std::set<Ticket> needed_for(Ticket last) {
+  std::set<Ticket> needed;
+  std::set<cudaStream_t> streams; /* whose earlier work is needed */
+  std::map<int, bool> all;        /* devices of which everything earlier is, because their default stream waits for it */
+  std::set<int> defaults;         /* devices whose default stream is needed, because other work follows it */
+  needed.insert(last);
+  for (auto work = queue().rbegin(); work != queue().rend(); ++work) {
+    const bool by_default = is_default(work->stream);
+    const bool blocks = by_default || stream_blocks(work->stream);
+    if (needed.count(work->ticket) == 0 && streams.count(work->stream) == 0 && !(all[work->device] && blocks) &&
+        !(by_default && defaults.count(work->device) != 0))
+      continue;
+    needed.insert(work->ticket);
+    if (by_default) all[work->device] = true;
+    else streams.insert(work->stream);
+    if (blocks) defaults.insert(work->device);
+    if (work->after != 0) needed.insert(work->after);
+  }
+  return needed;
+}
+
 void queue_finish(Ticket last) {
-  while (!queue().empty() && queue().front().ticket <= last) {
-    const Work work = std::move(queue().front());
-    queue().pop_front();
-    run(work);
+  const bool everything = last == ALL_WORK;
+  const std::set<Ticket> needed = everything || queue().empty() ? std::set<Ticket>() : needed_for(last);
+  std::deque<Work> waiting;
+  /* What is done may wait for other work and so end up here again. */
+  waiting.swap(queue());
+  for (auto work = waiting.begin(); work != waiting.end(); ++work) {
+    if (everything || needed.count(work->ticket) != 0)
+      run(*work);
+    else
+      queue().push_back(std::move(*work));
   }
 }
 
-bool queue_finished(Ticket ticket) { return ticket <= finished; }
+bool queue_finished(Ticket ticket) {
+  for (const Work &work : queue())
+    if (work.ticket == ticket) return false;
+  return true;
+}
 
 }  // namespace wb_emulator

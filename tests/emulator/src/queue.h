@@ -1,5 +1,6 @@
 /* Work given to the device: done at once, or, with WB_EMULATOR_DEFER in the
- * environment, as late as CUDA allows: when a call must wait for it. */
+ * environment, as late as CUDA allows: when a call must wait for it, or for work that
+ * must follow it. */
 #ifndef WB_EMULATOR_QUEUE_H
 #define WB_EMULATOR_QUEUE_H
 
@@ -15,13 +16,16 @@ typedef uint64_t Ticket;
 static const Ticket ALL_WORK = UINT64_MAX;
 
 bool queue_defers(void);
-void queue_submit(cudaStream_t stream, std::function<void(void)> work);
+/* `after`: the last work before an event that the stream is made to wait for. */
+void queue_submit(cudaStream_t stream, std::function<void(void)> work, Ticket after = 0);
 /* What a wait for the stream, or for all that was given so far, has to finish. */
 Ticket queue_last(cudaStream_t stream);
 Ticket queue_last(void);
-/* Does everything up to this, in order. */
+/* Does this, and before it what it must follow, in order. */
 void queue_finish(Ticket last);
 bool queue_finished(Ticket ticket);
+/* Whether the default stream and this one wait for each other (streams.cpp). */
+bool stream_blocks(cudaStream_t stream);
 
 }  // namespace wb_emulator
 #pragma GCC visibility pop

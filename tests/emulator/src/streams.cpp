@@ -11,6 +11,7 @@
 
 struct CUstream_st {
   int device;
+  bool blocks;
 };
 struct CUevent_st {
   int device;
@@ -34,6 +35,9 @@ bool stream_usable(cudaStream_t stream) {
   if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
   return streams().count(stream) != 0 && stream->device == current_device();
 }
+
+/* A stream that has been destroyed has no work left. */
+bool stream_blocks(cudaStream_t stream) { return streams().count(stream) == 0 || stream->blocks; }
 
 int handle_count(void) { return (int)(streams().size() + events().size()); }
 
@@ -63,10 +67,10 @@ static cudaError_t finish_event(const char *name, cudaEvent_t event) {
 
 using namespace wb_emulator;
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
   Call call("cudaStreamCreate", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
-  *stream = new CUstream_st{current_device()};
+  *stream = new CUstream_st{current_device(), (flags & cudaStreamNonBlocking) == 0};
   streams().insert(*stream);
   return call.finish(cudaSuccess);
 }
@@ -101,6 +105,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (!stream_usable(stream) || events().count(event) == 0)
     return call.refuse(cudaErrorInvalidResourceHandle, "stream %p, event %p", (void *)stream,
                        (void *)event);
+  if (event->recorded) queue_submit(stream, [] {}, event->ticket);
   return call.finish(cudaSuccess);
 }
 
@@ -113,8 +118,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  const bool known = events().count(event) != 0;
-  Call call("cudaEventDestroy", SYNCHRONISES, known ? event->ticket : 0);
+  /* It may have been recorded in several streams. */
+  Call call("cudaEventDestroy", SYNCHRONISES);
   if (events().erase(event) == 0)
     return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
   delete event;

@@ -28,6 +28,10 @@
   X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")       \
   X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")              \
   X(cudaErrorAssert, 710, "device-side assert triggered")                                \
+  X(cudaErrorHostMemoryAlreadyRegistered, 712,                                           \
+    "part or all of the requested memory range is already mapped")                       \
+  X(cudaErrorHostMemoryNotRegistered, 713,                                               \
+    "pointer does not correspond to a registered memory region")                         \
   X(cudaErrorHardwareStackError, 714, "hardware stack error")                            \
   X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")          \
   X(cudaErrorMisalignedAddress, 716, "misaligned address")                               \

@@ -20,6 +20,8 @@ typedef struct CUevent_st *cudaEvent_t;
 #define cudaHostAllocPortable 0x01
 #define cudaHostAllocMapped 0x02
 #define cudaHostAllocWriteCombined 0x04
+#define cudaHostRegisterDefault 0x00
+#define cudaHostRegisterPortable 0x01
 #define cudaDeviceScheduleAuto 0x00
 
 enum cudaMemcpyKind {
@@ -105,6 +107,8 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 cudaError_t cudaMallocHost(void **pointer, size_t size);
 cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags);
 cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int flags);
+cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
