@@ -249,6 +249,12 @@ measure_multiply_add_rate <- function(threads = NULL, precision = "double", back
   native(C_backend_rate, run, as.integer(precision == "single"))
 }
 
+# The bytes per second that travel from page-locked memory to the graphics card: data that do not fit
+# there take no less time than this rate allows.
+measure_bus_rate <- function(backend = NULL) {
+  native(C_backend_bus_rate, resolve_run(backend))
+}
+
 #' Backend, processor and graphics cards in use
 #'
 #' Shows how the package was built, the vector instructions and the cores of the

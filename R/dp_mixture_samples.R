@@ -144,10 +144,20 @@ open_fit <- function(fit, run, keep_labels = fit$moves) {
     return(open_on_cluster(fit, run, keep_labels))
   }
   single <- as.integer(fit$precision == "single")
+  run <- allow_copies(run)
   if (is.null(fit$samples)) {
     return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run))
   }
   native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run, fit$sample, length(fit$samples))
+}
+
+# Lets a graphics card keep a copy of cells in host memory that do not fit into its own (src/cuda/mixture_stream.cu): half
+# of what is available, because draws, and other programs, need some too.
+allow_copies <- function(run) {
+  if (run$backend == "cuda") {
+    run$host_memory <- floor(memory_available() / 2)
+  }
+  run
 }
 
 close_fit <- function(session) {

@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 13
+#define WB_ABI_VERSION 14
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -41,6 +41,9 @@ typedef struct wb_backend {
   /* Bytes per second that they read from memory, one after the other: the best of three
    * readings of more than any cache holds. */
   int (*read_rate)(const wb_run *run, double *rate, wb_message *message);
+  /* Bytes per second that travel from page-locked memory of the host to the run's device: the best of three
+   * copies. NULL where the backend has no device. */
+  int (*bus_rate)(const wb_run *run, double *rate, wb_message *message);
 
   /* One table for each topic; NULL if this backend lacks the topic, which callers
    * find out by wb_backend_has(). */

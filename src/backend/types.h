@@ -43,6 +43,7 @@ typedef struct wb_run {
                           * begins with `device`; 0 or 1: that one alone */
   int32_t shared[WB_MOST_DEVICES];
   uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */
+  uint64_t host_memory;  /* how many bytes of host memory copies of the data may take; 0: none */
 } wb_run;
 
 /* Long work that can be stopped asks now and then whether to stop (numeric/poll.h), on the

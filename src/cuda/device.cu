@@ -151,6 +151,22 @@ void pinned_bytes::release() {
   address_ = nullptr;
 }
 
+locked_bytes::~locked_bytes() {
+  if (address_ != nullptr && may_release()) {
+    (void)cudaHostUnregister(address_);
+  }
+}
+
+bool locked_bytes::lock(const void *address, size_t bytes) {
+  void *const start = const_cast<void *>(address);
+  if (cudaHostRegister(start, bytes, cudaHostRegisterPortable) == cudaSuccess) {
+    address_ = start;
+    return true;
+  }
+  (void)cudaGetLastError();
+  return false;
+}
+
 stream::~stream() {
   if (stream_ != nullptr && may_release()) {
     (void)cudaStreamDestroy(stream_);
@@ -168,6 +184,10 @@ int stream::create_urgent(wb_message *message) {
     return status;
   }
   return status_of(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault, greatest), "creating a stream", message);
+}
+
+int stream::create_apart(wb_message *message) {
+  return status_of(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream", message);
 }
 
 int stream::wait(const char *what, wb_message *message) {

@@ -118,6 +118,21 @@ private:
   pinned_bytes memory_;
 };
 
+/* Memory of the caller that is page-locked as long as the object exists, for all devices. */
+class locked_bytes {
+public:
+  locked_bytes() = default;
+  ~locked_bytes();
+  locked_bytes(const locked_bytes &) = delete;
+  locked_bytes &operator=(const locked_bytes &) = delete;
+
+  /* False where the system refuses, which is no failure: then copies from there are slower. */
+  bool lock(const void *address, size_t bytes);
+
+private:
+  void *address_ = nullptr;
+};
+
 class stream {
 public:
   stream() = default;
@@ -128,6 +143,8 @@ public:
   int create(wb_message *message);
   /* A stream whose kernels start before those that wait in others. */
   int create_urgent(wb_message *message);
+  /* A stream that the default stream neither waits for nor keeps waiting. */
+  int create_apart(wb_message *message);
   int wait(const char *what, wb_message *message);
   cudaStream_t get() const { return stream_; }
 

@@ -4,8 +4,8 @@
  * double precision. What is done for components is in mixture_components.cu: they too stay on
  * the device, so that a sweep moves a few numbers of each, and labels only where they are kept.
  *
- * The scaled rows stay on the device from sweep to sweep. Where they do not fit, leaves
- * of rows are sent again in every call, a chunk at a time. Each chunk goes through four
+ * The scaled rows stay on the device from sweep to sweep. Those for which there is no room there are sent again in
+ * every pass (mixture_stream.cu). Each chunk of rows goes through four
  * kernels: components are drawn, the rows of each leaf are sorted by component, their
  * products are summed leaf by leaf, and the sums of a group of leaves are combined.
  * Everything beside the data takes less than a twelfth of their memory or 32 MB, and 4 bytes a row
@@ -21,6 +21,7 @@
 #include "cuda/mixture_missing.cuh"
 #include "cuda/mixture_pairs.cuh"
 #include "cuda/mixture_samples.cuh"
+#include "cuda/mixture_stream.cuh"
 #include "cuda/mixture_sums.cuh"
 
 namespace {
@@ -35,96 +36,8 @@ using wb::with_memory;
 using wb::CHUNK_BYTES;
 using wb::PASS_ROWS;
 using wb::SMALL_BYTES;
-using wb::STAGE_BYTES;
-
-/* The rows ------------------------------------------------------------------ */
-
-/* How many leaves fit into buffers of about `bytes`, at least one. */
-int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
-  const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
-  return smaller(s->leaves, larger<int64_t>(1, fit));
-}
-
-int open_stage(wb_mixture_session *s, int64_t stage, wb_message *message) {
-  if (s->stage > 0) return WB_OK;
-  const size_t values = static_cast<size_t>(stage) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
-  int status = s->raw.allocate(values, "rows as they arrive", message);
-  for (int i = 0; i < 2 && status == WB_OK; i++) status = s->pinned[i].allocate(values, "rows to send", message);
-  if (status == WB_OK) s->stage = stage;
-  return status;
-}
-
-/* Bytes of device memory that open_stage() will take. */
-uint64_t stage_to_open(const wb_mixture_session *s, int64_t stage) {
-  return s->resident || s->stage > 0 ? 0 : static_cast<uint64_t>(stage) * s->raw_leaf();
-}
-
-void close_stage(wb_mixture_session *s) {
-  s->stage = 0;
-  s->raw.release();
-  s->pinned[0].release();
-  s->pinned[1].release();
-}
-
-/* Sends leaves first..first + count - 1 to the device, scaled. */
-template <typename Real>
-int send_rows(wb_mixture_session *s, int64_t first, int64_t count, Real *x, wb_message *message) {
-  const size_t p = static_cast<size_t>(s->data.columns);
-  int status = WB_OK;
-  for (int64_t leaf = first; leaf < first + count && status == WB_OK; leaf += s->stage) {
-    const int64_t leaves = smaller(s->stage, first + count - leaf), rows = s->rows(leaf, leaves);
-    const int i = s->turn++ & 1;
-    status = s->copied[i].wait("sending rows to the device", message);
-    if (status != WB_OK) break;
-    double *const to = s->pinned[i].data();
-    for (size_t c = 0; c < p; c++)
-      std::memcpy(to + c * static_cast<size_t>(rows), s->data.x + c * static_cast<size_t>(s->stride) + leaf * WB_LEAF_ROWS,
-                  static_cast<size_t>(rows) * sizeof(double));
-    status = wb::status_of(cudaMemcpyAsync(s->raw.data(), to, static_cast<size_t>(rows) * p * sizeof(double),
-                                           cudaMemcpyHostToDevice, s->stream.get()),
-                           "sending rows to the device", message);
-    if (status == WB_OK) status = s->copied[i].record(s->stream.get(), message);
-    if (status != WB_OK) break;
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>(leaves * (WB_LEAF_ROWS / wb::LOAD_THREADS)), static_cast<unsigned>(p));
-    shape.threads = dim3(wb::LOAD_THREADS);
-    shape.stream = s->stream.get();
-    status = wb::launch(shape, wb::mixture_load<Real>, "scaling rows", message, s->raw.data(), rows, s->units.data(),
-                        s->units.data() + p, x + static_cast<size_t>(leaf - first) * WB_LEAF_ROWS * p);
-  }
-  return status;
-}
-
-/* All rows to the device, if there is room for them and for what a sweep needs. */
-template <typename Real>
-int settle_rows(wb_mixture_session *s, wb_message *message) {
-  const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves);
-  const uint64_t beside = larger(bytes / 12, s->raw_leaf());
-  uint64_t left = 0;
-  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK || bytes + beside > left) return status;
-  status = s->x.allocate(bytes, "the rows", message);
-  if (status == WB_OK) status = open_stage(s, stage_leaves(s, beside), message);
-  if (status == WB_OK) status = send_rows(s, 0, s->leaves, static_cast<Real *>(s->x.address()), message);
-  if (status == WB_OK) status = s->stream.wait("sending rows to the device", message);
-  if (status != WB_OK) (void)cudaStreamSynchronize(s->stream.get());
-  close_stage(s);
-  s->resident = status == WB_OK;
-  if (status != WB_OK) s->x.release();
-  /* If the rows do not fit, they are sent in chunks in every call: no failure. */
-  return status == WB_ERROR_MEMORY ? WB_OK : status;
-}
-
-/* Where leaves first..first + count - 1 are on the device; sends them if they are not. */
-template <typename Real>
-int find_rows(wb_mixture_session *s, int64_t first, int64_t count, wb::device_bytes &room, const Real **x, wb_message *message) {
-  if (s->resident) {
-    *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
-    return WB_OK;
-  }
-  *x = static_cast<const Real *>(room.address());
-  return send_rows(s, first, count, static_cast<Real *>(room.address()), message);
-}
+using wb::find_rows;
+using wb::leaves_at_once;
 
 /* The components ------------------------------------------------------------ */
 
@@ -223,8 +136,8 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, 
 template <typename Real>
 int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, uint64_t kept, uint64_t left, int64_t *chunk,
                int64_t *group, wb_message *message) {
-  return plan_leaves(s, components, WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + (s->resident ? 0 : s->leaf()),
-                     kept + (s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES), fixed, left, chunk, group, message);
+  return plan_leaves(s, components, WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(Real)) + wb::transit_leaf(s),
+                     kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES), fixed, left, chunk, group, message);
 }
 
 template <typename Real>
@@ -239,14 +152,11 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   const size_t pairs = s->data.keep_labels ? place_pairs<Real>(s, components).end : 0;
   const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
-  const int64_t stage = stage_leaves(s, left / 4);
-  if (status == WB_OK)
-    status = plan_sweep<Real>(s, components, coefficients + kept + stage_to_open(s, stage), kept, left, &w.chunk, &w.group, message);
-  if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
+  if (status == WB_OK) status = plan_sweep<Real>(s, components, coefficients + kept, kept, left, &w.chunk, &w.group, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
   status = w.coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK && !s->resident) status = w.x.allocate(s->leaf() * static_cast<size_t>(w.chunk), "a chunk of rows", message);
+  if (status == WB_OK) status = wb::open_transit(s, w.chunk, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows * sizeof(Real), "log densities", message);
   if (status == WB_OK)
@@ -308,44 +218,48 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
 }
 
 template <typename Real>
-int draw_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
-                wb_message *message) {
+int begin_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
-  const int32_t k = s->room.count;
-  int status = with_memory(s, [&] { return open_workspace<Real>(s, k, draw.order, message); });
-  wb::mixture_workspace &w = s->work;
+  int status = with_memory(s, message, [&] { return open_workspace<Real>(s, s->room.count, draw.order, message); });
   if (status == WB_OK)
-    status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(w.coefficients.address()), message);
+    status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(s->work.coefficients.address()), message);
   if (status == WB_OK) status = wb::send_shares<Real>(s, log_weight, message);
   if (status == WB_OK) status = wb::keeps_missing(s, message);
-  if (status == WB_OK) status = wb::begin_missing(s, message);
+  return status == WB_OK ? wb::begin_missing(s, message) : status;
+}
+
+/* The labels of one chunk, from leaf *leaf on. */
+template <typename Real>
+int draw_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf, wb_message *message) {
+  const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
+  wb::mixture_workspace &w = s->work;
+  const int32_t k = s->room.count;
   const Real *const share = s->data.sample == nullptr ? nullptr : reinterpret_cast<const Real *>(s->room.share);
-  for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
-    const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
-    int32_t *const drawn = s->data.keep_labels ? w.keys.data() + first * WB_LEAF_ROWS : w.labels.data();
-    const Real *x;
-    status = find_rows<Real>(s, first, count, w.x, &x, message);
-    if (status != WB_OK) break;
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * draw.rows)));
-    shape.threads = dim3(wb::MIXTURE_THREADS);
-    shape.stream = s->stream.get();
-    status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
-                        static_cast<const Real *>(w.coefficients.address()), k, share,
-                        share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), key, iteration,
-                        static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn,
-                        static_cast<Real *>(w.log_sums.address()));
-    if (status == WB_OK) /* again those that lack values */
-      status = wb::draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn,
-                                      static_cast<Real *>(w.log_sums.address()), message);
-    if (status == WB_OK && labels != nullptr)
-      status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                                             cudaMemcpyDeviceToHost, s->stream.get()),
-                             "fetching labels", message);
-    if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
-    if (status == WB_OK) status = wb::count_samples(s, drawn, first, count, message);
-  }
-  return status;
+  const int64_t first = *leaf, count = leaves_at_once(s, first, w.chunk, w.group), rows = s->rows(first, count);
+  int32_t *const drawn = s->data.keep_labels ? w.keys.data() + first * WB_LEAF_ROWS : w.labels.data();
+  const Real *x;
+  int status = find_rows<Real>(s, first, count, &w.x, &x, message);
+  if (status != WB_OK) return status;
+  wb::launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * draw.rows)));
+  shape.threads = dim3(wb::MIXTURE_THREADS);
+  shape.stream = s->stream.get();
+  status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
+                      static_cast<const Real *>(w.coefficients.address()), k, share,
+                      share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), key, iteration,
+                      static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn,
+                      static_cast<Real *>(w.log_sums.address()));
+  if (status == WB_OK) /* again those that lack values */
+    status = wb::draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn,
+                                    static_cast<Real *>(w.log_sums.address()), message);
+  if (status == WB_OK && labels != nullptr)
+    status = wb::status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
+                                           cudaMemcpyDeviceToHost, s->stream.get()),
+                           "fetching labels", message);
+  if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
+  if (status == WB_OK) status = wb::count_samples(s, drawn, first, count, message);
+  *leaf = first + count;
+  return status == WB_OK && *leaf == s->leaves ? wb::send_ahead(s, w.chunk, w.group, &w.x, message) : status;
 }
 
 /* Pairs of components ----------------------------------------------------------- */
@@ -408,31 +322,39 @@ int begin_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t
 
 template <typename Real>
 int begin_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
-                 int known, uint64_t key, uint32_t iteration, uint32_t step, wb_message *message) {
-  wb::mixture_workspace &w = s->work;
+                 wb_message *message) {
   const pair_memory at = place_pairs<Real>(s, pairs->components);
   pack_coefficients<Real>(s, halves, pair_order(s), pair_host<Real>(s, at.coefficients));
   write_pairing(s, at, pairs);
   std::memcpy(pair_host<int64_t>(s, at.anchors), anchors, 2 * static_cast<size_t>(pairs->pairs) * sizeof(int64_t));
-  int status = copy_pairs(s, at.coefficients, at.words, cudaMemcpyHostToDevice, message);
-  if (status == WB_OK) status = fill_words(s, at, 0, message);
+  const int status = copy_pairs(s, at.coefficients, at.words, cudaMemcpyHostToDevice, message);
+  return status == WB_OK ? fill_words(s, at, 0, message) : status;
+}
+
+/* The halves of one chunk, from leaf *leaf on. */
+template <typename Real>
+int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                int64_t *leaf, wb_message *message) {
+  wb::mixture_workspace &w = s->work;
+  const pair_memory at = place_pairs<Real>(s, pairs->components);
   const wb::mixture_halving halving = {device_pairing(s, at, pairs->components), pair_device<int64_t>(s, at.anchors), known, key,
                                        iteration, step};
-  for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
-    const int64_t count = smaller(w.chunk, s->leaves - first);
-    const Real *x;
-    status = find_rows<Real>(s, first, count, w.x, &x, message);
-    if (status != WB_OK) break;
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>(count * (WB_LEAF_ROWS / wb::PAIR_THREADS)));
-    shape.threads = dim3(wb::PAIR_THREADS);
-    shape.stream = s->stream.get();
-    status = wb::launch(shape, wb::mixture_halves<Real>, "drawing halves", message, x, s->data.columns,
-                        pair_device<Real>(s, at.coefficients), reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS),
-                        halving, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(), pair_device<wb::pair_word>(s, at.words));
-    if (status == WB_OK)
-      status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
-  }
+  const int64_t first = *leaf, count = leaves_at_once(s, first, w.chunk, w.group);
+  const Real *x;
+  int status = find_rows<Real>(s, first, count, &w.x, &x, message);
+  if (status != WB_OK) return status;
+  wb::launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(count * (WB_LEAF_ROWS / wb::PAIR_THREADS)));
+  shape.threads = dim3(wb::PAIR_THREADS);
+  shape.stream = s->stream.get();
+  status = wb::launch(shape, wb::mixture_halves<Real>, "drawing halves", message, x, s->data.columns,
+                      pair_device<Real>(s, at.coefficients), reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS),
+                      halving, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(), pair_device<wb::pair_word>(s, at.words));
+  if (status == WB_OK)
+    status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
+  *leaf = first + count;
+  if (status != WB_OK || *leaf < s->leaves) return status;
+  status = wb::send_ahead(s, w.chunk, w.group, &w.x, message);
   const size_t end = at.sums + static_cast<size_t>(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
   return status == WB_OK ? copy_pairs(s, at.words, end, cudaMemcpyDeviceToHost, message) : status;
 }
@@ -442,7 +364,8 @@ int begin_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_
 struct prediction {
   int64_t chunk; /* leaves at a time */
   int64_t pass;  /* rows at a time */
-  wb::device_bytes coefficients, x;
+  wb::device_bytes coefficients;
+  wb::mixture_transit x;
   wb::device_array<int32_t> labels;
   wb::device_array<double> log_sums, probability;
 };
@@ -457,24 +380,21 @@ int open_prediction(wb_mixture_session *s, int32_t components, int order, int64_
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
   if (status != WB_OK) return status;
-  const int64_t stage = stage_leaves(s, left / 4);
-  const uint64_t fixed = coefficients + stage_to_open(s, stage);
-  const uint64_t least = fixed + PASS_ROWS * row + (s->resident ? 0 : s->leaf());
+  const uint64_t fixed = coefficients, least = fixed + PASS_ROWS * row + wb::transit_leaf(s);
   if (least > left) return lacks_memory(s, components, least, left, message);
-  const uint64_t wish = s->resident ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
+  const uint64_t wish = s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
   uint64_t room = smaller(left - fixed, wish);
   out->chunk = leaves;
-  if (!s->resident) {
-    out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / s->leaf())));
-    room -= smaller(room, s->leaf() * static_cast<uint64_t>(out->chunk));
+  if (!s->resident()) {
+    out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / wb::transit_leaf(s))));
+    room -= smaller(room, wb::transit_leaf(s) * static_cast<uint64_t>(out->chunk));
   }
   out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
   out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
   const size_t pass = static_cast<size_t>(out->pass);
-  if (!s->resident) status = open_stage(s, stage, message);
-  if (status == WB_OK) status = out->coefficients.allocate(coefficients, "the components", message);
+  status = out->coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK && !s->resident) status = out->x.allocate(s->leaf() * static_cast<size_t>(out->chunk), "a chunk of rows", message);
+  if (status == WB_OK) status = wb::open_transit(s, out->chunk, &out->x, message);
   if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);
   if (status == WB_OK) status = out->log_sums.allocate(pass, "log densities", message);
   if (status == WB_OK && probabilities) status = out->probability.allocate(pass * static_cast<size_t>(components), "probabilities", message);
@@ -503,16 +423,17 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
   prediction out;
-  int status = with_memory(s, [&] {
+  int status = with_memory(s, message, [&] {
     return open_prediction<Real>(s, k, kernel.order, first, count, probability != nullptr, &out, message);
   });
   if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, out.coefficients.address(), message);
   if (status == WB_OK) status = wb::begin_missing_evaluation(s, parameters, message);
-  for (int64_t leaf = first / WB_LEAF_ROWS; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += out.chunk) {
-    const int64_t start = leaf * WB_LEAF_ROWS, leaves = smaller(out.chunk, s->leaves - leaf);
+  for (int64_t leaf = first / WB_LEAF_ROWS, leaves; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += leaves) {
+    const int64_t start = leaf * WB_LEAF_ROWS;
+    leaves = leaves_at_once(s, leaf, out.chunk, 1);
     const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
     const Real *x;
-    status = find_rows<Real>(s, leaf, leaves, out.x, &x, message);
+    status = find_rows<Real>(s, leaf, leaves, &out.x, &x, message);
     for (int64_t row = larger(first, start); row < end && status == WB_OK; row += out.pass) {
       const int64_t rows = smaller(out.pass, end - row), at = row - first;
       wb::launch_shape shape;
@@ -543,8 +464,10 @@ int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message 
   const size_t p = static_cast<size_t>(data->columns);
   int status = s->stream.create(message);
   if (status == WB_OK) status = s->side.create_urgent(message);
+  if (status == WB_OK) status = s->copies.create_apart(message);
   if (status == WB_OK) status = s->drawn.create(false, message);
-  for (int i = 0; i < 2 && status == WB_OK; i++) status = s->copied[i].create(false, message);
+  for (wb::event *some : {s->copied, s->arrived, s->read})
+    for (int i = 0; i < 2 && status == WB_OK; i++) status = some[i].create(false, message);
   if (status == WB_OK) status = s->units.allocate(2 * p, "units of the columns", message);
   if (status == WB_OK)
     status = wb::status_of(cudaMemcpy(s->units.data(), data->center, p * sizeof(double), cudaMemcpyHostToDevice),
@@ -554,8 +477,7 @@ int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message 
                            "sending units to the device", message);
   if (status == WB_OK) status = wb::open_samples(s, message);
   if (status == WB_OK) status = wb::open_missing(s, message);
-  if (status != WB_OK) return status;
-  return data->precision == WB_SINGLE ? settle_rows<float>(s, message) : settle_rows<double>(s, message);
+  return status == WB_OK ? wb::settle_rows(s, message) : status;
 }
 
 } // namespace
@@ -590,6 +512,7 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->piece = part->piece;
   s->device = part->device;
   s->memory_limit = run->memory_limit;
+  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) * (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
   status = open_session(s, data, message);
   if (status == WB_OK)
@@ -599,11 +522,16 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   return status;
 }
 
-int draw_part_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
-                     wb_message *message) {
+int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   return on_device(s, message, [&] {
-    return s->data.precision == WB_SINGLE ? draw_labels<float>(s, log_weight, key, iteration, labels, message)
-                                          : draw_labels<double>(s, log_weight, key, iteration, labels, message);
+    return s->data.precision == WB_SINGLE ? begin_labels<float>(s, log_weight, message) : begin_labels<double>(s, log_weight, message);
+  });
+}
+
+int draw_part_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf, wb_message *message) {
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE ? draw_labels<float>(s, key, iteration, labels, leaf, message)
+                                          : draw_labels<double>(s, key, iteration, labels, leaf, message);
   });
 }
 
@@ -628,12 +556,20 @@ int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uin
 }
 
 int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
-                      int known, uint64_t key, uint32_t iteration, uint32_t step, wb_message *message) {
+                      wb_message *message) {
   const int status = labels_missing(s, message);
   if (status != WB_OK) return status;
   return on_device(s, message, [&] {
-    return s->data.precision == WB_SINGLE ? begin_halves<float>(s, pairs, halves, anchors, known, key, iteration, step, message)
-                                          : begin_halves<double>(s, pairs, halves, anchors, known, key, iteration, step, message);
+    return s->data.precision == WB_SINGLE ? begin_halves<float>(s, pairs, halves, anchors, message)
+                                          : begin_halves<double>(s, pairs, halves, anchors, message);
+  });
+}
+
+int draw_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                     int64_t *leaf, wb_message *message) {
+  return on_device(s, message, [&] {
+    return s->data.precision == WB_SINGLE ? draw_halves<float>(s, pairs, known, key, iteration, step, leaf, message)
+                                          : draw_halves<double>(s, pairs, known, key, iteration, step, leaf, message);
   });
 }
 
@@ -653,6 +589,12 @@ int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *paramete
     return s->data.precision == WB_SINGLE ? weigh_rows<float>(s, parameters, statistics, log_likelihood, message)
                                           : weigh_rows<double>(s, parameters, statistics, log_likelihood, message);
   });
+}
+
+void wait_for_copies(wb_mixture_session *s) {
+  wb_message ignored;
+  device_scope scope;
+  if (scope.enter(s->device, &ignored) == WB_OK) (void)cudaStreamSynchronize(s->copies.get());
 }
 
 void close_part(wb_mixture_session *s) {

@@ -306,7 +306,7 @@ int wb_cuda_mixture_set_components(wb_mixture_session *session, int32_t componen
   return wb::on_device(session, message, [&] {
     int status = wb::check_components(components, message);
     if (status == WB_OK && session->room.count != components)
-      status = wb::with_memory(session, [&] { return wb::open_room(session, components, message); });
+      status = wb::with_memory(session, message, [&] { return wb::open_room(session, components, message); });
     return status == WB_OK ? wb::set_statistics(session, 0, components, statistics, message) : status;
   });
 }

@@ -12,6 +12,7 @@
 #include "core/mixture_half.h"
 #include "cuda/mixture_missing.cuh"
 #include "cuda/mixture_session.cuh"
+#include "cuda/mixture_stream.cuh"
 
 namespace {
 
@@ -50,6 +51,26 @@ int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   return WB_OK;
 }
 
+/* Calls work(part, &leaf) for each part in turn until all of its leaves are done: a device's queue takes some thousand kernels,
+ * and another device would wait as long as it is full. */
+template <typename Work>
+int for_chunks(wb_mixture_session *session, wb_message *message, Work work) {
+  int64_t leaf[WB_MOST_DEVICES] = {};
+  int status = WB_OK;
+  for (bool more = true; more && status == WB_OK;) {
+    more = false;
+    int64_t *next = leaf;
+    status = for_parts(session, message, [&](wb_mixture_session *s) {
+      int64_t *const mine = next++;
+      if (*mine == s->leaves) return static_cast<int>(WB_OK);
+      const int here = work(s, mine);
+      more = more || *mine < s->leaves;
+      return here;
+    });
+  }
+  return status;
+}
+
 /* Adds the nodes of one level of the tree pairwise until one is left, the first. */
 void add_nodes(double **node, int64_t count, size_t size) {
   for (; count > 1; count = (count + 1) / 2)
@@ -74,6 +95,7 @@ double *combine(const wb_mixture_session *session, size_t size, double *const *s
 }
 
 void mixture_close(wb_mixture_session *session) {
+  for (wb_mixture_session *s = session; s != nullptr; s = s->next) wb::wait_for_copies(s);
   while (session != nullptr) {
     wb_mixture_session *const next = session->next;
     wb::close_part(session);
@@ -127,8 +149,12 @@ int draw_components(wb_mixture_session *session, const wb_mixture_law *law, cons
 
 int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
                 wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb::draw_part_labels(s, log_weight, key, iteration, labels == nullptr ? nullptr : labels + s->first_row, message);
+  int status = wb::prepare_rows(session, message);
+  if (status == WB_OK)
+    status = for_parts(session, message, [&](wb_mixture_session *s) { return wb::begin_part_labels(s, log_weight, message); });
+  if (status != WB_OK) return status;
+  return for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf) {
+    return wb::draw_part_labels(s, key, iteration, labels == nullptr ? nullptr : labels + s->first_row, leaf, message);
   });
 }
 
@@ -201,8 +227,12 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
   int64_t units[WB_MIXTURE_MOST_PAIRS] = {};
   double *sums[WB_MOST_DEVICES], **next = sums;
   int status = for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb::begin_part_halves(s, pairs, halves, anchors, known, key, iteration, step, message);
+    return wb::begin_part_halves(s, pairs, halves, anchors, message);
   });
+  if (status == WB_OK)
+    status = for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf) {
+      return wb::draw_part_halves(s, pairs, known, key, iteration, step, leaf, message);
+    });
   if (status == WB_OK)
     status = for_parts(session, message, [&](wb_mixture_session *s) {
       wb::part_pairs found;
@@ -233,7 +263,10 @@ int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameter
 
 int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
                wb_message *message) {
-  if (session->next == nullptr) return wb::weigh_part_rows(session, parameters, statistics, log_likelihood, message);
+  if (session->next == nullptr) {
+    const int status = wb::prepare_rows(session, message);
+    return status == WB_OK ? wb::weigh_part_rows(session, parameters, statistics, log_likelihood, message) : status;
+  }
   std::snprintf(message->text, sizeof message->text, "Bayesian EM takes one graphics card");
   return WB_ERROR_INPUT;
 }

@@ -17,6 +17,8 @@ constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
 /* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
  * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
 constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
+/* Levels of the tree inside a group of leaves whose sums are added together. */
+constexpr int GROUP_LEVELS = 6;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 
@@ -34,11 +36,37 @@ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
+/* Device memory through which rows travel that do not stay on the device: while work is done on one chunk, the next
+ * arrives. See mixture_stream.cu. */
+struct mixture_transit {
+  bool packed = false;         /* whether leaves arrive, or columns of which `leaves` are made */
+  device_bytes arriving[2], leaves;
+  int64_t first[2] = {-1, -1}; /* the first leaf that has been sent to each; -1: none */
+  int last = 1;                /* where the chunk that was found last arrived */
+  int reading = -1;            /* the same while work on it may still be given to the stream; -1: none is */
+
+  void release() {
+    for (int i = 0; i < 2; i++) {
+      arriving[i].release();
+      first[i] = -1;
+    }
+    leaves.release();
+    last = 1;
+    reading = -1;
+  }
+  uint64_t bytes() const { return arriving[0].bytes() + arriving[1].bytes() + leaves.bytes(); }
+};
+
+/* Where rows come from that travel: the caller's matrix, through page-locked buffers; the same, which is
+ * page-locked itself; or a page-locked copy in leaves. */
+enum class mixture_source { staged, locked, packed };
+
 /* Device memory of a pass over the rows that weighs them, which is kept from step to step. */
 struct mixture_weighing {
   int32_t components = 0; /* how many there is room for */
   int64_t chunk = 0, group = 0; /* as below */
-  device_bytes coefficients, x;
+  device_bytes coefficients;
+  mixture_transit x;
   device_array<int32_t> labels;
   device_array<double> log_sums, probability, nodes, root;
 
@@ -63,7 +91,7 @@ struct mixture_workspace {
   int64_t chunk = 0; /* leaves drawn at a time */
   int64_t group = 0; /* leaves summed at a time, a power of two */
   device_bytes coefficients;
-  device_bytes x; /* the chunk's rows, unless all stay on the device */
+  mixture_transit x; /* rows, unless all stay on the device */
   device_array<int32_t> labels;
   device_bytes log_sums;
   device_array<double> nodes; /* the group's leaves, the waiting nodes */
@@ -157,15 +185,23 @@ struct wb_mixture_session {
   wb::event drawn; /* the components */
   wb::device_array<double> units; /* centers, then inverse scales */
   wb::device_array<int32_t> sample; /* rows, if they are of several samples */
-  wb::device_bytes x;             /* all leaves, if they stay on the device */
-  bool resident = false;
-  /* Rows are sent to the device through two buffers: one is filled while the other is
-   * being copied. */
+  wb::device_bytes x; /* the leaves that stay on the device */
+  int64_t kept = 0;   /* how many these are: the first ones, or all */
+  /* The others travel: see mixture_stream.cu. */
+  wb::stream copies;
+  wb::event arrived[2], read[2]; /* a chunk has arrived in a buffer; it has been read there */
+  wb::mixture_source source = wb::mixture_source::staged;
+  bool unlockable = false; /* the caller's matrix */
+  bool held_back = false;  /* rows had to leave the device after the session was opened */
+  uint64_t host_memory = 0; /* the most bytes of a copy */
+  wb::pinned_bytes packed_rows;
+  int64_t first_packed = 0; /* the first leaf in the copy */
+  wb::locked_bytes matrix;  /* of the first part, for all */
+  /* Page-locked buffers: one is filled while the other is being copied. */
   int64_t stage = 0; /* leaves of a buffer */
   int turn = 0;
   wb::pinned_array<double> pinned[2];
   wb::event copied[2];
-  wb::device_array<double> raw;
   wb::pinned_bytes packed; /* coefficients of a prediction */
   wb::pinned_bytes pairs;  /* as on the device */
   wb::mixture_workspace work;
@@ -176,7 +212,8 @@ struct wb_mixture_session {
   /* Bytes of a leaf, raw and scaled. */
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + raw.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
+  bool resident() const { return kept == leaves; }
+  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
   int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
   /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {
@@ -201,15 +238,18 @@ inline int check_components(int32_t components, wb_message *message) {
   return WB_ERROR_INPUT;
 }
 
-/* Calls `prepare`; if memory is lacking, takes the rows off the device and tries again. */
+/* Frees working memory and leaves half as many rows on the device. In mixture_stream.cu. */
+int keep_fewer(wb_mixture_session *s, wb_message *message);
+
+/* Calls `prepare`; as long as memory is lacking, takes rows off the device and tries again. */
 template <typename Prepare>
-int with_memory(wb_mixture_session *s, Prepare prepare) {
-  const int status = prepare();
-  if (status != WB_ERROR_MEMORY || !s->resident) return status;
-  s->work.release();
-  s->x.release();
-  s->resident = false;
-  return prepare();
+int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
+  int status = prepare();
+  while (status == WB_ERROR_MEMORY && s->kept > 0) {
+    status = keep_fewer(s, message);
+    if (status == WB_OK) status = prepare();
+  }
+  return status;
 }
 
 /* After a failure: waits for what the call has started, because the memory that it uses
@@ -218,6 +258,7 @@ inline int settled(wb_mixture_session *s, int status) {
   if (status != WB_OK) {
     (void)cudaStreamSynchronize(s->stream.get());
     (void)cudaStreamSynchronize(s->side.get());
+    (void)cudaStreamSynchronize(s->copies.get());
     (void)cudaGetLastError();
   }
   return status;
@@ -250,14 +291,17 @@ struct part_pairs {
 };
 
 /* In mixture.cu, for one part of a session. What begins does not wait; its labels are
- * there, and its sums, when the part has been waited for. */
+ * there, and its sums, when the part has been waited for. A pass over the rows goes on with a chunk from leaf *leaf on,
+ * which is moved to the next one: several parts take turns, so that all devices have work. */
 int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
               wb_message *message);
-int draw_part_labels(wb_mixture_session *s, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
-                     wb_message *message);
+int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message);
+int draw_part_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf, wb_message *message);
 int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, wb_message *message);
 int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
-                      int known, uint64_t key, uint32_t iteration, uint32_t step, wb_message *message);
+                      wb_message *message);
+int draw_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                     int64_t *leaf, wb_message *message);
 int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out, wb_message *message);
 /* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
@@ -265,6 +309,8 @@ int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters
 /* Of a part that has all rows of the session. */
 int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
                     wb_message *message);
+/* Rows may still be on their way for a pass to come. To be called for all parts before one is closed. */
+void wait_for_copies(wb_mixture_session *s);
 void close_part(wb_mixture_session *s);
 
 /* In mixture_components.cu. The sums of all rows: statistics of all components, then the log likelihood. */

@@ -1,5 +1,4 @@
-/* What happens to rows before and after their components are drawn: they are scaled on
- * their way to the device, the sufficient statistics of each leaf of rows are added in
+/* What happens to rows after their components are drawn: the sufficient statistics of each leaf of rows are added in
  * the order of the rows, and those of the leaves by a binary tree. The twins on the
  * processor are in cpu/mixture_sums.c and numeric/reduction_tree.h. There are no atomic
  * additions: every number is added by one thread, in an order that does not depend on
@@ -9,35 +8,12 @@
 #define WB_CUDA_MIXTURE_SUMS_CUH
 
 #include "core/elementary.h"
-#include "core/scaled_value.h"
 #include "core/unroll.h"
 #include "cuda/mixture_kernels.cuh"
 
 namespace wb {
 
-constexpr int LOAD_THREADS = 256, SORT_THREADS = 256, SUM_THREADS = 128, TREE_THREADS = 256;
-
-__device__ __forceinline__ void narrow_into(double *to, double scaled) {
-  *to = scaled;
-}
-__device__ __forceinline__ void narrow_into(float *to, double scaled) {
-  *to = wb_scaled_valuef(scaled);
-}
-
-/* Scales raw values (rows x columns, column-major) into leaves; rows past the end
- * of the last leaf are zero. Grid: leaves x WB_LEAF_ROWS / LOAD_THREADS blocks by
- * columns; 18 registers; reads 8 bytes and writes one Real a value. */
-template <typename Real>
-__global__ void __launch_bounds__(LOAD_THREADS)
-    mixture_load(const double *raw, int64_t rows, const double *center, const double *inverse_scale, Real *x) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * LOAD_THREADS + threadIdx.x;
-  const int64_t c = blockIdx.y, p = gridDim.y;
-  Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
-  if (row < rows)
-    narrow_into(to, wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
-  else
-    *to = 0;
-}
+constexpr int SORT_THREADS = 256, SUM_THREADS = 128, TREE_THREADS = 256;
 
 /* Turns the labels of each leaf into sorted keys, in place: a bitonic network
  * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
@@ -239,9 +215,6 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
     started = labels[count - 1];
   }
 }
-
-/* Levels of the tree inside a group of leaves. */
-constexpr int GROUP_LEVELS = 6;
 
 /* Sums the nodes of a group of at most 2^GROUP_LEVELS leaves and combines the
  * result, the group with number `index`, with those of the groups before it. After the

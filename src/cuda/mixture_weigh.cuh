@@ -138,20 +138,18 @@ int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_messa
   s->work.release();
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  const int64_t stage = stage_leaves(s, left / 4);
   const uint64_t coefficients = coefficient_bytes<Real>(components, order);
   const size_t node = node_size(s, components);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components))) +
-                        (s->resident ? 0 : s->leaf());
+                        wb::transit_leaf(s);
   if (status == WB_OK)
-    status = plan_leaves(s, components, leaf, CHUNK_BYTES, coefficients + static_cast<size_t>(s->pieces()) * node * sizeof(double) + stage_to_open(s, stage), left,
+    status = plan_leaves(s, components, leaf, CHUNK_BYTES, coefficients + static_cast<size_t>(s->pieces()) * node * sizeof(double), left,
                          &w.chunk, &w.group, message);
-  if (status == WB_OK && !s->resident) status = open_stage(s, stage, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
   status = w.coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK && !s->resident) status = w.x.allocate(s->leaf() * static_cast<size_t>(w.chunk), "a chunk of rows", message);
+  if (status == WB_OK) status = wb::open_transit(s, w.chunk, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
   if (status == WB_OK) status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
@@ -201,13 +199,14 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
                wb_message *message) {
   const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
-  int status = with_memory(s, [&] { return open_weighing<Real>(s, k, kernel.order, message); });
+  int status = with_memory(s, message, [&] { return open_weighing<Real>(s, k, kernel.order, message); });
   wb::mixture_weighing &w = s->work.weighing;
   if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, w.coefficients.address(), message);
-  for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
-    const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
+  for (int64_t first = 0, count; first < s->leaves && status == WB_OK; first += count) {
+    count = leaves_at_once(s, first, w.chunk, w.group);
+    const int64_t rows = s->rows(first, count);
     const Real *x;
-    status = find_rows<Real>(s, first, count, w.x, &x, message);
+    status = find_rows<Real>(s, first, count, &w.x, &x, message);
     if (status != WB_OK) break;
     wb::launch_shape shape;
     shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
@@ -218,6 +217,7 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
                         w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS);
     if (status == WB_OK) status = add_leaves<Real>(s, x, first, count, k, message);
   }
+  if (status == WB_OK) status = wb::send_ahead(s, w.chunk, w.group, &w.x, message);
   const size_t values = node_size(s, k) - 1;
   if (status == WB_OK && s->piece > 0) {
     s->nodes = s->mail.data();

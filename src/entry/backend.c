@@ -125,3 +125,18 @@ SEXP wb_entry_backend_read_rate(SEXP run) {
   const int status = backend->read_rate(&where, &rate, &message);
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }
+
+/* Bytes per second from the host to the device of a run. */
+SEXP wb_entry_backend_bus_rate(SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate = 0;
+  wb_run_from_list(run, &where, &backend);
+  if (!backend->bus_rate) {
+    wb_message_write(&message, "the backend \"%s\" has no bus to a graphics card", backend->name);
+    return wb_failure(WB_ERROR_BACKEND, &message);
+  }
+  const int status = backend->bus_rate(&where, &rate, &message);
+  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
+}

@@ -278,6 +278,15 @@ static void test_streams() {
   CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK(cudaMemsetAsync(device, 1, 8, two) == cudaSuccess && cudaStreamSynchronize(two) == cudaSuccess);
   CHECK(pinned[0] == 0 && pinned[1] == 0);
+  /* Copies come early, but not before what they must follow. */
+  setenv("WB_EMULATOR_DEFER", "kernels", 1);
+  CHECK(cudaMemcpy(device, second, size, cudaMemcpyHostToDevice) == cudaSuccess);
+  for (int waits = 0; waits < 2; waits++) {
+    CHECK(cudaMemsetAsync(device, 0, 8, one) == cudaSuccess && cudaEventRecord(event, one) == cudaSuccess);
+    if (waits) CHECK(cudaStreamWaitEvent(two, event) == cudaSuccess);
+    CHECK(cudaMemcpyAsync(device, first, size, cudaMemcpyHostToDevice, two) == cudaSuccess);
+    CHECK(cudaMemcpy(pinned, device, size, cudaMemcpyDeviceToHost) == cudaSuccess && pinned[0] == (waits ? 8 : 0));
+  }
   unsetenv("WB_EMULATOR_DEFER");
   CHECK(cudaHostUnregister(first) == cudaSuccess && cudaHostUnregister(first) == cudaErrorHostMemoryNotRegistered);
   CHECK(cudaEventDestroy(event) == cudaSuccess && cudaStreamDestroy(one) == cudaSuccess && cudaStreamDestroy(two) == cudaSuccess);

@@ -161,7 +161,7 @@ static void submit(Copy copy, cudaStream_t stream) {
   } else {
     queue_submit(stream, [copy] { copy.run(); });
   }
-  if (!is_locked(copy.to)) queue_finish(queue_last());
+  if (!is_locked(copy.to) || queue_defers_kernels()) queue_finish(queue_last());
 }
 
 static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, cudaStream_t stream) {

@@ -6,6 +6,7 @@
 #include "queue.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <deque>
 #include <map>
@@ -31,6 +32,11 @@ static std::deque<Work> &queue(void) {
 static Ticket given;
 
 bool queue_defers(void) { return getenv("WB_EMULATOR_DEFER") != NULL; }
+
+bool queue_defers_kernels(void) {
+  const char *const value = getenv("WB_EMULATOR_DEFER");
+  return value != NULL && strcmp(value, "kernels") == 0;
+}
 
 static bool is_default(cudaStream_t stream) { return stream == NULL || stream == cudaStreamLegacy; }
 

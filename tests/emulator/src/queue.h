@@ -16,6 +16,8 @@ typedef uint64_t Ticket;
 static const Ticket ALL_WORK = UINT64_MAX;
 
 bool queue_defers(void);
+/* With "kernels" in WB_EMULATOR_DEFER: copies are done as early as CUDA allows, what they need not follow as late. */
+bool queue_defers_kernels(void);
 /* `after`: the last work before an event that the stream is made to wait for. */
 void queue_submit(cudaStream_t stream, std::function<void(void)> work, Ticket after = 0);
 /* What a wait for the stream, or for all that was given so far, has to finish. */
