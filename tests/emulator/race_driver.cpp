@@ -163,6 +163,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   wb_run run = {};
   run.threads = 1;
   run.memory_limit = c.memory_limit;
+  run.host_memory = c.samples > 0 ? 0 : 1 << 30;
   wb_message message = {};
   wb_mixture_session *session = nullptr;
   if (!succeeded(backend->mixture->open(&data, &run, &session, &message), message, "mixture_open")) return false;
@@ -592,8 +593,8 @@ void mixtures(const wb_backend *backend) {
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0, 0},
       /* Memory for a part of the rows only: chunks. */
-      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 300000, 0},
-      {5 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 160000, 0},
+      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 360000, 0},
+      {9 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 225000, 0},
       {3 * WB_LEAF_ROWS - 1, 2, 3, WB_DOUBLE, 200000, 0},
       {WB_LEAF_ROWS + 77, 2, 18, WB_DOUBLE, 0, 3},
       {2 * WB_LEAF_ROWS + 9, 5, 17, WB_SINGLE, 300000, 5},

@@ -1,25 +1,6 @@
 # Several graphics cards share the rows of a mixture: to the last bit what one of them, or the
 # processor, computes.
 
-# Runs `code` where there are `count` devices: the emulator plays as many as it is told.
-with_devices <- function(count, code) {
-  skip_if(!warp_info()$cuda$available, "no CUDA")
-  state <- warpbayes:::backend_state
-  dll <- Find(function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), normalizePath(warp_info()$cuda$plugin)), getLoadedDLLs())
-  if (is.null(dll) || !is.loaded("wb_emulator_devices", dll[["name"]])) {
-    skip_if(nrow(warp_info()$cuda$devices) < count, "too few graphics cards")
-    return(code)
-  }
-  ask_again <- function(count) {
-    emulator()$devices(count)
-    rm(list = ls(state), envir = state)
-    warp_info()
-  }
-  on.exit(ask_again(1))
-  ask_again(count)
-  force(code)
-}
-
 fit_of <- function(x, ..., devices = NULL, backend = "cuda") {
   dp_mixture(x, components = 5, iter = 6, warmup = 2, thin = 2, keep = c("weights", "means", "covariances", "labels"),
     chains = 2, seed = 3, threads = 2, devices = devices, backend = backend, progress = FALSE, ...)

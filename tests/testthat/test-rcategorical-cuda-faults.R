@@ -13,7 +13,8 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
     sparse = function(backend) rcategorical(sparse, 3, seed = 1, threads = 2, backend = backend),
     trees = function(backend) warpbayes:::measure_categorical(x, way = "butterfly", backend = backend, threads = 2)$index,
     pass = function(backend) warpbayes:::measure_categorical(x, lanes = 4, backend = backend, threads = 2)$index,
-    read = function(backend) warpbayes:::measure_read_rate(2, backend) > 0
+    read = function(backend) warpbayes:::measure_read_rate(2, backend) > 0,
+    bus = function(backend) backend == "cpu" || warpbayes:::measure_bus_rate(backend) > 0
   )
   errors <- c(memory = 2, kernel = 719)
   words <- c(memory = "out of memory", kernel = "unspecified launch failure")

@@ -1,0 +1,174 @@
+# Rows that do not fit on a graphics card: some stay there, the others travel in every pass, in each of the
+# ways in which they can get there, and the result is that of the processor, to the last bit.
+
+stream_rows <- clustered(2048 * 9 - 5, 2, 8)
+
+# Room for some of the leaves, with chunks of one leaf or a few, and for none.
+stream_limits <- list(double = c(2.6e5, 3.2e5, 2.1e5), single = c(2.1e5, 2.3e5, 1.9e5))
+
+# How rows travel: from a copy in single precision, from the matrix page-locked as it is, or through buffers.
+stream_ways <- list(double = c("locked", "staged"), single = c("packed", "locked", "staged"))
+
+# A session on the card within `limit`, or without one: three sweeps, the second and third with moves, and predictions.
+# `pinned` is how much page-locked memory of the host is in use after the first.
+stream_session <- function(backend, precision = "double", limit = 0, way = "locked", x = stream_rows, devices = NULL, moves = TRUE, cuda = NULL) {
+  p <- ncol(x)
+  k <- 6
+  with_options(list(warpbayes.device_memory = limit), {
+    run <- resolve_run(backend, 2)
+    run$host_memory <- if (way == "packed") 1e9 else 0
+    if (!is.null(devices)) {
+      run <- share_run(run, devices, 0)
+    }
+    if (way == "staged") {
+      Sys.setenv(WB_EMULATOR_UNLOCKABLE = "1")
+      on.exit(Sys.unsetenv("WB_EMULATOR_UNLOCKABLE"))
+    }
+    session <- native(C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), moves, run)
+    on.exit(.Call(C_mixture_close, session), add = TRUE)
+    key <- .Call(C_chain_key, 3, 1L)
+    prior <- sampler_prior(p)
+    sweep <- function(statistics, iteration, moves) {
+      run_sweeps(session, prior, statistics, 2, key, p, iteration, sweeps = 2L, moves = moves)
+    }
+    one <- sweep(numeric(k * statistics_size(p)), 1, FALSE)
+    pinned <- if (!is.null(cuda)) cuda$usage()[["pinned"]]
+    two <- sweep(one$statistics, 3, moves)
+    evaluated <- native(
+      C_mixture_evaluate, session, rep(1 / k, k), x[1:6 * 9, ], array(diag(p), c(p, p, k)), numeric(p), rep(1, p),
+      3000, nrow(x) - 5000, c(TRUE, TRUE, TRUE)
+    )
+    list(result = list(one, two, sweep(two$statistics, 5, FALSE), evaluated), pinned = pinned)
+  })
+}
+
+same_result <- function(one, other, label) {
+  for (part in seq_along(other$result)) {
+    for (name in names(other$result[[part]])) {
+      expect_identical(one$result[[part]][[name]], other$result[[part]][[name]], label = paste(label, part, name))
+    }
+  }
+}
+
+test_that("rows that travel give the result of rows that stay, in each way", {
+  skip_without_cuda()
+  for (precision in c("double", "single")) {
+    whole <- stream_session("cpu", precision)
+    limits <- stream_limits[[precision]]
+    for (way in stream_ways[[precision]]) {
+      for (limit in if (way == "locked" && !sanitized()) limits else limits[[1L]]) {
+        same_result(stream_session("cuda", precision, limit, way), whole, paste(precision, limit, way))
+      }
+    }
+  }
+})
+
+test_that("rows travel from a copy in single precision, and from the matrix in double", {
+  cuda <- emulator()
+  bytes <- 8 * length(stream_rows)
+  pinned <- function(precision, limit, way) stream_session("cuda", precision, limit, way, moves = FALSE, cuda = cuda)$pinned
+  without <- pinned("double", 0, "locked")
+  # The copy begins with the first of 64 leaves; the last leaf is padded.
+  expect_identical(pinned("single", 2.1e5, "packed") - pinned("single", 0, "packed"), 9 * 2048 * 2 * 4)
+  expect_identical(pinned("double", 2.6e5, "packed") - without, bytes)
+  expect_identical(pinned("single", 2.1e5, "locked") - pinned("single", 0, "locked"), bytes)
+  # Two buffers of all leaves: these are fewer than 16 MB.
+  expect_identical(pinned("double", 2.6e5, "staged") - without, 2 * 9 * 2048 * 2 * 8)
+  expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
+})
+
+test_that("copies and kernels wait for each other", {
+  cuda <- emulator()
+  old <- Sys.getenv("WB_EMULATOR_DEFER", NA)
+  on.exit(if (is.na(old)) Sys.unsetenv("WB_EMULATOR_DEFER") else Sys.setenv(WB_EMULATOR_DEFER = old))
+  for (precision in c("double", "single")) {
+    whole <- stream_session("cpu", precision)
+    # As late as events allow, and copies as early.
+    for (defer in c("1", "kernels")) {
+      Sys.setenv(WB_EMULATOR_DEFER = defer)
+      for (way in stream_ways[[precision]]) {
+        same_result(stream_session("cuda", precision, stream_limits[[precision]][[1L]], way), whole, paste(precision, defer, way))
+      }
+    }
+  }
+})
+
+test_that("several cards send their own rows", {
+  for (precision in c("double", "single")) {
+    whole <- stream_session("cpu", precision)
+    # Each card has half of the rows, which fit in single precision beside all but the copy's chunks.
+    limit <- c(double = 1.9e5, single = 1.4e5)[[precision]]
+    with_devices(2, for (way in if (precision == "double") stream_ways$double else "packed") {
+      same_result(stream_session("cuda", precision, limit, way, devices = 0:1), whole, paste("two cards", precision, way))
+    })
+  }
+})
+
+test_that("samples of rows travel, and whole fits that travel are those that stay", {
+  skip_without_cuda()
+  skip_on_sanitized_emulator()
+  fit <- function(backend, precision, limit = 0, ...) {
+    with_options(list(warpbayes.device_memory = limit), dp_mixture(stream_rows, 5, iter = 4, warmup = 2, seed = 2, chains = 2, threads = 2,
+      keep = c("weights", "labels"), backend = backend, precision = precision, progress = FALSE, ...))
+  }
+  for (precision in c("double", "single")) {
+    whole <- fit("cpu", precision)
+    part <- fit("cuda", precision, stream_limits[[precision]][[1L]])
+    expect_identical(part$draws, whole$draws)
+    expect_identical(part$log_likelihood, whole$log_likelihood)
+  }
+  sample <- rep_len(c("a", "b", "b"), nrow(stream_rows))
+  together <- fit("cuda", "single", 3e5, sample = sample)
+  expect_identical(together$draws, fit("cpu", "single", sample = sample)$draws)
+})
+
+test_that("predictions of rows with missing values travel", {
+  skip_without_cuda()
+  x <- stream_rows
+  x[seq(1, nrow(x), by = 7), 2] <- NA
+  ask <- function(backend, limit) {
+    with_options(list(warpbayes.device_memory = limit), {
+      session <- native(C_mixture_open, x, numeric(2), rep(1, 2), 0L, FALSE, resolve_run(backend, 2))
+      on.exit(.Call(C_mixture_close, session))
+      native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), array(diag(2), c(2, 2, 2)), numeric(2), rep(1, 2),
+        0, nrow(x), c(TRUE, TRUE, TRUE))
+    })
+  }
+  expect_identical(ask("cuda", 2.6e5), ask("cpu", 0))
+})
+
+test_that("a failure of any CUDA call while rows travel is an error that leaves nothing behind", {
+  cuda <- emulator()
+  x <- stream_rows[seq_len(2048 * 5 - 3), ]
+  limits <- c(packed = 1.2e5, locked = 1.7e5, staged = 1.7e5)
+  for (way in stream_ways$single) {
+    precision <- if (way == "packed") "single" else "double"
+    run <- function() tryCatch(stream_session("cuda", precision, limits[[way]], way, x, moves = FALSE), warpbayes_error = identity)
+    quietly({
+      before <- cuda$calls()
+      expected <- run()
+      expect_false(inherits(expected, "error"))
+      calls <- cuda$calls() - before
+      failures <- 0
+      for (at in unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 10 else 40))))) {
+        # Out of memory; a failed kernel, after which no call works.
+        for (error in if (at %% 3 == 0) 719 else 2) {
+          cuda$fail(at, error)
+          result <- run()
+          usage <- cuda$usage()
+          cuda$reset()
+          where <- sprintf("error %d at call %d of %d, %s", error, at, calls, way)
+          expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
+          if (inherits(result, "error")) {
+            failures <- failures + 1
+            expect_s3_class(result, if (error == 2) "warpbayes_error_memory" else "warpbayes_error_device")
+          } else {
+            # What closes a session fails unheard, and rows find other ways.
+            expect_identical(result$result, expected$result, label = where)
+          }
+        }
+      }
+      expect_gt(failures, 5)
+    })
+  }
+})
