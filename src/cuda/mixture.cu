@@ -156,7 +156,7 @@ int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_mess
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS, node = node_size(s, components);
   status = w.coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = wb::open_transit(s, w.chunk, &w.x, message);
+  if (status == WB_OK) status = wb::open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows * sizeof(Real), "log densities", message);
   if (status == WB_OK)
@@ -235,10 +235,10 @@ int draw_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t
   wb::mixture_workspace &w = s->work;
   const int32_t k = s->room.count;
   const Real *const share = s->data.sample == nullptr ? nullptr : reinterpret_cast<const Real *>(s->room.share);
-  const int64_t first = *leaf, count = leaves_at_once(s, first, w.chunk, w.group), rows = s->rows(first, count);
+  const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x), rows = s->rows(first, count);
   int32_t *const drawn = s->data.keep_labels ? w.keys.data() + first * WB_LEAF_ROWS : w.labels.data();
   const Real *x;
-  int status = find_rows<Real>(s, first, count, &w.x, &x, message);
+  int status = find_rows<Real>(s, first, &w.x, &x, message);
   if (status != WB_OK) return status;
   wb::launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * draw.rows)));
@@ -259,7 +259,7 @@ int draw_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t
   if (status == WB_OK) status = sum_leaves<Real>(s, x, first, count, drawn, k, s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
   if (status == WB_OK) status = wb::count_samples(s, drawn, first, count, message);
   *leaf = first + count;
-  return status == WB_OK && *leaf == s->leaves ? wb::send_ahead(s, w.chunk, w.group, &w.x, message) : status;
+  return status == WB_OK && *leaf == s->leaves ? wb::send_ahead(s, &w.x, message) : status;
 }
 
 /* Pairs of components ----------------------------------------------------------- */
@@ -339,9 +339,9 @@ int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known,
   const pair_memory at = place_pairs<Real>(s, pairs->components);
   const wb::mixture_halving halving = {device_pairing(s, at, pairs->components), pair_device<int64_t>(s, at.anchors), known, key,
                                        iteration, step};
-  const int64_t first = *leaf, count = leaves_at_once(s, first, w.chunk, w.group);
+  const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x);
   const Real *x;
-  int status = find_rows<Real>(s, first, count, &w.x, &x, message);
+  int status = find_rows<Real>(s, first, &w.x, &x, message);
   if (status != WB_OK) return status;
   wb::launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(count * (WB_LEAF_ROWS / wb::PAIR_THREADS)));
@@ -354,7 +354,7 @@ int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known,
     status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums), message);
   *leaf = first + count;
   if (status != WB_OK || *leaf < s->leaves) return status;
-  status = wb::send_ahead(s, w.chunk, w.group, &w.x, message);
+  status = wb::send_ahead(s, &w.x, message);
   const size_t end = at.sums + static_cast<size_t>(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
   return status == WB_OK ? copy_pairs(s, at.words, end, cudaMemcpyDeviceToHost, message) : status;
 }
@@ -394,7 +394,7 @@ int open_prediction(wb_mixture_session *s, int32_t components, int order, int64_
   const size_t pass = static_cast<size_t>(out->pass);
   status = out->coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = wb::open_transit(s, out->chunk, &out->x, message);
+  if (status == WB_OK) status = wb::open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message);
   if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);
   if (status == WB_OK) status = out->log_sums.allocate(pass, "log densities", message);
   if (status == WB_OK && probabilities) status = out->probability.allocate(pass * static_cast<size_t>(components), "probabilities", message);
@@ -430,10 +430,10 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   if (status == WB_OK) status = wb::begin_missing_evaluation(s, parameters, message);
   for (int64_t leaf = first / WB_LEAF_ROWS, leaves; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += leaves) {
     const int64_t start = leaf * WB_LEAF_ROWS;
-    leaves = leaves_at_once(s, leaf, out.chunk, 1);
+    leaves = leaves_at_once(s, leaf, &out.x);
     const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
     const Real *x;
-    status = find_rows<Real>(s, leaf, leaves, &out.x, &x, message);
+    status = find_rows<Real>(s, leaf, &out.x, &x, message);
     for (int64_t row = larger(first, start); row < end && status == WB_OK; row += out.pass) {
       const int64_t rows = smaller(out.pass, end - row), at = row - first;
       wb::launch_shape shape;

@@ -40,6 +40,8 @@ T larger(T a, T b) {
  * arrives. See mixture_stream.cu. */
 struct mixture_transit {
   bool packed = false;         /* whether leaves arrive, or columns of which `leaves` are made */
+  int64_t chunk = 0, step = 1; /* leaves at a time; where chunks begin: at multiples of `step` */
+  int64_t end = 0;             /* the leaf after the last one of a pass */
   device_bytes arriving[2], leaves;
   int64_t first[2] = {-1, -1}; /* the first leaf that has been sent to each; -1: none */
   int last = 1;                /* where the chunk that was found last arrived */

@@ -331,8 +331,11 @@ uint64_t transit_leaf(const wb_mixture_session *s) {
   return s->resident() ? 0 : s->source == mixture_source::packed ? 2 * s->leaf() : 2 * s->raw_leaf() + s->leaf();
 }
 
-int open_transit(wb_mixture_session *s, int64_t chunk, mixture_transit *transit, wb_message *message) {
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message) {
   transit->release();
+  transit->chunk = chunk;
+  transit->step = step;
+  transit->end = end;
   if (s->resident()) return WB_OK;
   transit->packed = s->source == mixture_source::packed;
   const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - first_to_travel(s, MOST_STEP)));
@@ -343,36 +346,45 @@ int open_transit(wb_mixture_session *s, int64_t chunk, mixture_transit *transit,
   return status;
 }
 
-int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, int64_t chunk, int64_t step) {
-  const int64_t change = first_to_travel(s, step);
-  return smaller(chunk, (first < change ? change : s->leaves) - first);
+int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {
+  const int64_t change = first_to_travel(s, transit->step), end = first < change ? smaller(change, transit->end) : transit->end;
+  return smaller(transit->chunk, end - first);
 }
+
+namespace {
+
+/* Sends the leaves from `first` on, if they travel and have not been sent. Not those that a thread copies, which would keep
+ * the caller waiting. */
+int send_early(wb_mixture_session *s, int64_t first, mixture_transit *transit, int buffer, wb_message *message) {
+  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step)) return WB_OK;
+  if (transit->first[0] == first || transit->first[1] == first) return WB_OK;
+  return send(s, first, leaves_at_once(s, first, transit), transit, buffer, message);
+}
+
+} // namespace
 
 template <typename Real>
-int find_rows(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, const Real **x, wb_message *message) {
-  const int status = end_reading(s, transit, message);
+int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message) {
+  const int64_t count = leaves_at_once(s, first, transit);
+  int status = end_reading(s, transit, message);
   if (status != WB_OK) return status;
-  if (first + count <= s->kept) {
+  if (first + count <= s->kept)
     *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
-    return WB_OK;
-  }
-  return receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
+  else
+    status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
+  return status == WB_OK ? send_early(s, first + count, transit, 1 - transit->last, message) : status;
 }
 
-template int find_rows(wb_mixture_session *, int64_t, int64_t, mixture_transit *, const double **, wb_message *);
-template int find_rows(wb_mixture_session *, int64_t, int64_t, mixture_transit *, const float **, wb_message *);
+template int find_rows(wb_mixture_session *, int64_t, mixture_transit *, const double **, wb_message *);
+template int find_rows(wb_mixture_session *, int64_t, mixture_transit *, const float **, wb_message *);
 
-int send_ahead(wb_mixture_session *s, int64_t chunk, int64_t step, mixture_transit *transit, wb_message *message) {
+int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
   int status = end_reading(s, transit, message);
-  /* One thread that copies would keep the caller waiting. */
-  if (s->resident() || s->source == mixture_source::staged) return status;
-  const int64_t start = first_to_travel(s, step);
+  const int64_t start = first_to_travel(s, transit->step);
   for (int i = 0; i < 2 && status == WB_OK; i++) {
-    const int64_t first = start + i * chunk, other = start + (1 - i) * chunk;
-    if (first >= s->leaves || transit->first[0] == first || transit->first[1] == first) continue;
-    int buffer = 1 - transit->last;
-    if (transit->first[buffer] == other) buffer = 1 - buffer;
-    status = send(s, first, leaves_at_once(s, first, chunk, step), transit, buffer, message);
+    const int64_t first = start + i * transit->chunk, other = start + (1 - i) * transit->chunk;
+    const int buffer = 1 - transit->last;
+    status = send_early(s, first, transit, transit->first[buffer] == other ? 1 - buffer : buffer, message);
   }
   return status;
 }

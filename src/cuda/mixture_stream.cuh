@@ -15,20 +15,21 @@ int prepare_rows(wb_mixture_session *session, wb_message *message);
 
 /* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
 uint64_t transit_leaf(const wb_mixture_session *s);
-/* Device memory for chunks of at most `chunk` leaves. */
-int open_transit(wb_mixture_session *s, int64_t chunk, mixture_transit *transit, wb_message *message);
+/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a power of two
+ * that is no more than 64. */
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message);
 
-/* How many leaves from `first` on are computed at a time, at most `chunk`: all of them are on the device or none is
- * taken for it. Chunks begin at multiples of `step`, a power of two that is no more than 64. */
-int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, int64_t chunk, int64_t step);
+/* How many leaves from `first` on are computed at a time: all of them stay on the device, or all are treated as
+ * rows that travel. */
+int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
-/* *x: where leaves first, ..., first + count - 1 are on the device for work that is given to the session's stream
- * until the next call for the same `transit`. Sends them if they are not there. */
+/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the session's stream
+ * until the next call for the same `transit`. Sends them if they are not there, and those that come next. */
 template <typename Real>
-int find_rows(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, const Real **x, wb_message *message);
+int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message);
 
-/* At the end of a pass in chunks of `chunk` leaves: sends what the next pass begins with. */
-int send_ahead(wb_mixture_session *s, int64_t chunk, int64_t step, mixture_transit *transit, wb_message *message);
+/* At the end of a pass: sends what the next one begins with. */
+int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message);
 
 } // namespace wb
 

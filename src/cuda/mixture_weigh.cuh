@@ -149,7 +149,7 @@ int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_messa
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
   status = w.coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = wb::open_transit(s, w.chunk, &w.x, message);
+  if (status == WB_OK) status = wb::open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
   if (status == WB_OK) status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
@@ -203,10 +203,10 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
   wb::mixture_weighing &w = s->work.weighing;
   if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, w.coefficients.address(), message);
   for (int64_t first = 0, count; first < s->leaves && status == WB_OK; first += count) {
-    count = leaves_at_once(s, first, w.chunk, w.group);
+    count = leaves_at_once(s, first, &w.x);
     const int64_t rows = s->rows(first, count);
     const Real *x;
-    status = find_rows<Real>(s, first, count, &w.x, &x, message);
+    status = find_rows<Real>(s, first, &w.x, &x, message);
     if (status != WB_OK) break;
     wb::launch_shape shape;
     shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
@@ -217,7 +217,7 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
                         w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS);
     if (status == WB_OK) status = add_leaves<Real>(s, x, first, count, k, message);
   }
-  if (status == WB_OK) status = wb::send_ahead(s, w.chunk, w.group, &w.x, message);
+  if (status == WB_OK) status = wb::send_ahead(s, &w.x, message);
   const size_t values = node_size(s, k) - 1;
   if (status == WB_OK && s->piece > 0) {
     s->nodes = s->mail.data();

@@ -9,7 +9,7 @@ stream_limits <- list(double = c(2.6e5, 3.2e5, 2.1e5), single = c(2.1e5, 2.3e5, 
 # How rows travel: from a copy in single precision, from the matrix page-locked as it is, or through buffers.
 stream_ways <- list(double = c("locked", "staged"), single = c("packed", "locked", "staged"))
 
-# A session on the card within `limit`, or without one: three sweeps, the second and third with moves, and predictions.
+# A session on the card within `limit`, or without one: three sweeps, the second with moves, and predictions.
 # `pinned` is how much page-locked memory of the host is in use after the first.
 stream_session <- function(backend, precision = "double", limit = 0, way = "locked", x = stream_rows, devices = NULL, moves = TRUE, cuda = NULL) {
   p <- ncol(x)
@@ -29,16 +29,16 @@ stream_session <- function(backend, precision = "double", limit = 0, way = "lock
     key <- .Call(C_chain_key, 3, 1L)
     prior <- sampler_prior(p)
     sweep <- function(statistics, iteration, moves) {
-      run_sweeps(session, prior, statistics, 2, key, p, iteration, sweeps = 2L, moves = moves)
+      run_sweeps(session, prior, statistics, 2, key, p, iteration, moves = moves)
     }
     one <- sweep(numeric(k * statistics_size(p)), 1, FALSE)
     pinned <- if (!is.null(cuda)) cuda$usage()[["pinned"]]
-    two <- sweep(one$statistics, 3, moves)
+    two <- sweep(one$statistics, 2, moves)
     evaluated <- native(
       C_mixture_evaluate, session, rep(1 / k, k), x[1:6 * 9, ], array(diag(p), c(p, p, k)), numeric(p), rep(1, p),
       3000, nrow(x) - 5000, c(TRUE, TRUE, TRUE)
     )
-    list(result = list(one, two, sweep(two$statistics, 5, FALSE), evaluated), pinned = pinned)
+    list(result = list(one, two, sweep(two$statistics, 3, FALSE), evaluated), pinned = pinned)
   })
 }
 
