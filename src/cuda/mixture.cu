@@ -221,10 +221,11 @@ template <typename Real>
 int begin_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
   int status = with_memory(s, message, [&] { return open_workspace<Real>(s, s->room.count, draw.order, message); });
+  /* Memory may be lacking because these rows stay. */
+  if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, wb::keeps_missing(s, message));
   if (status == WB_OK)
     status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(s->work.coefficients.address()), message);
   if (status == WB_OK) status = wb::send_shares<Real>(s, log_weight, message);
-  if (status == WB_OK) status = wb::keeps_missing(s, message);
   return status == WB_OK ? wb::begin_missing(s, message) : status;
 }
 
