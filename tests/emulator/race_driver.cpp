@@ -593,7 +593,7 @@ void mixtures(const wb_backend *backend) {
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0, 0},
       /* Memory for a part of the rows only: chunks. */
-      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 360000, 0},
+      {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 400000, 0},
       {9 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 225000, 0},
       {3 * WB_LEAF_ROWS - 1, 2, 3, WB_DOUBLE, 200000, 0},
       {WB_LEAF_ROWS + 77, 2, 18, WB_DOUBLE, 0, 3},
@@ -816,6 +816,8 @@ void reads(const wb_backend *backend) {
   wb_message message = {};
   double rate = 0;
   tell(succeeded(backend->read_rate(&run, &rate, &message), message, "read_rate") && rate > 0, "read_rate");
+  if (backend->bus_rate == nullptr) return;
+  tell(succeeded(backend->bus_rate(&run, &rate, &message), message, "bus_rate") && rate > 0, "bus_rate");
 }
 
 /* Likewise. */
