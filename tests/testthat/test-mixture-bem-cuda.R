@@ -115,7 +115,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
         expect_identical(result, expected)
       }
     }
-    expect_gt(failures, length(steps) / 3)
+    expect_gt(failures, length(steps) / 4)
   })
   expect_identical(attempt("cuda"), expected)
 })
