@@ -5,12 +5,12 @@
  * are sent, so that the bus works while components are drawn; data that take two chunks, or
  * one, stay there.
  *
- * What the host does decides whether the bus is used. A PCIe 5 bus carries about 55 GB/s from page-locked
- * memory, 10 to 15 from other memory, which the driver copies piece by piece with one thread. A row of p values
- * is 8 p bytes in double precision and 4 p in single: with 14 columns 2.0 and 1.0 ns on that bus, where 16 components take
- * the card some 0.3 ns. Threads of the host that fill page-locked buffers would have to read 55 GB/s and write as much, which
- * costs twice that (the line is read before it is written), and the bus reads it again: over 200 GB/s of memory
- * traffic, which most machines do not have, and all cores. So no pass copies on the host:
+ * What the host does decides whether the bus is used. Floors, taking a PCIe 5 bus to carry 55 GB/s from page-locked
+ * memory: a row of p values has 8 p bytes in double precision and 4 p in single, so that one of 14 values takes 2.0 or 1.0 ns on
+ * the bus; the multiply-adds of 16 components take 0.1 ns at 16.6e12 a second. Memory that is not page-locked is copied by
+ * the driver, or here, by one thread through page-locked buffers: some 10 GB/s. Threads that fill such buffers as fast as the bus
+ * empties them read 55 GB/s, write as much, for which the lines are read first, and the bus reads them again: 220 GB/s of memory
+ * traffic and all cores. So no pass copies on the host:
  *
  *   - in single precision a copy of the rows, scaled, in leaves and page-locked, is made once: half the memory of the caller's
  *     matrix for the rows that travel, half the bytes on the bus, one copy a chunk, and nothing to do on the
@@ -21,7 +21,7 @@
  *   - where the system refuses to lock the matrix, one thread copies rows through page-locked buffers, as it does for rows that
  *     are sent once.
  *
- * To lock memory takes about as long as some passes: it is done before a pass that will be repeated, not for predictions. */
+ * To lock memory takes time for each page: it is done before a pass that will be repeated, not for predictions. */
 #include "cuda/mixture_stream.cuh"
 
 #include <cstring>
