@@ -15,6 +15,8 @@ static const R_CallMethodDef entries[] = {
   ENTRY(backend_devices, 1),
   ENTRY(backend_rate, 2),
   ENTRY(backend_read_rate, 1),
+  ENTRY(backend_bus_rate, 1),
+  ENTRY(backend_release, 1),
   ENTRY(categorical_draw, 6),
   ENTRY(categorical_draw_sparse, 8),
   ENTRY(categorical_measure, 7),

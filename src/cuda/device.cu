@@ -151,6 +151,34 @@ void pinned_bytes::release() {
   address_ = nullptr;
 }
 
+/* Not freed when the process ends: then CUDA may have ended before. */
+static void *kept_address = nullptr;
+static size_t kept_bytes = 0;
+
+void release_kept() {
+  if (kept_address != nullptr && may_release()) {
+    (void)cudaFreeHost(kept_address);
+  }
+  kept_address = nullptr;
+  kept_bytes = 0;
+}
+
+int kept_pinned(size_t bytes, void **address, wb_message *message) {
+  if (kept_bytes < bytes) {
+    release_kept();
+    char text[160];
+    std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for copies", static_cast<double>(bytes) / 1e6);
+    const int status = status_of(cudaMallocHost(&kept_address, bytes), text, message);
+    if (status != WB_OK) {
+      kept_address = nullptr;
+      return status;
+    }
+    kept_bytes = bytes;
+  }
+  *address = kept_address;
+  return WB_OK;
+}
+
 stream::~stream() {
   if (stream_ != nullptr && may_release()) {
     (void)cudaStreamDestroy(stream_);

@@ -118,6 +118,22 @@ private:
   pinned_bytes memory_;
 };
 
+/* *address: at least so many bytes of page-locked memory that are kept from call to call, since to lock pages
+ * takes longer than to copy what they hold. They are the caller's until it returns. */
+int kept_pinned(size_t bytes, void **address, wb_message *message);
+/* Frees them. */
+void release_kept();
+
+/* Calls work(i) for every i below `pieces`, on the host's threads. */
+template <typename Work>
+void spread(const wb_run *run, int64_t pieces, Work work) {
+  if (run->spread == nullptr) {
+    for (int64_t i = 0; i < pieces; i++) work(i);
+    return;
+  }
+  run->spread(run->threads, pieces, [](void *context, int64_t i) { (*static_cast<Work *>(context))(i); }, &work);
+}
+
 class stream {
 public:
   stream() = default;

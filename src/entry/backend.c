@@ -115,6 +115,30 @@ SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }
 
+/* Bytes per second to a run's device and back. */
+SEXP wb_entry_backend_bus_rate(SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate[2] = {0, 0};
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->bus_rate(&where, &rate[0], &rate[1], &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP both = Rf_allocVector(REALSXP, 2);
+  REAL(both)[0] = rate[0];
+  REAL(both)[1] = rate[1];
+  return both;
+}
+
+/* Frees what a run's backend keeps from call to call. */
+SEXP wb_entry_backend_release(SEXP run) {
+  wb_run where;
+  const wb_backend *backend;
+  wb_run_from_list(run, &where, &backend);
+  backend->release();
+  return R_NilValue;
+}
+
 /* Bytes per second that a run reads from its memory. */
 SEXP wb_entry_backend_read_rate(SEXP run) {
   wb_message message;

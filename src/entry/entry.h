@@ -79,6 +79,8 @@ SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
 SEXP wb_entry_backend_read_rate(SEXP run);
+SEXP wb_entry_backend_bus_rate(SEXP run);
+SEXP wb_entry_backend_release(SEXP run);
 
 /* entry/categorical.c */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);

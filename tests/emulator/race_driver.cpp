@@ -815,6 +815,8 @@ void reads(const wb_backend *backend) {
   wb_message message = {};
   double rate = 0;
   tell(succeeded(backend->read_rate(&run, &rate, &message), message, "read_rate") && rate > 0, "read_rate");
+  double back = 0;
+  tell(succeeded(backend->bus_rate(&run, &rate, &back, &message), message, "bus_rate") && rate > 0 && back > 0, "bus_rate");
 }
 
 /* Likewise. */
