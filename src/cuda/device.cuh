@@ -118,10 +118,23 @@ private:
   pinned_bytes memory_;
 };
 
-/* *address: at least so many bytes of page-locked memory that are kept from call to call, since to lock pages
- * takes longer than to copy what they hold. They are the caller's until it returns. */
-int kept_pinned(size_t bytes, void **address, wb_message *message);
-/* Frees them. */
+/* Page-locked memory that is kept from call to call, since to lock pages takes longer than to copy what they hold.
+ * It belongs to one object at a time. */
+class kept_pinned {
+public:
+  kept_pinned() = default;
+  ~kept_pinned();
+  kept_pinned(const kept_pinned &) = delete;
+  kept_pinned &operator=(const kept_pinned &) = delete;
+
+  int take(size_t bytes, wb_message *message);
+  void *address() const { return address_; }
+
+private:
+  void *address_ = nullptr;
+};
+
+/* Frees what is kept, unless it is in use. */
 void release_kept();
 
 /* Calls work(i) for every i below `pieces`, on the host's threads. */

@@ -16,9 +16,15 @@ static const char *compiler(void) {
 #endif
 }
 
-/* A backend exists as long as the process: the pointer needs no finalizer. */
+/* A backend exists as long as the process. */
 static SEXP backend_pointer(const wb_backend *backend) {
   return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
+}
+
+/* What it keeps from call to call must be freed before the process ends. */
+static void release_plugin(SEXP pointer) {
+  const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
+  backend->release();
 }
 
 /* The version and the size of wb_backend, which a plugin must have too. */
@@ -65,7 +71,10 @@ SEXP wb_entry_backend_open(SEXP symbol) {
                      (unsigned)sizeof(wb_backend));
     return wb_failure(WB_ERROR_BACKEND, &message);
   }
-  return backend_pointer(backend);
+  SEXP pointer = PROTECT(backend_pointer(backend));
+  R_RegisterCFinalizerEx(pointer, release_plugin, TRUE);
+  UNPROTECT(1);
+  return pointer;
 }
 
 /* The columns of a data frame with one row for each device. */
