@@ -39,6 +39,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_sweep, 10),
   ENTRY(mixture_draw, 7),
   ENTRY(mixture_evaluate, 9),
+  ENTRY(mixture_add_densities, 11),
   ENTRY(mixture_climb, 9),
   ENTRY(mixture_split, 2),
   ENTRY(mixture_open_cluster, 9),

@@ -203,7 +203,7 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
   const int32_t k = parameters->components;
   int status = with_memory(s, [&] { return open_weighing<Real>(s, k, kernel.order, message); });
   wb::mixture_weighing &w = s->work.weighing;
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, w.coefficients.address(), message);
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, 1, kernel.order, w.coefficients.address(), message);
   for (int64_t first = 0; first < s->leaves && status == WB_OK; first += w.chunk) {
     const int64_t count = smaller(w.chunk, s->leaves - first), rows = s->rows(first, count);
     const Real *x;
