@@ -26,7 +26,6 @@ static const R_CallMethodDef entries[] = {
   ENTRY(checkpoint_write, 6),
   ENTRY(checkpoint_is_one, 1),
   ENTRY(checkpoint_verify, 1),
-  ENTRY(log_add, 3),
   ENTRY(matrix_scan, 1),
   ENTRY(matrix_scan_part, 3),
   ENTRY(matrix_scan_finish, 1),

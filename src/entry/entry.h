@@ -99,7 +99,6 @@ SEXP wb_entry_checkpoint_is_one(SEXP path);
 SEXP wb_entry_checkpoint_verify(SEXP path);
 
 /* entry/matrix.c */
-SEXP wb_entry_log_add(SEXP a, SEXP b, SEXP run);
 SEXP wb_entry_matrix_scan(SEXP x);
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row);
 SEXP wb_entry_matrix_scan_finish(SEXP moments);

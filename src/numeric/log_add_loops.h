@@ -1,9 +1,5 @@
 /* Included once for each instruction set by isa.h. */
 
-static void WB_NAME(log_add)(int64_t count, const double *restrict a, const double *restrict b, double *restrict sum) {
-  for (int64_t i = 0; i < count; i++) sum[i] = wb_log_sum(a[i], b[i]);
-}
-
 static void WB_NAME(log_add_to)(int64_t count, const double *restrict b, const double *restrict unit, int64_t step,
                                 double *restrict sum) {
   if (step == 0)

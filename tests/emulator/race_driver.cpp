@@ -231,6 +231,17 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(labels);
     record->add(log_density);
     record->add(probability);
+    /* Twice the same mixture, on top of itself. */
+    const wb_mixture_parameters twice[] = {parameters, parameters};
+    const std::vector<double> unit((size_t)count, 0.0);
+    std::vector<double> sum(log_density);
+    good = good && succeeded(backend->mixture->add_densities(session, twice, 2, first, count, unit.data(), count, sum.data(), &message),
+                             message, "mixture_add_densities");
+    for (int64_t i = 0; i < count; i++) {
+      const double more = sum[(size_t)i] - log_density[(size_t)i];
+      good = good && more > 1.0986 && more < 1.0987; /* log 3 */
+    }
+    record->add(sum);
   }
   /* The probabilities of a leaf may need more memory than the limit. */
   if (good && (c.memory_limit == 0 || c.components < 10)) {
