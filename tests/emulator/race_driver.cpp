@@ -348,8 +348,8 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
 struct ConvolutionCase {
   int64_t pairs, m, n, first, count;
   bool interleaved; /* pairs side by side rather than one after the other */
-  bool one_for_all; /* the first p serves all pairs */
-  uint64_t memory_limit;
+  bool one_for_all = false; /* the first p serves all pairs */
+  uint64_t memory_limit = 0;
 
   std::string name() const {
     char text[160];
