@@ -249,10 +249,10 @@ measure_multiply_add_rate <- function(threads = NULL, precision = "double", back
   native(C_backend_rate, run, as.integer(precision == "single"))
 }
 
-# The bytes per second that travel from page-locked memory to the graphics card: data that do not fit
-# there take no less time than this rate allows.
-measure_bus_rate <- function(backend = NULL) {
-  native(C_backend_bus_rate, resolve_run(backend))
+# The bytes per second that go from page-locked memory to the graphics card, and back: what no copy is faster than.
+measure_bus_rate <- function(backend = "cuda") {
+  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
+  c(to_device = rates[[1L]], from_device = rates[[2L]])
 }
 
 #' Backend, processor and graphics cards in use

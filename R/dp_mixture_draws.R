@@ -202,7 +202,7 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
   used <- spaced_draws(x, draws)
   class <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
-  density <- numeric(nrow(cells))
+  density <- mean_log_density(x, used, cells, run, if (is.null(data)) x$sample)
   # 2^24 probabilities at a time: 128 MB.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
     some <- cells_in(cells, slice)
@@ -210,7 +210,6 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
     part <- evaluate_mixture(x, reference, some, "prob", run, sample)
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
-    density[slice] <- mean_log_density(x, used, some, run, sample)
   }
   cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density)
 }

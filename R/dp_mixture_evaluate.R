@@ -55,16 +55,50 @@ evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
-# The log of the mean of the density over the draws that `used` lists.
+# The log of the mean of the density over the draws that `used` lists. A draw is added to the sum of those before it where the
+# cells are. `sample`: from sample_of_cells(); a cell of a sample has the weights of that sample.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
-  evaluate_sampled(fit, cells, sample, run, function(evaluate) {
-    total <- rep(-Inf, nrow(cells))
-    for (i in seq_len(nrow(used))) {
-      value <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "log_density")$log_density
-      total <- native(C_log_add, total, value, run)
+  if (is.null(sample)) {
+    return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
+  }
+  total <- numeric(nrow(cells))
+  rows <- split(seq_len(nrow(cells)), sample)
+  for (i in seq_along(rows)) {
+    weights <- fit$draws$sample_weights[, as.integer(names(rows)[[i]]), , , drop = FALSE]
+    total[rows[[i]]] <- sum_log_density(fit, used, weights, cells_in(cells, rows[[i]]), run)
+  }
+  total - log(nrow(used))
+}
+
+# The log of the sum. weights: components x all draws.
+sum_log_density <- function(fit, used, weights, cells, run) {
+  if (!nrow(cells)) {
+    return(numeric())
+  }
+  session <- native(C_mixture_open, cells, as.double(fit$center), 1 / fit$scale, as.integer(fit$precision == "single"), FALSE, run)
+  on.exit(.Call(C_mixture_close, session))
+  k <- fit$components
+  p <- length(fit$markers)
+  which <- as.integer(used$draw + (used$chain - 1) * dim(fit$draws$means)[[3L]] - 1)
+  weights <- matrix(weights, k)[, which + 1L, drop = FALSE]
+  log_unit <- log_units(cells, fit$scale)
+  total <- rep(-Inf, nrow(cells))
+  # In one call no more than can wait for an interrupt, and 64 MB of components.
+  call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads
+  row_work <- k * (p * (p + 3) / 2 + 27)
+  slices <- row_slices(nrow(cells), max(2^16, floor(call_work / row_work)))
+  together <- max(1, floor(min(call_work / (row_work * length(slices[[1L]])), 6.4e7 / (8 * k * (p + 2)^2))))
+  for (slice in slices) {
+    part <- if (length(slices) == 1L) total else total[slice]
+    for (draws in row_slices(length(which), together)) {
+      part <- native(
+        C_mixture_add_densities, session, weights[, draws, drop = FALSE], fit$draws$means, fit$draws$covariances, which[draws],
+        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, part, if (length(log_unit) == 1L) log_unit else log_unit[slice], run
+      )
     }
-    total - log(nrow(used))
-  })
+    if (length(slices) == 1L) total <- part else total[slice] <- part
+  }
+  total
 }
 
 # `count` of the kept draws, evenly spaced over the chains laid end to end.

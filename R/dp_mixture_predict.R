@@ -19,7 +19,7 @@
 #' is applied. Densities are per unit of the transformed
 #' values.
 #'
-#' Beyond the cells, memory is needed for the result and for a copy of 262,144 cells at a time.
+#' Beyond the cells, memory is needed for the result and, for `"class"` and `"prob"`, for a copy of 262,144 cells at a time.
 #' Only the result of `type = "prob"` is of size cells x components. `"class"` and `"prob"` take the
 #' time of about one sweep, and `"log_density"` that of about one sweep for each draw: use fewer
 #' `draws` where that is too long.
@@ -72,27 +72,25 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
     return(result)
   }
   if (type == "log_density") {
-    used <- spaced_draws(object, draws)
-  } else {
-    reference <- reference_draw(object)
+    result <- mean_log_density(object, spaced_draws(object, draws), x, run, sample)
+    names(result) <- rownames(x)
+    return(result)
   }
+  reference <- reference_draw(object)
   rows <- nrow(x)
   if (type == "prob") {
     check_result_size(as.double(rows) * object$components, NULL, "probabilities", call, copies = 2)
   }
   result <- switch(type,
     class = integer(rows),
-    prob = matrix(0, rows, object$components, dimnames = list(NULL, seq_len(object$components))),
-    log_density = numeric(rows)
+    prob = matrix(0, rows, object$components, dimnames = list(NULL, seq_len(object$components)))
   )
   for (slice in row_slices(rows)) {
     cells <- cells_in(x, slice)
     if (type == "prob") {
       result[slice, ] <- evaluate_mixture(object, reference, cells, "prob", run, sample[slice])
-    } else if (type == "class") {
-      result[slice] <- evaluate_mixture(object, reference, cells, "class", run, sample[slice])
     } else {
-      result[slice] <- mean_log_density(object, used, cells, run, sample[slice])
+      result[slice] <- evaluate_mixture(object, reference, cells, "class", run, sample[slice])
     }
   }
   if (!is.null(rownames(x))) {

@@ -57,7 +57,7 @@ measure <- function(x, k, precision, limit, sweeps, times) {
   seconds <- vapply(seq_len(times), function(i) {
     # A call draws its first parameters anew; the slope does not count that.
     short <- advance(1)
-    bus <<- c(bus, internal$measure_bus_rate())
+    bus <<- c(bus, internal$measure_bus_rate()[["to_device"]])
     max(1e-9, (advance(1 + sweeps) - short) / sweeps)
   }, numeric(1))
   list(opening = opening, first = first - median(seconds), sweep = median(seconds), travel = travel, bus = median(bus), trace = trace)

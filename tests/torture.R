@@ -32,7 +32,7 @@ results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
   gaps <- replace(x, c(3, 35, 40), NA)
   gappy <- dp_mixture(gaps, components = 3, iter = 4, warmup = 2, seed = 1, missing = "model")
-  missing <- list(gappy$draws, predict(gappy, gaps, type = "prob"))
+  missing <- list(gappy$draws, predict(gappy, gaps, type = "prob"), predict(gappy, gaps, type = "log_density"))
   matched <- relabel(fit)$match
   samples <- type_proportions(cell_types(dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))))
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]

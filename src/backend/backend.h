@@ -41,9 +41,11 @@ typedef struct wb_backend {
   /* Bytes per second that they read from memory, one after the other: the best of three
    * readings of more than any cache holds. */
   int (*read_rate)(const wb_run *run, double *rate, wb_message *message);
-  /* Bytes per second that travel from page-locked memory of the host to the run's device: the best of three
-   * copies. NULL where the backend has no device. */
-  int (*bus_rate)(const wb_run *run, double *rate, wb_message *message);
+  /* Bytes per second between page-locked memory of the host and the device: the best of three copies each way,
+   * one way at a time. */
+  int (*bus_rate)(const wb_run *run, double *to_device, double *from_device, wb_message *message);
+  /* Frees what the backend keeps from call to call to be faster. */
+  void (*release)(void);
 
   /* One table for each topic; NULL if this backend lacks the topic, which callers
    * find out by wb_backend_has(). */

@@ -34,6 +34,9 @@ typedef enum wb_isa {
 /* How many graphics cards can share a call's work. */
 #define WB_MOST_DEVICES 16
 
+/* One of many pieces of work that do not depend on each other. */
+typedef void wb_piece(void *context, int64_t piece);
+
 /* Where a call runs. Results do not depend on it. */
 typedef struct wb_run {
   int32_t threads; /* CPU threads, at least 1 */
@@ -44,6 +47,9 @@ typedef struct wb_run {
   int32_t shared[WB_MOST_DEVICES];
   uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */
   uint64_t host_memory;  /* how many bytes of host memory copies of the data may take; 0: none */
+  /* For a backend that has no threads of its own: calls work(context, i) for every i below `pieces` on that many
+   * threads, and returns when all are done (numeric/spread.h). NULL: there is one thread. */
+  void (*spread)(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 } wb_run;
 
 /* Long work that can be stopped asks now and then whether to stop (numeric/poll.h), on the

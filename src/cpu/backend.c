@@ -67,6 +67,16 @@ static int device_describe(int32_t index, wb_device *device, wb_message *message
   return WB_ERROR_BACKEND;
 }
 
+static int bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message) {
+  (void)run;
+  *to_device = *from_device = 0;
+  wb_message_write(message, "the CPU backend has no bus to a device");
+  return WB_ERROR_BACKEND;
+}
+
+static void release(void) {
+}
+
 const wb_backend *wb_cpu_backend(void) {
   static const wb_backend backend = {
     .abi_version = WB_ABI_VERSION,
@@ -76,6 +86,8 @@ const wb_backend *wb_cpu_backend(void) {
     .device_describe = device_describe,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
     .read_rate = wb_cpu_read_rate,
+    .bus_rate = bus_rate,
+    .release = release,
     .mixture = &wb_cpu_mixture,
     .pmf = &wb_cpu_pmf,
     .categorical = &wb_cpu_categorical,

@@ -11,7 +11,9 @@
 
 #include <stdlib.h>
 
+#include "core/min_max.h"
 #include "core/mixture_component.h"
+#include "numeric/log_add.h"
 #include "numeric/memory.h"
 
 static void close_session(wb_mixture_session *session) {
@@ -257,6 +259,29 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
 }
 
+/* Rows whose densities a thread adds at a time. */
+#define DENSITIES_TOGETHER 4096
+
+static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
+                         int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
+                         wb_message *message) {
+  const int64_t step = units > 1, pieces = (count + DENSITIES_TOGETHER - 1) / DENSITIES_TOGETHER;
+  double *const values = wb_aligned_malloc((size_t)count * sizeof(double));
+  if (!values) return wb_out_of_memory(message, "log densities", (size_t)count * sizeof(double));
+  int status = WB_OK;
+  for (int32_t i = 0; i < mixture_count && status == WB_OK; i++) {
+    status = evaluate(session, &mixtures[i], first, count, NULL, values, NULL, message);
+    if (status != WB_OK) break;
+#pragma omp parallel for num_threads(session->threads) schedule(static) if (pieces > 1)
+    for (int64_t piece = 0; piece < pieces; piece++) {
+      const int64_t at = piece * DENSITIES_TOGETHER;
+      wb_log_add_to(session->isa, wb_min_int(DENSITIES_TOGETHER, count - at), values + at, log_unit + at * step, step, log_density + at);
+    }
+  }
+  wb_aligned_free(values);
+  return status;
+}
+
 const wb_mixture_functions wb_cpu_mixture = {
   .open = open_session,
   .set_components = wb_cpu_mixture_set_components,
@@ -269,6 +294,7 @@ const wb_mixture_functions wb_cpu_mixture = {
   .finish_labels = finish_labels,
   .get_components = wb_cpu_mixture_get_components,
   .evaluate = evaluate,
+  .add_densities = add_densities,
   .choose_anchors = wb_cpu_mixture_choose_anchors,
   .draw_halves = wb_cpu_mixture_draw_halves,
   .weigh_rows = wb_cpu_mixture_weigh_rows,

@@ -12,6 +12,7 @@
 #include "cpu/backend.h"
 
 #include "core/min_max.h"
+#include "core/weight_look.h"
 #include "numeric/memory.h"
 #include "numeric/poll.h"
 
@@ -60,10 +61,12 @@
 
 typedef void tile_function(const double *p, const double *q, int64_t count, double *r);
 typedef void lanes_function(int m, int n, const double *p, const double *q, double *r);
+typedef unsigned look_function(int rows, int vectors, const double *weights);
 
 static tile_function *const tiles[] = WB_ISA_TABLE(convolve_tile);
 static lanes_function *const lanes[] = WB_ISA_TABLE(convolve_lanes);
 static lanes_function *const lanes_long[] = WB_ISA_TABLE(convolve_lanes_long);
+static look_function *const look_at_lanes[] = WB_ISA_TABLE(look_at_lanes);
 static const int *const tile_outputs[] = WB_ISA_TABLE(&convolve_outputs);
 
 static int64_t round_up(int64_t value, int64_t unit) {
@@ -128,9 +131,17 @@ static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int6
   }
 }
 
+static unsigned look_at(int64_t count, const double *weights) {
+  wb_weight_bits bits = {0, 0, 0};
+  for (int64_t i = 0; i < count; i++) wb_weight_see(&bits, weights[i]);
+  return wb_weight_judge(bits);
+}
+
+/* *seen: NULL, or what was seen of the weights is added to it. */
 static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory,
-                          int threads) {
+                          int threads, unsigned *seen) {
   const operands gathered = gather_pair(work, pair, memory);
+  if (seen) *seen |= look_at(work->m, gathered.p) | look_at(work->n, gathered.q);
   const int64_t chunks = (work->count + CHUNK - 1) / CHUNK;
   double *const r = work->r + pair * work->r_pair_stride;
 #define DO_CHUNK(at) \
@@ -201,8 +212,8 @@ static void clear_rows(double *rows, int first, int end) {
   memset(rows + (int64_t)first * WB_CONVOLUTION_LANES, 0, (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
 }
 
-/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. */
-static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory) {
+/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. Adds to what was seen of the weights. */
+static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory, unsigned *seen) {
   const int m = (int)work->m, n = (int)work->n;
   const lanes_layout layout = lay_out_lanes(m, n);
   const int room = lanes_rows(&layout);
@@ -212,6 +223,8 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   to_lanes(work->q + first, work->q_stride, n, count, room, q);
   for (int64_t l = 0; l < count; l += WB_CONVOLUTION_LANES) {
     const int64_t at = l * room;
+    const int here = count - (int)l < WB_CONVOLUTION_LANES ? count - (int)l : WB_CONVOLUTION_LANES;
+    *seen |= look_at_lanes[isa](m, here, p + at) | look_at_lanes[isa](n, here, q + at);
     clear_rows(p + at, m, layout.p_rows);
     clear_rows(q + at, -layout.q_before, 0);
     clear_rows(q + at, n, layout.q_rows - layout.q_before);
@@ -221,7 +234,7 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
 }
 
 /* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER of them. */
-static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, wb_message *message) {
+static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, unsigned *seen, wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
                            work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
   const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
@@ -229,8 +242,9 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
   const size_t doubles = side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER
                                       : operand_doubles(work->m, work->n);
   int failed = 0;
+  unsigned all_seen = 0;
   (void)threads;
-#pragma omp parallel num_threads(threads) if (threads > 1)
+#pragma omp parallel num_threads(threads) if (threads > 1) reduction(| : all_seen)
   {
     double *const memory = wb_aligned_malloc(doubles * sizeof(double));
     if (!memory) {
@@ -241,20 +255,21 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
     for (int64_t pair = 0; pair < work->pairs; pair += width) {
       if (!memory) continue;
       if (side_by_side)
-        convolve_lanes(work, run->isa, pair, (int)wb_min_int(width, work->pairs - pair), memory);
+        convolve_lanes(work, run->isa, pair, (int)wb_min_int(width, work->pairs - pair), memory, &all_seen);
       else
-        convolve_pair(work, run, pair, memory, 1);
+        convolve_pair(work, run, pair, memory, 1, seen ? &all_seen : NULL);
     }
     wb_aligned_free(memory);
   }
+  if (seen) *seen |= all_seen;
   return failed ? wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double)) : WB_OK;
 }
 
-static int convolve_slice(const wb_convolution *work, const wb_run *run, wb_message *message) {
+static int convolve_slice(const wb_convolution *work, const wb_run *run, unsigned *seen, wb_message *message) {
   const double multiply_adds = (double)wb_min_int(work->m, work->n) * (double)work->count;
   const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
   if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
-    return convolve_batch(work, run, one_thread ? 1 : run->threads, message);
+    return convolve_batch(work, run, one_thread ? 1 : run->threads, seen, message);
   /* Short pairs use the stack: to take memory from the system and give it back would
    * cost more than the sums. */
   _Alignas(64) double small[SMALL_OPERANDS];
@@ -263,7 +278,7 @@ static int convolve_slice(const wb_convolution *work, const wb_run *run, wb_mess
   double *const memory = doubles > SMALL_OPERANDS ? taken : small;
   if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double));
   for (int64_t pair = 0; pair < work->pairs; pair++)
-    convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads);
+    convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads, seen);
   wb_aligned_free(taken);
   return WB_OK;
 }
@@ -281,7 +296,8 @@ static wb_convolution slice_of(const wb_convolution *work, int64_t pair, int64_t
 }
 
 /* In slices that have chunks of outputs, or pairs, for each thread. */
-static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, wb_message *message) {
+static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
+  if (seen) *seen = 0;
   const double products = (double)work->m * (double)work->count, most = run->isa == WB_ISA_BASELINE ? BASELINE_SLICE : SLICE;
   const int64_t threads = run->threads;
   const int64_t pairs = products * (double)work->pairs <= most ? work->pairs : round_up((int64_t)(most / products) + 1, LANES_TOGETHER * threads);
@@ -289,7 +305,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   for (int64_t pair = 0; pair < work->pairs; pair += pairs)
     for (int64_t output = 0; output < work->count; output += count) {
       const wb_convolution slice = slice_of(work, pair, pairs, output, count);
-      const int status = convolve_slice(&slice, run, message);
+      const int status = convolve_slice(&slice, run, seen, message);
       if (status != WB_OK) return status;
       const double done = (double)slice.m * (double)slice.count * (double)slice.pairs;
       if (wb_poll_after(poll, 1e3 + done / most * WB_POLL_EVERY)) return WB_INTERRUPTED;

@@ -52,6 +52,35 @@ static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t cou
   }
 }
 
+/* What there is to say of vectors that lie side by side: element l of each row is a weight of vector l, of
+ * `vectors` vectors. */
+static unsigned WB_NAME(look_at_lanes)(int rows, int vectors, const double *weights) {
+  enum { width = WB_CONVOLUTION_LANES / LANES };
+  typedef uint64_t bit_vector __attribute__((vector_size(WB_VECTOR_BYTES)));
+  const wb_vector zero = WB_VECTOR_SET(0.0); /* makes -0 0 */
+  bit_vector all[width] = {{0}}, above = {0}, large = {0};
+  for (int j = 0; j < rows; j++) {
+    WB_UNROLL
+    for (int l = 0; l < width; l++) {
+      const bit_vector bits = (bit_vector)(*(const wb_vector *)(weights + j * WB_CONVOLUTION_LANES + l * LANES) + zero);
+      all[l] |= bits;
+      above |= bits + WB_WEIGHT_ABOVE;
+      large |= bits + WB_WEIGHT_LARGE;
+    }
+  }
+  wb_weight_bits seen = {0, 0, 0};
+  int zeros = 0;
+  for (int l = 0; l < vectors; l++) {
+    seen.all |= all[l / LANES][l % LANES];
+    zeros |= all[l / LANES][l % LANES] == 0;
+  }
+  for (int l = 0; l < LANES; l++) {
+    seen.above |= above[l];
+    seen.large |= large[l];
+  }
+  return wb_weight_judge(seen) | (zeros ? WB_WEIGHTS_UNUSABLE : 0u);
+}
+
 /* The sums of WB_CONVOLUTION_LANES pairs at once: element l of each array's rows
  * belongs to pair l. m is at most WB_CONVOLUTION_BLOCK; q has LANES_MARGIN rows of
  * zeros on both sides, and r has rows for m + n - 1 + LANES_MARGIN outputs. Eight

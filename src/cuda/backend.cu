@@ -86,6 +86,7 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.multiply_add_rate = wb_cuda_multiply_add_rate;
   backend.read_rate = wb_cuda_read_rate;
   backend.bus_rate = wb_cuda_bus_rate;
+  backend.release = wb::release_kept;
   backend.mixture = &wb_cuda_mixture;
   backend.pmf = &wb_cuda_pmf;
   backend.categorical = &wb_cuda_categorical;

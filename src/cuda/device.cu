@@ -167,6 +167,46 @@ bool locked_bytes::lock(const void *address, size_t bytes) {
   return false;
 }
 
+/* Freed by whoever opened the plugin, before CUDA ends with the process. */
+static void *kept_address = nullptr;
+static size_t kept_bytes = 0;
+static bool kept_taken = false;
+
+void release_kept() {
+  if (kept_taken) {
+    return;
+  }
+  if (kept_address != nullptr && may_release()) {
+    (void)cudaFreeHost(kept_address);
+  }
+  kept_address = nullptr;
+  kept_bytes = 0;
+}
+
+int kept_pinned::take(size_t bytes, wb_message *message) {
+  if (kept_bytes < bytes) {
+    release_kept();
+    char text[160];
+    std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for copies", static_cast<double>(bytes) / 1e6);
+    void *address = nullptr;
+    const int status = status_of(cudaMallocHost(&address, bytes), text, message);
+    if (status != WB_OK) {
+      return status;
+    }
+    kept_address = address;
+    kept_bytes = bytes;
+  }
+  kept_taken = true;
+  address_ = kept_address;
+  return WB_OK;
+}
+
+kept_pinned::~kept_pinned() {
+  if (address_ != nullptr) {
+    kept_taken = false;
+  }
+}
+
 stream::~stream() {
   if (stream_ != nullptr && may_release()) {
     (void)cudaStreamDestroy(stream_);

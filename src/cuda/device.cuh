@@ -133,6 +133,35 @@ private:
   void *address_ = nullptr;
 };
 
+/* Page-locked memory that is kept from call to call, since to lock pages takes longer than to copy what they hold.
+ * It belongs to one object at a time. */
+class kept_pinned {
+public:
+  kept_pinned() = default;
+  ~kept_pinned();
+  kept_pinned(const kept_pinned &) = delete;
+  kept_pinned &operator=(const kept_pinned &) = delete;
+
+  int take(size_t bytes, wb_message *message);
+  void *address() const { return address_; }
+
+private:
+  void *address_ = nullptr;
+};
+
+/* Frees what is kept, unless it is in use. */
+void release_kept();
+
+/* Calls work(i) for every i below `pieces`, on the host's threads. */
+template <typename Work>
+void spread(const wb_run *run, int64_t pieces, Work work) {
+  if (run->spread == nullptr) {
+    for (int64_t i = 0; i < pieces; i++) work(i);
+    return;
+  }
+  run->spread(run->threads, pieces, [](void *context, int64_t i) { (*static_cast<Work *>(context))(i); }, &work);
+}
+
 class stream {
 public:
   stream() = default;

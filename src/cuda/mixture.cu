@@ -18,6 +18,7 @@
 #include <new>
 
 #include "cuda/mixture_session.cuh"
+#include "cuda/mixture_densities.cuh"
 #include "cuda/mixture_missing.cuh"
 #include "cuda/mixture_pairs.cuh"
 #include "cuda/mixture_samples.cuh"
@@ -62,11 +63,14 @@ void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters 
   }
 }
 
+/* Of `count` mixtures of as many components. */
 template <typename Real>
-int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, void *to, wb_message *message) {
-  const size_t bytes = coefficient_bytes<Real>(parameters->components, order);
-  pack_coefficients(s, parameters, order, static_cast<Real *>(s->packed.address()));
-  return wb::status_of(cudaMemcpyAsync(to, s->packed.address(), bytes, cudaMemcpyHostToDevice, s->stream.get()),
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count, int order, void *to, wb_message *message) {
+  const size_t bytes = coefficient_bytes<Real>(mixtures->components, order);
+  char *const packed = static_cast<char *>(s->packed.address());
+  for (int32_t i = 0; i < count; i++)
+    pack_coefficients(s, mixtures + i, order, reinterpret_cast<Real *>(packed + static_cast<size_t>(i) * bytes));
+  return wb::status_of(cudaMemcpyAsync(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice, s->stream.get()),
                        "sending the components to the device", message);
 }
 
@@ -368,15 +372,16 @@ struct prediction {
   wb::device_bytes coefficients;
   wb::mixture_transit x;
   wb::device_array<int32_t> labels;
-  wb::device_array<double> log_sums, probability;
+  wb::device_array<double> log_sums;
+  wb::device_array<double> beside; /* what else is kept of a row: probabilities, or its sum of densities and its unit */
 };
 
 template <typename Real>
-int open_prediction(wb_mixture_session *s, int32_t components, int order, int64_t first, int64_t count, bool probabilities,
+int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures, int order, int64_t first, int64_t count, int32_t beside,
                     prediction *out, wb_message *message) {
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
-  const uint64_t coefficients = coefficient_bytes<Real>(components, order);
-  const uint64_t row = sizeof(int32_t) + sizeof(double) + (probabilities ? sizeof(double) * static_cast<uint64_t>(components) : 0);
+  const uint64_t coefficients = coefficient_bytes<Real>(components, order) * static_cast<uint64_t>(mixtures);
+  const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
   s->work.release();
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
@@ -398,7 +403,7 @@ int open_prediction(wb_mixture_session *s, int32_t components, int order, int64_
   if (status == WB_OK) status = wb::open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message);
   if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);
   if (status == WB_OK) status = out->log_sums.allocate(pass, "log densities", message);
-  if (status == WB_OK && probabilities) status = out->probability.allocate(pass * static_cast<size_t>(components), "probabilities", message);
+  if (status == WB_OK && beside > 0) status = out->beside.allocate(pass * static_cast<size_t>(beside), "probabilities", message);
   return status;
 }
 
@@ -412,23 +417,26 @@ int fetch_predictions(const wb_mixture_session *s, const prediction &from, int32
   if (error == cudaSuccess && log_density != nullptr)
     error = cudaMemcpyAsync(log_density, from.log_sums.data(), line, cudaMemcpyDeviceToHost, s->stream.get());
   if (error == cudaSuccess && probability != nullptr)
-    error = cudaMemcpy2DAsync(probability, static_cast<size_t>(stride) * sizeof(double), from.probability.data(),
+    error = cudaMemcpy2DAsync(probability, static_cast<size_t>(stride) * sizeof(double), from.beside.data(),
                               static_cast<size_t>(from.pass) * sizeof(double), line, static_cast<size_t>(components),
                               cudaMemcpyDeviceToHost, s->stream.get());
   return wb::status_of(error, "fetching predictions", message);
 }
 
+/* `mixtures` for `sums`, or one for the other outputs. */
 template <typename Real>
-int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
-             int32_t *labels, double *log_density, double *probability, wb_message *message) {
+int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first, int64_t count, int64_t stride,
+             int32_t *labels, double *log_density, double *probability, wb::mixture_densities *sums, wb_message *message) {
   const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
   prediction out;
   int status = with_memory(s, message, [&] {
-    return open_prediction<Real>(s, k, kernel.order, first, count, probability != nullptr, &out, message);
+    return open_prediction<Real>(s, k, mixtures, kernel.order, first, count, probability != nullptr ? k : sums != nullptr ? 2 : 0, &out,
+                                 message);
   });
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, out.coefficients.address(), message);
-  if (status == WB_OK) status = wb::begin_missing_evaluation(s, parameters, message);
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, mixtures, kernel.order, out.coefficients.address(), message);
+  const size_t mixture_bytes = coefficient_bytes<Real>(k, kernel.order);
+  double *const sum = out.beside.data(), *const unit = sum + out.pass;
   for (int64_t leaf = first / WB_LEAF_ROWS, leaves; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += leaves) {
     const int64_t start = leaf * WB_LEAF_ROWS;
     leaves = leaves_at_once(s, leaf, &out.x);
@@ -441,15 +449,27 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
       shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
       shape.threads = dim3(wb::MIXTURE_THREADS);
       shape.stream = s->stream.get();
-      status = wb::launch(shape, kernel.kernel, "evaluating components", message, x, s->data.columns,
-                          static_cast<const Real *>(out.coefficients.address()), k, row - start, rows, out.labels.data(),
-                          out.log_sums.data(), out.probability.data(), out.pass);
+      if (sums != nullptr) {
+        sums->begun = true;
+        status = wb::send_densities(s, *sums, at, rows, sum, unit, message);
+      }
+      for (int32_t i = 0; i < mixtures && status == WB_OK; i++) {
+        const char *const coefficients = static_cast<const char *>(out.coefficients.address()) + static_cast<size_t>(i) * mixture_bytes;
+        status = wb::begin_missing_evaluation(s, parameters + i, message);
+        if (status == WB_OK)
+          status = wb::launch(shape, kernel.kernel, "evaluating components", message, x, s->data.columns,
+                              reinterpret_cast<const Real *>(coefficients), k, row - start, rows, out.labels.data(), out.log_sums.data(),
+                              probability != nullptr ? out.beside.data() : nullptr, out.pass);
+        if (status == WB_OK)
+          status = wb::evaluate_missing<Real>(s, start, row, rows, x, out.labels.data(), out.log_sums.data(),
+                                              probability != nullptr ? out.beside.data() : nullptr, out.pass, message);
+        if (status == WB_OK && sums != nullptr) status = wb::add_densities(s, *sums, rows, out.log_sums.data(), unit, sum, message);
+      }
       if (status == WB_OK)
-        status = wb::evaluate_missing<Real>(s, start, row, rows, x, out.labels.data(), out.log_sums.data(), out.probability.data(),
-                                            out.pass, message);
-      if (status == WB_OK)
-        status = fetch_predictions(s, out, k, rows, stride, labels ? labels + at : nullptr,
-                                   log_density ? log_density + at : nullptr, probability ? probability + at : nullptr, message);
+        status = sums != nullptr
+                     ? wb::fetch_densities(s, *sums, at, rows, sum, message)
+                     : fetch_predictions(s, out, k, rows, stride, labels ? labels + at : nullptr,
+                                         log_density ? log_density + at : nullptr, probability ? probability + at : nullptr, message);
     }
   }
   return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
@@ -542,8 +562,21 @@ int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters
   if (status != WB_OK || count == 0) return status;
   return on_device(s, message, [&] {
     return s->data.precision == WB_SINGLE
-               ? evaluate<float>(s, parameters, first, count, stride, labels, log_density, probability, message)
-               : evaluate<double>(s, parameters, first, count, stride, labels, log_density, probability, message);
+               ? evaluate<float>(s, parameters, 1, first, count, stride, labels, log_density, probability, nullptr, message)
+               : evaluate<double>(s, parameters, 1, first, count, stride, labels, log_density, probability, nullptr, message);
+  });
+}
+
+int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first, int64_t count,
+                       const double *log_unit, bool unit_each, double *log_density, wb_message *message) {
+  const int status = check_components(mixtures->components, message);
+  if (status != WB_OK || count == 0) return status;
+  return as_many_as_fit(mixture_count, {log_unit, unit_each, log_density, false}, [&](int32_t done, int32_t here, mixture_densities *sums) {
+    return on_device(s, message, [&] {
+      return s->data.precision == WB_SINGLE
+                 ? evaluate<float>(s, mixtures + done, here, first, count, count, nullptr, nullptr, nullptr, sums, message)
+                 : evaluate<double>(s, mixtures + done, here, first, count, count, nullptr, nullptr, nullptr, sums, message);
+    });
   });
 }
 

@@ -261,6 +261,17 @@ int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameter
   });
 }
 
+int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first, int64_t count,
+                  const double *log_unit, int64_t units, double *log_density, wb_message *message) {
+  return for_parts(session, message, [&](wb_mixture_session *s) {
+    const int64_t from = wb::larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
+    const int64_t at = from - first;
+    if (to <= from) return static_cast<int>(WB_OK);
+    return wb::add_part_densities(s, mixtures, mixture_count, from - s->first_row, to - from, log_unit + (units > 1 ? at : 0), units > 1,
+                                  log_density + at, message);
+  });
+}
+
 int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
                wb_message *message) {
   if (session->next == nullptr) {
@@ -291,6 +302,7 @@ extern const wb_mixture_functions wb_cuda_mixture = {
     finish_labels,
     wb_cuda_mixture_get_components,
     evaluate,
+    add_densities,
     choose_anchors,
     draw_halves,
     weigh_rows,

@@ -308,6 +308,9 @@ int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, cons
 /* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
                   int32_t *labels, double *log_density, double *probability, wb_message *message);
+/* `log_unit` begins with the first of these rows where there is one for each. */
+int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first, int64_t count,
+                       const double *log_unit, bool unit_each, double *log_density, wb_message *message);
 /* Of a part that has all rows of the session. */
 int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
                     wb_message *message);

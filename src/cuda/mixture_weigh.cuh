@@ -201,7 +201,7 @@ int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
   const int32_t k = parameters->components;
   int status = with_memory(s, message, [&] { return open_weighing<Real>(s, k, kernel.order, message); });
   wb::mixture_weighing &w = s->work.weighing;
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, kernel.order, w.coefficients.address(), message);
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, 1, kernel.order, w.coefficients.address(), message);
   for (int64_t first = 0, count; first < s->leaves && status == WB_OK; first += count) {
     count = leaves_at_once(s, first, &w.x);
     const int64_t rows = s->rows(first, count);

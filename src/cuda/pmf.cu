@@ -16,7 +16,9 @@
 #include <new>
 
 #include "core/host_device.h"
+#include "core/min_max.h"
 #include "core/unroll.h"
+#include "core/weight_look.h"
 #include "numeric/poll.h"
 
 namespace wb {
@@ -164,6 +166,20 @@ __global__ void convolve_skew(convolve_arguments a) {
   }
 }
 
+constexpr int LOOK_THREADS = 128;
+
+/* Looks at the vectors of all pairs, a thread a vector, and adds to what was seen. Reads each weight once, threads side
+ * by side where pairs are. */
+__global__ void __launch_bounds__(LOOK_THREADS)
+    look_at_weights(const double *values, int64_t vectors, int64_t length, int64_t stride, int64_t vector_stride, unsigned *seen) {
+  const int64_t vector = static_cast<int64_t>(blockIdx.x) * LOOK_THREADS + threadIdx.x;
+  if (vector >= vectors) return;
+  wb_weight_bits bits = {0, 0, 0};
+  for (int64_t j = 0; j < length; j++) wb_weight_see(&bits, values[vector * vector_stride + j * stride]);
+  const unsigned found = wb_weight_judge(bits);
+  if (found != 0) atomicOr(seen, found);
+}
+
 /* Entries from the first to the last that is read with these strides. */
 int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
   return (length - 1) * stride + (pairs - 1) * pair_stride + 1;
@@ -184,28 +200,44 @@ bool use_skew(const convolve_arguments &a) {
   return can && a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256;
 }
 
+/* Looks at p and q. */
+int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
+  const int64_t p_vectors = a.p_pair_stride == 0 ? 1 : a.pairs, q_vectors = a.q_pair_stride == 0 ? 1 : a.pairs;
+  launch_shape shape;
+  shape.threads = dim3(LOOK_THREADS);
+  shape.stream = stream;
+  shape.blocks = dim3(static_cast<unsigned>((p_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
+  int status = launch(shape, look_at_weights, "looking at the weights", message, a.p, p_vectors, a.m, a.p_stride, a.p_pair_stride, seen);
+  shape.blocks = dim3(static_cast<unsigned>((q_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
+  if (status == WB_OK)
+    status = launch(shape, look_at_weights, "looking at the weights", message, a.q, q_vectors, a.n, a.q_stride, a.q_pair_stride, seen);
+  return status;
+}
+
 template <int R>
-int launch_tiled(const convolve_arguments &a, wb_message *message) {
+int launch_tiled(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
   const int64_t tile = static_cast<int64_t>(tiled_threads) * R;
   launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>((a.count + tile - 1) / tile),
                       static_cast<unsigned>(a.pairs < 65535 ? a.pairs : 65535));
   shape.threads = dim3(tiled_threads);
+  shape.stream = stream;
   shape.shared_bytes = static_cast<size_t>(tile + 2 * block_weights) * sizeof(double);
   return launch(shape, convolve_tiled<R>, "convolving", message, a);
 }
 
-int launch_convolution(const convolve_arguments &a, int processors, wb_message *message) {
+int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
   if (use_skew(a)) {
     launch_shape shape;
     shape.blocks = dim3(static_cast<unsigned>((a.pairs + skew_pairs - 1) / skew_pairs));
     shape.threads = dim3(32 * skew_pairs);
+    shape.stream = stream;
     shape.shared_bytes = skew_bytes(a);
     return launch(shape, convolve_skew, "convolving pairs", message, a);
   }
   /* Tiles of 2,176 outputs where they keep all multiprocessors busy. */
   const int64_t large = (a.count + 17 * tiled_threads - 1) / (17 * tiled_threads) * a.pairs;
-  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, message) : launch_tiled<5>(a, message);
+  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, stream, message) : launch_tiled<5>(a, stream, message);
 }
 
 void gather(double *to, const double *from, int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
@@ -238,7 +270,7 @@ int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_
       a.first += output;
       a.count = all.count - output < outputs ? all.count - output : outputs;
       a.r += pair * all.r_pair_stride + output * all.r_stride;
-      int status = launch_convolution(a, processors, message);
+      int status = launch_convolution(a, processors, nullptr, message);
       if (status == WB_OK && !fits) status = status_of(cudaDeviceSynchronize(), "convolving", message);
       if (status != WB_OK) return status;
       if (wb_poll_after(poll, fits ? 1e5 : WB_POLL_EVERY)) return WB_INTERRUPTED;
@@ -250,7 +282,7 @@ int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_
  * leave no gaps are copied as they are; others are gathered first. */
 class slice_memory {
 public:
-  int run(const wb_convolution &work, int processors, wb_poll *poll, wb_message *message) {
+  int run(const wb_convolution &work, int processors, wb_poll *poll, unsigned *seen, wb_message *message) {
     convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
                             work.p_stride, work.p_pair_stride, work.q_stride, work.q_pair_stride,
                             work.r_stride, work.r_pair_stride};
@@ -267,6 +299,15 @@ public:
     a.p = p_.data();
     a.q = q_.data();
     a.r = r_.data();
+    if (seen != nullptr) {
+      unsigned here = 0;
+      status = seen_.allocate(1, "what is seen of the weights", message);
+      if (status == WB_OK) status = seen_.upload(&here, 1, "looking at the weights", message);
+      if (status == WB_OK) status = launch_look(a, seen_.data(), nullptr, message);
+      if (status == WB_OK) status = seen_.download(&here, 1, "looking at the weights", message);
+      if (status != WB_OK) return status;
+      *seen |= here;
+    }
     status = launch_all(a, processors, poll, message);
     if (status != WB_OK) return status;
     if (dense) return r_.download(work.r, results, "copying the sums from the device", message);
@@ -306,13 +347,17 @@ private:
   }
 
   device_array<double> p_, q_, r_;
+  device_array<unsigned> seen_;
 };
 
 } // namespace
 
 } // namespace wb
 
-static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, wb_message *message) {
+#include "cuda/pmf_pairs.cuh"
+
+static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
+  if (seen != nullptr) *seen = 0;
   wb::device_scope scope;
   int status = scope.enter(run->device, message);
   uint64_t available = 0;
@@ -333,6 +378,10 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
                   static_cast<double>(available) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
     return WB_ERROR_MEMORY;
   }
+  if (wb::fits_ring(*work)) {
+    wb::ring ring(*work, run, processors);
+    if (ring.plan(doubles)) return ring.go(poll, seen, message);
+  }
   int64_t pairs_at_once = static_cast<int64_t>(doubles / pair), outputs_at_once = work->count;
   if (pairs_at_once < 1) {
     pairs_at_once = 1;
@@ -350,7 +399,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
       slice.r = work->r + done * work->r_pair_stride + output * work->r_stride;
       slice.first = work->first + output;
       slice.count = work->count - output < outputs_at_once ? work->count - output : outputs_at_once;
-      status = memory.run(slice, processors, poll, message);
+      status = memory.run(slice, processors, poll, seen, message);
     }
   return status;
 }

@@ -16,9 +16,15 @@ static const char *compiler(void) {
 #endif
 }
 
-/* A backend exists as long as the process: the pointer needs no finalizer. */
+/* A backend exists as long as the process. */
 static SEXP backend_pointer(const wb_backend *backend) {
   return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
+}
+
+/* What it keeps from call to call must be freed before the process ends. */
+static void release_plugin(SEXP pointer) {
+  const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
+  backend->release();
 }
 
 /* The version and the size of wb_backend, which a plugin must have too. */
@@ -65,7 +71,10 @@ SEXP wb_entry_backend_open(SEXP symbol) {
                      (unsigned)sizeof(wb_backend));
     return wb_failure(WB_ERROR_BACKEND, &message);
   }
-  return backend_pointer(backend);
+  SEXP pointer = PROTECT(backend_pointer(backend));
+  R_RegisterCFinalizerEx(pointer, release_plugin, TRUE);
+  UNPROTECT(1);
+  return pointer;
 }
 
 /* The columns of a data frame with one row for each device. */
@@ -115,6 +124,30 @@ SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }
 
+/* Bytes per second to a run's device and back. */
+SEXP wb_entry_backend_bus_rate(SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate[2] = {0, 0};
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->bus_rate(&where, &rate[0], &rate[1], &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP both = Rf_allocVector(REALSXP, 2);
+  REAL(both)[0] = rate[0];
+  REAL(both)[1] = rate[1];
+  return both;
+}
+
+/* Frees what a run's backend keeps from call to call. */
+SEXP wb_entry_backend_release(SEXP run) {
+  wb_run where;
+  const wb_backend *backend;
+  wb_run_from_list(run, &where, &backend);
+  backend->release();
+  return R_NilValue;
+}
+
 /* Bytes per second that a run reads from its memory. */
 SEXP wb_entry_backend_read_rate(SEXP run) {
   wb_message message;
@@ -123,20 +156,5 @@ SEXP wb_entry_backend_read_rate(SEXP run) {
   double rate = 0;
   wb_run_from_list(run, &where, &backend);
   const int status = backend->read_rate(&where, &rate, &message);
-  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
-}
-
-/* Bytes per second from the host to the device of a run. */
-SEXP wb_entry_backend_bus_rate(SEXP run) {
-  wb_message message;
-  wb_run where;
-  const wb_backend *backend;
-  double rate = 0;
-  wb_run_from_list(run, &where, &backend);
-  if (!backend->bus_rate) {
-    wb_message_write(&message, "the backend \"%s\" has no bus to a graphics card", backend->name);
-    return wb_failure(WB_ERROR_BACKEND, &message);
-  }
-  const int status = backend->bus_rate(&where, &rate, &message);
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }

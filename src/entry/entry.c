@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numeric/spread.h"
+
 #ifndef _WIN32
 #include <pthread.h>
 #endif
@@ -122,6 +124,7 @@ void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend) {
   out->device = Rf_asInteger(wb_list_element(run, "device"));
   out->devices = TYPEOF(devices) == INTSXP && XLENGTH(devices) <= WB_MOST_DEVICES ? LENGTH(devices) : 0;
   for (int i = 0; i < out->devices; i++) out->shared[i] = INTEGER_RO(devices)[i];
+  out->spread = wb_spread;
   out->memory_limit = wb_whole_from_sexp(wb_list_element(run, "memory_limit"));
   SEXP host_memory = wb_list_element(run, "host_memory");
   out->host_memory = wb_is_numbers(host_memory, 1) && Rf_asReal(host_memory) > 0 ? wb_whole_from_sexp(host_memory) : 0;

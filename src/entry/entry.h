@@ -80,6 +80,7 @@ SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
 SEXP wb_entry_backend_read_rate(SEXP run);
 SEXP wb_entry_backend_bus_rate(SEXP run);
+SEXP wb_entry_backend_release(SEXP run);
 
 /* entry/categorical.c */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
@@ -98,7 +99,6 @@ SEXP wb_entry_checkpoint_is_one(SEXP path);
 SEXP wb_entry_checkpoint_verify(SEXP path);
 
 /* entry/matrix.c */
-SEXP wb_entry_log_add(SEXP a, SEXP b, SEXP run);
 SEXP wb_entry_matrix_scan(SEXP x);
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row);
 SEXP wb_entry_matrix_scan_finish(SEXP moments);
@@ -116,6 +116,8 @@ SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP p
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
+SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP which, SEXP center,
+                                    SEXP inverse_scale, SEXP first, SEXP total, SEXP log_unit, SEXP run);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want);
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,

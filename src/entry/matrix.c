@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "numeric/log_add.h"
 #include "numeric/matrix_scan.h"
 
 /* Numbers of the moments of a column. */
@@ -55,16 +54,4 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, values[0], values[1], values[2], values[3]);
   UNPROTECT(1);
   return result;
-}
-
-/* log(exp(a) + exp(b)) of each pair. */
-SEXP wb_entry_log_add(SEXP a, SEXP b, SEXP run) {
-  const wb_backend *backend;
-  wb_run settings;
-  if (!wb_is_numbers(b, (double)Rf_xlength(b)) || !wb_is_numbers(a, (double)Rf_xlength(b))) return wb_changed_fit();
-  wb_run_from_list(run, &settings, &backend);
-  SEXP sum = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(a)));
-  wb_log_add(settings.isa, Rf_xlength(a), REAL_RO(a), REAL_RO(b), REAL(sum));
-  UNPROTECT(1);
-  return sum;
 }

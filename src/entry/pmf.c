@@ -84,7 +84,7 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
   const shape of_x = shape_of(x), of_y = shape_of(y);
   const int64_t rows = of_x.rows > of_y.rows ? of_x.rows : of_y.rows, outputs = of_x.columns + of_y.columns - 1;
   const int on_log_scale = Rf_asLogical(log);
-  int large = 0;
+  unsigned seen = 0;
   wb_convolution work = {
     .pairs = rows, .m = of_x.columns, .n = of_y.columns,
     .p = REAL_RO(x), .p_stride = of_x.rows, .p_pair_stride = of_x.rows == rows,
@@ -96,14 +96,15 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
   wb_message message;
   int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
   if (status == WB_OK) status = check_shapes(&of_x, &of_y, &message);
-  if (status == WB_OK) status = wb_pmf_check_pairs(&work, on_log_scale, &large, &message);
+  if (status == WB_OK && !wb_pmf_sees_pairs(&context, &work, on_log_scale))
+    status = wb_pmf_check_pairs(&work, on_log_scale, &seen, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(of_x.is_matrix || of_y.is_matrix ? Rf_allocMatrix(REALSXP, (int)rows, (int)outputs)
                                                          : Rf_allocVector(REALSXP, (R_xlen_t)outputs));
   work.r = REAL(result);
   wb_large_pages(work.r, (size_t)Rf_xlength(result) * sizeof(double));
-  status = wb_pmf_convolve_pairs(&context, &work, on_log_scale, &message);
-  if (status == WB_OK && large) status = wb_pmf_check_result(Rf_xlength(result), work.r, &message);
+  status = wb_pmf_convolve_pairs(&context, &work, on_log_scale, &seen, &message);
+  if (status == WB_OK) status = wb_pmf_check_result(seen, Rf_xlength(result), work.r, &message);
   return result_or_failure(result, status, &message);
 }
 

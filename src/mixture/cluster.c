@@ -359,6 +359,12 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   return WB_ERROR_INPUT;
 }
 
+static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first,
+                         int64_t count, const double *log_unit, int64_t units, double *log_density, wb_message *message) {
+  (void)mixture_count, (void)log_unit, (void)units;
+  return evaluate(session, mixtures, first, count, NULL, log_density, NULL, message);
+}
+
 /* For a part of the rows: a cluster has all of them. */
 static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
   (void)session, (void)nodes;
@@ -377,6 +383,7 @@ static const wb_mixture_functions functions = {
   .finish_labels = finish_labels,
   .get_components = get_components,
   .evaluate = evaluate,
+  .add_densities = add_densities,
   .choose_anchors = choose_anchors,
   .draw_halves = draw_halves,
   .weigh_rows = weigh_rows,

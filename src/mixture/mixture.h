@@ -241,6 +241,21 @@ int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, 
                         int64_t first, int64_t count, int32_t *labels, double *log_density,
                         double *probability, wb_message *message);
 
+/* Draws of mixtures of as many components, in the data's units. */
+typedef struct wb_mixture_draws {
+  int32_t count, components, columns;
+  const double *weights;     /* components x count: of each of these draws */
+  const double *means;       /* components x columns x all draws */
+  const double *covariances; /* columns x columns x components x all draws */
+  const int32_t *which;      /* count: which of all draws they are, from 0 */
+} wb_mixture_draws;
+
+/* Adds the densities of rows first, ..., first + count - 1 under one draw after the other: see add_densities() of
+ * backend/mixture.h. */
+int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads, const wb_mixture_draws *draws,
+                             const double *center, const double *inverse_scale, int64_t first, int64_t count, const double *log_unit,
+                             int64_t units, double *log_density, wb_message *message);
+
 /* Steps of Bayesian EM (bem.c), and what is noted after each. */
 typedef struct wb_mixture_steps {
   int32_t count;        /* how many at most */

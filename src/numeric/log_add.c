@@ -2,15 +2,15 @@
 
 #include "numeric/log_add.h"
 
-#include "core/elementary.h"
+#include "core/log_add.h"
 
 #define WB_LOOPS "numeric/log_add_loops.h"
 #include "numeric/isa.h"
 
-typedef void log_add(int64_t count, const double *a, const double *b, double *sum);
+typedef void log_add_to(int64_t count, const double *b, const double *unit, int64_t step, double *sum);
 
-static log_add *const log_adds[] = WB_ISA_TABLE(log_add);
+static log_add_to *const log_adds_to[] = WB_ISA_TABLE(log_add_to);
 
-void wb_log_add(wb_isa isa, int64_t count, const double *a, const double *b, double *sum) {
-  log_adds[isa](count, a, b, sum);
+void wb_log_add_to(wb_isa isa, int64_t count, const double *b, const double *unit, int64_t step, double *sum) {
+  log_adds_to[isa](count, b, unit, step, sum);
 }

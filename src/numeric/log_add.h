@@ -4,7 +4,7 @@
 
 #include "backend/types.h"
 
-/* log(exp(a) + exp(b)) of each pair, by the larger of the two: nothing overflows. -Inf is the log of 0. */
-void wb_log_add(wb_isa isa, int64_t count, const double *a, const double *b, double *sum);
+/* sum = log(exp(sum) + exp(b - unit)) for each of `count` numbers. `step`: 1, or 0 where one unit is that of all. */
+void wb_log_add_to(wb_isa isa, int64_t count, const double *b, const double *unit, int64_t step, double *sum);
 
 #endif

@@ -139,10 +139,21 @@ static int convolve_logarithms(const wb_pmf_context *context, const wb_convoluti
   return status;
 }
 
-int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message) {
+static int is_direct(const wb_pmf_context *context, const wb_convolution *work) {
   const double products = (double)work->m * (double)work->n;
+  return work->pairs > 1 && !use_flat(context, products) && !use_windows(context, products);
+}
+
+int wb_pmf_sees_pairs(const wb_pmf_context *context, const wb_convolution *work, int log) {
+  return !log && is_direct(context, work) && work->m > 0 && work->n > 0;
+}
+
+int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, unsigned *seen, wb_message *message) {
   if (log) return convolve_logarithms(context, work, message);
   if (work->pairs == 1) return wb_pmf_convolve(context, work->m, work->p, work->n, work->q, work->r, message);
-  if (use_flat(context, products) || use_windows(context, products)) return convolve_each(context, work, message);
-  return wb_pmf_direct(context, context->convolution, work, message);
+  if (!is_direct(context, work)) return convolve_each(context, work, message);
+  unsigned more = 0;
+  const int status = wb_pmf_direct_pairs(context, work, &more, message);
+  *seen |= more;
+  return status == WB_OK ? wb_pmf_check_seen(*seen, message) : status;
 }

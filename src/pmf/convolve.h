@@ -30,6 +30,9 @@ int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const 
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r);
 
+/* direct.c. All outputs of the pairs in `work` by the context's backend, which looks at their weights. */
+int wb_pmf_direct_pairs(const wb_pmf_context *context, const wb_convolution *work, unsigned *seen, wb_message *message);
+
 /* direct.c. Outputs first..first + count - 1 of wide weights, with every term. q is surrounded by
  * zeros (wb_wide_surround). */
 int wb_pmf_direct_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,

@@ -37,7 +37,12 @@ static wb_convolution shorter_first(const wb_convolution *work) {
 int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message) {
   const wb_convolution ordered = shorter_first(work);
-  return table->convolve(&ordered, &context->run, context->poll, message);
+  return table->convolve(&ordered, &context->run, context->poll, NULL, message);
+}
+
+int wb_pmf_direct_pairs(const wb_pmf_context *context, const wb_convolution *work, unsigned *seen, wb_message *message) {
+  const wb_convolution ordered = shorter_first(work);
+  return context->convolution->convolve(&ordered, &context->run, context->poll, seen, message);
 }
 
 int wb_pmf_direct_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,

@@ -8,6 +8,7 @@
 #define WB_PMF_H
 
 #include "backend/backend.h"
+#include "core/weight_look.h"
 #include "numeric/fft.h"
 #include "numeric/poll.h"
 
@@ -29,15 +30,21 @@ int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
 
 /* Looks at the weights of all pairs in `work`, whose strides are those of matrices
  * with one pair in a row, column after column (a vector is a matrix of one row).
- * WB_ERROR_INPUT if a row is not a distribution. *large: whether to call
- * wb_pmf_check_result() afterwards. */
-int wb_pmf_check_pairs(const wb_convolution *work, int log, int *large, wb_message *message);
+ * WB_ERROR_INPUT if a row is not a distribution. *seen: see wb_pmf_functions. */
+int wb_pmf_check_pairs(const wb_convolution *work, int log, unsigned *seen, wb_message *message);
 
-/* WB_ERROR_INPUT if a weight of the result has overflowed. */
-int wb_pmf_check_result(int64_t count, const double *result, wb_message *message);
+/* WB_ERROR_INPUT if unusable weights have been seen. */
+int wb_pmf_check_seen(unsigned seen, wb_message *message);
 
-/* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. */
-int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, wb_message *message);
+/* WB_ERROR_INPUT if a weight of the result has overflowed, which can be if large weights were seen. */
+int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_message *message);
+
+/* Whether wb_pmf_convolve_pairs() looks at the weights while it computes; else wb_pmf_check_pairs() is to be called before. */
+int wb_pmf_sees_pairs(const wb_pmf_context *context, const wb_convolution *work, int log);
+
+/* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. *seen: what is known of the
+ * weights, to which is added what it sees. */
+int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, unsigned *seen, wb_message *message);
 
 /* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
 int wb_pmf_convolve_first(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,

@@ -99,7 +99,7 @@ static int term_write(term *p, const form *as, double *result, wb_message *messa
     wb_wide_to_log(p->length, p->own.mantissa, p->own.exponent, result, as->isa);
   } else if (as->wide) {
     wb_wide_to_double(p->length, p->own.mantissa, p->own.exponent, result, as->isa);
-    return wb_pmf_check_result(p->length, result, message);
+    return wb_pmf_check_result(WB_WEIGHTS_LARGE, p->length, result, message);
   } else {
     memcpy(result, plain_values(p), (size_t)p->length * sizeof(double));
   }

@@ -3,44 +3,32 @@
 
 #include "pmf/pmf.h"
 
-#include "core/elementary.h"
+#include "core/weight_look.h"
 
-/* What a pass over weights has seen, without a branch for each. `all` is the union of
- * their bits: 0 if all weights are zero, and with the sign bit if one is negative. `above` is the
- * union of the bits after one was added to the exponent field: that reaches the sign bit if
- * a weight is infinite or NaN. `large` does the same with so much that it reaches the sign bit
- * if a weight is 2^500 or more. */
-typedef struct bits_seen {
-  uint64_t all, above, large;
-} bits_seen;
-
-static void join(bits_seen *seen, bits_seen more) {
+static void join(wb_weight_bits *seen, wb_weight_bits more) {
   seen->all |= more.all;
   seen->above |= more.above;
   seen->large |= more.large;
 }
 
-static int judge(bits_seen seen) {
-  if ((seen.all | seen.above) >> 63 != 0 || seen.all == 0) return WB_PMF_UNUSABLE;
-  return seen.large >> 63 != 0 ? WB_PMF_LARGE : WB_PMF_USABLE;
+static int judge(wb_weight_bits seen) {
+  const unsigned found = wb_weight_judge(seen);
+  return found & WB_WEIGHTS_UNUSABLE ? WB_PMF_UNUSABLE : found ? WB_PMF_LARGE : WB_PMF_USABLE;
 }
 
-static bits_seen see_weights(int64_t count, const double *x, uint64_t *restrict row) {
-  bits_seen seen = {0, 0, 0};
+static wb_weight_bits see_weights(int64_t count, const double *x, uint64_t *restrict row) {
+  wb_weight_bits seen = {0, 0, 0};
   for (int64_t i = 0; i < count; i++) {
-    const uint64_t bits = wb_double_bits(x[i] + 0.0); /* -0 becomes 0 */
-    seen.all |= bits;
-    seen.above |= bits + ((uint64_t)1 << 52);
-    seen.large |= bits + ((uint64_t)(2048 - 1023 - 500) << 52);
-    if (row) row[i] |= bits;
+    wb_weight_see(&seen, x[i]);
+    if (row) row[i] |= wb_double_bits(x[i] + 0.0);
   }
   return seen;
 }
 
 /* The same for logarithms: the lowest bit stands for a number, that is for a positive
  * weight, and the sign bit for a logarithm that cannot be used. */
-static bits_seen see_logarithms(int64_t count, const double *x, uint64_t *restrict row) {
-  bits_seen seen = {0, 0, 0};
+static wb_weight_bits see_logarithms(int64_t count, const double *x, uint64_t *restrict row) {
+  wb_weight_bits seen = {0, 0, 0};
   for (int64_t i = 0; i < count; i++) {
     const uint64_t number = (x[i] >= -0x1p49) & (x[i] <= 0x1p49);
     const uint64_t usable = number | (uint64_t)(x[i] == -wb_infinity());
@@ -55,7 +43,7 @@ int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log) {
   enum { together = 256 };
   if (rows == 0 || columns == 0) return WB_PMF_UNUSABLE;
   if (rows == 1) return judge(log ? see_logarithms(columns, x, NULL) : see_weights(columns, x, NULL));
-  bits_seen seen = {0, 0, 0};
+  wb_weight_bits seen = {0, 0, 0};
   for (int64_t first = 0; first < rows; first += together) {
     uint64_t row[together] = {0};
     const int64_t here = rows - first < together ? rows - first : together;
@@ -74,15 +62,20 @@ static int unusable(wb_message *message) {
   return WB_ERROR_INPUT;
 }
 
-int wb_pmf_check_pairs(const wb_convolution *work, int log, int *large, wb_message *message) {
+int wb_pmf_check_pairs(const wb_convolution *work, int log, unsigned *seen, wb_message *message) {
   /* The stride of a matrix is the number of its rows. */
   const int p = wb_pmf_look(work->p_stride, work->m, work->p, log);
   const int q = wb_pmf_look(work->q_stride, work->n, work->q, log);
-  *large = p == WB_PMF_LARGE || q == WB_PMF_LARGE;
+  *seen = p == WB_PMF_LARGE || q == WB_PMF_LARGE ? WB_WEIGHTS_LARGE : 0;
   return p != WB_PMF_UNUSABLE && q != WB_PMF_UNUSABLE ? WB_OK : unusable(message);
 }
 
-int wb_pmf_check_result(int64_t count, const double *result, wb_message *message) {
+int wb_pmf_check_seen(unsigned seen, wb_message *message) {
+  return seen & WB_WEIGHTS_UNUSABLE ? unusable(message) : WB_OK;
+}
+
+int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_message *message) {
+  if (!(seen & WB_WEIGHTS_LARGE)) return WB_OK;
   const double infinity = wb_infinity();
   int overflow = 0;
   for (int64_t i = 0; i < count; i++) overflow |= result[i] == infinity;

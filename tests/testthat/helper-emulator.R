@@ -10,7 +10,11 @@ emulator <- function() {
     fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
     calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
     memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
-    usage = function() unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1))),
+    # Without what is kept from call to call on purpose.
+    usage = function() {
+      .Call(warpbayes:::C_backend_release, warpbayes:::resolve_run("cuda", 1))
+      unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1)))
+    },
     devices = function(count) .C(address("wb_emulator_devices"), as.integer(count)),
     reset = function() .C(address("wb_emulator_reset"))
   )

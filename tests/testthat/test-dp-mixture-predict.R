@@ -99,20 +99,3 @@ test_that("probabilities beyond memory are refused", {
   fit <- dp_mixture(matrix(1:4, 4), components = 1e5, iter = 2, seed = 1, threads = 2)
   expect_error(predict(fit, matrix(0, 4e6, 1), type = "prob", threads = 2), "the result would have 400,000,000,000 probabilities \\(3.2 TB\\)", class = "warpbayes_error_memory")
 })
-
-test_that("logarithms of sums are those of plain R, with any instructions", {
-  a <- c(-Inf, -Inf, 0, -800, 3, seq(-30, 30, length.out = 40))
-  b <- c(-Inf, 2, -Inf, -801, 3, rep(0.25, 40))
-  run <- resolve_run("cpu", 1)
-  sum <- native(C_log_add, a, b, run)
-  expect_identical(sum[1:3], c(-Inf, 2, 0))
-  largest <- pmax(a, b)[-(1:3)]
-  expect_equal(sum[-(1:3)], largest + log1p(exp(pmin(a, b)[-(1:3)] - largest)), tolerance = 1e-14)
-  for (isa in isa_names[seq_len(.Call(C_backend_processor)$isa + 1L)]) {
-    expect_identical(with_options(list(warpbayes.isa = isa), native(C_log_add, a, b, resolve_run("cpu", 1))), sum)
-  }
-  for (wrong in list(b[-1], 1:45, NULL, as.character(b))) {
-    expect_error(native(C_log_add, a, wrong, run), "do not agree", class = "warpbayes_error_input")
-    expect_error(native(C_log_add, wrong, a, run), "do not agree", class = "warpbayes_error_input")
-  }
-})

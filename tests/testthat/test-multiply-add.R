@@ -15,3 +15,12 @@ test_that("both precisions have a plausible rate on every backend that is there"
 test_that("a precision that does not exist is refused", {
   expect_error(warpbayes:::measure_multiply_add_rate(1, "half"), "`precision`", class = "warpbayes_error_input")
 })
+
+test_that("the bus to a device has a plausible rate, and a processor has none", {
+  expect_error(warpbayes:::measure_bus_rate("cpu"), "the CPU backend has no bus to a device", class = "warpbayes_error_backend")
+  expect_null(.Call(C_backend_release, resolve_run("cpu")))
+  skip_if_not(warp_info()$cuda$available)
+  rate <- warpbayes:::measure_bus_rate("cuda")
+  expect_named(rate, c("to_device", "from_device"))
+  expect_true(all(rate > 1e7 & rate < 1e14))
+})

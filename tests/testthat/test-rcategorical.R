@@ -332,14 +332,6 @@ test_that("arguments that cannot be are refused", {
   input(rcategorical(broken), "`weights` is not a valid dgCMatrix")
 })
 
-test_that("a bus to a graphics card has a plausible rate, and a processor has none", {
-  expect_error(warpbayes:::measure_bus_rate("cpu"), "the backend \"cpu\" has no bus to a graphics card", class = "warpbayes_error_backend")
-  skip_if(!warp_info()$cuda$available, "no CUDA")
-  rate <- warpbayes:::measure_bus_rate("cuda")
-  expect_gt(rate, 1e7)
-  expect_lt(rate, 1e13)
-})
-
 test_that("memory is read at a plausible rate", {
   for (backend in c("cpu", if (warp_info()$cuda$available) "cuda")) {
     rate <- warpbayes:::measure_read_rate(2, backend)

@@ -1,0 +1,102 @@
+# Many pairs of short vectors: their weights are looked at while they are convolved, and a
+# graphics card takes them in chunks.
+
+with_device_memory <- function(bytes, code) {
+  old <- options(warpbayes.device_memory = bytes)
+  on.exit(options(old))
+  force(code)
+}
+
+test_that("pairs in chunks are the pairs one by one", {
+  for (size in list(c(3, 5), c(33, 20), c(70, 120))) {
+    x <- matrix(random_factor(101 * size[[1L]], 1), 101)
+    y <- matrix(random_factor(101 * size[[2L]], 2), 101)
+    expected <- t(vapply(1:101, function(i) convolve_pmf(x[i, ], y[i, ], backend = "cpu", threads = 2), numeric(sum(size) - 1)))
+    shared <- t(vapply(1:101, function(i) convolve_pmf(x[1L, ], y[i, ], backend = "cpu", threads = 2), numeric(sum(size) - 1)))
+    # All at once, in many chunks, and in pieces where not even one pair has room in all slots.
+    for (limit in c(0, 60000, (sum(size) + 1100) * 80 / 9)) {
+      with_device_memory(limit, {
+        expect_identical(convolve_pmf(x, y, threads = 2), expected)
+        expect_identical(convolve_pmf(x[1L, , drop = FALSE], y, threads = 2), shared)
+        expect_identical(convolve_pmf(y, x[1L, ], threads = 2), shared)
+      })
+    }
+  }
+})
+
+test_that("weights that cannot be used are found in whichever pair they are", {
+  good <- matrix(random_factor(75 * 9, 3), 75)
+  for (columns in c(9, 1)) {
+    other <- good[, seq_len(columns), drop = FALSE]
+    for (row in c(1, 8, 75)) {
+      for (bad in if (row == 8) c(NaN, Inf, -1, -1e-320) else NaN) {
+        x <- other
+        x[row, columns] <- bad
+        words <- sprintf("`x`.*row %d", row)
+        expect_error(convolve_pmf(x, good, threads = 2), words, class = "warpbayes_error_input")
+        expect_error(convolve_pmf(good, x, threads = 2), sprintf("`y`.*row %d", row), class = "warpbayes_error_input")
+      }
+      x <- other
+      x[row, ] <- 0
+      expect_error(convolve_pmf(x, good, threads = 2), sprintf("`x`.*row %d", row), class = "warpbayes_error_input")
+      x[row, columns] <- 5e-324
+      expect_silent(convolve_pmf(x, good, threads = 2))
+    }
+  }
+  # Vectors that one thread gathers, and one vector for all.
+  long <- matrix(1, 3, 2000)
+  long[2L, 1999L] <- -1
+  expect_error(convolve_pmf(long, long, accuracy = 0, threads = 2), "`x`.*row 2", class = "warpbayes_error_input")
+  expect_error(convolve_pmf(good, c(1, NaN), threads = 2), "`y`", class = "warpbayes_error_input")
+  expect_identical(convolve_pmf(cbind(good, -0), good, threads = 2), convolve_pmf(cbind(good, 0), good, threads = 2))
+  with_device_memory(20000, expect_error(convolve_pmf(good, cbind(good[, 1:3], c(rep(1, 74), -1)), threads = 2), "`y`.*row 75"))
+})
+
+test_that("a sum above the largest double is an error in pairs too", {
+  x <- matrix(1, 20, 4)
+  x[17L, 2L] <- 1e200
+  expect_identical(max(convolve_pmf(x, matrix(1, 20, 4), threads = 2)), 1e200 + 3)
+  expect_error(convolve_pmf(x, x, threads = 2), "the result has weights above 1.8e308", class = "warpbayes_error_input")
+})
+
+test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+  cuda <- emulator()
+  # So long that they are not tried again with other checks.
+  x <- matrix(random_factor(51 * 40, 1), 51)
+  expect_gt(length(x)^2, short_work)
+  sums <- function(backend) tryCatch(convolve_pmf(x, x, backend = backend, threads = 2), warpbayes_error = identity)
+  expected <- sums("cpu")
+  errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
+  words <- c(memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure", lost = "uncorrectable ECC error encountered")
+  quietly(for (limit in c(0, 60000)) {
+    with_device_memory(limit, {
+      cuda$usage()
+      start <- cuda$calls()
+      expect_identical(sums("cuda"), expected)
+      calls <- cuda$calls() - start
+      expect_gt(calls, 10)
+      # All calls where the pairs go at once, and some of those of many chunks.
+      step <- if (limit > 0 || sanitized()) 3 else 1
+      for (error in names(errors)[if (limit > 0) c(1, 3) else 1:4]) {
+        failures <- 0
+        for (at in seq(1, calls, by = step)) {
+          cuda$fail(at, errors[[error]])
+          result <- sums("cuda")
+          usage <- cuda$usage()
+          cuda$reset()
+          where <- sprintf("%s at call %d of %d, limit %g", error, at, calls, limit)
+          expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
+          if (inherits(result, "error")) {
+            failures <- failures + 1
+            expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
+            expect_s3_class(result, if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device")
+          } else {
+            expect_identical(result, expected, label = where)
+          }
+        }
+        expect_gt(failures, calls / (3 * step))
+      }
+    })
+  })
+  expect_identical(sums("cuda"), expected)
+})

@@ -1,0 +1,142 @@
+# Densities under many draws, added up where the cells are.
+
+set.seed(6)
+columns <- 3L
+k <- 4L
+draws <- 7L
+cells <- matrix(rnorm((2 * 2048 + 77) * columns, sd = 2), ncol = columns)
+weights <- matrix(rexp(k * draws), k)
+weights <- t(t(weights) / colSums(weights))
+means <- array(rnorm(k * columns * draws), c(k, columns, draws, 1L))
+covariances <- array(0, c(columns, columns, k, draws, 1L))
+for (i in seq_len(draws)) for (j in seq_len(k)) covariances[, , j, i, 1L] <- crossprod(matrix(rnorm(5 * columns), 5)) / 4 + diag(columns) / 4
+center <- c(0.5, 0, -0.5)
+scale <- c(1, 2, 0.7)
+
+with_session <- function(backend, x, precision, use, threads = 2) {
+  run <- resolve_run(backend, threads)
+  session <- native(C_mixture_open, x, center, 1 / scale, precision, FALSE, run)
+  on.exit(.Call(C_mixture_close, session))
+  use(session, run)
+}
+
+add <- function(session, run, which, first, total, unit = 0.25) {
+  native(C_mixture_add_densities, session, weights[, which, drop = FALSE], means, covariances, which - 1L, center, 1 / scale, first, total, unit, run)
+}
+
+sum_of <- function(backend, x = cells, precision = 0L, unit = 0.25, threads = 2) {
+  with_session(backend, x, precision, function(session, run) add(session, run, seq_len(draws), 0, rep(-Inf, nrow(x)), unit), threads)
+}
+
+log_sum <- function(a, b) ifelse(pmax(a, b) == -Inf, -Inf, pmax(a, b) + log1p(exp(-abs(a - b))))
+
+test_that("the sum is that of the densities one by one", {
+  for (precision in 0:1) {
+    with_session(NULL, cells, precision, function(session, run) {
+      total <- rep(-Inf, nrow(cells))
+      for (i in seq_len(draws)) {
+        one <- native(C_mixture_evaluate, session, weights[, i], means[, , i, 1L], covariances[, , , i, 1L], center, 1 / scale, 0, nrow(cells), c(FALSE, TRUE, FALSE))
+        total <- log_sum(total, one$log_density - 0.25)
+      }
+      together <- add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)))
+      expect_equal(together, total, tolerance = 1e-13)
+      # In several calls, and for some of the rows.
+      parts <- add(session, run, 4:7, 0, add(session, run, 1:3, 0, rep(-Inf, nrow(cells))))
+      expect_identical(parts, together)
+      expect_identical(add(session, run, seq_len(draws), 2000, rep(-Inf, 100)), together[2001:2100])
+      # A unit for each row, and sums that are there.
+      unit <- seq(-1, 1, length.out = nrow(cells))
+      expect_equal(add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)), unit), total + 0.25 - unit, tolerance = 1e-13)
+      expect_equal(add(session, run, seq_len(draws), 0, unit), log_sum(unit, total), tolerance = 1e-13)
+    })
+  }
+})
+
+test_that("threads, instructions and backends do not change a bit", {
+  expected <- sum_of("cpu", threads = 1)
+  expect_identical(sum_of("cpu"), expected)
+  expect_identical(sum_of(NULL), expected)
+  for (isa in isa_names[seq_len(.Call(C_backend_processor)$isa + 1L)]) {
+    expect_identical(with_options(list(warpbayes.isa = isa), sum_of("cpu")), expected)
+  }
+  gaps <- cells
+  gaps[cbind(1:400 * 9, 1:2)] <- NA
+  expect_identical(sum_of(NULL, gaps), sum_of("cpu", gaps))
+})
+
+test_that("a graphics card takes as many draws at a time as it has memory for", {
+  skip_if_not(on_cuda())
+  # 200 components take 25 kB in each draw; the cells take 0.15 MB.
+  many <- rep(1:4, 50)
+  sums <- function(backend, bytes) {
+    with_options(list(warpbayes.device_memory = bytes), with_session(backend, cells, 0L, function(session, run) {
+      native(C_mixture_add_densities, session, weights[many, ], means[many, , , , drop = FALSE], covariances[, , many, , , drop = FALSE],
+        seq_len(draws) - 1L, center, 1 / scale, 0, rep(-Inf, nrow(cells)), 0, run)
+    }))
+  }
+  expected <- sums("cpu", 0)
+  for (bytes in c(5e5, 3e5, 1.7e5)) {
+    expect_identical(sums(NULL, bytes), expected, label = format(bytes))
+  }
+  expect_error(sums(NULL, 20000), "MB of device memory are needed", class = "warpbayes_error_memory")
+})
+
+test_that("what does not agree is refused", {
+  error <- "warpbayes_error_input"
+  total <- numeric(10)
+  with_session(NULL, cells, 0L, function(session, run) {
+    call <- function(which = 0:1, w = weights[, 1:2], m = means, s = covariances, first = 0, t = total, unit = 0, at = session) {
+      native(C_mixture_add_densities, at, w, m, s, which, center, 1 / scale, first, t, unit, run)
+    }
+    expect_length(call(), 10)
+    for (wrong in list(c(0L, 7L), c(-1L, 0L), c(0, 1), integer(), NA_integer_)) {
+      expect_error(call(which = wrong), "do not agree", class = error)
+    }
+    expect_error(call(w = weights[1:3, 1]), "do not agree", class = error)
+    expect_error(call(m = means[1:5]), "do not agree", class = error)
+    expect_error(call(s = covariances[1:5]), "do not agree", class = error)
+    expect_error(call(first = nrow(cells) - 9), "do not agree", class = error)
+    expect_error(call(first = -1), "do not agree", class = error)
+    expect_error(call(t = 1:10), "do not agree", class = error)
+    expect_error(call(unit = numeric(3)), "do not agree", class = error)
+    bad <- covariances
+    bad[1, 1, 3, 2, 1] <- -1
+    expect_error(call(s = bad), "the covariance of component 3 is not positive definite", class = error)
+    expect_error(call(at = NULL), "the mixture session is closed", class = error)
+  })
+})
+
+test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+  cuda <- emulator()
+  some <- cells[1:2100, ]
+  sums <- function(backend) tryCatch(sum_of(backend, some), warpbayes_error = identity)
+  expected <- sums("cpu")
+  errors <- c(memory = 2, kernel = 719)
+  words <- c(memory = "out of memory", kernel = "unspecified launch failure")
+  quietly({
+    start <- cuda$calls()
+    expect_identical(sums("cuda"), expected)
+    calls <- cuda$calls() - start
+    for (error in names(errors)) {
+      failures <- 0
+      step <- if (sanitized()) 7 else 1
+      for (at in seq(1, calls, by = step)) {
+        cuda$fail(at, errors[[error]])
+        result <- sums("cuda")
+        usage <- cuda$usage()
+        cuda$reset()
+        where <- sprintf("%s at call %d of %d", error, at, calls)
+        expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
+        if (inherits(result, "error")) {
+          failures <- failures + 1
+          expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
+          expect_s3_class(result, if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device")
+        } else {
+          expect_identical(result, expected, label = where)
+        }
+      }
+      expect_gt(failures, calls / (3 * step))
+    }
+  })
+  expect_identical(sums("cuda"), expected)
+})
