@@ -75,7 +75,7 @@ test_that("a graphics card takes as many draws at a time as it has memory for", 
     }))
   }
   expected <- sums("cpu", 0)
-  for (bytes in c(5e5, 3e5, 1.7e5)) {
+  for (bytes in c(5e5, 3e5, 2.2e5)) {
     expect_identical(sums(NULL, bytes), expected, label = format(bytes))
   }
   expect_error(sums(NULL, 20000), "MB of device memory are needed", class = "warpbayes_error_memory")
