@@ -44,7 +44,7 @@ typedef struct wb_backend {
   /* Bytes per second between page-locked memory of the host and the device: the best of three copies each way,
    * one way at a time. */
   int (*bus_rate)(const wb_run *run, double *to_device, double *from_device, wb_message *message);
-  /* Frees what the backend keeps from call to call to be faster. */
+  /* Frees what the backend keeps from call to call to be faster. NULL: nothing. */
   void (*release)(void);
 
   /* One table for each topic; NULL if this backend lacks the topic, which callers

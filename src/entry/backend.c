@@ -24,7 +24,7 @@ static SEXP backend_pointer(const wb_backend *backend) {
 /* What it keeps from call to call must be freed before the process ends. */
 static void release_plugin(SEXP pointer) {
   const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
-  backend->release();
+  if (backend->release) backend->release(); /* a plugin's table may lack what it has no use for */
 }
 
 /* The version and the size of wb_backend, which a plugin must have too. */
@@ -144,7 +144,7 @@ SEXP wb_entry_backend_release(SEXP run) {
   wb_run where;
   const wb_backend *backend;
   wb_run_from_list(run, &where, &backend);
-  backend->release();
+  if (backend->release) backend->release();
   return R_NilValue;
 }
 
