@@ -63,8 +63,8 @@
 #' with `keep` or `thin`. The fit refers to the data; this takes no
 #' further memory as long as the data themselves are kept.
 #'
-#' A graphics card holds the cells, scaled: \eqn{8 p} bytes each, or \eqn{4 p} with `precision = "single"`, and up to a tenth of that
-#' for a sweep. As many cells stay there as it has room for, or as `options(warpbayes.device_memory)` allows; the others travel to it in each sweep, while
+#' A graphics card holds the cells, scaled: \eqn{8 p} bytes each, or \eqn{4 p} with `precision = "single"`, and up to a tenth of that,
+#' or 32 MB, for a sweep. As many cells stay there as it has room for, or as `options(warpbayes.device_memory)` allows; the others travel to it in each sweep, while
 #' those before them are computed. For them some 500 MB and a sixteenth of its memory are left free. A sweep then takes at least as long as the bus needs for the bytes of these cells, and
 #' one in which `moves` are proposed several times as long. In single precision a copy of the cells that travel is kept on the host, page-locked, \eqn{4 p} bytes each, if that is no more than
 #' half of the memory that is available. Otherwise, and in double precision, the data are page-locked where they are for as long as sweeps run, which takes no
