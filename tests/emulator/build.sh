@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the package's CUDA sources with the host compiler into a plugin:
 #   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
-#            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER]
+#            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER] [--kernels=FOLDER]
 # --sanitize  see README.md
 # --driver    link a program of src/cuda/*.cu and this file instead of a plugin
 # --source    compile this instead of src/cuda/*.cu
@@ -9,12 +9,14 @@
 # --define    a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
 # --share     takes the emulator's own objects from this folder if they were compiled so
 #             before, and leaves them there: for many programs of the same sources
+# --kernels   takes all objects but the driver's from this folder, where a build with the
+#             same --sanitize and --cxx has left them
 # Other objects are kept beside the output, in the folder OUT.so.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines='' share=''
+out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines='' share='' kernels=''
 for argument in "$@"; do
   case $argument in
     --sanitize=*) sanitize=${argument#*=} ;;
@@ -23,6 +25,7 @@ for argument in "$@"; do
     --source=*) sources="$sources${argument#*=}
 " ;;
     --share=*) share=${argument#*=} ;;
+    --kernels=*) kernels=${argument#*=} ;;
     --driver=*) driver=${argument#*=} program=yes ;;
     --program) program=yes ;;
     --*) echo "build.sh: $argument is not an option" >&2; exit 2 ;;
@@ -30,7 +33,7 @@ for argument in "$@"; do
   esac
 done
 if [ -z "$out" ]; then
-  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 
@@ -56,6 +59,9 @@ machine=$objects
 if [ -n "$share" ]; then
   machine=$share/$(echo "$cxx $flags $defines" | cksum | cut -d ' ' -f 1)
   mkdir -p "$machine"
+fi
+if [ -n "$kernels" ]; then
+  machine=$kernels
 fi
 link=$instrument
 # src/access.cpp has what the instrumented code calls.
@@ -95,7 +101,9 @@ fi
 if [ -n "$driver" ]; then
   in_background compile "$driver" "$objects/driver.o" "$instrument"
 fi
-if [ -z "$sources" ]; then
+if [ -n "$kernels" ]; then
+  cp "$kernels"/cuda_*.o "$objects"
+elif [ -z "$sources" ]; then
   for source in "$root"/src/cuda/*.cu; do
     in_background compile "$source" "$objects/cuda_$(basename "$source" .cu).o" "$instrument"
   done

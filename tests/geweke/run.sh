@@ -7,6 +7,8 @@
 #   tests/geweke/run.sh --full      1.6e7 sweeps (0.003 standard deviations), then
 #                                   the planted errors; so does WARPBAYES_EXTENDED_TESTS
 #   tests/geweke/run.sh --build F   only builds the program F
+#   tests/geweke/run.sh --objects S the short version with the objects that an installation
+#                                   of the same sources has left in the folder S
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -20,12 +22,23 @@ build() {
     flags="$flags -fopenmp"
   fi
   rm "$2.c"
+  if test -n "$objects"; then
+    set -- "$1" "$2" "$objects"/mixture/*.o "$objects"/cpu/mixture*.o "$objects"/numeric/memory.o "$objects"/backend/backend.o
+  else
+    set -- "$1" "$2" "$1"/src/mixture/*.c "$1"/src/cpu/mixture*.c "$1"/src/numeric/memory.c "$1"/src/backend/backend.c
+  fi
+  program=$2
+  shift 2
   # shellcheck disable=SC2086
-  "$compiler" $flags -o "$2" tests/geweke/geweke.c tests/geweke/prior_simulator.c \
-    "$1"/src/mixture/*.c "$1"/src/cpu/mixture*.c "$1"/src/numeric/memory.c "$1"/src/backend/backend.c -lm
+  "$compiler" $flags -o "$program" tests/geweke/geweke.c tests/geweke/prior_simulator.c "$@" -lm
 }
 
+objects=
 case ${1:-} in
+  --objects)
+    objects=$2
+    full=no
+    ;;
   --build)
     build . "$2"
     exit

@@ -2,13 +2,16 @@ on_cuda <- function() warp_info()$backend == "cuda"
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
+extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
+
 # tools/test runs the suite several times, and draws are the same in all of them, as tests
 # of their own show. Long runs whose result is compared with a law, through code that
-# other tests run too, and those that start workers, are left to the step `cpu`, and to each
-# step with --full.
+# other tests run too, those that start workers, and what R alone does, such as pictures, are left
+# to the step `cpu`, and to each step with --full.
+repeated <- function() (sanitized() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))) && !extended()
+
 skip_where_repeated <- function() {
-  repeated <- nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED")) && !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
-  testthat::skip_if(sanitized() || repeated, "a long run; another step of tools/test has it")
+  testthat::skip_if(repeated() || sanitized(), "a long run; another step of tools/test has it")
 }
 
 # The emulator is several times slower with the address sanitizer, or where it looks at each

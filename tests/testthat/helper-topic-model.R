@@ -91,5 +91,3 @@ reference_topics <- function(x, theta, phi, key, iteration) {
     (row - 1) * 16 + node
   }, 0)
 }
-
-extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))

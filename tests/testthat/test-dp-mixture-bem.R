@@ -107,7 +107,7 @@ test_that("one component ends in one step at the closed form", {
 
 test_that("the log posterior never falls, and with means it may", {
   # 150 random problems: what falls is rounding, at most 1e-12 of the value.
-  problems <- if (identical(getOption("warpbayes.backend"), "cuda")) 12 else 150
+  problems <- if (repeated() || on_cuda()) 12 else 150
   largest_fall <- function(estimate) {
     vapply(seq_len(problems), function(seed) {
       set.seed(seed)

@@ -8,6 +8,7 @@ autoregressive <- function(sweeps, chains, correlation, shift = 0) {
 }
 
 test_that("Rhat and bulk effective sample size are those of package posterior", {
+  skip_where_repeated()
   skip_if_not_installed("posterior")
   set.seed(40)
   for (sweeps in c(12, 21, 100, 501)) {

@@ -27,6 +27,7 @@ size_of <- function(code) {
 }
 
 test_that("every picture is drawn for fits of all shapes", {
+  skip_where_repeated()
   for (p in c(1, 2, 4, 7)) {
     fit <- simulate_fit(n = 400, k = if (p == 2) 1 else 12, p = p, chains = p %/% 2 + 1)
     x <- fit$x
@@ -51,6 +52,7 @@ test_that("short, interrupted and still chains have a trace", {
 })
 
 test_that("long chains are drawn as bands", {
+  skip_where_repeated()
   draw(plot(simulate_fit(n = 100, sweeps = 700, warmup = 100, chains = 7), type = "trace"))
 })
 

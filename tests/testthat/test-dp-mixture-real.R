@@ -16,7 +16,7 @@ everything <- function(fit, newdata) {
 }
 
 test_that("the GvHD cells go all the way", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   skip_if_not_installed("mclust")
   data("GvHD", package = "mclust", envir = environment())
   # Few cells where every one is slow.

@@ -166,7 +166,7 @@ expect_pairs <- function(result, x, y, f, prob = NULL) {
 
 test_that("sums, extremes and mixtures on random supports are those of all pairs", {
   set.seed(5)
-  for (i in seq_len(if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 1000 else 15)) {
+  for (i in seq_len(if (extended()) 1000 else if (repeated()) 5 else 15)) {
     x <- random_support()
     y <- random_support()
     expect_pairs(x + y, x, y, `+`)

@@ -183,6 +183,7 @@ test_that("distributions are printed, summarised and turned into data frames", {
 })
 
 test_that("plots are drawn on every scale", {
+  skip_where_repeated()
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   on.exit({
@@ -211,6 +212,7 @@ test_that("plots are drawn on every scale", {
 })
 
 test_that("two distributions, distribution functions and quantiles are drawn", {
+  skip_where_repeated()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   long <- pmf(dpois(0:3000, 1000, log = TRUE), log = TRUE)

@@ -180,6 +180,7 @@ test_that("draws go to posterior and generics", {
 })
 
 test_that("every picture is drawn", {
+  skip_where_repeated()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   y <- c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5)

@@ -82,8 +82,10 @@ void fiber_close(Fiber *fiber) {
 
 void fiber_prepare(Fiber *fiber, void (*entry)(void)) {
 #ifdef WB_EMULATOR_ASAN
-  /* The frames of a fiber that ended or was abandoned are still marked. */
-  __asan_unpoison_memory_region(fiber->stack, fiber->stack_size);
+  /* The frames of a fiber that was abandoned when another failed are still marked. Not
+   * for every fiber: it would take most of the time of a kernel of many short blocks. */
+  if (fiber->marked) __asan_unpoison_memory_region(fiber->stack, fiber->stack_size);
+  fiber->marked = true;
   fiber->fake_stack = NULL;
 #endif
 #ifdef WB_EMULATOR_TSAN
@@ -135,6 +137,14 @@ void fiber_entered(void) {
     left->stack = (char *)const_cast<void *>(bottom);
     left->stack_size = size;
   }
+#endif
+}
+
+void fiber_ended(Fiber *fiber) {
+#ifdef WB_EMULATOR_ASAN
+  fiber->marked = false;
+#else
+  (void)fiber;
 #endif
 }
 

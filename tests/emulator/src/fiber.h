@@ -24,6 +24,7 @@ struct Fiber {
 #endif
 #ifdef WB_EMULATOR_ASAN
   void *fake_stack;
+  bool marked; /* frames on the stack may still be marked for the sanitizer */
 #endif
 #ifdef WB_EMULATOR_TSAN
   void *tsan; /* what the sanitizer takes for the running thread */
@@ -44,6 +45,8 @@ void fiber_close(Fiber *fiber);
 /* The fiber of the code that calls this. */
 void fiber_adopt(Fiber *fiber);
 void fiber_switch(Fiber *from, Fiber *to);
+/* Its functions have returned: what is left is the switch away, for ever. */
+void fiber_ended(Fiber *fiber);
 /* The first thing a fiber's entry does. */
 void fiber_entered(void);
 

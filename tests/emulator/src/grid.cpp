@@ -69,6 +69,7 @@ static void finish(void) {
            "lane %u exits while lanes 0x%08x wait for it in %s with mask 0x%08x", t->lane, c->arrived,
            operation_name(c->operation), c->mask);
   happens_before(&block);
+  fiber_ended(&t->fiber);
   Thread *const next = pick();
   if (next != NULL)
     run(&t->fiber, next);
