@@ -24,11 +24,12 @@ header <- function(...) {
 number <- function(x) format(signif(x, 3))
 
 set.seed(1)
-cat("One sweep: draws and statistics of n cells, p markers, k components.\n\n")
+cat("One sweep, the mean of 20 in one call: draws and statistics of n cells, p markers, k components.\n\n")
 header("n", "p", "k", "precision", "seconds", "ps per cell and component", "10^12 multiply-adds per second of the card", "share of it")
 for (size in if (rehearsal) list(c(3000, 5, 40)) else list(c(5e6, 14, 256), c(1e6, 14, 256), c(1e6, 14, 64), c(1e6, 30, 256))) {
   for (precision in c("double", "single")) {
-    m <- measure(size[[1]], size[[2]], size[[3]], precision = precision, times = if (rehearsal) 1 else 5)
+    m <- measure(size[[1]], size[[2]], size[[3]], precision = precision, times = if (rehearsal) 1 else 5,
+      sweeps = if (rehearsal) 2 else 20)
     line(
       m$n, m$p, m$k, precision, number(m$seconds), number(1e3 * m$ns_per_cell), number(m$gigarate / 1e3),
       sprintf("%.0f%%", 100 * m$share)

@@ -3,9 +3,9 @@
 internal <- asNamespace("warpbayes")
 
 # A session with a state in which every component holds rows; `sweep()` returns the
-# seconds of one sweep, `parameters()` those of one draw of the parameters alone, with the
+# seconds of one sweep, the mean of `sweeps` in one call, `parameters()` those of one draw of the parameters alone, with the
 # statistics handed over and the means and factors fetched, `opening` those of handing over the data.
-prepare <- function(n, p, k, threads = 1, precision = "double") {
+prepare <- function(n, p, k, threads = 1, precision = "double", sweeps = 1) {
   x <- matrix(rnorm(n * p), n)
   run <- internal$resolve_run(backend, threads)
   prior <- internal$compiled_prior(internal$resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
@@ -19,8 +19,9 @@ prepare <- function(n, p, k, threads = 1, precision = "double") {
     threads = run$threads,
     opening = opening,
     sweep = function() elapsed(internal$native(
-      internal$C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, 2, 0), matrix(0, p, 1), c(FALSE, FALSE, FALSE), numeric(p), rep(1, p)
-    )),
+      internal$C_mixture_sweep, session, prior, state, as.integer(sweeps), FALSE, matrix(0, 2, 0), matrix(0, p, 1), c(FALSE, FALSE, FALSE),
+      numeric(p), rep(1, p)
+    )) / sweeps,
     parameters = function() elapsed(internal$native(internal$C_mixture_draw, session, prior, state, FALSE, FALSE, numeric(p), rep(1, p))),
     close = function() .Call(internal$C_mixture_close, session)
   )
@@ -29,8 +30,8 @@ prepare <- function(n, p, k, threads = 1, precision = "double") {
 operations <- function(p) p * (p + 3) / 2
 
 # One case: median seconds of a sweep, and its shares of the rate measured alongside.
-measure <- function(n, p, k, threads = 1, precision = "double", times = 5) {
-  case <- prepare(n, p, k, threads, precision)
+measure <- function(n, p, k, threads = 1, precision = "double", times = 5, sweeps = 1) {
+  case <- prepare(n, p, k, threads, precision, sweeps)
   on.exit(case$close())
   rates <- numeric()
   seconds <- medians(interleave(
