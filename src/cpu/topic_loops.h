@@ -34,6 +34,22 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
   return bits;
 }
 
+/* The uniforms of tokens, `tokens` rounded up to whole tiles. */
+static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
+                                    double *restrict uniform) {
+  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
+  for (int begin = 0; begin < tokens; begin += WB_PHILOX_TILE) {
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = token[begin + i] >> 1;
+    WB_NAME(philox_tile)(key, WB_PURPOSE_TOPIC, iteration, NULL, element, one, two);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const uint64_t mask = (uint64_t)0 - (uint64_t)(token[begin + i] & 1);
+      uniform[begin + i] = wb_uniform((one[i] & ~mask) | (two[i] & mask));
+    }
+  }
+}
+
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
 #define REAL_VECTOR wb_vector
@@ -42,8 +58,15 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
 #define REAL_SCALAR_FMA wb_fma
 #define REAL_WEIGHT wb_topic_weight
 #if WB_VECTOR_BYTES == 64
-#define REAL_GATHER(to, table, at) _mm512_storeu_pd(to, _mm512_i64gather_pd(_mm512_loadu_si512(at), table, 8))
+#define REAL_STREAM(to, from) _mm512_stream_pd(to, _mm512_loadu_pd(from))
+#define REAL_EIGHT __m512d
+#define REAL_EIGHT_ZERO _mm512_setzero_pd()
+#define REAL_EIGHT_GATHER(table, at) _mm512_i64gather_pd(at, table, 8)
+#define REAL_EIGHT_DOUBLE(x) (x)
+#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
+#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #else
+#define REAL_STREAM(to, from) _mm256_stream_pd(to, _mm256_loadu_pd(from))
 #define REAL_GATHER(to, table, at) \
   _mm256_storeu_pd(to, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 8))
 #endif
@@ -57,8 +80,16 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
 #define REAL_SCALAR_FMA wb_fmaf
 #define REAL_WEIGHT wb_topic_weightf
 #if WB_VECTOR_BYTES == 64
-#define REAL_GATHER(to, table, at) _mm256_storeu_ps(to, _mm512_i64gather_ps(_mm512_loadu_si512(at), table, 4))
+#define REAL_STREAM(to, from) _mm512_stream_ps(to, _mm512_loadu_ps(from))
+/* In the lower half of a vector, since half vectors are another instruction set. */
+#define REAL_EIGHT __m512
+#define REAL_EIGHT_ZERO _mm512_setzero_ps()
+#define REAL_EIGHT_GATHER(table, at) _mm512_zextps256_ps512(_mm512_i64gather_ps(at, table, 4))
+#define REAL_EIGHT_DOUBLE(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
+#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
+#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #else
+#define REAL_STREAM(to, from) _mm256_stream_ps(to, _mm256_loadu_ps(from))
 #define REAL_GATHER(to, table, at) \
   _mm_storeu_ps(to, _mm256_i64gather_ps(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 4))
 #endif
@@ -359,33 +390,4 @@ static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t
   }
   WB_NAME(finish_strips)(key, purpose, iteration, first, strips, &room->strips, unsure, draw);
   WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
-}
-
-/* The uniforms of tokens, `tokens` rounded up to whole tiles. */
-static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
-                                    double *restrict uniform) {
-  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
-  for (int begin = 0; begin < tokens; begin += WB_PHILOX_TILE) {
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = token[begin + i] >> 1;
-    WB_NAME(philox_tile)(key, WB_PURPOSE_TOPIC, iteration, NULL, element, one, two);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t mask = (uint64_t)0 - (uint64_t)(token[begin + i] & 1);
-      uniform[begin + i] = wb_uniform((one[i] & ~mask) | (two[i] & mask));
-    }
-  }
-}
-
-/* Logs in place. */
-static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
-  for (int64_t i = 0; i < count; i++) value[i] = wb_log(value[i]);
-}
-
-/* Adds the logs of a document's pairs, each as often as it has tokens. */
-static void WB_NAME(topic_score)(int64_t pairs, const int32_t *restrict count, const double *restrict log_total,
-                                 double *restrict sum) {
-  double own = *sum;
-  for (int64_t i = 0; i < pairs; i++) own = wb_fma((double)count[i], log_total[i], own);
-  *sum = own;
 }
