@@ -36,8 +36,9 @@
 /* Tokens whose uniforms are drawn together. */
 #define TOPIC_UNIFORMS 256
 
-/* Gammas that pass together. */
-#define TOPIC_GAMMAS 1024
+/* Gammas that pass together, and those whose words do. */
+#define TOPIC_GAMMAS 4096
+#define TOPIC_WORDS 1024
 
 /* Gammas that are still to be accepted. */
 typedef struct topic_gamma_list {
@@ -56,7 +57,7 @@ typedef struct topic_strip_list {
 typedef struct topic_gamma_room {
   topic_gamma_list small, large;
   topic_strip_list strips;
-  uint64_t word[TOPIC_GAMMAS + 32];
+  uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
 /* A group of documents and what its pass takes: arrays over pairs begin with the group's first,

@@ -15,7 +15,7 @@
 #define TOPIC_RING 48
 
 /* Pairs past the last one that can be read: the last one again. */
-#define TOPIC_MORE_PAIRS 32
+#define TOPIC_MORE_PAIRS 64
 /* Tokens, likewise. */
 #define TOPIC_MORE_TOKENS 16
 

@@ -261,7 +261,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
   const REAL *const theta = p->theta, *const phi = p->phi;
   REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
   double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
-  const int ahead = p->rows <= 16 ? 16 : 8;
+  const int ahead = 16;
   const uint32_t *const term = p->term + begin;
   for (int i = 0; i < TOPIC_BLOCK; i++) {
     const int64_t at = begin + i < p->pairs ? begin + i : p->pairs - 1;
@@ -277,10 +277,11 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
       share[i] = theta + theta_at[slot + first + i];
       line[i] = phi + phi_at[slot + first + i];
     }
+    REAL *const to = sums + (size_t)first * size;
     if (term[first] == term[first + REAL_PAIRS - 1])
-      REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, sums + (size_t)first * size);
+      REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
     else
-      REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, sums + (size_t)first * size);
+      REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
   }
   for (int i = 0; i < TOPIC_BLOCK; i++) {
     const REAL *const own = sums + (size_t)(i + 1) * size - WB_TOPIC_LANES;
@@ -364,19 +365,32 @@ static void REAL_NAME(topic_narrow)(const double *restrict value, const double *
  * overwrites. */
 static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
                                   REAL *restrict weight) {
-  for (int i = 0; i < count; i++) sum[i] += value[i];
-  int i = 0;
-#if WB_VECTOR_BYTES >= 32
-  for (; stream && i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
-    REAL some[WB_TOPIC_LANES];
-    for (int l = 0; l < WB_TOPIC_LANES; l++) some[l] = REAL_WEIGHT(value[i + l]);
+  for (int i = 0; i < count; i += WB_TOPIC_LANES) {
+    const int lanes = count - i < WB_TOPIC_LANES ? count - i : WB_TOPIC_LANES;
+    REAL some[WB_TOPIC_LANES] __attribute__((aligned(64)));
+    if (lanes == WB_TOPIC_LANES) {
+      WB_VECTOR_LOOP
+      for (int l = 0; l < WB_TOPIC_LANES; l++) sum[i + l] += value[i + l];
+      WB_VECTOR_LOOP
+      for (int l = 0; l < WB_TOPIC_LANES; l++) some[l] = REAL_WEIGHT(value[i + l]);
+    } else {
+      for (int l = 0; l < WB_TOPIC_LANES; l++) some[l] = 0;
+      for (int l = 0; l < lanes; l++) sum[i + l] += value[i + l];
+      for (int l = 0; l < lanes; l++) some[l] = REAL_WEIGHT(value[i + l]);
+    }
     WB_UNROLL
-    for (int v = 0; v < VECTORS; v++) REAL_STREAM(weight + i + v * LANES, some + v * LANES);
+    for (int v = 0; v < VECTORS; v++) {
+      const REAL_VECTOR own = *(const REAL_VECTOR *)(some + v * LANES);
+#if WB_VECTOR_BYTES >= 32
+      if (stream) REAL_STREAM(weight + i + v * LANES, own);
+      else
+#endif
+        *(REAL_VECTOR *)(weight + i + v * LANES) = own;
+    }
   }
-#else
+#if WB_VECTOR_BYTES < 32
   (void)stream;
 #endif
-  for (; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
 }
 
 #undef VECTORS
