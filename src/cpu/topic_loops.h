@@ -60,6 +60,7 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #if WB_VECTOR_BYTES == 64
 #define REAL_STREAM(to, from) _mm512_stream_pd(to, from)
 #define REAL_EIGHT __m512d
+#define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
 #define REAL_EIGHT_ZERO _mm512_setzero_pd()
 #define REAL_EIGHT_GATHER(table, at) _mm512_i64gather_pd(at, table, 8)
 #define REAL_EIGHT_DOUBLE(x) (x)
@@ -83,6 +84,7 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_STREAM(to, from) _mm512_stream_ps(to, from)
 /* In the lower half of a vector, since half vectors are another instruction set. */
 #define REAL_EIGHT __m512
+#define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
 #define REAL_EIGHT_ZERO _mm512_setzero_ps()
 #define REAL_EIGHT_GATHER(table, at) _mm512_zextps256_ps512(_mm512_i64gather_ps(at, table, 4))
 #define REAL_EIGHT_DOUBLE(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))

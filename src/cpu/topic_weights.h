@@ -253,6 +253,28 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int
 }
 #endif
 
+/* The tree over the lanes' last sums; returns the total. */
+static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
+#if WB_VECTOR_BYTES == 64
+  /* wb_topic_add_tree() in registers: loads of what was just stored in other widths wait. */
+  const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
+  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
+  _mm512_storeu_pd(tree, low);
+  _mm512_storeu_pd(tree + 8, high);
+  _mm512_storeu_pd(tree + 16, eight);
+  _mm256_storeu_pd(tree + 24, four);
+  _mm_storeu_pd(tree + 28, two);
+  _mm_store_sd(tree + 30, one);
+  return _mm_cvtsd_f64(one);
+#else
+  for (int l = 0; l < WB_TOPIC_LANES; l++) tree[l] = (double)lanes[l];
+  wb_topic_add_tree(tree);
+  return tree[WB_TOPIC_TREE - 1];
+#endif
+}
+
 /* The weights of a block of pairs into the ring from `slot` on; those past the last pair of the
  * group are of no use. */
 static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot,
@@ -283,13 +305,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
     else
       REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
   }
-  for (int i = 0; i < TOPIC_BLOCK; i++) {
-    const REAL *const own = sums + (size_t)(i + 1) * size - WB_TOPIC_LANES;
-    double *const tree = trees + i * (WB_TOPIC_TREE + 1);
-    for (int l = 0; l < WB_TOPIC_LANES; l++) tree[l] = (double)own[l];
-    wb_topic_add_tree(tree);
-    total[i] = tree[WB_TOPIC_TREE - 1];
-  }
+  for (int i = 0; i < TOPIC_BLOCK; i++)
+    total[i] = REAL_NAME(add_tree)(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
 }
 
 /* The topics of the tokens from `place` on, at most 16, given their uniforms. */
@@ -406,6 +423,7 @@ static void REAL_NAME(topic_keep)(const double *restrict value, int count, int s
 #undef REAL_GATHER
 #undef REAL_EIGHT
 #undef REAL_EIGHT_ZERO
+#undef REAL_EIGHT_LOAD
 #undef REAL_EIGHT_GATHER
 #undef REAL_EIGHT_DOUBLE
 #undef REAL_EIGHT_SELECT
