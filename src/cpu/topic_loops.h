@@ -58,7 +58,10 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_SCALAR_FMA wb_fma
 #define REAL_WEIGHT wb_topic_weight
 #if WB_VECTOR_BYTES == 64
-#define REAL_STREAM(to, from) _mm512_stream_pd(to, from)
+#define REAL_LEAST WB_TOPIC_LEAST
+#define REAL_KEEP(to, low, high, stream)                                             \
+  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high))          \
+            : (_mm512_storeu_pd(to, low), _mm512_storeu_pd((to) + 8, high)))
 #define REAL_EIGHT __m512d
 #define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
 #define REAL_EIGHT_ZERO _mm512_setzero_pd()
@@ -67,7 +70,6 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
 #define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #else
-#define REAL_STREAM(to, from) _mm256_stream_pd(to, from)
 #define REAL_GATHER(to, table, at) \
   _mm256_storeu_pd(to, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 8))
 #endif
@@ -81,7 +83,11 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_SCALAR_FMA wb_fmaf
 #define REAL_WEIGHT wb_topic_weightf
 #if WB_VECTOR_BYTES == 64
-#define REAL_STREAM(to, from) _mm512_stream_ps(to, from)
+#define REAL_LEAST (double)WB_TOPIC_LEASTF
+#define REAL_BOTH(low, high) \
+  _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
+#define REAL_KEEP(to, low, high, stream) \
+  ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
 /* In the lower half of a vector, since half vectors are another instruction set. */
 #define REAL_EIGHT __m512
 #define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
@@ -91,7 +97,6 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
 #define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #else
-#define REAL_STREAM(to, from) _mm256_stream_ps(to, from)
 #define REAL_GATHER(to, table, at) \
   _mm_storeu_ps(to, _mm256_i64gather_ps(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 4))
 #endif

@@ -376,6 +376,10 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
             keep_doubles[s->isa](value, topics, stream, sum, (double *)s->phi + at);
         }
       }
+#if defined(__GNUC__)
+      /* Before the barrier: stores past the caches are in no order of their own. */
+      if (stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
     }
     wb_aligned_free(bench);
   }

@@ -368,13 +368,24 @@ static void REAL_NAME(topic_pass)(const topic_pass *p) {
   }
 }
 
-/* Weights as the draw reads them. */
+/* Weights as the draw reads them: values times factors, or as they are. Vectors are spelled,
+ * since GCC at -O2 makes none of a loop whose length it does not know. */
 static void REAL_NAME(topic_narrow)(const double *restrict value, const double *restrict factor, int count,
                                     REAL *restrict weight) {
-  if (factor)
-    for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i] * factor[i]);
-  else
-    for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
+  int i = 0;
+#if WB_VECTOR_BYTES == 64
+  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    __m512d some[2];
+    WB_UNROLL
+    for (int h = 0; h < 2; h++) {
+      some[h] = _mm512_loadu_pd(value + i + 8 * h);
+      if (factor) some[h] = _mm512_mul_pd(some[h], _mm512_loadu_pd(factor + i + 8 * h));
+      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
+    }
+    REAL_KEEP(weight + i, some[0], some[1], 0);
+  }
+#endif
+  for (; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
 }
 
 /* Adds the gammas of a term to the sums of the topics and keeps them as weights, past the
@@ -382,31 +393,23 @@ static void REAL_NAME(topic_narrow)(const double *restrict value, const double *
  * overwrites. */
 static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
                                   REAL *restrict weight) {
+#if WB_VECTOR_BYTES == 64
   for (int i = 0; i < count; i += WB_TOPIC_LANES) {
-    const int lanes = count - i < WB_TOPIC_LANES ? count - i : WB_TOPIC_LANES;
-    REAL some[WB_TOPIC_LANES] __attribute__((aligned(64)));
-    if (lanes == WB_TOPIC_LANES) {
-      WB_VECTOR_LOOP
-      for (int l = 0; l < WB_TOPIC_LANES; l++) sum[i + l] += value[i + l];
-      WB_VECTOR_LOOP
-      for (int l = 0; l < WB_TOPIC_LANES; l++) some[l] = REAL_WEIGHT(value[i + l]);
-    } else {
-      for (int l = 0; l < WB_TOPIC_LANES; l++) some[l] = 0;
-      for (int l = 0; l < lanes; l++) sum[i + l] += value[i + l];
-      for (int l = 0; l < lanes; l++) some[l] = REAL_WEIGHT(value[i + l]);
-    }
+    __m512d some[2];
     WB_UNROLL
-    for (int v = 0; v < VECTORS; v++) {
-      const REAL_VECTOR own = *(const REAL_VECTOR *)(some + v * LANES);
-#if WB_VECTOR_BYTES >= 32
-      if (stream) REAL_STREAM(weight + i + v * LANES, own);
-      else
-#endif
-        *(REAL_VECTOR *)(weight + i + v * LANES) = own;
+    for (int h = 0; h < 2; h++) {
+      const int at = i + 8 * h, left = count - at;
+      const __mmask8 here = left >= 8 ? 0xFF : left > 0 ? (__mmask8)((1 << left) - 1) : 0;
+      some[h] = _mm512_maskz_loadu_pd(here, value + at);
+      _mm512_mask_storeu_pd(sum + at, here, _mm512_add_pd(_mm512_maskz_loadu_pd(here, sum + at), some[h]));
+      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
     }
+    REAL_KEEP(weight + i, some[0], some[1], stream);
   }
-#if WB_VECTOR_BYTES < 32
+#else
   (void)stream;
+  for (int i = 0; i < count; i++) sum[i] += value[i];
+  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
 #endif
 }
 
@@ -428,4 +431,6 @@ static void REAL_NAME(topic_keep)(const double *restrict value, int count, int s
 #undef REAL_EIGHT_DOUBLE
 #undef REAL_EIGHT_SELECT
 #undef REAL_EIGHT_FMA
-#undef REAL_STREAM
+#undef REAL_KEEP
+#undef REAL_BOTH
+#undef REAL_LEAST
