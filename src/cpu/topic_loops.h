@@ -34,6 +34,22 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
   return bits;
 }
 
+/* The uniforms of tokens, `tokens` rounded up to whole tiles. */
+static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
+                                    double *restrict uniform) {
+  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
+  for (int begin = 0; begin < tokens; begin += WB_PHILOX_TILE) {
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = token[begin + i] >> 1;
+    WB_NAME(philox_tile)(key, WB_PURPOSE_TOPIC, iteration, NULL, element, one, two);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const uint64_t mask = (uint64_t)0 - (uint64_t)(token[begin + i] & 1);
+      uniform[begin + i] = wb_uniform((one[i] & ~mask) | (two[i] & mask));
+    }
+  }
+}
+
 #define REAL double
 #define REAL_NAME(stem) WB_NAME(stem##_double)
 #define REAL_VECTOR wb_vector
@@ -42,7 +58,17 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
 #define REAL_SCALAR_FMA wb_fma
 #define REAL_WEIGHT wb_topic_weight
 #if WB_VECTOR_BYTES == 64
-#define REAL_GATHER(to, table, at) _mm512_storeu_pd(to, _mm512_i64gather_pd(_mm512_loadu_si512(at), table, 8))
+#define REAL_LEAST WB_TOPIC_LEAST
+#define REAL_KEEP(to, low, high, stream)                                             \
+  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high))          \
+            : (_mm512_storeu_pd(to, low), _mm512_storeu_pd((to) + 8, high)))
+#define REAL_EIGHT __m512d
+#define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
+#define REAL_EIGHT_ZERO _mm512_setzero_pd()
+#define REAL_EIGHT_GATHER(table, at) _mm512_i64gather_pd(at, table, 8)
+#define REAL_EIGHT_DOUBLE(x) (x)
+#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
+#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #else
 #define REAL_GATHER(to, table, at) \
   _mm256_storeu_pd(to, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 8))
@@ -57,7 +83,19 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
 #define REAL_SCALAR_FMA wb_fmaf
 #define REAL_WEIGHT wb_topic_weightf
 #if WB_VECTOR_BYTES == 64
-#define REAL_GATHER(to, table, at) _mm256_storeu_ps(to, _mm512_i64gather_ps(_mm512_loadu_si512(at), table, 4))
+#define REAL_LEAST (double)WB_TOPIC_LEASTF
+#define REAL_BOTH(low, high) \
+  _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
+#define REAL_KEEP(to, low, high, stream) \
+  ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
+/* In the lower half of a vector, since half vectors are another instruction set. */
+#define REAL_EIGHT __m512
+#define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
+#define REAL_EIGHT_ZERO _mm512_setzero_ps()
+#define REAL_EIGHT_GATHER(table, at) _mm512_zextps256_ps512(_mm512_i64gather_ps(at, table, 4))
+#define REAL_EIGHT_DOUBLE(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
+#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
+#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #else
 #define REAL_GATHER(to, table, at) \
   _mm_storeu_ps(to, _mm256_i64gather_ps(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 4))
@@ -308,6 +346,51 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
   }
 }
 
+/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each
+ * that this leaves open: the point may lie above the density, or the shape has no table. */
+static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits,
+                                                                          const int32_t *number, double *log_draw) {
+#if WB_VECTOR_BYTES == 64
+  /* As wb_gamma_strip_index() and the like say, in fewer steps. */
+  const __m512i two = _mm512_set1_epi64(2 * (WB_GAMMA_STRIPS - 1)), along_bits = _mm512_set1_epi64(~0x1FFLL);
+  const __m512i one_half = _mm512_set1_epi64(0x3FF0000000000100LL);
+  uint32_t open = 0;
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) {
+    const __m512i word = _mm512_loadu_si512(bits + i);
+    const __m512i count = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(number + i)));
+    const __mmask8 has = _mm512_cmp_epi64_mask(count, _mm512_set1_epi64(WB_GAMMA_COUNTS), _MM_CMPINT_LT);
+    const __m512i law = _mm512_maskz_slli_epi64(has, count, 10);
+    const __m512i at = _mm512_add_epi64(law, _mm512_and_si512(_mm512_slli_epi64(word, 1), two));
+    const __m512d start = _mm512_i64gather_pd(at, strip, 8), width = _mm512_i64gather_pd(at, strip + 1, 8);
+    /* The height's 12 bits are the word's from 9 on, and are compared with the width's last. */
+    const __mmask8 quick = _mm512_mask_cmp_epu64_mask(has, _mm512_slli_epi64(word, 43),
+                                                      _mm512_slli_epi64(_mm512_castpd_si512(width), 52), _MM_CMPINT_LT);
+    const __m512i along = _mm512_ternarylogic_epi64(_mm512_srli_epi64(word, 12), along_bits, one_half, 0xEA);
+    const __m512d part = _mm512_sub_pd(_mm512_castsi512_pd(along), _mm512_set1_pd(1.0));
+    _mm512_storeu_pd(log_draw + i, _mm512_fmadd_pd(width, part, start));
+    open |= (uint32_t)(uint8_t)~quick << i;
+  }
+  return open;
+#else
+  uint64_t at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];
+  double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE];
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    const uint64_t law = (uint64_t)(number[i] < WB_GAMMA_COUNTS ? number[i] : 0);
+    at[i] = (law * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
+  }
+  WB_NAME(gather_tile)(strip, at, start);
+  WB_NAME(gather_tile)(strip + 1, at, width);
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    log_draw[i] = wb_gamma_strip_log(start[i], width[i], bits[i]);
+    open[i] = ~wb_mask(wb_gamma_strip_quick(width[i], bits[i])) | wb_mask(number[i] >= WB_GAMMA_COUNTS);
+  }
+  return WB_NAME(mask_bits)(open);
+#endif
+}
+
 /* Gamma draws of elements first.. first + count - 1 of shapes base + tally, base being the
  * tables', at most TOPIC_GAMMAS of them; tally and draw have room for whole tiles. Shapes
  * that are too large for the tables come from trials of their own, from trial 1 on: the words
@@ -315,36 +398,26 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
 static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                         const wb_gamma_strips *strips, int32_t *restrict tally, int count,
                                         topic_gamma_room *restrict room, double *restrict draw) {
-  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE], at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];
-  double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE];
+  uint64_t one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
+  double log_draw[WB_PHILOX_TILE];
   uint64_t *const words = room->word;
   const double *const strip = &strips->strip[0][0].start;
   const int odd = (int)(first & 1);
   int unsure = 0, large = 0;
   for (int i = count; i % WB_PHILOX_TILE != 0; i++) tally[i] = 0;
-  for (int begin = 0; begin < count + odd; begin += 2 * WB_PHILOX_TILE) {
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = (first >> 1) + (uint64_t)(begin / 2 + i);
-    WB_NAME(philox_tile)(key, purpose, iteration, NULL, element, one, two);
-    WB_NAME(interleave_tile)(one, two, words + begin);
-  }
   for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
-    const uint64_t *const bits = words + odd + begin;
+    /* A word for each of the next gammas, two a block. */
+    for (int w = 0; begin % TOPIC_WORDS == 0 && w < TOPIC_WORDS + odd && begin + w < count + odd; w += 2 * WB_PHILOX_TILE) {
+      WB_NAME(philox_series)(key, purpose, iteration, ((first + (uint64_t)begin) >> 1) + (uint64_t)(w / 2), one, two);
+      WB_NAME(interleave_tile)(one, two, words + w);
+    }
+    const uint64_t *const bits = words + odd + begin % TOPIC_WORDS;
     const int32_t *const number = tally + begin;
+    uint32_t rest = WB_NAME(strip_tile)(strip, bits, number, log_draw);
     WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t law = (uint64_t)(number[i] < WB_GAMMA_COUNTS ? number[i] : 0);
-      at[i] = (law * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
-    }
-    WB_NAME(gather_tile)(strip, at, start);
-    WB_NAME(gather_tile)(strip + 1, at, width);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      draw[begin + i] = wb_exp_weight(wb_gamma_strip_log(start[i], width[i], bits[i]));
-      open[i] = ~wb_mask(wb_gamma_strip_quick(width[i], bits[i])) | wb_mask(number[i] >= WB_GAMMA_COUNTS);
-    }
-    const uint32_t present = count - begin < WB_PHILOX_TILE ? (1u << (count - begin)) - 1 : (uint32_t)-1;
-    for (uint32_t rest = WB_NAME(mask_bits)(open) & present; rest; rest &= rest - 1) {
+    for (int i = 0; i < WB_PHILOX_TILE; i++) draw[begin + i] = wb_exp_weight(log_draw[i]);
+    if (count - begin < WB_PHILOX_TILE) rest &= (1u << (count - begin)) - 1;
+    for (; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       if (number[lane] < WB_GAMMA_COUNTS) {
         room->strips.index[unsure] = begin + lane;
@@ -359,33 +432,4 @@ static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t
   }
   WB_NAME(finish_strips)(key, purpose, iteration, first, strips, &room->strips, unsure, draw);
   WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
-}
-
-/* The uniforms of tokens, `tokens` rounded up to whole tiles. */
-static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
-                                    double *restrict uniform) {
-  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
-  for (int begin = 0; begin < tokens; begin += WB_PHILOX_TILE) {
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = token[begin + i] >> 1;
-    WB_NAME(philox_tile)(key, WB_PURPOSE_TOPIC, iteration, NULL, element, one, two);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t mask = (uint64_t)0 - (uint64_t)(token[begin + i] & 1);
-      uniform[begin + i] = wb_uniform((one[i] & ~mask) | (two[i] & mask));
-    }
-  }
-}
-
-/* Logs in place. */
-static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
-  for (int64_t i = 0; i < count; i++) value[i] = wb_log(value[i]);
-}
-
-/* Adds the logs of a document's pairs, each as often as it has tokens. */
-static void WB_NAME(topic_score)(int64_t pairs, const int32_t *restrict count, const double *restrict log_total,
-                                 double *restrict sum) {
-  double own = *sum;
-  for (int64_t i = 0; i < pairs; i++) own = wb_fma((double)count[i], log_total[i], own);
-  *sum = own;
 }

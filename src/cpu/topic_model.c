@@ -30,18 +30,15 @@
 #include "core/random_gamma_trial.h"
 #include "core/topic_draw.h"
 #include "core/topic_tables.h"
+#include "cpu/topic_order.h"
 #include "numeric/memory.h"
 
-/* Pairs and tokens that pass together, and pairs of the next pass that a pass knows. */
-#define TOPIC_PAIRS 64
-#define TOPIC_TOKENS 1024
-#define TOPIC_MORE_PAIRS 24
-/* The most bytes of the sums of pairs whose tokens are drawn together, if these are more
- * than 8. */
-#define TOPIC_SUMS ((size_t)128 * 1024)
+/* Tokens whose uniforms are drawn together. */
+#define TOPIC_UNIFORMS 256
 
-/* Gammas that pass together. */
-#define TOPIC_GAMMAS 1024
+/* Gammas that pass together, and those whose words do. */
+#define TOPIC_GAMMAS 4096
+#define TOPIC_WORDS 1024
 
 /* Gammas that are still to be accepted. */
 typedef struct topic_gamma_list {
@@ -60,8 +57,30 @@ typedef struct topic_strip_list {
 typedef struct topic_gamma_room {
   topic_gamma_list small, large;
   topic_strip_list strips;
-  uint64_t word[TOPIC_GAMMAS + 32];
+  uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
+
+/* A group of documents and what its pass takes: arrays over pairs begin with the group's first,
+ * arrays over places with the first of all. */
+typedef struct topic_pass {
+  int draw; /* whether tokens get new topics */
+  uint64_t key;
+  uint32_t iteration;
+  int rows;     /* of topics */
+  size_t width; /* rows x lanes */
+  uint32_t first_document;
+  int64_t pairs;
+  const uint32_t *document, *term;
+  const int32_t *count;
+  const uint32_t *first; /* pairs + 1 */
+  const uint32_t *token;
+  const uint8_t *slot;
+  uint16_t *topic;
+  const void *theta, *phi; /* weights, theta's of the group's documents */
+  void *sums;              /* TOPIC_RING x stretches x lanes */
+  double *trees;           /* TOPIC_RING x (WB_TOPIC_TREE + 1) */
+  double *score;           /* documents of the group: takes the logs of their words' weights */
+} topic_pass;
 
 #define WB_LOOPS "cpu/topic_loops.h"
 #include "numeric/isa.h"
@@ -72,11 +91,8 @@ typedef struct topic_gamma_room {
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
 
-/* A pair in the order of its group: by term, then by document. */
-typedef struct topic_entry {
-  uint32_t pair, token;
-  int32_t document, term, count;
-} topic_entry;
+/* The least bytes of phi that are written past the caches. */
+#define TOPIC_STREAM ((size_t)16 * 1024 * 1024)
 
 struct wb_topic_session {
   wb_topic_corpus corpus;
@@ -85,39 +101,34 @@ struct wb_topic_session {
   wb_isa isa;
   int rows;         /* of topics */
   size_t width;     /* rows x lanes */
-  int64_t group;    /* documents of a group */
-  uint16_t *topic;  /* tokens */
-  topic_entry *entry; /* pairs, group by group */
+  topic_order order;
+  uint16_t *topic;  /* of the tokens, in this order */
   void *phi;        /* terms x width, in the precision of the weights: gammas or means */
   double *leaf_sum; /* leaves x topics */
   double *inverse;  /* topics: 1 over the sum of a topic's gammas */
   wb_gamma_strips *term_strips, *share_strips; /* NULL until they serve */
 };
 
-typedef void draw_pairs(int rows, int pairs, int block, const void *all_theta, const void *all_phi, const uint64_t *theta_at,
-                        const uint64_t *phi_at, const int32_t *count, const double *uniform, void *sums, double *total,
-                        uint16_t *topic);
+typedef void pass_tokens(const topic_pass *pass);
 typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
 typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
+typedef void keep_double(const double *value, int count, int stream, double *sum, double *weight);
+typedef void keep_single(const double *value, int count, int stream, double *sum, float *weight);
 typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
                     const double *inverse, int count, topic_gamma_room *room, double *draw);
 typedef void build_strips(double base, int count, wb_gamma_strips *strips);
 typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, const wb_gamma_strips *strips,
                           int32_t *tally, int count, topic_gamma_room *room, double *draw);
-typedef void uniforms(uint64_t key, uint32_t iteration, const uint32_t *token, int tokens, double *uniform);
-typedef void logs(int64_t count, double *value);
-typedef void add_score(int64_t pairs, const int32_t *count, const double *log_total, double *sum);
 
-static draw_pairs *const draw_doubles[] = WB_ISA_TABLE(topic_draw_double);
-static draw_pairs *const draw_singles[] = WB_ISA_TABLE(topic_draw_single);
+static pass_tokens *const pass_doubles[] = WB_ISA_TABLE(topic_pass_double);
+static pass_tokens *const pass_singles[] = WB_ISA_TABLE(topic_pass_single);
 static narrow_double *const narrow_doubles[] = WB_ISA_TABLE(topic_narrow_double);
 static narrow_single *const narrow_singles[] = WB_ISA_TABLE(topic_narrow_single);
+static keep_double *const keep_doubles[] = WB_ISA_TABLE(topic_keep_double);
+static keep_single *const keep_singles[] = WB_ISA_TABLE(topic_keep_single);
 static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
 static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
 static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
-static uniforms *const uniforms_of[] = WB_ISA_TABLE(topic_uniforms);
-static logs *const logs_of[] = WB_ISA_TABLE(topic_logs);
-static add_score *const score_of[] = WB_ISA_TABLE(topic_score);
 
 static size_t real_size(const wb_topic_session *s) {
   return s->settings.precision == WB_SINGLE ? sizeof(float) : sizeof(double);
@@ -130,39 +141,13 @@ static int64_t leaves_of(const wb_topic_session *s) {
 static void close_session(wb_topic_session *s) {
   if (!s) return;
   free(s->topic);
-  free(s->entry);
+  wb_topic_order_free(&s->order);
   wb_aligned_free(s->phi);
   wb_aligned_free(s->leaf_sum);
   free(s->inverse);
   wb_aligned_free(s->term_strips);
   wb_aligned_free(s->share_strips);
   free(s);
-}
-
-/* Lists the pairs of each group of documents by term. */
-static int list_pairs(wb_topic_session *s) {
-  const wb_topic_corpus *c = &s->corpus;
-  const int64_t groups = (c->documents + s->group - 1) / s->group;
-  int64_t *next = malloc(((size_t)c->terms + (size_t)groups) * sizeof(int64_t));
-  s->entry = malloc(((size_t)c->pairs + 1) * sizeof(topic_entry));
-  topic_entry *by_term = malloc(((size_t)c->pairs + 1) * sizeof(topic_entry));
-  const int ready = next && s->entry && by_term;
-  if (ready) {
-    int64_t *const next_of_group = next + c->terms;
-    memcpy(next, c->first_place, (size_t)c->terms * sizeof(int64_t));
-    for (int64_t g = 0; g < groups; g++) next_of_group[g] = c->first_pair[g * s->group];
-    for (int64_t d = 0; d < c->documents; d++) {
-      int64_t token = c->first_token[d];
-      for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
-        by_term[next[c->term[i]]++] = (topic_entry){(uint32_t)i, (uint32_t)token, (int32_t)d, c->term[i], c->count[i]};
-        token += c->count[i];
-      }
-    }
-    for (int64_t i = 0; i < c->pairs; i++) s->entry[next_of_group[by_term[i].document / s->group]++] = by_term[i];
-  }
-  free(by_term);
-  free(next);
-  return ready;
 }
 
 static size_t group_bytes(void) {
@@ -200,9 +185,8 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   /* Enough groups for the threads to share them evenly. */
   const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
   const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
-  s->group = fit < share ? fit : share;
-  if (s->group < 1) s->group = 1;
-  if (!list_pairs(s) || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
+  const int64_t group = fit < share ? fit : share;
+  if (!wb_topic_order_build(&s->corpus, group > 1 ? group : 1, &s->order) || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
     const size_t bytes = phi_bytes + leaf_bytes + (size_t)corpus->tokens * sizeof(uint16_t);
     close_session(s);
     return wb_out_of_memory(message, "the terms of the topics", bytes);
@@ -213,13 +197,13 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
 
 static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
   (void)message;
-  memcpy(s->topic, topic, (size_t)s->corpus.tokens * sizeof(uint16_t));
+  for (int64_t i = 0; i < s->corpus.tokens; i++) s->topic[i] = topic[s->order.token[i]];
   return WB_OK;
 }
 
 static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
   (void)message;
-  memcpy(topic, s->topic, (size_t)s->corpus.tokens * sizeof(uint16_t));
+  for (int64_t i = 0; i < s->corpus.tokens; i++) topic[s->order.token[i]] = s->topic[i];
   return WB_OK;
 }
 
@@ -245,52 +229,34 @@ typedef struct workbench {
   double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
-  int block;        /* pairs whose tokens are drawn together */
-  double *sums;     /* block x stretches x lanes, likewise */
+  void *sums;       /* ring x stretches x lanes, likewise */
+  double *trees;    /* ring x (tree + 1) */
   double *norm;     /* documents of a group */
-  double *total;    /* pairs of the group */
-  int64_t total_room;
   topic_gamma_room *room;
-  double uniform[TOPIC_TOKENS];
-  double some_total[TOPIC_PAIRS + TOPIC_MORE_PAIRS];
-  uint32_t token[TOPIC_TOKENS];
-  uint16_t topic[TOPIC_TOKENS];
-  int32_t count[TOPIC_PAIRS + TOPIC_MORE_PAIRS];
-  uint64_t theta_at[TOPIC_PAIRS + TOPIC_MORE_PAIRS], phi_at[TOPIC_PAIRS + TOPIC_MORE_PAIRS]; /* where rows begin */
 } workbench;
-
-static void workbench_close(workbench *bench) {
-  if (!bench) return;
-  free(bench->total);
-  wb_aligned_free(bench);
-}
 
 /* With room for the documents of a group if there are `documents` of them. */
 static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const int topics = s->settings.topics;
   const int rows = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
   const size_t lanes = WB_TOPIC_LANES, size = (size_t)wb_topic_stretches(s->rows) * lanes;
-  int block = TOPIC_PAIRS;
-  while (block > 8 && (size_t)block * size * real_size(s) > TOPIC_SUMS) block /= 2;
   const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
   const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
-  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + (size_t)block * size + (size_t)documents) * sizeof(double) +
+  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
                                    gammas * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
   bench->rows = rows;
-  bench->block = block;
   bench->room = (topic_gamma_room *)(memory + head);
   bench->shape = (double *)(memory + head + room);
   bench->value = bench->shape + gammas;
   bench->inverse = bench->value + gammas;
   bench->sums = bench->inverse + gammas;
-  bench->weight = (char *)(bench->sums + (size_t)block * size);
+  bench->trees = (double *)bench->sums + TOPIC_RING * size;
+  bench->weight = (char *)(bench->trees + TOPIC_RING * (WB_TOPIC_TREE + 1));
   bench->norm = (double *)bench->weight + weights;
   bench->tally = (int32_t *)(bench->norm + documents);
-  bench->total = NULL;
-  bench->total_room = 0;
   return bench;
 }
 
@@ -301,15 +267,6 @@ static void workbench_inverse(const wb_topic_session *s, const double *base, dou
   for (int r = 0; r < bench->rows; r++)
     for (int k = 0; k < topics; k++) bench->inverse[r * topics + k] = 1.0 / (base ? base[k] : common);
   for (int i = bench->rows * topics; i < bench->rows * topics + WB_TOPIC_LANES; i++) bench->inverse[i] = 1;
-}
-
-/* Room for the totals of so many pairs. */
-static int workbench_pairs(workbench *bench, int64_t pairs) {
-  if (pairs <= bench->total_room) return 1;
-  free(bench->total);
-  bench->total = malloc((size_t)pairs * sizeof(double));
-  bench->total_room = bench->total ? pairs : 0;
-  return bench->total != NULL;
 }
 
 static void narrow(const wb_topic_session *s, const double *value, const double *factor, void *weight) {
@@ -362,18 +319,21 @@ static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, ui
 }
 
 static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) {
-  const wb_topic_corpus *c = &s->corpus;
   memset(tally, 0, (size_t)s->settings.topics * sizeof(int32_t));
-  for (int64_t i = c->first_place[term]; i < c->first_place[term + 1]; i++) {
-    const uint16_t *topic = s->topic + c->place_token[i];
-    for (int32_t j = 0; j < c->place_count[i]; j++) tally[topic[j]]++;
+  for (int64_t i = s->order.first_segment[term]; i < s->order.first_segment[term + 1]; i++) {
+    const topic_segment segment = s->order.segment[i];
+    const uint16_t *const topic = s->topic + segment.first;
+    for (uint32_t j = 0; j < segment.tokens; j++) tally[topic[j]]++;
   }
 }
 
 static void count_document(const wb_topic_session *s, int64_t document, int32_t *tally) {
+  const wb_topic_corpus *c = &s->corpus;
   memset(tally, 0, (size_t)s->settings.topics * sizeof(int32_t));
-  for (int64_t i = s->corpus.first_token[document]; i < s->corpus.first_token[document + 1]; i++)
-    tally[s->topic[i]]++;
+  for (int64_t i = c->first_pair[document]; i < c->first_pair[document + 1]; i++) {
+    const uint16_t *const topic = s->topic + s->order.place[i];
+    for (int32_t j = 0; j < c->count[i]; j++) tally[topic[j]]++;
+  }
 }
 
 static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
@@ -385,6 +345,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
     if (status != WB_OK) return status;
     strips = s->term_strips;
   }
+  const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
   int failed = 0;
   const int threads = useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
 #pragma omp parallel num_threads(threads)
@@ -408,12 +369,19 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
         draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, NULL, draw->beta, strips, term, rows, bench);
         for (int r = 0; r < rows; r++) {
           const double *value = bench->value + r * topics;
-          for (int k = 0; k < topics; k++) sum[k] += value[k];
-          narrow(s, value, NULL, (char *)s->phi + (size_t)(term + r) * s->width * real_size(s));
+          const size_t at = (size_t)(term + r) * s->width;
+          if (s->settings.precision == WB_SINGLE)
+            keep_singles[s->isa](value, topics, stream, sum, (float *)s->phi + at);
+          else
+            keep_doubles[s->isa](value, topics, stream, sum, (double *)s->phi + at);
         }
       }
+#if defined(__GNUC__)
+      /* Before the barrier: stores past the caches are in no order of their own. */
+      if (stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
     }
-    workbench_close(bench);
+    wb_aligned_free(bench);
   }
   if (failed) return wb_out_of_memory(message, "drawing the terms of the topics", 8 * s->width);
   for (int k = 0; k < topics; k++) s->inverse[k] = 0;
@@ -453,69 +421,30 @@ static double value_sum(const wb_topic_session *s, const double *value) {
   return sum;
 }
 
-/* The topics of the tokens of entries first.. first + pairs - 1, at most TOPIC_TOKENS of
- * them, with the thetas of a group whose first document and pair are given. Without a
- * draw only the totals of the weights. */
-static void pass_entries(wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int pairs, int64_t document,
-                         int64_t pair, int32_t skip, int32_t tokens, workbench *bench) {
-  const topic_entry *entry = s->entry + first;
-  int count = 0;
-  for (int i = 0; i < pairs; i++) {
-    bench->theta_at[i] = (size_t)(entry[i].document - document) * s->width;
-    bench->phi_at[i] = (size_t)entry[i].term * s->width;
-    bench->count[i] = tokens > 0 ? tokens : entry[i].count;
-    if (draw)
-      for (int32_t t = 0; t < bench->count[i]; t++) bench->token[count++] = entry[i].token + (uint32_t)(skip + t);
-  }
-  for (int i = pairs; i < pairs + TOPIC_MORE_PAIRS; i++) {
-    bench->theta_at[i] = bench->theta_at[0];
-    bench->phi_at[i] = first + i < s->corpus.pairs ? (size_t)entry[i].term * s->width : bench->phi_at[i - 1];
-  }
-  if (draw) {
-    for (int t = count; t % WB_TOPIC_LANES != 0; t++) bench->token[t] = 0;
-    uniforms_of[s->isa](draw->key, draw->iteration, bench->token, count, bench->uniform);
-  }
-  draw_pairs *const loop = s->settings.precision == WB_SINGLE ? draw_singles[s->isa] : draw_doubles[s->isa];
-  loop(s->rows, pairs, bench->block, bench->weight, s->phi, bench->theta_at, bench->phi_at, bench->count,
-       draw ? bench->uniform : NULL, bench->sums, bench->some_total, bench->topic);
-  for (int i = 0; i < pairs; i++) bench->total[entry[i].pair - pair] = bench->some_total[i];
-  for (int t = 0; t < count; t++) s->topic[bench->token[t]] = bench->topic[t];
-}
-
 /* All tokens of a group of documents whose weights lie in bench->weight, and the log
- * probability of the words of each. 0 without memory. */
-static int pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
-                      double *log_likelihood) {
+ * probability of the words of each. Without a draw only these. */
+static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
+                       double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;
-  const int64_t first_pair = c->first_pair[document], last_pair = c->first_pair[end];
-  if (!workbench_pairs(bench, last_pair - first_pair + 1)) return 0;
-  for (int64_t first = first_pair; first < last_pair;) {
-    int64_t tokens = 0;
-    int pairs = 0;
-    while (first + pairs < last_pair && pairs < TOPIC_PAIRS) {
-      tokens += s->entry[first + pairs].count;
-      if (tokens > TOPIC_TOKENS) break;
-      pairs++;
-    }
-    if (pairs > 0) {
-      pass_entries(s, draw, first, pairs, document, first_pair, 0, 0, bench);
-      first += pairs;
-      continue;
-    }
-    /* One pair with many tokens. */
-    for (int64_t done = 0; done < tokens; done += TOPIC_TOKENS)
-      pass_entries(s, draw, first, 1, document, first_pair, (int32_t)done,
-                   (int32_t)(tokens - done < TOPIC_TOKENS ? tokens - done : TOPIC_TOKENS), bench);
-    first++;
+  const int64_t first = c->first_pair[document];
+  topic_pass pass = {
+    .draw = draw != NULL, .rows = s->rows, .width = s->width, .first_document = (uint32_t)document,
+    .pairs = c->first_pair[end] - first, .document = s->order.document + first, .term = s->order.term + first,
+    .count = s->order.count + first, .first = s->order.first + first, .token = s->order.token, .slot = s->order.slot,
+    .topic = s->topic, .theta = bench->weight, .phi = s->phi, .sums = bench->sums, .trees = bench->trees,
+    .score = log_likelihood + document,
+  };
+  if (draw) {
+    pass.key = draw->key;
+    pass.iteration = draw->iteration;
   }
-  logs_of[s->isa](last_pair - first_pair, bench->total);
+  for (int64_t d = document; d < end; d++) log_likelihood[d] = 0;
+  if (s->settings.precision == WB_SINGLE) pass_singles[s->isa](&pass);
+  else pass_doubles[s->isa](&pass);
   for (int64_t d = document; d < end; d++) {
-    double sum = 0;
-    score_of[s->isa](c->first_pair[d + 1] - c->first_pair[d], c->count + c->first_pair[d], bench->total + (c->first_pair[d] - first_pair), &sum);
     const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
-    log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), sum);
+    log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), log_likelihood[d]);
   }
-  return 1;
 }
 
 /* theta of documents first..end - 1 into bench->weight. */
@@ -542,7 +471,7 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
 /* Group by group: theta drawn from the topics, or given (`given`), then the tokens. */
 static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                           double *theta, wb_message *message) {
-  const int64_t documents = s->corpus.documents, groups = (documents + s->group - 1) / s->group;
+  const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
   const size_t topics = (size_t)s->settings.topics;
   const wb_gamma_strips *strips = NULL;
   if (draw && draw->alpha_tables) {
@@ -554,7 +483,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
   const int threads = useful_threads(s, document_work(s), groups);
 #pragma omp parallel num_threads(threads)
   {
-    workbench *const bench = workbench_open(s, s->group);
+    workbench *const bench = workbench_open(s, size);
     if (!bench) {
 #pragma omp atomic write
       failed = 1;
@@ -563,8 +492,8 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
 #pragma omp for schedule(dynamic, 1)
     for (int64_t group = 0; group < groups; group++) {
       if (!bench) continue;
-      const int64_t first = group * s->group;
-      const int64_t end = first + s->group < documents ? first + s->group : documents;
+      const int64_t first = group * size;
+      const int64_t end = first + size < documents ? first + size : documents;
       if (given) {
         for (int64_t d = first; d < end; d++) {
           narrow(s, given + (size_t)d * topics, s->inverse, bench->weight + (size_t)(d - first) * s->width * real_size(s));
@@ -573,14 +502,11 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
       } else {
         draw_group(s, draw, strips, first, end, bench, theta);
       }
-      if (!pass_group(s, draw, first, end, bench, log_likelihood)) {
-#pragma omp atomic write
-        failed = 1;
-      }
+      pass_group(s, draw, first, end, bench, log_likelihood);
     }
-    workbench_close(bench);
+    wb_aligned_free(bench);
   }
-  return failed ? wb_out_of_memory(message, "a group of documents", (size_t)s->group * s->width * real_size(s)) : WB_OK;
+  return failed ? wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s)) : WB_OK;
 }
 
 static int draw_documents(wb_topic_session *s, const wb_topic_draw *draw, double *log_likelihood, double *theta,

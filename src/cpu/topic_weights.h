@@ -8,13 +8,15 @@
 
 #define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Each multiply-add takes two loads, so four chains of them keep a core busy. */
-#define REAL_PAIRS (VECTORS >= 8 ? 1 : VECTORS >= 4 ? 2 : 4)
+/* Pairs that pass together: each multiply-add waits for the one before of its chain, so
+ * eight chains keep a core busy. */
+#define REAL_PAIRS (VECTORS >= 8 ? 1 : VECTORS >= 4 ? 2 : VECTORS >= 2 ? 4 : 8)
 
 /* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x
- * WB_TOPIC_LANES. `pairs` is a constant at each call. Meanwhile `aheads` rows of phi are
- * fetched from memory. */
-static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, int rows,
+ * WB_TOPIC_LANES. `pairs` is a constant at each call, and so is `common`: whether all are of
+ * one term, whose row is then loaded once. Meanwhile `aheads` rows of phi are fetched from
+ * memory. */
+static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, const int common, int rows,
                                                                          const REAL *const *theta,
                                                                          const REAL *const *phi, const REAL *const *ahead,
                                                                          int aheads, REAL *sums) {
@@ -43,7 +45,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const i
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++)
           sum[i][v] = REAL_FMA(*(const REAL_VECTOR *)(share[i] + at + v * LANES),
-                               *(const REAL_VECTOR *)(line[i] + at + v * LANES), sum[i][v]);
+                               *(const REAL_VECTOR *)(line[common ? 0 : i] + at + v * LANES), sum[i][v]);
       }
     }
     WB_UNROLL
@@ -75,19 +77,21 @@ static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, con
   return row * WB_TOPIC_LANES + lane;
 }
 
-#if WB_VECTOR_BYTES >= 32
+#if WB_VECTOR_BYTES == 32
 static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const REAL *table, const uint64_t *at, REAL *value) {
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
 }
 
-/* choose() for a tile of tokens of the pairs pair[0..15], whose sums, trees and rows begin at
- * pair * size, pair * (WB_TOPIC_TREE + 1), theta_at[pair] and phi_at[pair]. */
-static inline __attribute__((always_inline)) void REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
-                                                                         const uint64_t *theta_at, const uint64_t *phi_at,
-                                                                         const REAL *sums, size_t size, const double *tree,
-                                                                         const uint64_t *pair, const double *u,
-                                                                         uint64_t *topic, uint64_t *failed) {
+/* choose() for a tile of tokens of the pairs in slot[0..15] of the ring, whose sums, trees and
+ * rows begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot].
+ * Returns a bit for each token whose position rounding has put at the end of its lane. */
+static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
+                                                                             const uint64_t *theta_at, const uint64_t *phi_at,
+                                                                             const REAL *sums, size_t size, const double *tree,
+                                                                             const uint8_t *slot, const double *u,
+                                                                             uint16_t *topic) {
+  uint64_t failed[WB_PHILOX_TILE];
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
   uint64_t of_theta[WB_PHILOX_TILE], of_phi[WB_PHILOX_TILE], some[WB_PHILOX_TILE];
@@ -95,7 +99,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_tile)(int row
   REAL sum[WB_PHILOX_TILE], share[WB_PHILOX_TILE], line[WB_PHILOX_TILE];
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    own[i] = pair[i] * (WB_TOPIC_TREE + 1);
+    own[i] = (uint64_t)slot[i] * (WB_TOPIC_TREE + 1);
     at[i] = own[i] + (WB_TOPIC_TREE - 1);
     lane[i] = 0;
   }
@@ -122,7 +126,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_tile)(int row
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
     failed[i] = ~wb_mask(position[i] < left[i]);
-    own[i] = pair[i] * size + lane[i];
+    own[i] = (uint64_t)slot[i] * size + lane[i];
     at[i] = own[i];
     begin[i] = 0;
     sum[i] = 0;
@@ -140,8 +144,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_tile)(int row
   }
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    of_theta[i] = theta_at[pair[i]] + lane[i];
-    of_phi[i] = phi_at[pair[i]] + lane[i];
+    of_theta[i] = theta_at[slot[i]] + lane[i];
+    of_phi[i] = phi_at[slot[i]] + lane[i];
     row[i] = begin[i];
   }
   for (int r = 0; r < stretch; r++) {
@@ -161,84 +165,252 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_tile)(int row
     }
   }
   WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) topic[i] = row[i] * WB_TOPIC_LANES + lane[i];
+  for (int i = 0; i < WB_PHILOX_TILE; i++) topic[i] = (uint16_t)(row[i] * WB_TOPIC_LANES + lane[i]);
+  return WB_NAME(mask_bits)(failed);
+}
+
+#elif WB_VECTOR_BYTES == 64
+/* The same in vectors of eight tokens. */
+static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
+                                                                             const uint64_t *theta_at, const uint64_t *phi_at,
+                                                                             const REAL *sums, size_t size, const double *tree,
+                                                                             const uint8_t *slot, const double *u,
+                                                                             uint16_t *topic) {
+  enum { HALVES = WB_PHILOX_TILE / 8 };
+  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
+  const __m512i step = _mm512_set1_epi64(stretch), last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
+  __m512i of[HALVES], own[HALVES], lane[HALVES], begin[HALVES], row[HALVES], of_theta[HALVES], of_phi[HALVES];
+  __m512d position[HALVES], left[HALVES];
+  REAL_EIGHT sum[HALVES];
+  __mmask8 failed[HALVES];
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    of[h] = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(slot + 8 * h)));
+    own[h] = _mm512_slli_epi64(of[h], 5);
+    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_TREE - 1)), tree, 8);
+    position[h] = _mm512_mul_pd(_mm512_loadu_pd(u + 8 * h), left[h]);
+    lane[h] = _mm512_setzero_si512();
+  }
+  long long level = 28;
+  WB_UNROLL
+  for (long long half = 1; half <= 8; half *= 2) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __m512i at = _mm512_add_epi64(_mm512_add_epi64(own[h], lane[h]), _mm512_set1_epi64(level));
+      left[h] = _mm512_i64gather_pd(at, tree, 8);
+    }
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __mmask8 right = _mm512_cmp_pd_mask(position[h], left[h], _CMP_GE_OQ);
+      position[h] = _mm512_mask_sub_pd(position[h], right, position[h], left[h]);
+      lane[h] = _mm512_mask_add_epi64(lane[h], right, lane[h], _mm512_set1_epi64(half));
+    }
+    level -= 4 * half;
+  }
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], lane[h]), tree, 8);
+    failed[h] = (__mmask8)~_mm512_cmp_pd_mask(position[h], left[h], _CMP_LT_OQ);
+    own[h] = _mm512_add_epi64(_mm512_mullo_epi64(of[h], _mm512_set1_epi64((long long)size)), lane[h]);
+    of_theta[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], theta_at, 8), lane[h]);
+    of_phi[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], phi_at, 8), lane[h]);
+    begin[h] = _mm512_setzero_si512();
+    sum[h] = REAL_EIGHT_ZERO;
+  }
+  for (int s = 0; s < stretches - 1; s++) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const REAL_EIGHT share = REAL_EIGHT_GATHER(sums, own[h]);
+      const __mmask8 passed = _mm512_cmp_pd_mask(REAL_EIGHT_DOUBLE(share), position[h], _CMP_LE_OQ);
+      begin[h] = _mm512_mask_add_epi64(begin[h], passed, begin[h], step);
+      sum[h] = REAL_EIGHT_SELECT(sum[h], passed, share);
+      own[h] = _mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_LANES));
+    }
+  }
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) row[h] = begin[h];
+  for (int r = 0; r < stretch; r++) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __mmask8 there = _mm512_cmp_epi64_mask(begin[h], last, _MM_CMPINT_LE);
+      const __m512i at = _mm512_slli_epi64(_mm512_min_epi64(begin[h], last), 4);
+      const REAL_EIGHT share = REAL_EIGHT_GATHER(theta, _mm512_add_epi64(of_theta[h], at));
+      const REAL_EIGHT line = REAL_EIGHT_GATHER(phi, _mm512_add_epi64(of_phi[h], at));
+      sum[h] = REAL_EIGHT_FMA(share, line, sum[h]);
+      const __mmask8 passed = _mm512_mask_cmp_pd_mask(there, REAL_EIGHT_DOUBLE(sum[h]), position[h], _CMP_LE_OQ);
+      row[h] = _mm512_mask_add_epi64(row[h], passed, row[h], one);
+      begin[h] = _mm512_add_epi64(begin[h], one);
+    }
+  }
+  uint32_t again = 0;
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    const __m512i chosen = _mm512_add_epi64(_mm512_slli_epi64(row[h], 4), lane[h]);
+    _mm_storeu_si128((__m128i *)(void *)(topic + 8 * h), _mm512_cvtepi64_epi16(chosen));
+    again |= (uint32_t)failed[h] << (8 * h);
+  }
+  return again;
 }
 #endif
 
-/* Draws the topics of the tokens of `pairs` pairs, count[i] of pair i with the rows at
- * theta_at[i] and phi_at[i], TOPIC_MORE_PAIRS more than there are, whose rows of phi are
- * those that come next. total[i] takes the sum of the
- * weights of pair i, `topic` a number from 0 a token. Without `uniform` nothing is drawn.
- * block: pairs whose sums fit into room, a multiple of 8, at most TOPIC_PAIRS. */
-static void REAL_NAME(topic_draw)(int rows, int pairs, int block, const void *all_theta, const void *all_phi,
-                                  const uint64_t *restrict theta_at, const uint64_t *restrict phi_at,
-                                  const int32_t *restrict count, const double *restrict uniform, void *restrict room,
-                                  double *restrict total, uint16_t *restrict topic) {
-  const REAL *const theta = all_theta, *const phi = all_phi;
-  REAL *const sums = room;
-  const size_t size = (size_t)wb_topic_stretches(rows) * WB_TOPIC_LANES;
-  const int ahead = rows <= 16 ? 16 : 8;
-  double trees[TOPIC_PAIRS * (WB_TOPIC_TREE + 1)];
-  for (int start = 0; start < pairs; start += block) {
-    const int end = pairs - start < block ? pairs : start + block;
-    int tokens = 0;
-    for (int first = start; first < end; first += REAL_PAIRS) {
-      const REAL *share[4], *line[4], *next[4];
-      int nexts = 0;
-      for (int i = first + ahead; i < first + ahead + REAL_PAIRS; i++)
-        if (phi_at[i] != phi_at[i - 1]) next[nexts++] = phi + phi_at[i];
-      for (int i = 0; i < REAL_PAIRS; i++) {
-        share[i] = theta + theta_at[first + i];
-        line[i] = phi + phi_at[first + i];
-      }
-      REAL_NAME(add_weights)(REAL_PAIRS, rows, share, line, next, nexts, sums + (size_t)(first - start) * size);
-    }
-    for (int i = start; i < end; i++) {
-      const REAL *const own = sums + (size_t)(i - start + 1) * size - WB_TOPIC_LANES;
-      double *const tree = trees + (i - start) * (WB_TOPIC_TREE + 1);
-      for (int l = 0; l < WB_TOPIC_LANES; l++) tree[l] = (double)own[l];
-      wb_topic_add_tree(tree);
-      total[i] = tree[WB_TOPIC_TREE - 1];
-      tokens += count[i];
-    }
-    if (!uniform) continue;
-    int pair = start;
-    int32_t left = count[start];
-    for (int begin = 0; begin < tokens; begin += WB_PHILOX_TILE) {
-      const int tile = tokens - begin < WB_PHILOX_TILE ? tokens - begin : WB_PHILOX_TILE;
-      uint64_t of[WB_PHILOX_TILE];
-      for (int i = 0; i < WB_PHILOX_TILE; i++) {
-        of[i] = (uint64_t)(pair - start);
-        if (--left == 0 && pair + 1 < end) left = count[++pair];
-      }
-#if WB_VECTOR_BYTES >= 32
-      uint64_t chosen[WB_PHILOX_TILE], failed[WB_PHILOX_TILE];
-      double u[WB_PHILOX_TILE];
-      for (int i = 0; i < WB_PHILOX_TILE; i++) u[i] = uniform[i < tile ? i : 0];
-      REAL_NAME(choose_tile)(rows, theta, phi, theta_at + start, phi_at + start, sums, size, trees, of, u, chosen, failed);
-      for (int i = 0; i < tile; i++) topic[i] = (uint16_t)chosen[i];
-      uint32_t again = WB_NAME(mask_bits)(failed) & (uint32_t)((UINT64_C(1) << tile) - 1);
+/* The tree over the lanes' last sums; returns the total. */
+static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
+#if WB_VECTOR_BYTES == 64
+  /* wb_topic_add_tree() in registers: loads of what was just stored in other widths wait. */
+  const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
+  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
+  _mm512_storeu_pd(tree, low);
+  _mm512_storeu_pd(tree + 8, high);
+  _mm512_storeu_pd(tree + 16, eight);
+  _mm256_storeu_pd(tree + 24, four);
+  _mm_storeu_pd(tree + 28, two);
+  _mm_store_sd(tree + 30, one);
+  return _mm_cvtsd_f64(one);
 #else
-      uint32_t again = (uint32_t)((UINT64_C(1) << tile) - 1);
+  for (int l = 0; l < WB_TOPIC_LANES; l++) tree[l] = (double)lanes[l];
+  wb_topic_add_tree(tree);
+  return tree[WB_TOPIC_TREE - 1];
 #endif
-      for (; again; again &= again - 1) {
-        const int i = __builtin_ctz(again), at = start + (int)of[i];
-        topic[i] = (uint16_t)REAL_NAME(choose)(rows, theta + theta_at[at], phi + phi_at[at], sums + of[i] * size,
-                                               trees + of[i] * (WB_TOPIC_TREE + 1), uniform[i]);
+}
+
+/* The weights of a block of pairs into the ring from `slot` on; those past the last pair of the
+ * group are of no use. */
+static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot,
+                                                                         size_t size, uint64_t *theta_at, uint64_t *phi_at,
+                                                                         double *total) {
+  const REAL *const theta = p->theta, *const phi = p->phi;
+  REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
+  double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
+  const int ahead = 16;
+  const uint32_t *const term = p->term + begin;
+  for (int i = 0; i < TOPIC_BLOCK; i++) {
+    const int64_t at = begin + i < p->pairs ? begin + i : p->pairs - 1;
+    theta_at[slot + i] = (size_t)(p->document[at] - p->first_document) * p->width;
+    phi_at[slot + i] = (size_t)term[i] * p->width;
+  }
+  for (int first = 0; first < TOPIC_BLOCK; first += REAL_PAIRS) {
+    const REAL *share[REAL_PAIRS], *line[REAL_PAIRS], *next[REAL_PAIRS];
+    int nexts = 0;
+    for (int i = first + ahead; i < first + ahead + REAL_PAIRS; i++)
+      if (term[i] != term[i - 1]) next[nexts++] = phi + (size_t)term[i] * p->width;
+    for (int i = 0; i < REAL_PAIRS; i++) {
+      share[i] = theta + theta_at[slot + first + i];
+      line[i] = phi + phi_at[slot + first + i];
+    }
+    REAL *const to = sums + (size_t)first * size;
+    if (term[first] == term[first + REAL_PAIRS - 1])
+      REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
+    else
+      REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
+  }
+  for (int i = 0; i < TOPIC_BLOCK; i++)
+    total[i] = REAL_NAME(add_tree)(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
+}
+
+/* The topics of the tokens from `place` on, at most 16, given their uniforms. */
+static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place, int tokens,
+                                                                           size_t size, const uint64_t *theta_at,
+                                                                           const uint64_t *phi_at, const double *u) {
+  const REAL *const theta = p->theta, *const phi = p->phi, *const sums = p->sums;
+  const uint8_t *const slot = p->slot + place;
+  uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
+  uint16_t topic[WB_PHILOX_TILE];
+#if WB_VECTOR_BYTES >= 32
+  again &= REAL_NAME(choose_tile)(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
+#endif
+  for (; again; again &= again - 1) {
+    const int i = __builtin_ctz(again), at = slot[i];
+    topic[i] = (uint16_t)REAL_NAME(choose)(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
+                                           p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
+  }
+  if (tokens == WB_PHILOX_TILE)
+    memcpy(p->topic + place, topic, sizeof topic);
+  else
+    memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
+}
+
+/* The tokens of a group of documents: block after block of pairs, of which the tokens of the
+ * block before are given topics, sixteen at a time. */
+static void REAL_NAME(topic_pass)(const topic_pass *p) {
+  const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
+  const uint32_t last = p->first[p->pairs];
+  uint64_t theta_at[TOPIC_RING], phi_at[TOPIC_RING];
+  double total[TOPIC_BLOCK], uniform[TOPIC_UNIFORMS];
+  uint32_t place = p->first[0], known = place; /* the next token, and the first without a uniform */
+  int slot = 0;
+  for (int64_t begin = 0; begin < p->pairs + TOPIC_BLOCK; begin += TOPIC_BLOCK) {
+    uint32_t ready = last;
+    if (begin < p->pairs) {
+      const int block = p->pairs - begin < TOPIC_BLOCK ? (int)(p->pairs - begin) : TOPIC_BLOCK;
+      REAL_NAME(weigh_block)(p, begin, slot, size, theta_at, phi_at, total);
+      slot = slot + TOPIC_BLOCK < TOPIC_RING ? slot + TOPIC_BLOCK : 0;
+      WB_VECTOR_LOOP
+      for (int i = 0; i < TOPIC_BLOCK; i++) total[i] = wb_log(total[i]);
+      for (int i = 0; i < block; i++) {
+        double *const score = p->score + (p->document[begin + i] - p->first_document);
+        *score = wb_fma((double)p->count[begin + i], total[i], *score);
       }
-      topic += tile;
-      uniform += tile;
+      ready = p->first[begin];
+    }
+    if (!p->draw) continue;
+    while (place + WB_PHILOX_TILE <= ready || (ready == last && place < last)) {
+      if (place == known) {
+        const int some = last - place < TOPIC_UNIFORMS ? (int)(last - place) : TOPIC_UNIFORMS;
+        WB_NAME(topic_uniforms)(p->key, p->iteration, p->token + place, some, uniform);
+        known = place + TOPIC_UNIFORMS;
+      }
+      const int tokens = last - place < WB_PHILOX_TILE ? (int)(last - place) : WB_PHILOX_TILE;
+      REAL_NAME(choose_topics)(p, place, tokens, size, theta_at, phi_at, uniform + (TOPIC_UNIFORMS - (known - place)));
+      place += (uint32_t)tokens;
     }
   }
 }
 
-/* Weights as the draw reads them. */
+/* Weights as the draw reads them: values times factors, or as they are. Vectors are spelled,
+ * since GCC at -O2 makes none of a loop whose length it does not know. */
 static void REAL_NAME(topic_narrow)(const double *restrict value, const double *restrict factor, int count,
                                     REAL *restrict weight) {
-  if (factor)
-    for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i] * factor[i]);
-  else
-    for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
+  int i = 0;
+#if WB_VECTOR_BYTES == 64
+  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    __m512d some[2];
+    WB_UNROLL
+    for (int h = 0; h < 2; h++) {
+      some[h] = _mm512_loadu_pd(value + i + 8 * h);
+      if (factor) some[h] = _mm512_mul_pd(some[h], _mm512_loadu_pd(factor + i + 8 * h));
+      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
+    }
+    REAL_KEEP(weight + i, some[0], some[1], 0);
+  }
+#endif
+  for (; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
+}
+
+/* Adds the gammas of a term to the sums of the topics and keeps them as weights, past the
+ * caches if `stream`: where phi is larger than these, a store would first fetch what it
+ * overwrites. */
+static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
+                                  REAL *restrict weight) {
+#if WB_VECTOR_BYTES == 64
+  for (int i = 0; i < count; i += WB_TOPIC_LANES) {
+    __m512d some[2];
+    WB_UNROLL
+    for (int h = 0; h < 2; h++) {
+      const int at = i + 8 * h, left = count - at;
+      const __mmask8 here = left >= 8 ? 0xFF : left > 0 ? (__mmask8)((1 << left) - 1) : 0;
+      some[h] = _mm512_maskz_loadu_pd(here, value + at);
+      _mm512_mask_storeu_pd(sum + at, here, _mm512_add_pd(_mm512_maskz_loadu_pd(here, sum + at), some[h]));
+      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
+    }
+    REAL_KEEP(weight + i, some[0], some[1], stream);
+  }
+#else
+  (void)stream;
+  for (int i = 0; i < count; i++) sum[i] += value[i];
+  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
+#endif
 }
 
 #undef VECTORS
@@ -252,3 +424,13 @@ static void REAL_NAME(topic_narrow)(const double *restrict value, const double *
 #undef REAL_SCALAR_FMA
 #undef REAL_WEIGHT
 #undef REAL_GATHER
+#undef REAL_EIGHT
+#undef REAL_EIGHT_ZERO
+#undef REAL_EIGHT_LOAD
+#undef REAL_EIGHT_GATHER
+#undef REAL_EIGHT_DOUBLE
+#undef REAL_EIGHT_SELECT
+#undef REAL_EIGHT_FMA
+#undef REAL_KEEP
+#undef REAL_BOTH
+#undef REAL_LEAST

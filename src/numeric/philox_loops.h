@@ -23,6 +23,8 @@
 #define WB_WORDS_HIGH(a) _mm512_srli_epi64(a, 32)
 #define WB_WORDS_UP(a) _mm512_slli_epi64(a, 32)
 #define WB_WORDS_XOR(a, b) _mm512_xor_si512(a, b)
+#define WB_WORDS_ADD(a, b) _mm512_add_epi64(a, b)
+#define WB_WORDS_SERIES _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0)
 #define WB_WORDS_JOIN(low, high) _mm512_mask_blend_epi32(0xAAAA, low, high)
 #elif WB_VECTOR_BYTES == 32
 #define WB_WORDS __m256i
@@ -31,6 +33,8 @@
 #define WB_WORDS_HIGH(a) _mm256_srli_epi64(a, 32)
 #define WB_WORDS_UP(a) _mm256_slli_epi64(a, 32)
 #define WB_WORDS_XOR(a, b) _mm256_xor_si256(a, b)
+#define WB_WORDS_ADD(a, b) _mm256_add_epi64(a, b)
+#define WB_WORDS_SERIES _mm256_set_epi64x(3, 2, 1, 0)
 #define WB_WORDS_JOIN(low, high) _mm256_blend_epi32(low, high, 0xAA)
 #endif
 
@@ -80,10 +84,75 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t 
 #endif
 }
 
+/* Block 0 of the elements first.. first + WB_PHILOX_TILE - 1. They differ in one of the four
+ * words that the rounds begin with, unless the upper half of their numbers changes among
+ * them, so the first rounds are the same for all, or half of them. */
+static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_t key, uint32_t purpose, uint32_t iteration,
+                                                                         uint64_t first, uint64_t *one, uint64_t *two) {
+#ifdef WB_WORDS
+  if ((first + WB_PHILOX_TILE - 1) >> 32 == first >> 32) {
+    const int lanes = WB_VECTOR_BYTES / 8;
+    enum { VECTORS_OF_TILE = WB_PHILOX_TILE * 8 / WB_VECTOR_BYTES };
+    const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    /* Round 1 of (0, element, c2, iteration). */
+    const uint64_t product1 = (uint64_t)wb_philox_c2(purpose, first) * 0xCD9E8D57u;
+    const uint32_t same0 = (uint32_t)(product1 >> 32) ^ k0, same1 = (uint32_t)product1, same2 = iteration ^ k1;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+    /* Round 2: only its first product differs, and so the last two words. */
+    const uint64_t product2 = (uint64_t)same2 * 0xCD9E8D57u;
+    const uint32_t next0 = (uint32_t)(product2 >> 32) ^ same1 ^ k0;
+    const WB_WORDS last_key = WB_WORDS_SET(k1);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+    /* Round 3: its first product is the same for all. */
+    const uint64_t product3 = (uint64_t)next0 * 0xD2511F53u;
+    const WB_WORDS of_first = WB_WORDS_SET((uint32_t)product2 ^ k0), of_last = WB_WORDS_SET((uint32_t)(product3 >> 32) ^ k1);
+    WB_WORDS c0[VECTORS_OF_TILE], c1[VECTORS_OF_TILE], c2[VECTORS_OF_TILE], c3[VECTORS_OF_TILE];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS_OF_TILE; v++) {
+      /* Products take the low halves of the lanes, whatever is in the high ones. */
+      const WB_WORDS element = WB_WORDS_ADD(WB_WORDS_SET(first + (uint64_t)(v * lanes)), WB_WORDS_SERIES);
+      const WB_WORDS product = WB_WORDS_MULTIPLY(WB_WORDS_XOR(element, WB_WORDS_SET(same0)), m0);
+      const WB_WORDS third = WB_WORDS_MULTIPLY(WB_WORDS_XOR(WB_WORDS_HIGH(product), last_key), m1);
+      c0[v] = WB_WORDS_XOR(WB_WORDS_HIGH(third), of_first);
+      c1[v] = third;
+      c2[v] = WB_WORDS_XOR(product, of_last);
+      c3[v] = WB_WORDS_SET((uint32_t)product3);
+    }
+    for (int round = 3; round < 10; round++) {
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+      WB_UNROLL
+      for (int v = 0; v < VECTORS_OF_TILE; v++) {
+        const WB_WORDS left = WB_WORDS_MULTIPLY(c0[v], m0), right = WB_WORDS_MULTIPLY(c2[v], m1);
+        c0[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(right), c1[v]), WB_WORDS_SET(k0));
+        c1[v] = right;
+        c2[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(left), c3[v]), WB_WORDS_SET(k1));
+        c3[v] = left;
+      }
+    }
+    WB_UNROLL
+    for (int v = 0; v < VECTORS_OF_TILE; v++) {
+      const WB_WORDS low = WB_WORDS_JOIN(c0[v], WB_WORDS_UP(c1[v])), high = WB_WORDS_JOIN(c2[v], WB_WORDS_UP(c3[v]));
+      memcpy(one + v * lanes, &low, sizeof low);
+      memcpy(two + v * lanes, &high, sizeof high);
+    }
+    return;
+  }
+#endif
+  uint64_t element[WB_PHILOX_TILE];
+  for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = first + (uint64_t)i;
+  WB_NAME(philox_tile)(key, purpose, iteration, NULL, element, one, two);
+}
+
 #undef WB_WORDS
 #undef WB_WORDS_SET
 #undef WB_WORDS_MULTIPLY
 #undef WB_WORDS_HIGH
 #undef WB_WORDS_UP
 #undef WB_WORDS_XOR
+#undef WB_WORDS_ADD
+#undef WB_WORDS_SERIES
 #undef WB_WORDS_JOIN

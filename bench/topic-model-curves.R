@@ -1,0 +1,170 @@
+# Held-out perplexity against processor time: topic_model() by both methods and in both
+# precisions, text2vec (WarpLDA) and topicmodels (variational EM, collapsed Gibbs sampling)
+# where installed, on the AssociatedPress counts with 200 documents held out, alpha 0.5, beta
+# 0.1, one thread each.
+#   Rscript topic-model-curves.R COUNTS.csv.gz [TOPICS...]    (columns document, term, count)
+#
+# Every sampler's topics are scored by the same function, perplexity(): with phi held fixed,
+# theta of a held-out document comes from one half of its words, and the other half is
+# predicted; halves and random numbers are the same for all. Seconds are of the process, and
+# neither reading the counts nor scoring is among them. topic_model() also offers the mean of
+# phi over sweeps, here over the second half; the peers have their last sweep.
+source("common.R")
+arguments <- commandArgs(TRUE)
+if (!length(arguments)) stop("the counts: Rscript topic-model-curves.R associated-press-counts.csv.gz")
+counts <- read.csv(arguments[[1L]])
+sizes <- if (length(arguments) > 1L) as.numeric(arguments[-1L]) else c(100, 1000)
+alpha <- 0.5
+beta <- 0.1
+# Seconds of a sampler, after which no further point is begun.
+budget <- c("100" = 20, "1000" = 40)
+
+set.seed(1)
+x <- Matrix::sparseMatrix(counts$document, counts$term, x = as.double(counts$count))
+colnames(x) <- paste0("w", seq_len(ncol(x)))
+held_out <- sample(nrow(x), 200)
+# Terms of fitted documents only: what an unseen term has is a question of the prior alone.
+x <- x[, Matrix::colSums(x[-held_out, ]) > 0]
+train <- x[-held_out, ]
+test <- x[held_out, ]
+
+seconds_of <- function(expression) {
+  before <- proc.time()
+  force(expression)
+  sum((proc.time() - before)[1:2])
+}
+fit_ours <- function(topics, ...) {
+  topic_model(train, topics, alpha, beta, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
+}
+shells <- new.env()
+# phi: topics x terms.
+score <- function(phi, topics) {
+  name <- as.character(topics)
+  if (is.null(shells[[name]])) shells[[name]] <- fit_ours(topics, iter = 2, warmup = 1)
+  shell <- shells[[name]]
+  shell$phi[] <- phi / rowSums(phi)
+  as.numeric(perplexity(shell, test, seed = 1, threads = 1, backend = "cpu"))
+}
+point <- function(sampler, topics, sweeps, seconds, phi) {
+  row <- data.frame(sampler, topics, sweeps, seconds, perplexity = score(phi, topics))
+  cat(sprintf("%s, %d topics, %d sweeps, %.2f s: %.1f\n", sampler, topics, sweeps, seconds, row$perplexity))
+  row
+}
+
+# Counts of the last sweep and beta. Tokens lie by document, then term.
+last_phi <- function(fit) {
+  topic <- readBin(fit$state[[1L]]$topics, "integer", fit$x$tokens, size = 2L, signed = FALSE) + 1L
+  term <- rep(seq_len(fit$x$size[[2L]]), diff(fit$x$p))
+  order <- order(fit$x$i, term)
+  term <- rep(term[order], fit$x$count[order])
+  as.matrix(Matrix::sparseMatrix(topic, term, x = 1, dims = dim(fit$phi))) + beta
+}
+our_curve <- function(topics, method, precision) {
+  name <- sprintf("warpbayes %s, %s", sub("mean_for_mode", "mean for mode", method), precision)
+  seconds <- seconds_of(fit <- fit_ours(topics, method = method, precision = precision, iter = 5, warmup = 0, thin = 5))
+  out <- NULL
+  repeat {
+    out <- rbind(out, point(paste0(name, ", last sweep"), topics, fit$iter, seconds, last_phi(fit)))
+    if (seconds > budget[[as.character(topics)]]) {
+      break
+    }
+    before <- fit$state[[1L]]$sums$phi + 0
+    more <- seconds_of(fit <- continue(fit, fit$iter, threads = 1, backend = "cpu", progress = FALSE))
+    seconds <- seconds + more
+    half <- matrix(fit$state[[1L]]$sums$phi - before, topics)
+    out <- rbind(out, point(paste0(name, ", mean of the second half"), topics, fit$iter, seconds, half))
+  }
+  out
+}
+
+# Its sweeps by themselves: fit_transform() adds as many for inference.
+text2vec_curve <- function(topics) {
+  lgr::lgr$set_threshold("warn")
+  model <- text2vec::LDA$new(n_topics = topics, doc_topic_prior = alpha, topic_word_prior = beta)
+  own <- model$.__enclos_env__$private
+  state <- NULL
+  seconds <- seconds_of({
+    state <- getFromNamespace("warplda_create", "text2vec")(n_topics = topics, doc_topic_prior = alpha, topic_word_prior = beta)
+    own$init_model_dtm(train, state)
+  })
+  own$ptr <- state
+  out <- NULL
+  sweeps <- 0
+  repeat {
+    more <- max(5, sweeps)
+    seconds <- seconds + seconds_of(for (i in seq_len(more)) {
+      own$run_iter_doc(TRUE, state)
+      own$run_iter_word(TRUE, state)
+    })
+    sweeps <- sweeps + more
+    out <- rbind(out, point("text2vec", topics, sweeps, seconds, own$get_topic_word_count() + beta))
+    if (seconds > budget[[as.character(topics)]]) {
+      break
+    }
+  }
+  out
+}
+
+# Each point is a run of its own.
+topicmodels_curve <- function(topics, method) {
+  data <- slam::as.simple_triplet_matrix(train)
+  class(data) <- c("DocumentTermMatrix", "simple_triplet_matrix")
+  dimnames(data) <- list(Docs = NULL, Terms = colnames(train))
+  attr(data, "weighting") <- c("term frequency", "tf")
+  sweeps <- if (method == "Gibbs") 10 else 1
+  out <- NULL
+  repeat {
+    control <- if (method == "Gibbs") {
+      list(alpha = alpha, delta = beta, iter = sweeps, burnin = 0, thin = sweeps, seed = 1)
+    } else {
+      list(alpha = alpha, estimate.alpha = FALSE, em = list(iter.max = sweeps, tol = 1e-9), seed = 1)
+    }
+    seconds <- seconds_of(fit <- topicmodels::LDA(data, topics, method, control = control))
+    phi <- exp(fit@beta)
+    if (nrow(phi) != topics || ncol(phi) != ncol(train)) stop("topicmodels: phi has an unexpected shape")
+    out <- rbind(out, point(sprintf("topicmodels, %s", if (method == "VEM") "variational EM" else "collapsed Gibbs"), topics, sweeps, seconds, phi))
+    if (2 * seconds > budget[[as.character(topics)]]) {
+      break
+    }
+    sweeps <- 2 * sweeps
+  }
+  out
+}
+
+# The rows of one sampler into the results, where they take the place of earlier ones.
+record <- function(rows) {
+  file <- file.path("results", "topic-model-curves.csv")
+  if (file.exists(file)) {
+    old <- read.csv(file)[names(rows)]
+    rows <- rbind(old[!paste(old$sampler, old$topics) %in% paste(rows$sampler, rows$topics), ], rows)
+  }
+  save_results(rows[order(rows$topics), ], "topic-model-curves")
+}
+for (topics in sizes) {
+  for (method in c("gibbs", "mean_for_mode")) {
+    for (precision in c("single", "double")) record(our_curve(topics, method, precision))
+  }
+  if (requireNamespace("text2vec", quietly = TRUE)) record(text2vec_curve(topics))
+  if (requireNamespace("topicmodels", quietly = TRUE)) {
+    record(topicmodels_curve(topics, "Gibbs"))
+    if (topics < 1000) record(topicmodels_curve(topics, "VEM"))
+  }
+}
+curves <- read.csv(file.path("results", "topic-model-curves.csv"))
+sizes <- unique(curves$topics)
+
+figure("topic-model-curves", width = 2000, function() {
+  par(mfrow = c(1, length(sizes)))
+  names <- unique(curves$sampler[!grepl("warpbayes.*(double|gibbs.*last)", curves$sampler)])
+  colours <- setNames(palette.colors(length(names)), names)
+  for (topics in sizes) {
+    here <- curves[curves$topics == topics & curves$sampler %in% names, ]
+    plot(here$seconds, here$perplexity, log = "xy", type = "n", xlab = "processor seconds", ylab = "perplexity of held-out words",
+      main = sprintf("%d topics", topics))
+    for (name in names) {
+      one <- here[here$sampler == name, ]
+      lines(one$seconds, one$perplexity, type = "b", pch = 19, col = colours[[name]])
+    }
+    legend("topright", names, col = colours, lwd = 2, bty = "n", cex = 0.55)
+  }
+})
