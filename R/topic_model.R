@@ -36,7 +36,8 @@
 #' Mimno and McCallum 2009).
 #'
 #' @section Memory:
-#' \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic, tokens 2 bytes each. The
+#' \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic, tokens 2 bytes each,
+#' and on processors 5 more and 20 a pair of document and term for the order in which they pass. The
 #' sums of the averages take 8 bytes for each topic and term and each topic and document, per
 #' chain, and so do `phi` and `theta` themselves.
 #'
