@@ -149,8 +149,8 @@ for (topics in sizes) {
 }
 
 figure("topic-model-curves", width = 2000, function() {
-  par(mfrow = c(1, length(sizes)))
-  names <- unique(curves$sampler[!grepl("warpbayes.*(double|gibbs.*last)", curves$sampler)])
+  par(mfrow = c(1, length(sizes)), las = 0)
+  names <- unique(curves$sampler[!grepl("warpbayes.*(double|last)", curves$sampler)])
   colours <- setNames(palette.colors(length(names)), names)
   for (topics in sizes) {
     here <- curves[curves$topics == topics & curves$sampler %in% names, ]
@@ -160,6 +160,6 @@ figure("topic-model-curves", width = 2000, function() {
       one <- here[here$sampler == name, ]
       lines(one$seconds, one$perplexity, type = "b", pch = 19, col = colours[[name]])
     }
-    legend("topright", names, col = colours, lwd = 2, bty = "n", cex = 0.55)
+    if (topics == sizes[[1L]]) legend("topright", names, col = colours, lwd = 2, bty = "n", cex = 0.55)
   }
 })
