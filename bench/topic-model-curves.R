@@ -131,14 +131,11 @@ topicmodels_curve <- function(topics, method) {
   out
 }
 
-# The rows of one sampler into the results, where they take the place of earlier ones.
+# Written down after each sampler.
+curves <- NULL
 record <- function(rows) {
-  file <- file.path("results", "topic-model-curves.csv")
-  if (file.exists(file)) {
-    old <- read.csv(file)[names(rows)]
-    rows <- rbind(old[!paste(old$sampler, old$topics) %in% paste(rows$sampler, rows$topics), ], rows)
-  }
-  save_results(rows[order(rows$topics), ], "topic-model-curves")
+  curves <<- rbind(curves, rows)
+  save_results(curves, "topic-model-curves")
 }
 for (topics in sizes) {
   for (method in c("gibbs", "mean_for_mode")) {
@@ -150,12 +147,10 @@ for (topics in sizes) {
     if (topics < 1000) record(topicmodels_curve(topics, "VEM"))
   }
 }
-curves <- read.csv(file.path("results", "topic-model-curves.csv"))
-sizes <- unique(curves$topics)
 
 figure("topic-model-curves", width = 2000, function() {
-  par(mfrow = c(1, length(sizes)))
-  names <- unique(curves$sampler[!grepl("warpbayes.*(double|gibbs.*last)", curves$sampler)])
+  par(mfrow = c(1, length(sizes)), las = 0)
+  names <- unique(curves$sampler[!grepl("warpbayes.*(double|last)", curves$sampler)])
   colours <- setNames(palette.colors(length(names)), names)
   for (topics in sizes) {
     here <- curves[curves$topics == topics & curves$sampler %in% names, ]
@@ -165,6 +160,6 @@ figure("topic-model-curves", width = 2000, function() {
       one <- here[here$sampler == name, ]
       lines(one$seconds, one$perplexity, type = "b", pch = 19, col = colours[[name]])
     }
-    legend("topright", names, col = colours, lwd = 2, bty = "n", cex = 0.55)
+    if (topics == sizes[[1L]]) legend("topright", names, col = colours, lwd = 2, bty = "n", cex = 0.55)
   }
 })
