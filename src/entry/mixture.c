@@ -20,7 +20,7 @@ void wb_mixture_close(SEXP pointer) {
   free(opened);
 }
 
-static open_mixture *mixture_from_sexp(SEXP pointer, wb_message *message) {
+open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message) {
   open_mixture *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
   if (!opened) wb_message_write(message, "the mixture session is closed");
   return opened;
@@ -350,7 +350,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
                                       "occupied", "probe_density", "sizes", "labels", "means", "covariances",
                                       "sample_sizes", "log_share", "sample_concentration", "sample_log_weight"};
   wb_message message;
-  open_mixture *opened = mixture_from_sexp(pointer, &message);
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
@@ -403,7 +403,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
 SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "log_weight", "log_prior", "means", "covariances"};
   wb_message message;
-  open_mixture *opened = mixture_from_sexp(pointer, &message);
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p)) return wb_changed_fit();
@@ -441,12 +441,14 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   static const char *const names[] = {"class", "log_density", "prob"};
   wb_message message;
-  open_mixture *opened = mixture_from_sexp(pointer, &message);
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const double p = opened->columns, components = (double)Rf_xlength(weights);
   if (!wb_is_numbers(weights, components) || components < 1 || !wb_is_numbers(means, components * p) ||
       !wb_is_numbers(covariances, components * p * p) || !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p))
     return wb_changed_fit();
+  const double begin = Rf_asReal(first), many = Rf_asReal(count);
+  if (!(begin >= 0 && many >= 0 && begin + many <= (double)opened->rows)) return wb_changed_fit();
   const int k = LENGTH(weights), *wanted = LOGICAL_RO(want);
   const int64_t rows = wb_size_from_sexp(count);
   wb_mixture_state state = state_of(k, opened->columns);
@@ -473,7 +475,7 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
                                       "concentration_trace", "occupied", "probe_density", "sizes", "means", "covariances",
                                       "log_posterior", "done", "converged"};
   wb_message message;
-  open_mixture *opened = mixture_from_sexp(pointer, &message);
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   SEXP before = TYPEOF(state) == VECSXP ? wb_list_element(state, "log_posterior") : R_NilValue;

@@ -19,11 +19,8 @@ static int are_positions(SEXP which, double total) {
 SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP which, SEXP center,
                                     SEXP inverse_scale, SEXP first, SEXP total, SEXP log_unit, SEXP run) {
   wb_message message;
-  open_mixture *const opened = (open_mixture *)(TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL);
-  if (!opened) {
-    wb_message_write(&message, "the mixture session is closed");
-    return wb_failure(WB_ERROR_INPUT, &message);
-  }
+  open_mixture *const opened = wb_mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const double p = opened->columns, rows = TYPEOF(total) == REALSXP ? (double)Rf_xlength(total) : -1;
   const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
   const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;

@@ -19,6 +19,9 @@ typedef struct open_mixture {
   int64_t *first_row; /* of each worker of a cluster, and how many there are in all; NULL: the rows are here */
 } open_mixture;
 
+/* What the pointer holds, or NULL, with a message, if the session has been closed. */
+open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message);
+
 /* Ends the session: the pointer's finalizer. */
 void wb_mixture_close(SEXP pointer);
 

@@ -26,3 +26,34 @@ quietly <- function(code) {
   on.exit(if (is.na(old)) Sys.unsetenv("WB_EMULATOR_QUIET") else Sys.setenv(WB_EMULATOR_QUIET = old))
   force(code)
 }
+
+# Errors of CUDA that a call is let fail with, and its words for them: no memory, a wrong argument; a failed kernel
+# and a broken device, after which no call works until the process ends.
+cuda_errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
+cuda_words <- c(
+  memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure",
+  lost = "uncorrectable ECC error encountered"
+)
+
+# Calls run() once for each number in `calls`, and lets the CUDA call with that number fail: the result is an error in
+# words, or the `expected` one where a failure goes unheard (memory is freed) or another way is found; nothing is
+# left behind. Returns how many were errors.
+count_failures <- function(cuda, run, calls, error, expected, what = "") {
+  failures <- 0
+  for (at in calls) {
+    cuda$fail(at, cuda_errors[[error]])
+    result <- run()
+    usage <- cuda$usage()
+    cuda$reset()
+    where <- sprintf("%s at call %d, %s", error, at, what)
+    expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
+    if (inherits(result, "error")) {
+      failures <- failures + 1
+      expect_match(conditionMessage(result), paste0(": CUDA says \"", cuda_words[[error]]), label = where)
+      expect_s3_class(result, if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device")
+    } else {
+      expect_identical(result, expected, label = where)
+    }
+  }
+  failures
+}

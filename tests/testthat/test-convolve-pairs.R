@@ -66,8 +66,6 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
   expect_gt(length(x)^2, short_work)
   sums <- function(backend) tryCatch(convolve_pmf(x, x, backend = backend, threads = 2), warpbayes_error = identity)
   expected <- sums("cpu")
-  errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
-  words <- c(memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure", lost = "uncorrectable ECC error encountered")
   quietly(for (limit in c(0, 60000)) {
     with_device_memory(limit, {
       cuda$usage()
@@ -77,23 +75,8 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       expect_gt(calls, 10)
       # All calls where the pairs go at once, and some of those of many chunks.
       step <- if (limit > 0 || sanitized()) 3 else 1
-      for (error in names(errors)[if (limit > 0) c(1, 3) else 1:4]) {
-        failures <- 0
-        for (at in seq(1, calls, by = step)) {
-          cuda$fail(at, errors[[error]])
-          result <- sums("cuda")
-          usage <- cuda$usage()
-          cuda$reset()
-          where <- sprintf("%s at call %d of %d, limit %g", error, at, calls, limit)
-          expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
-          if (inherits(result, "error")) {
-            failures <- failures + 1
-            expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
-            expect_s3_class(result, if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device")
-          } else {
-            expect_identical(result, expected, label = where)
-          }
-        }
+      for (error in names(cuda_errors)[if (limit > 0) c(1, 3) else 1:4]) {
+        failures <- count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected, sprintf("limit %g", limit))
         expect_gt(failures, calls / (3 * step))
       }
     })

@@ -392,17 +392,10 @@ test_that("a failure of any CUDA call of a worker is an error that leaves nothin
   before <- cuda$calls()
   expected <- work()
   calls <- cuda$calls() - before
-  errors <- 0
-  for (at in unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 5 else 60))))) {
-    cuda$fail(at, 2)
-    result <- quietly(tryCatch(work(), warpbayes_error = identity))
-    usage <- cuda$usage()
-    cuda$reset()
-    # Without the memory that was refused, the rows come in chunks.
-    if (inherits(result, "error")) errors <- errors + 1 else expect_identical(result$state, expected$state)
-    expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = sprintf("memory after a failure of call %d of %d", at, calls))
-  }
-  expect_gt(errors, 0)
+  calls <- unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 5 else 60))))
+  # Without the memory that was refused, the rows come in chunks.
+  failures <- quietly(count_failures(cuda, function() tryCatch(work()$state, warpbayes_error = identity), calls, "memory", expected$state))
+  expect_gt(failures, length(calls) / 3)
 })
 
 test_that("the tree's nodes are few, and their number does not grow with the cells", {

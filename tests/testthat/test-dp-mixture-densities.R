@@ -111,31 +111,13 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
   some <- cells[1:2100, ]
   sums <- function(backend) tryCatch(sum_of(backend, some), warpbayes_error = identity)
   expected <- sums("cpu")
-  errors <- c(memory = 2, kernel = 719)
-  words <- c(memory = "out of memory", kernel = "unspecified launch failure")
   quietly({
     start <- cuda$calls()
     expect_identical(sums("cuda"), expected)
     calls <- cuda$calls() - start
-    for (error in names(errors)) {
-      failures <- 0
+    for (error in c("memory", "kernel")) {
       step <- if (sanitized()) 7 else 1
-      for (at in seq(1, calls, by = step)) {
-        cuda$fail(at, errors[[error]])
-        result <- sums("cuda")
-        usage <- cuda$usage()
-        cuda$reset()
-        where <- sprintf("%s at call %d of %d", error, at, calls)
-        expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
-        if (inherits(result, "error")) {
-          failures <- failures + 1
-          expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
-          expect_s3_class(result, if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device")
-        } else {
-          expect_identical(result, expected, label = where)
-        }
-      }
-      expect_gt(failures, calls / (3 * step))
+      expect_gt(count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected), calls / (3 * step))
     }
   })
   expect_identical(sums("cuda"), expected)

@@ -30,13 +30,6 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
   cuda <- emulator()
   before <- rows + 0
   expected <- session("cpu")
-  # No memory, a wrong argument; a failed kernel and a broken device, after which
-  # no call works until the process ends.
-  errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
-  words <- c(
-    memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure",
-    lost = "uncorrectable ECC error encountered"
-  )
   # All rows on the device, and rows in chunks.
   for (limit in c(0, 150000)) {
     with_memory(limit, quietly({
@@ -45,31 +38,14 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       calls <- cuda$calls() - start
       expect_gt(calls, 50)
       expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
-      for (error in names(errors)[if (limit > 0) c(1, 3) else 1:4]) {
-        failures <- 0
+      for (error in names(cuda_errors)[if (limit > 0) c(1, 3) else 1:4]) {
         # Every call fails once, for want of memory. Other errors take the same way back, and
         # with chunks the calls are the same, only more: every third, each time another third. Under a
         # sanitizer some of all.
         step <- (if (extended() || (error == "memory" && limit == 0)) 1 else 3) * (if (sanitized()) 9 else 1)
-        first <- if (step == 1) 1 else match(error, names(errors))
-        for (at in seq(first, calls, by = step)) {
-          cuda$fail(at, errors[[error]])
-          result <- session("cuda")
-          usage <- cuda$usage()
-          cuda$reset()
-          where <- sprintf("%s at call %d of %d, limit %g", error, at, calls, limit)
-          expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
-          if (inherits(result, "error")) {
-            failures <- failures + 1
-            expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
-            class <- if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device"
-            expect_s3_class(result, class)
-          } else {
-            # What closes a session may fail unheard, and without memory for all rows
-            # they go in chunks: the result is the same.
-            expect_identical(result, expected, label = where)
-          }
-        }
+        first <- if (step == 1) 1 else match(error, names(cuda_errors))
+        # What closes a session may fail unheard, and without memory for all rows they go in chunks.
+        failures <- count_failures(cuda, function() session("cuda"), seq(first, calls, by = step), error, expected, sprintf("limit %g", limit))
         expect_gt(failures, calls / (3 * step))
       }
     }))

@@ -16,32 +16,14 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
     read = function(backend) warpbayes:::measure_read_rate(2, backend) > 0,
     bus = function(backend) backend == "cpu" || all(warpbayes:::measure_bus_rate(backend) > 0)
   )
-  errors <- c(memory = 2, kernel = 719)
-  words <- c(memory = "out of memory", kernel = "unspecified launch failure")
   quietly(for (name in names(calls_of)) {
     run <- function(backend) tryCatch(calls_of[[name]](backend), warpbayes_error = identity)
     expected <- run("cpu")
     start <- cuda$calls()
     expect_identical(run("cuda"), expected)
     calls <- cuda$calls() - start
-    for (error in names(errors)) {
-      failures <- 0
-      for (at in seq_len(min(calls, 60))) {
-        cuda$fail(at, errors[[error]])
-        result <- run("cuda")
-        usage <- cuda$usage()
-        cuda$reset()
-        where <- sprintf("%s, %s at call %d of %d", name, error, at, calls)
-        expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = where)
-        if (inherits(result, "error")) {
-          failures <- failures + 1
-          expect_match(conditionMessage(result), paste0(": CUDA says \"", words[[error]]), label = where)
-          expect_s3_class(result, if (error == "memory") "warpbayes_error_memory" else "warpbayes_error_device")
-        } else {
-          # Freeing memory may fail unheard.
-          expect_identical(result, expected, label = where)
-        }
-      }
+    for (error in c("memory", "kernel")) {
+      failures <- count_failures(cuda, function() run("cuda"), seq_len(min(calls, 60)), error, expected, name)
       expect_gt(failures, min(calls, 60) / 3)
     }
     expect_identical(run("cuda"), expected)
