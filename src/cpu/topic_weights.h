@@ -300,7 +300,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
       line[i] = phi + phi_at[slot + first + i];
     }
     REAL *const to = sums + (size_t)first * size;
-    if (term[first] == term[first + REAL_PAIRS - 1])
+    /* Terms are in order within the group; past its last pair come those of another. */
+    const int common = begin + first + REAL_PAIRS <= p->pairs && term[first] == term[first + REAL_PAIRS - 1];
+    if (common)
       REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
     else
       REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);

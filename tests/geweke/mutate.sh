@@ -22,7 +22,7 @@ compile() {
 
 # Objects of the sources as they are: an error in one file spares the others.
 mkdir "$folder/right"
-for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture/*.c src/cpu/mixture*.c src/numeric/memory.c src/backend/backend.c; do
+for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture/*.c src/cpu/mixture*.c src/numeric/memory.c src/numeric/spread.c src/numeric/log_add.c src/backend/backend.c; do
   compile . "$folder/right/$(echo "$source" | tr / _).o" "$source"
 done
 

@@ -341,3 +341,24 @@ test_that("pictures of every type", {
   expect_error(plot(small, "words"), "`type` must be one of", class = input)
   expect_error(plot(topic_model(news, 2, iter = 4, seed = 1, threads = 2), "correlation"), "at least three topics", class = input)
 })
+
+test_that("threads, which make other groups of documents, and instructions do not change a fit of few terms", {
+  skip_if(on_cuda(), "loops of the processor")
+  set.seed(5)
+  for (case in list(c(2, 3), c(9, 1), c(16, 2), c(40, 5), c(33, 17), c(70, 40))) {
+    counts <- matrix(rpois(prod(case), 2) + 1L, case[[1L]])
+    for (precision in c("double", "single")) {
+      for (topics in c(2, 20, 70)) {
+        fit <- function(threads) {
+          suppressWarnings(topic_model(counts, topics, iter = 4, seed = 1, threads = threads, precision = precision, progress = FALSE))$state
+        }
+        one <- fit(1)
+        expect_identical(fit(2), one, label = sprintf("%d x %d, %d topics, %s, 2 threads", case[[1L]], case[[2L]], topics, precision))
+        expect_identical(fit(5), one)
+        for (isa in isa_names[seq_len(.Call(C_backend_processor)$isa)]) {
+          expect_identical(with_options(list(warpbayes.isa = isa), fit(2)), one, label = isa)
+        }
+      }
+    }
+  }
+})
