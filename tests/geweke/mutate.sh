@@ -117,7 +117,7 @@ plant 1 core/mixture_half.h 's/(log_probability - within)/log_probability/' "one
 plant 1 core/mixture_component.h 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 core/mixture_component.h 's/offset + noise\[r\];/offset;/' "offsets without the noise of the mean"
 plant 1 cpu/mixture_tile.h 's/= wb_uniform(first\[l\])/= wb_uniform(first[0])/' "one uniform for all rows"
-plant 1 cpu/mixture_tile.h 's/iteration, &first, &second/0, \&first, \&second/' "the same uniforms in every sweep"
+plant 1 cpu/mixture_tile.h 's/WB_PURPOSE_LABEL, iteration/WB_PURPOSE_LABEL, 0/' "the same uniforms in every sweep"
 plant 9 cpu/mixture_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
 plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
 plant 6 cpu/mixture_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
