@@ -288,7 +288,9 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   } else {
     given <- read_samples(x, sample, markers)
     data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts)
-    warn_empty_rows(data$x)
+    if (identical(missing, "model")) {
+      warn_empty_rows(data$x)
+    }
     rows <- nrow(data$x)
   }
   sample <- check_samples(given$sample, rows)

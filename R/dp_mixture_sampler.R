@@ -114,7 +114,8 @@ unpack <- function(packed, p) {
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
-  rows <- if (anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
+  # Where missing values are errors there are none: looking again takes as long as some sweeps.
+  rows <- if (identical(fit$missing, "model") && anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
   learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
   c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }

@@ -19,11 +19,13 @@
 
 #include "cuda/mixture_session.cuh"
 #include "cuda/mixture_densities.cuh"
+#include "cuda/mixture_fragments.cuh"
 #include "cuda/mixture_missing.cuh"
 #include "cuda/mixture_pairs.cuh"
 #include "cuda/mixture_samples.cuh"
 #include "cuda/mixture_stream.cuh"
 #include "cuda/mixture_sums.cuh"
+#include "cuda/tensor.cuh"
 
 namespace {
 
@@ -61,6 +63,32 @@ void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters 
     }
     component[wb::coefficient_line(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
   }
+}
+
+/* Tensor cores of this rate are in cards of compute capability 9.0. A line costs a multiply-add for every coefficient, or half
+ * of one where they are used, but then for as many columns as four divides and as many components as sixteen does. */
+template <typename Real>
+wb::mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
+  const int p = s->data.columns;
+  if constexpr (sizeof(Real) == sizeof(double)) {
+    const wb::mixture_draw_kernel<double> ordinary = wb::find_mixture_draw<double>(p);
+    if (s->capability != wb::TENSOR_CAPABILITY || p > wb::FRAGMENT_MOST_COLUMNS) return ordinary;
+    int64_t products = 0;
+    for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
+    const int64_t tensor = wb::FRAGMENT_COMPONENTS * wb::fragment_blocks(s->room.count) * (products / 2 + p);
+    return tensor < s->room.count * static_cast<int64_t>(wb::coefficient_line(static_cast<size_t>(ordinary.order)))
+               ? wb::find_mixture_draw_tensor(p)
+               : ordinary;
+  } else {
+    return wb::find_mixture_draw<Real>(p);
+  }
+}
+
+template <typename Real>
+uint64_t draw_bytes(const wb_mixture_session *s, const wb::mixture_draw_kernel<Real> &draw) {
+  return draw.fragments ? sizeof(Real) * static_cast<uint64_t>(wb::fragment_blocks(s->room.count)) *
+                              static_cast<uint64_t>(wb::fragment_block(s->data.columns))
+                        : coefficient_bytes<Real>(s->room.count, draw.order);
 }
 
 /* Of `count` mixtures of as many components. */
@@ -145,13 +173,14 @@ int plan_sweep(const wb_mixture_session *s, int32_t components, uint64_t fixed, 
 }
 
 template <typename Real>
-int open_workspace(wb_mixture_session *s, int32_t components, int order, wb_message *message) {
+int open_workspace(wb_mixture_session *s, const wb::mixture_draw_kernel<Real> &draw, wb_message *message) {
   wb::mixture_workspace &w = s->work;
+  const int32_t components = s->room.count;
   if (w.components == components) return WB_OK;
   w.release();
   uint64_t left = 0;
   int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  const uint64_t coefficients = coefficient_bytes<Real>(components, order);
+  const uint64_t coefficients = draw_bytes(s, draw);
   const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? place_pairs<Real>(s, components).end : 0;
   const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
@@ -188,8 +217,22 @@ int combine_group(wb_mixture_session *s, const double *nodes, int64_t leaves, si
                     is_last, root);
 }
 
-/* Sums the leaves of a chunk, group by group, once the labels of its rows are drawn; these
- * become sorted keys. `roots` takes the sums of each piece. */
+/* With fewer components leaves are what is done side by side, so that each has a node. And the most blocks of a node. */
+constexpr int32_t FEW_COMPONENTS = 64;
+constexpr int64_t MOST_SUM_BLOCKS = 128;
+
+/* The kernel with tensor cores, if it can be used, and how many leaves have a node together. */
+template <typename Real>
+wb::mixture_sum_kernel<Real> find_sums(const wb_mixture_session *s, int32_t components) {
+  wb::mixture_sum_kernel<Real> found = {1, nullptr};
+  if (s->capability == wb::TENSOR_CAPABILITY && s->data.columns <= wb::SUM_TENSOR_MOST_COLUMNS)
+    found = wb::find_mixture_sum_tensor<Real>(s->data.columns);
+  found.fused = components < FEW_COMPONENTS ? 1 : static_cast<int>(smaller<int64_t>(found.fused, s->work.group));
+  return found;
+}
+
+/* Sums the leaves of a chunk, as many as there is room for nodes at a time, and combines them group by group, once the labels of
+ * its rows are drawn; these become sorted keys. `roots` takes the sums of each piece. */
 template <typename Real>
 int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t *labels, int32_t components,
                double *roots, wb_message *message) {
@@ -197,38 +240,51 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
-  /* Blocks a leaf: enough to occupy all multiprocessors even if groups are small. */
-  const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 1024 / w.group));
+  const wb::mixture_sum_kernel<Real> tensor = find_sums<Real>(s, components);
+  const int64_t fused = tensor.fused;
+  /* Blocks a node: enough to occupy all multiprocessors even if groups are small. */
+  const int64_t blocks = tensor.kernel != nullptr ? smaller(MOST_SUM_BLOCKS, ceiling(components, wb::SUM_TENSOR_COMPONENTS))
+                                                  : smaller<int64_t>(components, larger<int64_t>(8, 1024 / w.group));
   wb::launch_shape shape;
   shape.blocks = dim3(static_cast<unsigned>(count));
   shape.threads = dim3(wb::SORT_THREADS);
   shape.stream = s->stream.get();
   int status = wb::launch(shape, wb::mixture_sort, "sorting rows by component", message, labels, s->rows(first, count));
-  for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
-    const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
-    shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(parts + 1));
-    shape.threads = dim3(wb::SUM_THREADS);
-    shape.shared_bytes = wb::sum_shared_bytes(s->data.columns);
-    status = wb::launch(shape, wb::mixture_sum<Real>, "summing rows", message, x + static_cast<size_t>(row) * p, s->data.columns,
-                        reinterpret_cast<const uint32_t *>(labels + row), log_sums + row, s->rows(first, count) - row,
-                        components, node, w.nodes.data());
-    const int64_t at = first + leaf, piece = s->piece == 0 ? 0 : at / s->piece, end = at + leaves;
-    const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
-    if (status == WB_OK)
-      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (at - piece * s->piece) / w.group, is_last,
-                             roots + static_cast<size_t>(piece) * node, message);
+  shape.threads = dim3(wb::SUM_THREADS);
+  for (int64_t leaf = 0, leaves; leaf < count && status == WB_OK; leaf += leaves) {
+    const int64_t row = leaf * WB_LEAF_ROWS, rows = s->rows(first, count) - row;
+    const Real *const values = x + static_cast<size_t>(row) * p;
+    const uint32_t *const keys = reinterpret_cast<const uint32_t *>(labels + row);
+    leaves = smaller(w.group * fused, count - leaf);
+    if (tensor.kernel != nullptr) {
+      shape.blocks = dim3(static_cast<unsigned>(blocks + 1), static_cast<unsigned>(ceiling(leaves, fused)));
+      status = wb::launch(shape, tensor.kernel, "summing rows", message, values, s->data.columns, keys, log_sums + row, rows, components,
+                          static_cast<int>(leaves), tensor.fused, node, w.nodes.data());
+    } else {
+      shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(blocks + 1));
+      shape.shared_bytes = wb::sum_shared_bytes(s->data.columns);
+      status = wb::launch(shape, wb::mixture_sum<Real>, "summing rows", message, values, s->data.columns, keys, log_sums + row, rows,
+                          components, node, w.nodes.data());
+    }
+    const int64_t begin = first + leaf, end = begin + leaves;
+    for (int64_t at = begin; at < end && status == WB_OK; at += w.group) {
+      const int64_t until = smaller(at + w.group, end), piece = s->piece == 0 ? 0 : at / s->piece;
+      const bool is_last = until == s->leaves || (s->piece > 0 && until % s->piece == 0);
+      status = combine_group(s, w.nodes.data() + static_cast<size_t>((at - begin) / fused) * node, ceiling(until - at, fused), node, waiting,
+                             (at - piece * s->piece) / w.group, is_last, roots + static_cast<size_t>(piece) * node, message);
+    }
   }
   return status;
 }
 
 template <typename Real>
 int begin_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
-  const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
-  int status = with_memory(s, message, [&] { return open_workspace<Real>(s, s->room.count, draw.order, message); });
+  const wb::mixture_draw_kernel<Real> draw = find_draw<Real>(s);
+  int status = with_memory(s, message, [&] { return open_workspace<Real>(s, draw, message); });
   /* Memory may be lacking because these rows stay. */
   if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, wb::keeps_missing(s, message));
   if (status == WB_OK)
-    status = wb::send_components<Real>(s, log_weight, draw.order, static_cast<Real *>(s->work.coefficients.address()), message);
+    status = wb::send_components<Real>(s, log_weight, draw, static_cast<Real *>(s->work.coefficients.address()), message);
   if (status == WB_OK) status = wb::send_shares<Real>(s, log_weight, message);
   return status == WB_OK ? wb::begin_missing(s, message) : status;
 }
@@ -236,7 +292,7 @@ int begin_labels(wb_mixture_session *s, const double *log_weight, wb_message *me
 /* The labels of one chunk, from leaf *leaf on. */
 template <typename Real>
 int draw_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf, wb_message *message) {
-  const wb::mixture_draw_kernel<Real> draw = wb::find_mixture_draw<Real>(s->data.columns);
+  const wb::mixture_draw_kernel<Real> draw = find_draw<Real>(s);
   wb::mixture_workspace &w = s->work;
   const int32_t k = s->room.count;
   const Real *const share = s->data.sample == nullptr ? nullptr : reinterpret_cast<const Real *>(s->room.share);
@@ -246,8 +302,9 @@ int draw_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t
   int status = find_rows<Real>(s, first, &w.x, &x, message);
   if (status != WB_OK) return status;
   wb::launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * draw.rows)));
-  shape.threads = dim3(wb::MIXTURE_THREADS);
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, draw.threads * draw.rows)));
+  shape.threads = dim3(static_cast<unsigned>(draw.threads));
+  shape.shared_bytes = draw.shared_bytes;
   shape.stream = s->stream.get();
   status = wb::launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
                       static_cast<const Real *>(w.coefficients.address()), k, share,
@@ -364,119 +421,9 @@ int draw_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known,
   return status == WB_OK ? copy_pairs(s, at.words, end, cudaMemcpyDeviceToHost, message) : status;
 }
 
-/* Predictions ------------------------------------------------------------------ */
-
-struct prediction {
-  int64_t chunk; /* leaves at a time */
-  int64_t pass;  /* rows at a time */
-  wb::device_bytes coefficients;
-  wb::mixture_transit x;
-  wb::device_array<int32_t> labels;
-  wb::device_array<double> log_sums;
-  wb::device_array<double> beside; /* what else is kept of a row: probabilities, or its sum of densities and its unit */
-};
-
-template <typename Real>
-int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures, int order, int64_t first, int64_t count, int32_t beside,
-                    prediction *out, wb_message *message) {
-  const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
-  const uint64_t coefficients = coefficient_bytes<Real>(components, order) * static_cast<uint64_t>(mixtures);
-  const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
-  s->work.release();
-  uint64_t left = 0;
-  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK) return status;
-  const uint64_t fixed = coefficients, least = fixed + PASS_ROWS * row + wb::transit_leaf(s);
-  if (least > left) return lacks_memory(s, components, least, left, message);
-  const uint64_t wish = s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
-  uint64_t room = smaller(left - fixed, wish);
-  out->chunk = leaves;
-  if (!s->resident()) {
-    out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / wb::transit_leaf(s))));
-    room -= smaller(room, wb::transit_leaf(s) * static_cast<uint64_t>(out->chunk));
-  }
-  out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
-  out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
-  const size_t pass = static_cast<size_t>(out->pass);
-  status = out->coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = wb::open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message);
-  if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);
-  if (status == WB_OK) status = out->log_sums.allocate(pass, "log densities", message);
-  if (status == WB_OK && beside > 0) status = out->beside.allocate(pass * static_cast<size_t>(beside), "probabilities", message);
-  return status;
-}
-
-/* Copies the outputs of `rows` rows to the host, as far as they are not NULL. */
-int fetch_predictions(const wb_mixture_session *s, const prediction &from, int32_t components, int64_t rows, int64_t stride,
-                      int32_t *labels, double *log_density, double *probability, wb_message *message) {
-  const size_t n = static_cast<size_t>(rows), line = sizeof(double) * n;
-  cudaError_t error = cudaSuccess;
-  if (labels != nullptr)
-    error = cudaMemcpyAsync(labels, from.labels.data(), n * sizeof(int32_t), cudaMemcpyDeviceToHost, s->stream.get());
-  if (error == cudaSuccess && log_density != nullptr)
-    error = cudaMemcpyAsync(log_density, from.log_sums.data(), line, cudaMemcpyDeviceToHost, s->stream.get());
-  if (error == cudaSuccess && probability != nullptr)
-    error = cudaMemcpy2DAsync(probability, static_cast<size_t>(stride) * sizeof(double), from.beside.data(),
-                              static_cast<size_t>(from.pass) * sizeof(double), line, static_cast<size_t>(components),
-                              cudaMemcpyDeviceToHost, s->stream.get());
-  return wb::status_of(error, "fetching predictions", message);
-}
-
-/* `mixtures` for `sums`, or one for the other outputs. */
-template <typename Real>
-int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first, int64_t count, int64_t stride,
-             int32_t *labels, double *log_density, double *probability, wb::mixture_densities *sums, wb_message *message) {
-  const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
-  const int32_t k = parameters->components;
-  prediction out;
-  int status = with_memory(s, message, [&] {
-    return open_prediction<Real>(s, k, mixtures, kernel.order, first, count, probability != nullptr ? k : sums != nullptr ? 2 : 0, &out,
-                                 message);
-  });
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, mixtures, kernel.order, out.coefficients.address(), message);
-  const size_t mixture_bytes = coefficient_bytes<Real>(k, kernel.order);
-  double *const sum = out.beside.data(), *const unit = sum + out.pass;
-  for (int64_t leaf = first / WB_LEAF_ROWS, leaves; leaf * WB_LEAF_ROWS < first + count && status == WB_OK; leaf += leaves) {
-    const int64_t start = leaf * WB_LEAF_ROWS;
-    leaves = leaves_at_once(s, leaf, &out.x);
-    const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
-    const Real *x;
-    status = find_rows<Real>(s, leaf, &out.x, &x, message);
-    for (int64_t row = larger(first, start); row < end && status == WB_OK; row += out.pass) {
-      const int64_t rows = smaller(out.pass, end - row), at = row - first;
-      wb::launch_shape shape;
-      shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
-      shape.threads = dim3(wb::MIXTURE_THREADS);
-      shape.stream = s->stream.get();
-      if (sums != nullptr) {
-        sums->begun = true;
-        status = wb::send_densities(s, *sums, at, rows, sum, unit, message);
-      }
-      for (int32_t i = 0; i < mixtures && status == WB_OK; i++) {
-        const char *const coefficients = static_cast<const char *>(out.coefficients.address()) + static_cast<size_t>(i) * mixture_bytes;
-        status = wb::begin_missing_evaluation(s, parameters + i, message);
-        if (status == WB_OK)
-          status = wb::launch(shape, kernel.kernel, "evaluating components", message, x, s->data.columns,
-                              reinterpret_cast<const Real *>(coefficients), k, row - start, rows, out.labels.data(), out.log_sums.data(),
-                              probability != nullptr ? out.beside.data() : nullptr, out.pass);
-        if (status == WB_OK)
-          status = wb::evaluate_missing<Real>(s, start, row, rows, x, out.labels.data(), out.log_sums.data(),
-                                              probability != nullptr ? out.beside.data() : nullptr, out.pass, message);
-        if (status == WB_OK && sums != nullptr) status = wb::add_densities(s, *sums, rows, out.log_sums.data(), unit, sum, message);
-      }
-      if (status == WB_OK)
-        status = sums != nullptr
-                     ? wb::fetch_densities(s, *sums, at, rows, sum, message)
-                     : fetch_predictions(s, out, k, rows, stride, labels ? labels + at : nullptr,
-                                         log_density ? log_density + at : nullptr, probability ? probability + at : nullptr, message);
-    }
-  }
-  return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
-}
-
 } // namespace
 
+#include "cuda/mixture_predict.cuh"
 #include "cuda/mixture_weigh.cuh"
 
 namespace {
@@ -487,6 +434,12 @@ int open_session(wb_mixture_session *s, const wb_mixture_data *data, wb_message 
   if (status == WB_OK) status = s->side.create_urgent(message);
   if (status == WB_OK) status = s->copies.create_apart(message);
   if (status == WB_OK) status = s->drawn.create(false, message);
+  int major = 0, minor = 0;
+  if (status == WB_OK)
+    status = wb::status_of(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, s->device), "asking for the device's kind", message);
+  if (status == WB_OK)
+    status = wb::status_of(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, s->device), "asking for the device's kind", message);
+  s->capability = 10 * major + minor;
   for (wb::event *some : {s->copied, s->arrived, s->read})
     for (int i = 0; i < 2 && status == WB_OK; i++) status = some[i].create(false, message);
   if (status == WB_OK) status = s->units.allocate(2 * p, "units of the columns", message);

@@ -279,7 +279,8 @@ int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message) {
 }
 
 template <typename Real>
-int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message) {
+int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw, Real *coefficients,
+                    wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
   /* The weights of several samples are added to each row: send_shares(). */
@@ -293,11 +294,17 @@ int send_components(wb_mixture_session *s, const double *log_weight, int order, 
   shape.blocks = dim3(static_cast<unsigned>(k));
   shape.threads = dim3(ENTRY_THREADS);
   shape.stream = s->stream.get();
-  return launch(shape, mixture_pack<Real>, "laying out components", message, room.at, order, coefficients);
+  if constexpr (sizeof(Real) == sizeof(double)) {
+    if (draw.fragments) {
+      shape.blocks = dim3(static_cast<unsigned>(fragment_blocks(room.count)), static_cast<unsigned>(s->data.columns + 1));
+      return launch(shape, mixture_pack_fragments, "laying out components", message, room.at, coefficients);
+    }
+  }
+  return launch(shape, mixture_pack<Real>, "laying out components", message, room.at, draw.order, coefficients);
 }
 
-template int send_components(wb_mixture_session *, const double *, int, double *, wb_message *);
-template int send_components(wb_mixture_session *, const double *, int, float *, wb_message *);
+template int send_components(wb_mixture_session *, const double *, const mixture_draw_kernel<double> &, double *, wb_message *);
+template int send_components(wb_mixture_session *, const double *, const mixture_draw_kernel<float> &, float *, wb_message *);
 
 } // namespace wb
 

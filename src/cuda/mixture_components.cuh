@@ -6,6 +6,7 @@
 #ifndef WB_CUDA_MIXTURE_COMPONENTS_CUH
 #define WB_CUDA_MIXTURE_COMPONENTS_CUH
 
+#include "cuda/mixture_fragments.cuh"
 #include "cuda/mixture_kernels.cuh"
 
 #define WB_TEAM static __device__ __attribute__((noinline))
@@ -153,6 +154,30 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components
   const double constant = wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
   const size_t last = coefficient_line(static_cast<size_t>(order));
   for (size_t i = last + threadIdx.x; i < size; i += ENTRY_THREADS) to[i] = i == last ? static_cast<Real>(constant) : Real(0);
+}
+
+/* The same as mixture_tensor.cuh reads them (mixture_fragments.cuh): a block for each sixteen components and line of the triangle, and
+ * one for their constants. */
+static __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_components c, double *coefficients) {
+  const int p = c.columns, block = static_cast<int>(blockIdx.x), r = static_cast<int>(blockIdx.y);
+  double *const line = coefficients + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p)) + fragment_line(r);
+  const int values = r < p ? FRAGMENT_COMPONENTS + FRAGMENT_LINE * (r / 4 + 1) : FRAGMENT_COMPONENTS;
+  for (int i = static_cast<int>(threadIdx.x); i < values; i += ENTRY_THREADS) {
+    const bool first = i < FRAGMENT_COMPONENTS;
+    const int at = first ? i : i - FRAGMENT_COMPONENTS, lane = at % FRAGMENT_LINE / 2;
+    const int column = at / FRAGMENT_LINE * 4 + lane % 4, j = FRAGMENT_COMPONENTS * block + at % 2 * 8 + (first ? lane : lane / 4);
+    double value = 0;
+    if (j < c.count) {
+      const wb_component component = component_at(c, j);
+      if (r == p)
+        value = wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
+      else if (first)
+        value = -component.offset[r];
+      else if (column <= r)
+        value = component.factor[wb_packed_row(r) + static_cast<size_t>(column)];
+    }
+    line[i] = value;
+  }
 }
 
 /* What the host reads of a pass over the rows: for each component the count of its rows, then

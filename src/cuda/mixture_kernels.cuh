@@ -41,6 +41,9 @@ static_assert(WB_LEAF_ROWS == 1 << LEAF_BITS, "a key has room for the rows of a 
 static_assert(MIXTURE_MOST_COMPONENTS <= 1 << (31 - LEAF_BITS), "and for a label");
 constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
 
+/* Levels of the tree inside a group of leaves whose sums are added together. */
+constexpr int GROUP_LEVELS = 6;
+
 /* A session's components in device memory, all of them in each array. */
 struct mixture_components {
   int count, columns;
@@ -49,10 +52,13 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, the order of triangle that it expects and the rows of a thread. */
+/* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory that
+ * its launch must name; `fragments` says how it expects the coefficients (mixture_fragments.cuh, or as above). */
 template <typename Real>
 struct mixture_draw_kernel {
-  int order, rows;
+  int order, rows, threads;
+  size_t shared_bytes;
+  bool fragments;
   void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
                  uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum);
 };
@@ -65,8 +71,22 @@ struct mixture_evaluate_kernel {
 
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
+/* That of mixture_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
+mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
+
+/* The kernel of mixture_sum_tensor.cuh, and of how many leaves it adds the sums up at most; for SUM_TENSOR_MOST_COLUMNS columns at
+ * most. */
+template <typename Real>
+struct mixture_sum_kernel {
+  int fused;
+  void (*kernel)(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components, int leaves,
+                 int fused, size_t node, double *sums);
+};
+constexpr int SUM_TENSOR_MOST_COLUMNS = 47, SUM_TENSOR_COMPONENTS = 8;
+template <typename Real>
+mixture_sum_kernel<Real> find_mixture_sum_tensor(int p);
 
 } // namespace wb
 

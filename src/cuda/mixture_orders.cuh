@@ -7,16 +7,17 @@
 
 namespace wb {
 
-/* As many rows a thread as the registers have room for. */
+/* As many rows a thread as the registers have room for, beside which enough warps run. */
 template <typename Real>
 constexpr int rows_per_thread(int order) {
-  return sizeof(Real) == sizeof(float) || order <= 16 ? 4 : order <= 24 ? 3 : 2;
+  if (sizeof(Real) == sizeof(float)) return order <= 16 ? 6 : 4;
+  return order <= 16 ? 4 : order <= 24 ? 3 : 2;
 }
 
 template <typename Real, int P>
 mixture_draw_kernel<Real> mixture_draw_of_order() {
   constexpr int R = rows_per_thread<Real>(P);
-  return {P, R, mixture_draw<Real, P, R>};
+  return {P, R, MIXTURE_THREADS, 0, false, mixture_draw<Real, P, R>};
 }
 template <typename Real, int P>
 mixture_evaluate_kernel<Real> mixture_evaluate_of_order() {
@@ -39,9 +40,12 @@ mixture_draw_kernel<Real> find_mixture_draw(int p) {
   if (p <= 22) return mixture_draw_of_order<Real, 22>();
   if (p <= 24) return mixture_draw_of_order<Real, 24>();
   if (p <= 28) return mixture_draw_of_order<Real, 28>();
+  if constexpr (sizeof(Real) == sizeof(float)) { /* in double precision tensor cores serve the panels of many markers */
+    if (p <= 30) return mixture_draw_of_order<Real, 30>();
+  }
   if (p <= 32) return mixture_draw_of_order<Real, 32>();
   if (p <= 40) return mixture_draw_of_order<Real, 40>();
-  return {(p + 3) / 4 * 4, 4, mixture_draw<Real, 0, 4>};
+  return {(p + 3) / 4 * 4, 4, MIXTURE_THREADS, 0, false, mixture_draw<Real, 0, 4>};
 }
 
 /* Predictions are asked for seldom: fewer orders make the plugin smaller. */

@@ -17,8 +17,6 @@ constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
 /* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
  * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
 constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
-/* Levels of the tree inside a group of leaves whose sums are added together. */
-constexpr int GROUP_LEVELS = 6;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 
@@ -180,6 +178,7 @@ struct wb_mixture_session {
   const double *nodes = nullptr; /* where they are on the host, as get_nodes() gives them */
   size_t node_count = 0;         /* how many doubles these are */
   int32_t device;
+  int capability = 0; /* 90 for 9.0 */
   uint64_t memory_limit;
   int64_t leaves;
   wb::stream stream;
@@ -327,7 +326,8 @@ int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
 /* `coefficients` is device memory; the log weights are in the host's
  * `log_weight`. */
 template <typename Real>
-int send_components(wb_mixture_session *s, const double *log_weight, int order, Real *coefficients, wb_message *message);
+int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw, Real *coefficients,
+                    wb_message *message);
 
 } // namespace wb
 

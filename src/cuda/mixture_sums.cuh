@@ -9,11 +9,11 @@
 
 #include "core/elementary.h"
 #include "core/unroll.h"
-#include "cuda/mixture_kernels.cuh"
+#include "cuda/mixture_tree.cuh"
 
 namespace wb {
 
-constexpr int SORT_THREADS = 256, SUM_THREADS = 128, TREE_THREADS = 256;
+constexpr int SORT_THREADS = 256, TREE_THREADS = 256;
 
 /* Turns the labels of each leaf into sorted keys, in place: a bitonic network
  * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
@@ -58,8 +58,7 @@ __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, u
   *below_high = high_from + __syncthreads_count(t < step && high_key < high);
 }
 
-/* The row and column of a statistic in the lower triangle of the products of
- * (1, x), in the order of WB_MIXTURE_STATISTICS. */
+/* The row and column of a statistic in the lower triangle of the products of (1, x): the inverse of entry_of(). */
 __device__ __forceinline__ void entry_position(int entry, int p, int *row, int *column) {
   *row = entry;
   *column = 0;
@@ -91,28 +90,12 @@ inline size_t sum_shared_bytes(int p) {
   return values > logs ? values : logs;
 }
 
-/* How many values a thread reads ahead of those that it adds one after the other: an addition
- * takes a few cycles, a read of shared memory some 20, of device memory hundreds. */
-constexpr int READ_AHEAD = 8, VALUES_AHEAD = 4;
-
 /* The log likelihood of a leaf: the log densities of its rows added in order. */
 template <typename Real>
 __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double *sum) {
   for (int i = static_cast<int>(threadIdx.x); i < rows; i += SUM_THREADS) logs[i] = static_cast<double>(log_sum[i]);
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  double total = 0;
-  int i = 0;
-  WB_ROLLED
-  for (; i + 2 * READ_AHEAD <= rows; i += 2 * READ_AHEAD) {
-    double next[2 * READ_AHEAD];
-    WB_UNROLL
-    for (int a = 0; a < 2 * READ_AHEAD; a++) next[a] = logs[i + a];
-    WB_UNROLL
-    for (int a = 0; a < 2 * READ_AHEAD; a++) total += next[a];
-  }
-  for (; i < rows; i++) total += logs[i];
-  *sum = total;
+  if (threadIdx.x == 0) *sum = add_in_order(logs, static_cast<int>(rows), 0);
 }
 
 /* Adds the products of the rows in shared memory to the sums of their components. A
@@ -246,18 +229,8 @@ static __global__ void __launch_bounds__(TREE_THREADS)
     for (int a = 0; a < READ_AHEAD; a++) {
       const int leaf = first + a;
       if (leaf >= leaves) continue;
-      const bool ends = leaf == leaves - 1;
-      bool goes_up = true;
       sum = next[a];
-      WB_UNROLL
-      for (int level = 0; level < GROUP_LEVELS; level++) {
-        if (leaf >> level & 1) {
-          if (goes_up || ends) sum += inside[level];
-        } else {
-          if (goes_up && !ends) inside[level] = sum;
-          goes_up = false;
-        }
-      }
+      join(sum, inside, leaf, leaf == leaves - 1);
     }
   }
   int level = 0;

@@ -11,6 +11,8 @@
 #ifndef WB_CUDA_MIXTURE_WEIGHTS_CUH
 #define WB_CUDA_MIXTURE_WEIGHTS_CUH
 
+#include <utility>
+
 #include "core/unroll.h"
 #include "cuda/mixture_precision.cuh"
 
@@ -32,6 +34,8 @@ public:
   static constexpr int SIZE = static_cast<int>(mixture_coefficients<Real>(P));
   static constexpr int PIECES = SIZE / as::in_piece;
   static constexpr int MINE = (PIECES + MIXTURE_THREADS - 1) / MIXTURE_THREADS;
+  /* Threads of a block, and how many components' exponentials a thread computes side by side for each of its rows. */
+  static constexpr int THREADS = MIXTURE_THREADS, AT_ONCE = 1;
   /* Components between two barriers. */
   static constexpr int STAGE = P <= 16 ? 4 : P <= 24 ? 2 : 1;
   struct shared_memory {
@@ -94,26 +98,35 @@ private:
     Real squares[R];
     WB_UNROLL
     for (int v = 0; v < R; v++) squares[v] = 0;
-    piece four;
-    WB_UNROLL
-    for (int r = 0; r < P; r++) {
-      Real z[R] = {};
-      WB_UNROLL
-      for (int c = -1; c < r + 1; c++) {
-        const int i = r * (r + 3) / 2 + 1 + c;
-        if (i % as::in_piece == 0) four = coefficients[i / as::in_piece];
-        const Real coefficient = as::of(four, i % as::in_piece);
-        WB_UNROLL
-        for (int v = 0; v < R; v++) z[v] = c < 0 ? coefficient : as::fma(coefficient, x_[c < 0 ? 0 : c][v], z[v]);
-      }
-      WB_UNROLL
-      for (int v = 0; v < R; v++) squares[v] = as::fma(z[v], z[v], squares[v]);
-    }
+    piece read;
+    add_lines(coefficients, read, squares, std::make_integer_sequence<int, P>());
     constexpr int last = P * (P + 3) / 2;
-    if (last % as::in_piece == 0) four = coefficients[last / as::in_piece];
+    if (last % as::in_piece == 0) read = coefficients[last / as::in_piece];
     WB_UNROLL
     for (int v = 0; v < R; v++)
-      log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(four, last % as::in_piece));
+      log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
+  }
+
+  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_ are
+   * not where the code knows of, and the kernel takes three to six times as long. */
+  template <int... LINES>
+  __device__ __forceinline__ void add_lines(const piece *coefficients, piece &read, Real (&squares)[R],
+                                            std::integer_sequence<int, LINES...>) {
+    (add_line<LINES>(coefficients, read, squares), ...);
+  }
+  template <int LINE>
+  __device__ __forceinline__ void add_line(const piece *coefficients, piece &read, Real (&squares)[R]) {
+    Real z[R] = {};
+    WB_UNROLL
+    for (int c = -1; c < LINE + 1; c++) {
+      const int i = LINE * (LINE + 3) / 2 + 1 + c;
+      if (i % as::in_piece == 0) read = coefficients[i / as::in_piece];
+      const Real coefficient = as::of(read, i % as::in_piece);
+      WB_UNROLL
+      for (int v = 0; v < R; v++) z[v] = c < 0 ? coefficient : as::fma(coefficient, x_[c < 0 ? 0 : c][v], z[v]);
+    }
+    WB_UNROLL
+    for (int v = 0; v < R; v++) squares[v] = as::fma(z[v], z[v], squares[v]);
   }
 
   shared_memory &shared_;
@@ -128,6 +141,7 @@ template <typename Real, int R>
 class mixture_weights<Real, 0, R> {
 public:
   typedef precise<Real> as;
+  static constexpr int THREADS = MIXTURE_THREADS, AT_ONCE = 1;
   struct shared_memory {
     Real weight[WB_BLOCK_ITEMS * R * MIXTURE_THREADS];
   };

@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "core/polyagamma_draw.h"
+#include "src/emulator.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
 
@@ -76,12 +77,14 @@ struct MixtureCase {
   uint64_t memory_limit;
   int32_t samples;
   bool missing = false;
+  int major = 9; /* of the compute capability: 9 has tensor cores */
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "mixture, n = %lld, p = %d, k = %d, %s, memory limit %llu, %d samples%s",
+    std::snprintf(text, sizeof text, "mixture, n = %lld, p = %d, k = %d, %s, memory limit %llu, %d samples%s%s",
                   (long long)rows, columns, components, precision == WB_DOUBLE ? "double" : "single",
-                  (unsigned long long)memory_limit, samples, missing ? ", missing values" : "");
+                  (unsigned long long)memory_limit, samples, missing ? ", missing values" : "",
+                  major == 9 ? "" : ", no tensor cores");
     return text;
   }
 };
@@ -614,21 +617,35 @@ void mixtures(const wb_backend *backend) {
       {WB_LEAF_ROWS + 77, 2, 18, WB_DOUBLE, 0, 3},
       {2 * WB_LEAF_ROWS + 9, 5, 17, WB_SINGLE, 300000, 5},
       {200, 18, 20, WB_DOUBLE, 0, 0},
+      /* With tensor cores from eleven components or so on, and without. */
       {300, 14, 64, WB_DOUBLE, 0, 0},
+      {300, 14, 10, WB_DOUBLE, 0, 0},
       {300, 14, 64, WB_SINGLE, 0, 0},
       {100, 21, 100, WB_DOUBLE, 0, 0},
       {100, 21, 100, WB_SINGLE, 0, 0},
       {70, 40, 32, WB_DOUBLE, 0, 0},
+      {70, 40, 5, WB_DOUBLE, 0, 0},
       {70, 43, 2, WB_DOUBLE, 0, 0},
       {70, 43, 2, WB_SINGLE, 0, 0},
-      {40, 3, 1000, WB_DOUBLE, 0, 0},
+      {40, 3, 1100, WB_DOUBLE, 0, 0},
+      /* Sums of several leaves, and in groups of few. */
+      {3 * WB_LEAF_ROWS + 5, 4, 70, WB_DOUBLE, 0, 0},
+      {5 * WB_LEAF_ROWS - 1, 3, 65, WB_SINGLE, 500000, 0},
+      {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0, false, 8},
+      {300, 14, 20, WB_DOUBLE, 0, 3, false, 8},
+      {300, 14, 20, WB_SINGLE, 0, 0, false, 8},
       {WB_LEAF_ROWS + 77, 3, 18, WB_DOUBLE, 0, 2, true},
       {100, 21, 20, WB_SINGLE, 0, 0, true},
       {300, 1, 2, WB_SINGLE, 0, 0, true},
       /* Tables of some patterns at a time. */
       {300, 6, 20, WB_DOUBLE, 600000, 0, true},
   };
-  for (const MixtureCase &c : cases) both_ways(backend, c, run_mixture);
+  const int minor = 0, usual = 9;
+  for (const MixtureCase &c : cases) {
+    wb_emulator_capability(&c.major, &minor);
+    both_ways(backend, c, run_mixture);
+  }
+  wb_emulator_capability(&usual, &minor);
 }
 
 void convolutions(const wb_backend *backend) {

@@ -15,6 +15,7 @@ emulator <- function() {
       .Call(warpbayes:::C_backend_release, warpbayes:::resolve_run("cuda", 1))
       unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1)))
     },
+    capability = function(major, minor) .C(address("wb_emulator_capability"), as.integer(major), as.integer(minor)),
     devices = function(count) .C(address("wb_emulator_devices"), as.integer(count)),
     reset = function() .C(address("wb_emulator_reset"))
   )

@@ -55,6 +55,39 @@ answers="philox.txt elementary.txt streams.txt polyagamma.txt"
 nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
 test -x "$nvcc" || echo "CUDA: no nvcc, not compiled for it"
 
+# Where the compiler leaves a loop over lines of the triangle as a loop, kernels are several times slower and
+# results are the same.
+unrolled() {
+  "$nvcc" -std=c++17 -fmad=false -arch=compute_90 -ptx -I../../src -o "$work/unrolled.ptx" unrolled.cu || return 1
+  awk '
+    /\.entry/ { name = $0; sub(/.*mixture_draw/, "", name) }
+    /fma\.rn\.f(32|64)/ { fma[name]++ }
+    /mma\.sync/ { mma[name]++ }
+    END {
+      for (name in fma) {
+        kernels++
+        split(name, part, /[^0-9]+/)
+        order = part[2]
+        if (name ~ /^_tensor/) {
+          found = mma[name]
+          least = 4 * order * (order + 1) / 2
+        } else {
+          found = fma[name]
+          least = part[3] * order * (order + 3) / 2
+        }
+        if (found < least) {
+          print "mixture_draw" name " has " found " multiply-adds, not " least
+          bad = 1
+        }
+      }
+      exit bad || kernels != 4
+    }' "$work/unrolled.ptx"
+}
+if test -x "$nvcc"; then
+  unrolled
+  count $? "loops of kernels unrolled"
+fi
+
 # on_device NAME SOURCE WHAT ARGUMENTS...: on a graphics card where there is one, and
 # on the emulator.
 on_device() {

@@ -2,6 +2,8 @@
  * and the words of the report. */
 #include "check.h"
 
+#include <cuda_pipeline.h>
+
 #include <cmath>
 
 static const unsigned FULL = 0xffffffffu;
@@ -137,7 +139,28 @@ static bool unwritten_is(bool (*expected)(T)) {
   return true;
 }
 
+/* Copies ---------------------------------------------------------------------------- */
+
+__global__ void not_waited_for(const double *in, double *out) {
+  __shared__ double copied[32];
+  __pipeline_memcpy_async(copied + threadIdx.x, in + threadIdx.x, sizeof(double));
+  __pipeline_commit();
+  out[threadIdx.x] = copied[threadIdx.x];
+}
+__global__ void misaligned_copy(const double *in) {
+  __shared__ __align__(16) double copied[64];
+  __pipeline_memcpy_async(copied + threadIdx.x, in, 16);
+}
+
 static void test_unwritten() {
+  {
+    check::Array<double> in(std::vector<double>(32, 1.0)), out(32);
+    CHECK(check::run(1, 32, 0, not_waited_for, in.data(), out.data()) == cudaSuccess);
+    bool all = true;
+    for (double x : out.values()) all = all && std::isnan(x);
+    CHECK(all);
+    CHECK(reports(cudaErrorMisalignedAddress, "__pipeline_memcpy_async", "16 bytes", 32, misaligned_copy, in.data()));
+  }
   CHECK(unwritten_is<double>([](double x) { return std::isnan(x); }));
   CHECK(unwritten_is<float>([](float x) { return std::isnan(x); }));
   CHECK(unwritten_is<int>([](int x) { return x < -500000; }));

@@ -3,7 +3,11 @@
  * the plain computation is what CUDA does. */
 #include "check.h"
 
+#include <cuda_pipeline.h>
+
 #include <cmath>
+
+#include "cuda/tensor.cuh"
 
 static const unsigned FULL = 0xffffffffu;
 
@@ -318,6 +322,89 @@ __global__ void intrinsics(double *out) {
   __threadfence();
 }
 
+/* Products of matrices, and copies that are waited for ------------------------ */
+
+__global__ void product(const double *a, const double *b, const double *c, double *out) {
+#ifdef WB_TENSOR_CORES
+  const int lane = (int)threadIdx.x, g = lane / 4, q = lane % 4;
+  double d[4];
+  for (int i = 0; i < 4; i++) d[i] = c[(g + i / 2 * 8) * 8 + 2 * q + i % 2];
+  wb::multiply_add_16x8x4(d, a[4 * g + q], a[4 * (g + 8) + q], b[8 * q + g]);
+  for (int i = 0; i < 4; i++) out[(g + i / 2 * 8) * 8 + 2 * q + i % 2] = d[i];
+#else
+  (void)a, (void)b, (void)c, (void)out;
+#endif
+}
+
+/* Numbers whose sums depend on their order and on every rounding, some of them special. */
+static double product_value(int kind) {
+  static uint64_t state = 1;
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  const uint64_t bits = state >> 11;
+  const double x = (double)bits * 0x1p-52 - 1;
+  switch (kind) {
+    case 0: return x;
+    case 1: return ldexp(x, (int)(bits % 60) - 30);
+    case 2: return ldexp(x, (int)(bits % 2000) - 1000);
+    case 3: return ldexp(x, -(int)(bits % 40) - 530);
+    default: return bits % 5 == 0 ? INFINITY : bits % 5 == 1 ? -0.0 : bits % 5 == 2 ? NAN : x;
+  }
+}
+
+static void test_products() {
+  int device = 0, major = 0, minor = 0;
+  (void)cudaGetDevice(&device);
+  (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  if (10 * major + minor != wb::TENSOR_CAPABILITY) return;
+  for (int kind = 0; kind < 5; kind++) {
+    bool same = true;
+    for (int repeat = 0; repeat < 200; repeat++) {
+      std::vector<double> a(64), b(32), c(128);
+      for (double &x : a) x = product_value(kind);
+      for (double &x : b) x = product_value(kind);
+      for (double &x : c) x = kind == 3 ? ldexp(product_value(0), -1070) : product_value(kind);
+      check::Array<double> da(a), db(b), dc(c), out(128);
+      same = same && check::run(1, 32, 0, product, da.data(), db.data(), dc.data(), out.data()) == cudaSuccess;
+      const std::vector<double> got = out.values();
+      for (size_t i = 0; i < 128; i++) {
+        double sum = c[i];
+        for (size_t k = 0; k < 4; k++) sum = std::fma(a[i / 8 * 4 + k], b[8 * k + i % 8], sum);
+        same = same && (std::memcmp(&sum, &got[i], sizeof sum) == 0 || (std::isnan(sum) && std::isnan(got[i])));
+      }
+    }
+    CHECK(same);
+  }
+}
+
+/* Two groups of copies in flight: the first is waited for before the second. */
+__global__ void copies(const double *in, double *out) {
+  __shared__ __align__(16) double first[64], second[64];
+  const int i = (int)threadIdx.x;
+  __pipeline_memcpy_async(first + 2 * i, in + 2 * i, 16);
+  __pipeline_commit();
+  __pipeline_memcpy_async(second + i, in + 64 + i, 8);
+  __pipeline_memcpy_async(second + 32 + i, in + 96 + i, 8);
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  out[i] = first[63 - i] + first[31 - i];
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[32 + i] = second[63 - i] + second[31 - i];
+}
+
+static void test_copies() {
+  std::vector<double> values;
+  for (int i = 0; i < 128; i++) values.push_back(i * i);
+  check::Array<double> in(values), out(64);
+  bool same = check::run(1, 32, 0, copies, in.data(), out.data()) == cudaSuccess;
+  const std::vector<double> got = out.values();
+  for (size_t i = 0; i < 32; i++)
+    same = same && got[i] == values[63 - i] + values[31 - i] && got[32 + i] == values[127 - i] + values[95 - i];
+  CHECK(same);
+}
+
 int main() {
   test_shuffles<int>(1);
   test_shuffles<unsigned>(3u);
@@ -353,5 +440,7 @@ int main() {
     for (double x : out.values()) all = all && x == 1.0;
     CHECK(all);
   }
+  test_products();
+  test_copies();
   return check::summary();
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "emulator.h"
 #include "faults.h"
 #include "grid.h"
 #include "memory.h"
@@ -12,8 +13,9 @@
 
 namespace wb_emulator {
 
-/* A device of compute capability 9.0 with few multiprocessors: grids sized to fill
+/* A device with few multiprocessors: grids sized to fill
  * the device stay small. */
+static int capability[2] = {9, 0};
 static const int MULTIPROCESSORS = 4;
 static const int THREADS_PER_BLOCK = 1024;
 static const int THREADS_PER_MULTIPROCESSOR = 2048;
@@ -114,6 +116,11 @@ static bool is_device_index(int device) { return device >= 0 && device < device_
 
 }  // namespace wb_emulator
 
+void wb_emulator_capability(const int *major, const int *minor) {
+  wb_emulator::capability[0] = *major;
+  wb_emulator::capability[1] = *minor;
+}
+
 using namespace wb_emulator;
 
 cudaError_t cudaGetDeviceCount(int *count) {
@@ -139,7 +146,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
   properties->maxGridSize[0] = 2147483647;
   properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
   properties->totalConstMem = 65536;
-  properties->major = 9;
+  properties->major = capability[0];
+  properties->minor = capability[1];
   properties->multiProcessorCount = MULTIPROCESSORS;
   properties->canMapHostMemory = properties->concurrentKernels = properties->unifiedAddressing = 1;
   properties->asyncEngineCount = 1;
@@ -165,8 +173,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMultiProcessorCount: *value = MULTIPROCESSORS; break;
     case cudaDevAttrL2CacheSize: *value = 1 << 20; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = THREADS_PER_MULTIPROCESSOR; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = capability[0]; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = capability[1]; break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (int)SHARED_PER_MULTIPROCESSOR; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)SHARED_PER_BLOCK_OPTIN; break;
     default: return call.refuse(cudaErrorInvalidValue, "attribute %d", (int)attribute);

@@ -14,6 +14,8 @@ void wb_emulator_fail(const int *at, const int *error);
 void wb_emulator_calls(int *count);
 /* How many devices there are, up to 16. */
 void wb_emulator_devices(const int *count);
+/* The compute capability of all devices; 9 and 0 at first. */
+void wb_emulator_capability(const int *major, const int *minor);
 /* Bytes of memory of each device; 0: 4 GiB. */
 void wb_emulator_memory(const double *bytes);
 /* Device memory and pinned host memory in use, in bytes, and streams and events. */

@@ -180,6 +180,7 @@ static void shape(dim3 size) {
 
 static void run_block(void) {
   shared_fill();
+  forget_copies();
   block.barrier_edges.renew();
   happens_before(&block.closure);
   block.live = block.thread_count;

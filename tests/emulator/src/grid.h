@@ -73,6 +73,8 @@ extern Thread *current; /* NULL while host code runs */
 
 /* Runs all blocks, or those up to the first that fails. */
 void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closure);
+/* Copies of threads that did not wait for them are dropped. In pipeline.cpp. */
+void forget_copies(void);
 /* Lets another fiber run until this one is ready again. */
 void wait_for_others(void);
 /* The reason a wait cannot end: no fiber is ready. */

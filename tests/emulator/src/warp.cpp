@@ -10,7 +10,7 @@ const char *operation_name(Operation operation) {
       "__ballot_sync",       "__any_sync",          "__all_sync",         "__syncwarp",
       "__match_any_sync",    "__match_all_sync",    "__reduce_add_sync",  "__reduce_min_sync",
       "__reduce_max_sync",   "__reduce_min_sync",   "__reduce_max_sync",  "__reduce_and_sync",
-      "__reduce_or_sync",    "__reduce_xor_sync"};
+      "__reduce_or_sync",    "__reduce_xor_sync",  "multiply_add_16x8x4"};
   return names[operation];
 }
 
@@ -42,6 +42,18 @@ static void compute_shuffle(Collective *c) {
   }
 }
 
+/* Each number is a chain of four multiply-adds. */
+static void compute_product(Collective *c) {
+  Product *lanes[32];
+  for (int lane = 0; lane < 32; lane++) lanes[lane] = (Product *)(uintptr_t)c->value[lane];
+  for (int lane = 0; lane < 32; lane++)
+    for (int i = 0; i < 4; i++) {
+      double sum = lanes[lane]->d[i];
+      for (int k = 0; k < 4; k++) sum = fma(lanes[lane / 4 * 4 + k]->a[i / 2], lanes[4 * (lane % 4 * 2 + i % 2) + k]->b, sum);
+      lanes[lane]->d[i] = sum;
+    }
+}
+
 static uint64_t reduce(Operation operation, uint64_t a, uint64_t b) {
   const unsigned ua = (unsigned)a, ub = (unsigned)b;
   const int ia = (int)ua, ib = (int)ub;
@@ -61,6 +73,7 @@ static uint64_t reduce(Operation operation, uint64_t a, uint64_t b) {
 static void compute(Collective *c) {
   if (c->operation <= SHUFFLE_XOR) return compute_shuffle(c);
   if (c->operation == SYNC) return;
+  if (c->operation == PRODUCT) return compute_product(c);
   if (c->operation == MATCH_ANY || c->operation == MATCH_ALL) {
     for (unsigned rest = c->mask; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);

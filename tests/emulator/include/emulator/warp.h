@@ -23,7 +23,8 @@ enum Operation {
   MAX_UNSIGNED,
   AND,
   OR,
-  XOR
+  XOR,
+  PRODUCT
 };
 
 /* Waits until all lanes of `mask` are here with the same operation; gives this
@@ -31,6 +32,18 @@ enum Operation {
 uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argument, int width,
                     Place place);
 unsigned live_lanes(void);
+
+/* A lane's part of a product of matrices: d += a b, where a is 16 x 4 and b is 4 x 8. With g = lane / 4 and
+ * q = lane % 4 it has a[g, q], a[g + 8, q], b[q, g] and d[g, 2q], d[g, 2q + 1], d[g + 8, 2q], d[g + 8, 2q + 1]. */
+struct Product {
+  double a[2], b, d[4];
+};
+/* What src/cuda/tensor.cuh has in place of the instruction. */
+static inline void multiply_add_16x8x4(double (&d)[4], double upper, double lower, double b, WB_EMULATOR_HERE) {
+  Product own = {{upper, lower}, b, {d[0], d[1], d[2], d[3]}};
+  collective(PRODUCT, 0xffffffffu, (uint64_t)(uintptr_t)&own, 0, 32, WB_EMULATOR_PLACE);
+  memcpy(d, own.d, sizeof own.d);
+}
 
 template <typename T>
 static inline T shuffle(Operation operation, unsigned mask, T value, int argument, int width,

@@ -1,0 +1,39 @@
+/* Stands in for CUDA's header of this name: copies from device to shared memory that a thread begins and waits for
+ * later. They are done as late as possible, when it waits, so that a missing wait is a read of what was never
+ * written. */
+#ifndef WB_EMULATOR_CUDA_PIPELINE_H
+#define WB_EMULATOR_CUDA_PIPELINE_H
+
+#include <cuda_runtime.h>
+
+#pragma GCC visibility push(hidden)
+namespace wb_emulator {
+
+struct LaterCopy {
+  uint64_t group; /* how many groups were complete before */
+  char *to;
+  const char *from;
+  size_t size;
+};
+void copy_later(void *to, const void *from, size_t size, Place place);
+void commit_copies(void);
+/* The running thread's next copy that belongs to a complete group, but for the last `prior`; false if there is none. */
+bool next_copy(size_t prior, LaterCopy *copy);
+
+}  // namespace wb_emulator
+#pragma GCC visibility pop
+
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zfill = 0, WB_EMULATOR_HERE) {
+  (void)zfill; /* the package fills nothing with zeros */
+  wb_emulator::copy_later(to, from, size, WB_EMULATOR_PLACE);
+}
+static inline void __pipeline_commit(void) { wb_emulator::commit_copies(); }
+static inline void __pipeline_wait_prior(size_t prior) {
+  wb_emulator::LaterCopy copy;
+  /* Here and not in src/, where loads and stores are not watched. */
+  while (wb_emulator::next_copy(prior, &copy))
+    for (size_t i = 0; i < copy.size; i += 4)
+      *reinterpret_cast<uint32_t *>(copy.to + i) = *reinterpret_cast<const uint32_t *>(copy.from + i);
+}
+
+#endif
