@@ -10,11 +10,29 @@ static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const dou
   for (int i = 0; i < WB_PHILOX_TILE; i += 8)
     _mm512_storeu_pd(value + i, _mm512_i64gather_pd(_mm512_loadu_si512(at + i), table, 8));
 #elif WB_VECTOR_BYTES == 32
+  /* One by one: the instruction for all four is slow on many processors that have no wider vectors. */
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += 4)
-    _mm256_storeu_pd(value + i, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at + i)), 8));
+    _mm256_storeu_pd(value + i, _mm256_set_pd(table[at[i + 3]], table[at[i + 2]], table[at[i + 1]], table[at[i]]));
 #else
   for (int i = 0; i < WB_PHILOX_TILE; i++) value[i] = table[at[i]];
+#endif
+}
+
+/* The two numbers that lie side by side at each place. */
+static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const double *table, const uint64_t *at, double *one,
+                                                                       double *two) {
+#if WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4) {
+    const __m256d even = _mm256_set_m128d(_mm_loadu_pd(table + at[i + 2]), _mm_loadu_pd(table + at[i]));
+    const __m256d odd = _mm256_set_m128d(_mm_loadu_pd(table + at[i + 3]), _mm_loadu_pd(table + at[i + 1]));
+    _mm256_storeu_pd(one + i, _mm256_unpacklo_pd(even, odd));
+    _mm256_storeu_pd(two + i, _mm256_unpackhi_pd(even, odd));
+  }
+#else
+  WB_NAME(gather_tile)(table, at, one);
+  WB_NAME(gather_tile)(table + 1, at, two);
 #endif
 }
 
@@ -70,8 +88,9 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
 #define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #else
+#define REAL_FOUR_LOAD(from) _mm256_loadu_pd(from)
 #define REAL_GATHER(to, table, at) \
-  _mm256_storeu_pd(to, _mm256_i64gather_pd(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 8))
+  _mm256_storeu_pd(to, _mm256_set_pd((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
 #endif
 #include "cpu/topic_weights.h"
 
@@ -97,8 +116,9 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
 #define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #else
+#define REAL_FOUR_LOAD(from) _mm256_cvtps_pd(_mm_loadu_ps(from))
 #define REAL_GATHER(to, table, at) \
-  _mm_storeu_ps(to, _mm256_i64gather_ps(table, _mm256_loadu_si256((const __m256i *)(const void *)(at)), 4))
+  _mm_storeu_ps(to, _mm_set_ps((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
 #endif
 #include "cpu/topic_weights.h"
 
@@ -315,8 +335,7 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
       WB_NAME(gather_tile)(law + 3, at, last);
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = (count[i] * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
-      WB_NAME(gather_tile)(strip, at, start);
-      WB_NAME(gather_tile)(strip + 1, at, width);
+      WB_NAME(gather_both)(strip, at, start, width);
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++) {
         double log_draw;
@@ -326,8 +345,7 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
       /* The next trial's point. */
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = (count[i] * WB_GAMMA_STRIPS + wb_gamma_strip_index(next[i])) * 2;
-      WB_NAME(gather_tile)(strip, at, start);
-      WB_NAME(gather_tile)(strip + 1, at, width);
+      WB_NAME(gather_both)(strip, at, start, width);
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++) {
         quick[i] = wb_mask(wb_gamma_strip_quick(width[i], next[i]));
@@ -380,8 +398,7 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const 
     const uint64_t law = (uint64_t)(number[i] < WB_GAMMA_COUNTS ? number[i] : 0);
     at[i] = (law * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
   }
-  WB_NAME(gather_tile)(strip, at, start);
-  WB_NAME(gather_tile)(strip + 1, at, width);
+  WB_NAME(gather_both)(strip, at, start, width);
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
     log_draw[i] = wb_gamma_strip_log(start[i], width[i], bits[i]);

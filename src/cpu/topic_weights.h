@@ -268,6 +268,25 @@ static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const RE
   _mm_storeu_pd(tree + 28, two);
   _mm_store_sd(tree + 30, one);
   return _mm_cvtsd_f64(one);
+#elif WB_VECTOR_BYTES == 32
+  __m256d leaf[4], eight[2];
+  WB_UNROLL
+  for (int v = 0; v < 4; v++) {
+    leaf[v] = REAL_FOUR_LOAD(lanes + 4 * v);
+    _mm256_storeu_pd(tree + 4 * v, leaf[v]);
+  }
+  WB_UNROLL
+  for (int v = 0; v < 2; v++) {
+    eight[v] = _mm256_add_pd(leaf[v], leaf[v + 2]);
+    _mm256_storeu_pd(tree + 16 + 4 * v, eight[v]);
+  }
+  const __m256d four = _mm256_add_pd(eight[0], eight[1]);
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
+  _mm256_storeu_pd(tree + 24, four);
+  _mm_storeu_pd(tree + 28, two);
+  _mm_store_sd(tree + 30, one);
+  return _mm_cvtsd_f64(one);
 #else
   for (int l = 0; l < WB_TOPIC_LANES; l++) tree[l] = (double)lanes[l];
   wb_topic_add_tree(tree);
@@ -426,6 +445,7 @@ static void REAL_NAME(topic_keep)(const double *restrict value, int count, int s
 #undef REAL_SCALAR_FMA
 #undef REAL_WEIGHT
 #undef REAL_GATHER
+#undef REAL_FOUR_LOAD
 #undef REAL_EIGHT
 #undef REAL_EIGHT_ZERO
 #undef REAL_EIGHT_LOAD
