@@ -255,20 +255,15 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int
 
 /* The tree over the lanes' last sums; returns the total. */
 static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
-#if WB_VECTOR_BYTES == 64
+#if WB_VECTOR_BYTES >= 32
   /* wb_topic_add_tree() in registers: loads of what was just stored in other widths wait. */
+#if WB_VECTOR_BYTES == 64
   const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
   const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
-  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-  const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
   _mm512_storeu_pd(tree, low);
   _mm512_storeu_pd(tree + 8, high);
   _mm512_storeu_pd(tree + 16, eight);
-  _mm256_storeu_pd(tree + 24, four);
-  _mm_storeu_pd(tree + 28, two);
-  _mm_store_sd(tree + 30, one);
-  return _mm_cvtsd_f64(one);
-#elif WB_VECTOR_BYTES == 32
+#else
   __m256d leaf[4], eight[2];
   WB_UNROLL
   for (int v = 0; v < 4; v++) {
@@ -281,6 +276,7 @@ static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const RE
     _mm256_storeu_pd(tree + 16 + 4 * v, eight[v]);
   }
   const __m256d four = _mm256_add_pd(eight[0], eight[1]);
+#endif
   const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
   const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
   _mm256_storeu_pd(tree + 24, four);
