@@ -74,7 +74,7 @@ logit_frame <- function(frame_call, parts, envir, call) {
   frame
 }
 
-# The responses of each family: `shape` and `kappa` of src/backend/regression.h, `constant` of the log
+# The responses of each family: `shape` and `kappa` of src/backend/regression_table.h, `constant` of the log
 # likelihood, `observed` for later (rows x classes for a multinomial) and `trials`.
 logit_response <- function(response, family, weights, call) {
   complain <- function(...) stop_input("formula", "has a response that ", ..., call = call)

@@ -151,7 +151,7 @@ open_fit <- function(fit, run, keep_labels = fit$moves) {
   native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run, fit$sample, length(fit$samples))
 }
 
-# Lets a graphics card keep a copy of cells in host memory that do not fit into its own (src/cuda/mixture_stream.cu): half
+# Lets a graphics card keep a copy of cells in host memory that do not fit into its own (src/cuda/mixture/stream.cu): half
 # of what is available, because draws, and other programs, need some too.
 allow_copies <- function(run) {
   if (run$backend == "cuda") {

@@ -1,6 +1,6 @@
 # Direct sums on a graphics card: seconds and multiply-adds per second of large pairs, and
 # of batches of small ones by each of the two kernels; the faster one is what
-# src/cuda/pmf.cu must choose. Batches are compared with the time that their numbers take on the bus,
+# src/cuda/pmf/direct_sum.cu must choose. Batches are compared with the time that their numbers take on the bus,
 # one way after the other, between page-locked memory and the card, at the rate measured in the same
 # run; a copy in R, on one thread, shows what new memory for a result costs. Prints tables in Markdown.
 library(warpbayes)

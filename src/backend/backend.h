@@ -11,13 +11,13 @@
 #ifndef WB_BACKEND_H
 #define WB_BACKEND_H
 
-#include "backend/categorical.h"
-#include "backend/mixture.h"
-#include "backend/pmf.h"
-#include "backend/polyagamma.h"
-#include "backend/predictive.h"
-#include "backend/regression.h"
-#include "backend/topic_model.h"
+#include "backend/categorical_table.h"
+#include "backend/mixture_table.h"
+#include "backend/pmf_table.h"
+#include "backend/polyagamma_table.h"
+#include "backend/predictive_table.h"
+#include "backend/regression_table.h"
+#include "backend/topic_model_table.h"
 #include "backend/types.h"
 
 #ifdef __cplusplus

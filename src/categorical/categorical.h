@@ -3,7 +3,7 @@
 #ifndef WB_CATEGORICAL_CATEGORICAL_H
 #define WB_CATEGORICAL_CATEGORICAL_H
 
-#include "backend/categorical.h"
+#include "backend/categorical_table.h"
 
 typedef struct wb_categorical_context {
   const wb_categorical_functions *functions; /* where to draw */

@@ -27,7 +27,7 @@ WB_HD double wb_chain_step(double sd, double weight) {
   return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0);
 }
 
-/* A step with unknown variance (see backend/predictive.h), after its Student's t. */
+/* A step with unknown variance (see backend/predictive_table.h), after its Student's t. */
 WB_HD void wb_chain_t_move(double t, double weight, double shape, double *mean, double *scale) {
   const double departure = wb_sqrt(*scale * (1.0 + 1.0 / weight) / shape) * t;
   *mean += departure / (weight + 1.0);

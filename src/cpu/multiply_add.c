@@ -2,7 +2,7 @@
  * how near a computation comes to the processor's limit. */
 #include "core/rounding.h"
 
-#include "cpu/backend.h"
+#include "cpu/table.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -2,7 +2,7 @@
  * benchmarks divide by where a computation reads much and computes little. */
 #include "core/rounding.h"
 
-#include "cpu/backend.h"
+#include "cpu/table.h"
 
 #ifdef _OPENMP
 #include <omp.h>

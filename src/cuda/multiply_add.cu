@@ -1,6 +1,6 @@
 /* The multiply-adds per second that a graphics card can do. Benchmarks divide by it to say
  * how near a kernel comes to the card's limit. The twin of cpu/multiply_add.c. */
-#include "cuda/backend.cuh"
+#include "cuda/table.cuh"
 
 #include "core/host_device.h"
 #include "core/unroll.h"

@@ -1,6 +1,6 @@
 /* The bytes per second that a graphics card reads from its memory, and that go to it and back: what the
  * benchmarks divide by where a kernel reads much and computes little, or the data travel. The twin of cpu/read.c. */
-#include "cuda/backend.cuh"
+#include "cuda/table.cuh"
 
 #include <cstring>
 

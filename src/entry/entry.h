@@ -68,10 +68,10 @@ int wb_forked(void);
 /* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it
  * C_<name>. */
 
-/* entry/assignment.c */
+/* entry/assignment_entry.c */
 SEXP wb_entry_assignment_solve(SEXP cost);
 
-/* entry/backend.c */
+/* entry/backend_entry.c */
 SEXP wb_entry_backend_abi(void);
 SEXP wb_entry_backend_cpu(void);
 SEXP wb_entry_backend_processor(void);
@@ -82,28 +82,28 @@ SEXP wb_entry_backend_read_rate(SEXP run);
 SEXP wb_entry_backend_bus_rate(SEXP run);
 SEXP wb_entry_backend_release(SEXP run);
 
-/* entry/categorical.c */
+/* entry/categorical/categorical_entry.c */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
 SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
                                       SEXP run);
 SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run);
 
-/* entry/chains.c */
+/* entry/chains_entry.c */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
 SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
 
-/* entry/checkpoint.c */
+/* entry/checkpoint_entry.c */
 SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length);
 SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP arrays, SEXP stride, SEXP run);
 SEXP wb_entry_checkpoint_is_one(SEXP path);
 SEXP wb_entry_checkpoint_verify(SEXP path);
 
-/* entry/matrix.c */
+/* entry/matrix_entry.c */
 SEXP wb_entry_matrix_scan(SEXP x);
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row);
 SEXP wb_entry_matrix_scan_finish(SEXP moments);
 
-/* entry/mixture.c */
+/* entry/mixture/mixture_entry.c */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run);
 SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
                                    SEXP samples);
@@ -123,7 +123,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale);
 
-/* entry/mixture_cluster.c */
+/* entry/mixture/cluster_entry.c */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers);
 SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
                                    SEXP keep_labels, SEXP samples, SEXP run);
@@ -132,11 +132,11 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
 SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request);
 SEXP wb_entry_mixture_close_worker(SEXP pointer);
 
-/* entry/mixture_types.c */
+/* entry/mixture/cell_types_entry.c */
 SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances);
 SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size);
 
-/* entry/pmf.c */
+/* entry/pmf/pmf_entry.c */
 SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
@@ -149,7 +149,7 @@ SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run)
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
 
-/* entry/topic_model.c */
+/* entry/topic_model/topic_model_entry.c */
 SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run);
 SEXP wb_entry_topic_close(SEXP pointer);
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
@@ -160,20 +160,20 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
 
-/* entry/polyagamma.c */
+/* entry/polyagamma/polyagamma_entry.c */
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
 SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
 
-/* entry/regression.c */
+/* entry/regression/regression_entry.c */
 SEXP wb_entry_regression_open(SEXP data, SEXP run);
 SEXP wb_entry_regression_close(SEXP pointer);
 SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
 SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run);
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
 
-/* entry/predictive.c */
+/* entry/predictive/predictive_entry.c */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run);

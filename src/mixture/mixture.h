@@ -236,7 +236,7 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
                             const double *inverse_scale, wb_message *message);
 
 /* Classes, log densities and probabilities of rows of the session under a state:
- * `evaluate` of backend/mixture.h. */
+ * `evaluate` of backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density,
                         double *probability, wb_message *message);
@@ -251,7 +251,7 @@ typedef struct wb_mixture_draws {
 } wb_mixture_draws;
 
 /* Adds the densities of rows first, ..., first + count - 1 under one draw after the other: see add_densities() of
- * backend/mixture.h. */
+ * backend/mixture_table.h. */
 int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads, const wb_mixture_draws *draws,
                              const double *center, const double *inverse_scale, int64_t first, int64_t count, const double *log_unit,
                              int64_t units, double *log_density, wb_message *message);

@@ -3,8 +3,8 @@
 #   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
 #            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER] [--kernels=FOLDER]
 # --sanitize  see README.md
-# --driver    link a program of src/cuda/*.cu and this file instead of a plugin
-# --source    compile this instead of src/cuda/*.cu
+# --driver    link a program of the sources of src/cuda and this file instead of a plugin
+# --source    compile this instead of the sources of src/cuda
 # --program   link a program instead of a plugin
 # --define    a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
 # --share     takes the emulator's own objects from this folder if they were compiled so
@@ -104,8 +104,9 @@ fi
 if [ -n "$kernels" ]; then
   cp "$kernels"/cuda_*.o "$objects"
 elif [ -z "$sources" ]; then
-  for source in "$root"/src/cuda/*.cu; do
-    in_background compile "$source" "$objects/cuda_$(basename "$source" .cu).o" "$instrument"
+  for source in $(find "$root/src/cuda" -name '*.cu'); do
+    name=$(echo "${source#"$root"/src/}" | tr / _)
+    in_background compile "$source" "$objects/${name%.cu}.o" "$instrument"
   done
 else
   printf %s "$sources" > "$objects/sources"

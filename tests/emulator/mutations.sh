@@ -20,9 +20,9 @@ cp -R "$here" "$copy/tests/emulator"
 export WB_EMULATOR_QUIET=1 TSAN_OPTIONS='exitcode=66 halt_on_error=1'
 
 noticed=0 unnoticed=0
-grep -nE '__sync(threads|warp)\(' "$root"/src/cuda/*.cu "$root"/src/cuda/*.cuh | cut -d: -f1,2 > "$out/places"
+grep -nE '__sync(threads|warp)\(' "$root"/src/cuda/*.cu* "$root"/src/cuda/*/*.cu* | cut -d: -f1,2 > "$out/places"
 while IFS=: read -r file line; do
-  name=$(basename "$file")
+  name=${file#"$root"/src/cuda/}
   sed -E "${line}s/__sync(threads|warp)\([^)]*\);/(void)0;/" "$file" > "$copy/src/cuda/$name"
   "$copy/tests/emulator/build.sh" "$out/driver" --cxx="$cxx" --sanitize=thread --driver="$copy/tests/emulator/race_driver.cpp"
   status=0

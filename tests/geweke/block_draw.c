@@ -40,7 +40,7 @@ static const block_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* The item that position chooses, as the loops of src/cpu/mixture_tile.h count it;
+/* The item that position chooses, as the loops of src/cpu/mixture/draw_tile.h count it;
  * -1: the draw stays with the blocks before. */
 static int choose_single(const block_case *c, float u) {
   float prefix[ITEMS], sum = 0;

@@ -31,8 +31,8 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/random_normal.h"
-#include "cpu/backend.h"
-#include "mixture/missing.h"
+#include "cpu/table.h"
+#include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
 #include "prior_simulator.h"
 

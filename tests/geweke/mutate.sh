@@ -22,7 +22,7 @@ compile() {
 
 # Objects of the sources as they are: an error in one file spares the others.
 mkdir "$folder/right"
-for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture/*.c src/cpu/mixture*.c src/numeric/memory.c src/numeric/spread.c src/numeric/log_add.c src/backend/backend.c; do
+for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture/*.c src/cpu/mixture/*.c src/numeric/memory.c src/numeric/spread.c src/numeric/log_add.c src/backend/backend.c; do
   compile . "$folder/right/$(echo "$source" | tr / _).o" "$source"
 done
 
@@ -39,8 +39,8 @@ plant() {
   fi
   case $2 in
     *.c) objects=src/$2 ;;
-    cpu/*) objects=$(echo src/cpu/mixture*.c) ;;
-    *) objects=$(echo src/mixture/*.c src/cpu/mixture*.c tests/geweke/geweke.c) ;;
+    cpu/*) objects=$(echo src/cpu/mixture/*.c) ;;
+    *) objects=$(echo src/mixture/*.c src/cpu/mixture/*.c tests/geweke/geweke.c) ;;
   esac
   for source in $objects; do
     case $source in
@@ -116,12 +116,12 @@ plant 1 core/mixture_half.h 's/(log_probability - within)/log_probability/' "one
 # Labels and their sums
 plant 1 core/mixture_component.h 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 core/mixture_component.h 's/offset + noise\[r\];/offset;/' "offsets without the noise of the mean"
-plant 1 cpu/mixture_tile.h 's/= wb_uniform(first\[l\])/= wb_uniform(first[0])/' "one uniform for all rows"
-plant 1 cpu/mixture_tile.h 's/WB_PURPOSE_LABEL, iteration/WB_PURPOSE_LABEL, 0/' "the same uniforms in every sweep"
-plant 9 cpu/mixture_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
+plant 1 cpu/mixture/draw_tile.h 's/= wb_uniform(first\[l\])/= wb_uniform(first[0])/' "one uniform for all rows"
+plant 1 cpu/mixture/draw_tile.h 's/WB_PURPOSE_LABEL, iteration/WB_PURPOSE_LABEL, 0/' "the same uniforms in every sweep"
+plant 9 cpu/mixture/draw_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
 plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
-plant 6 cpu/mixture_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
-plant 1 cpu/mixture_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"
+plant 6 cpu/mixture/draw_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
+plant 1 cpu/mixture/sums_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"
 # What is learned of the prior
 plant 4 mixture/learn.c 's/precision\[wb_packed_row(r) + (size_t)r\] = 1/precision[wb_packed_row(r) + (size_t)r] = 2/' "m of twice the prior precision"
 plant 4 mixture/learn.c 's/mean_weight = 1 \/ prior->mean_scale/mean_weight = 1/' "m without gamma"
@@ -139,7 +139,7 @@ plant 12 core/mixture_component.h 's/log_determinant) - 0.5 \* floor_trace/log_d
 plant 12 core/mixture_component.h 's/value += n \* law->floor\[r\]/value += law->floor[r]/' "floor once for a component, not for each of its rows"
 plant 12 core/mixture_component.h 's/- 0.5 \* floor_trace/- floor_trace/' "trace of the floor without the half"
 # Several samples
-plant 14 cpu/mixture_tile.h 's/share\[place\[l\] + base/share[place[0] + base/' "weights of the first row's sample for the tile"
+plant 14 cpu/mixture/draw_tile.h 's/share\[place\[l\] + base/share[place[0] + base/' "weights of the first row's sample for the tile"
 plant 14 core/random_tables.h 's/) tables += 1.0;/) tables += 0.0;/' "one table for all rows of a sample"
 plant 14 core/random_tables.h 's/double bound = concentration + next - 1.0/double bound = concentration + next/' "tables opened as by the next customer"
 plant 14 core/random_tables.h 's/if (wb_stream_uniform(stream) \* (concentration + customer - 1.0) < bound) //' "customers kept whatever their probability"
@@ -151,20 +151,20 @@ plant 14 mixture/samples.c 's/s->concentration + 1, s->rows/s->concentration, s-
 plant 14 mixture/samples.c 's/s->shape_of\[i % k\] + s->sizes\[i\])/1 + s->sizes[i])/' "weights of a sample that know nothing of the others"
 plant 14 mixture/mixture.c 's/if (several) wb_mixture_exchange_samples/if (0) wb_mixture_exchange_samples/' "an exchange leaves the sizes in the samples"
 plant 14 mixture/samples.c 's/memcpy(s->log_share, log_weight/memcpy(log_weight, s->log_share/' "shares that are never drawn again"
-plant 14 cpu/mixture.c 's/(int64_t)sample\[row\] \* k/0/' "weights of the first sample for all rows"
-plant 14 cpu/mixture.c 's/t->count\[(size_t)session->data.sample\[row\] \* k/t->count[0/' "rows of all samples counted for the first"
+plant 14 cpu/mixture/session.c 's/(int64_t)sample\[row\] \* k/0/' "weights of the first sample for all rows"
+plant 14 cpu/mixture/session.c 's/t->count\[(size_t)session->data.sample\[row\] \* k/t->count[0/' "rows of all samples counted for the first"
 # Missing values
 plant 17 core/mixture_missing.h 's/WB_LOG_2_PI - sum;/WB_LOG_2_PI;/' "density of what is known without its determinant"
 plant 17 core/mixture_missing.h 's/0.5 \* (p - observed) \* WB_LOG_2_PI/0.0/' "density of what is known in too many dimensions"
 plant 17 core/mixture_missing.h 's/for (int i = 0; i <= r; i++) {/for (int i = 1; i <= r; i++) {/' "offsets that are not turned"
 plant 17 core/mixture_missing.h 's/wb_fma(along\[l\], b, -(across\[l\] \* a))/wb_fma(along[l], b, across[l] * a)/' "rows turned the wrong way"
-plant 17 cpu/mixture_missing_row.h 's/(wb_draw_normal(&stream) - z)/(0 * wb_draw_normal(\&stream) - z)/' "missing values set to their expectations"
-plant 17 cpu/mixture_missing_row.h 's/for (int c = 0; c < r; c++) z = wb_fma/for (int c = observed; c < r; c++) z = wb_fma/' "missing values drawn without the known ones"
-plant 17 cpu/mixture_missing_row.h 's/WB_PURPOSE_MISSING, iteration, row/WB_PURPOSE_MISSING, iteration, 0/' "the same random numbers in every row"
-plant 19 cpu/mixture_missing_row.h 's/table + label % WB_MISSING_LANES +/table +/' "missing values of another component"
-plant 19 cpu/mixture_missing_row.h 's/share \&\& j < count; j++) weight/share \&\& j < 0; j++) weight/' "rows with missing values without the weights of their sample"
-plant 17 cpu/mixture_missing.c 's/to\[order\[c\]\] = value\[c - observed\];/to[order[c]] = 0;/' "splits with zeros for missing values"
-plant 18 cpu/mixture_missing.c 's/\*out = parameters->log_constant\[j\];/*out = parameters->log_constant[j] + 0.5 * session->floor_trace[j];/' "no floor for rows with missing values"
+plant 17 cpu/mixture/missing_row.h 's/(wb_draw_normal(&stream) - z)/(0 * wb_draw_normal(\&stream) - z)/' "missing values set to their expectations"
+plant 17 cpu/mixture/missing_row.h 's/for (int c = 0; c < r; c++) z = wb_fma/for (int c = observed; c < r; c++) z = wb_fma/' "missing values drawn without the known ones"
+plant 17 cpu/mixture/missing_row.h 's/WB_PURPOSE_MISSING, iteration, row/WB_PURPOSE_MISSING, iteration, 0/' "the same random numbers in every row"
+plant 19 cpu/mixture/missing_row.h 's/table + label % WB_MISSING_LANES +/table +/' "missing values of another component"
+plant 19 cpu/mixture/missing_row.h 's/share \&\& j < count; j++) weight/share \&\& j < 0; j++) weight/' "rows with missing values without the weights of their sample"
+plant 17 cpu/mixture/missing.c 's/to\[order\[c\]\] = value\[c - observed\];/to[order[c]] = 0;/' "splits with zeros for missing values"
+plant 18 cpu/mixture/missing.c 's/\*out = parameters->log_constant\[j\];/*out = parameters->log_constant[j] + 0.5 * session->floor_trace[j];/' "no floor for rows with missing values"
 # What is reported
 plant 14 mixture/samples.c 's/double sum = s->shape \* wb_log(s->rate).*/double sum = 0;/' "log prior without that of a"
 plant 1 mixture/mixture.c 's/log_sticks ? 0 : 1/0/' "log prior in other coordinates of the sticks"

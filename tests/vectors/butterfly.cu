@@ -1,13 +1,13 @@
 // The butterfly-patterned table of a warp entry by entry against the closed description of
 // its pattern; the sums, the search in it and the transposition; whole draws by
-// each way against core/categorical.h.
+// each way against core/categorical_draw.h.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <vector>
 
 #include "core/philox.h"
-#include "cuda/butterfly.cuh"
+#include "cuda/categorical/butterfly.cuh"
 
 namespace {
 

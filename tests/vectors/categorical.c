@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/categorical.h"
+#include "core/categorical_draw.h"
 #include "core/philox.h"
 
 static int failures;

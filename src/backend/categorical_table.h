@@ -1,0 +1,75 @@
+/* Draws from many discrete distributions: a part of the table of backend.h. */
+#ifndef WB_BACKEND_CATEGORICAL_TABLE_H
+#define WB_BACKEND_CATEGORICAL_TABLE_H
+
+#include "backend/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Who draws and where results go. Draws of a row are numbered from 0, over all calls:
+ * draw 0 is made in one pass over the row, the others by inversion (see
+ * core/categorical_draw.h), so that more draws are the same draws and more.
+ * Draw d of row i depends on (key, first_row + i, d) and the row's weights alone.
+ *
+ * index[i + (d - first_draw) * index_stride] becomes the item, from 0, or -1 where
+ * the row cannot be drawn from in this precision: a weight that is negative (-0
+ * included), infinite or not a number, or a sum that is zero or overflows. The
+ * caller finds out which, and draws where the row is sound after all. */
+typedef struct wb_categorical_draws {
+  wb_precision precision;
+  uint64_t key;
+  int64_t first_row;
+  int64_t first_draw, draws;
+  int32_t *index;
+  int64_t index_stride;
+  /* For measurements: if repeats is not 0, draws are made so many times over with the
+   * weights where the backend reads them, and *seconds is the shortest time. */
+  int32_t repeats;
+  double *seconds;
+} wb_categorical_draws;
+
+/* Weights, or with is_log their logarithms, of which -Inf stands for zero; entry (i, j)
+ * is at weights[i * row_stride + j * column_stride]. At most 2^31 - 1 columns. */
+typedef struct wb_categorical_rows {
+  int64_t rows, columns;
+  const double *weights;
+  int64_t row_stride, column_stride;
+  int32_t is_log;
+} wb_categorical_rows;
+
+/* Rows of which only some entries are stored: row i has the entries offset[i]..
+ * offset[i + 1] - 1, their columns ascending. The draws are those of the same rows
+ * with the missing entries as zeros. */
+typedef struct wb_categorical_sparse {
+  int64_t rows, columns;
+  const int64_t *offset; /* rows + 1 */
+  const int32_t *column;
+  const double *weights;
+} wb_categorical_sparse;
+
+/* How rows that lie one after the other in memory are drawn from by trees. The item
+ * drawn does not depend on it; a processor has one way only. */
+typedef enum wb_categorical_way {
+  WB_BY_BUTTERFLY = 0,     /* partial sums travel between the lanes of a warp */
+  WB_BY_TRANSPOSITION = 1, /* weights do */
+  WB_BY_ITSELF = 2         /* each lane reads its own row */
+} wb_categorical_way;
+
+typedef struct wb_categorical_functions {
+  /* lanes: of a warp for each row, 1, 2, 4, 8, 16 or 32, or 0 for the backend's
+   * choice; it changes the time only. */
+  int (*draw)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, const wb_run *run,
+              wb_message *message);
+  int (*draw_sparse)(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
+                     wb_message *message);
+  /* Draw 0 of rows with column_stride 1 by trees; is_log must be 0. */
+  int (*draw_by_trees)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
+                       const wb_run *run, wb_message *message);
+} wb_categorical_functions;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

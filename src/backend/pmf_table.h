@@ -1,0 +1,47 @@
+/* The table of functions for sums of discrete random variables. */
+#ifndef WB_BACKEND_PMF_TABLE_H
+#define WB_BACKEND_PMF_TABLE_H
+
+#include "backend/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `pairs` independent convolutions r = p * q, where p has m and q has n finite
+ * weights. Each array has two strides: from one element of a vector to the next, and
+ * from the vector of one pair to that of the next. Fastest if m <= n.
+ *
+ * The sum r_i = sum_j p_j q_{i-j}, with q_k = 0 outside 0 <= k < n, has a fixed order.
+ * p is cut into blocks of WB_CONVOLUTION_BLOCK weights. The terms of a block are
+ * added to zero by fused multiply-adds, and the sums of the blocks are added in
+ * order. A block consists of groups of WB_CONVOLUTION_GROUP weights, one after the
+ * other; within a group j takes the values 0, 8, 16, 24, 1, 9, ..., 31. This order
+ * lets registers hold what neighbouring j share; the blocks keep the relative error
+ * of a sum of positive terms below (1024 + m/1024) 2^-53. */
+#define WB_CONVOLUTION_BLOCK 1024
+#define WB_CONVOLUTION_GROUP 32
+
+typedef struct wb_convolution {
+  int64_t pairs;
+  int64_t m, n;
+  const double *p;
+  int64_t p_stride, p_pair_stride;
+  const double *q;
+  int64_t q_stride, q_pair_stride;
+  int64_t first, count; /* computes r_first, ..., r_{first + count - 1} of the m + n - 1 */
+  double *r;            /* where r_first of the first pair goes */
+  int64_t r_stride, r_pair_stride;
+} wb_convolution;
+
+typedef struct wb_pmf_functions {
+  /* Writes the outputs asked for, of all pairs. `seen` is NULL, or then it also looks whether the weights of each vector are
+   * those of a distribution, which is quicker than a look beforehand: *seen becomes a union of what
+   * core/weight_look.h has names for, over all vectors. Where some cannot be used, the outputs are unspecified. */
+  int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message);
+} wb_pmf_functions;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

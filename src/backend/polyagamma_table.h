@@ -1,0 +1,49 @@
+/* Polya-Gamma variables: a part of the table of backend.h. */
+#ifndef WB_BACKEND_POLYAGAMMA_TABLE_H
+#define WB_BACKEND_POLYAGAMMA_TABLE_H
+
+#include "backend/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) %
+ * tilts]), a function of key, iteration, first + i, its shape and its tilt alone: the draw
+ * that wb_polyagamma_draw of core/polyagamma_draw.h makes for element first + i. */
+typedef struct wb_polyagamma_work {
+  int64_t count;
+  const double *shape;
+  int64_t shapes;
+  const double *tilt;
+  int64_t tilts;
+  int64_t begin;
+  int32_t method; /* wb_polyagamma_method of core/polyagamma_draw.h; 0: any */
+  uint64_t key;
+  uint32_t iteration;
+  uint64_t first;
+  double *draws; /* count; NaN where the shape is not positive or something not finite */
+  double *kernel_seconds; /* NULL; or what a card's kernels take, without copies, is added here */
+} wb_polyagamma_work;
+
+/* Values of the law PG(shape[i], tilt[i]) at x[i]: density and tails, or at the probability x[i]
+ * quantiles. With `log` set, probabilities and densities are logarithms. NaN where
+ * something is not a number, the shape not positive, a parameter infinite, or a
+ * probability outside [0, 1]. */
+typedef struct wb_polyagamma_points {
+  int64_t count;
+  const double *x, *shape, *tilt;
+  int32_t quantity; /* wb_polyagamma_quantity of core/polyagamma_law.h */
+  int32_t log;
+  double *value;
+} wb_polyagamma_points;
+
+typedef struct wb_polyagamma_functions {
+  int (*draw)(const wb_polyagamma_work *work, const wb_run *run, wb_message *message);
+  int (*evaluate)(const wb_polyagamma_points *points, const wb_run *run, wb_message *message);
+} wb_polyagamma_functions;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,128 @@
+/* Predictive resampling: a part of the table of backend.h.
+ *
+ * A resample is one run of the recursion "draw the next observation from what is
+ * predicted, update the prediction". What step t of resample r draws depends on
+ * (key, r, t) alone; a call advances some resamples by some steps, and the caller
+ * keeps their states between calls, so that memory does not grow with the steps.
+ */
+#ifndef WB_BACKEND_PREDICTIVE_TABLE_H
+#define WB_BACKEND_PREDICTIVE_TABLE_H
+
+#include "backend/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The mean of a normal law. Before step 0 the mean is worth `weight` observations.
+ * Known variance (scale NULL): y = mean + sd sqrt(1 + 1/weight) eps. Unknown: y is
+ * Student's t of 2 shape degrees of freedom about the mean, `scale` being the scale
+ * of the variance's inverse gamma law; each step adds 1 to weight and 1/2 to shape. */
+typedef struct wb_normal_chains {
+  uint64_t key;
+  int64_t first, resamples; /* resamples first..first + resamples - 1 */
+  int64_t first_step, steps;
+  double weight, shape; /* before step 0 */
+  double sd;
+  double *mean;  /* resamples, before first_step; on return after the last step */
+  double *scale; /* resamples, likewise, or NULL */
+  /* The mean after every step t with t + 1 a multiple of `every`: one row of
+   * `resamples` values for each, in order; NULL for none. */
+  int64_t every;
+  double *trajectory;
+} wb_normal_chains;
+
+/* The Bayesian bootstrap: independent exponential weights of the observations. With
+ * `steps` > 0 the weights are those of a population that grew by that many draws
+ * under them: 1 for each observation, 1 for each time that it was drawn. */
+typedef struct wb_bootstrap {
+  uint64_t key;
+  int64_t first, resamples; /* resamples first..first + resamples - 1 */
+  int64_t observations;
+  int64_t steps;
+  double *weight; /* observations x resamples, columns sum to 1 */
+} wb_bootstrap;
+
+/* Copula updates (core/copula.h) at points that several resamples share.
+ *
+ * Weights of covariates: log k = point_term + row_term + sum over c of
+ * point_covariate_c row_covariate_c, added in the order of c by fused
+ * multiply-adds; closeness is `covariates` > 0. */
+typedef enum wb_copula_kind { WB_COPULA_GAUSSIAN = 0, WB_COPULA_BINARY = 1 } wb_copula_kind;
+
+typedef struct wb_copula_model {
+  wb_copula_kind kind;
+  int32_t dimensions; /* of the response; 1 for binary */
+  int32_t covariates; /* 0: the observations' weights are the same at all points */
+  int64_t rows;       /* of covariates */
+} wb_copula_model;
+
+/* Where observations are compared with points. The arrays of group g begin at
+ * g * (their size) where `grouped`, and at 0 otherwise. */
+typedef struct wb_copula_closeness {
+  int grouped;
+  const double *point_term;      /* points */
+  const double *point_covariate; /* covariates x points, points side by side */
+  const double *row_term;        /* rows */
+  const double *row_covariate;   /* covariates x rows, rows side by side */
+} wb_copula_closeness;
+
+/* `groups` independent sequences of the `points` observations of each, one after
+ * the other: observation i of a group is predicted from those before it.
+ * conditional: groups x dimensions x points, the distribution functions of the
+ * observations before the first one (binary: the probabilities of 1), overwritten.
+ * Results, groups x ... : score, points x dimensions, the normal scores (binary:
+ * the clipped probability of 1, negative where y is 0); gain, dimensions x points,
+ * the densities of the first j + 1 coordinates of an observation, as predicted,
+ * over those before the first observation (binary: the probability of what was
+ * observed). */
+typedef struct wb_copula_fit {
+  wb_copula_model model;
+  int64_t groups, points;
+  const double *rho;        /* groups x dimensions */
+  const double *outcome;    /* groups x points, binary only: 0 or 1 */
+  wb_copula_closeness closeness; /* row i is observation i */
+  double *conditional;
+  double *score;
+  double *gain;
+} wb_copula_fit;
+
+/* Updates of `groups` states at `points` points by `steps` observations.
+ * conditional: groups x dimensions x points, in and out. gain: likewise, factors
+ * by which the densities of the first j + 1 coordinates have grown, in and out;
+ * not read for binary responses, where it may be NULL.
+ *
+ * With `score` (groups x steps x dimensions) the observations are given; then
+ * row `row[group x steps]` is a step's covariates. Without, they are drawn: group
+ * g is resample `first_group` + g, steps are first_step.., uniforms by purpose
+ * RESAMPLE; rows by purpose RESAMPLE_ROW under the resample's exponential weights
+ * of the rows. A binary response is drawn from its probability at the row, for
+ * which row_conditional (groups x rows), in and out, is the state at the rows, and
+ * row_closeness compares rows with rows. */
+typedef struct wb_copula_update {
+  wb_copula_model model;
+  uint64_t key;
+  int64_t first_group, groups, points;
+  int64_t first_step, steps;
+  double observations; /* that came before step 0: step t has weight alpha of that + t + 1 */
+  const double *rho;   /* dimensions */
+  const double *score;
+  const int32_t *row;
+  wb_copula_closeness closeness;
+  wb_copula_closeness row_closeness;
+  double *row_conditional;
+  double *conditional;
+  double *gain;
+} wb_copula_update;
+
+typedef struct wb_predictive_functions {
+  int (*normal_chains)(const wb_normal_chains *work, const wb_run *run, wb_message *message);
+  int (*bootstrap)(const wb_bootstrap *work, const wb_run *run, wb_message *message);
+  int (*copula_fit)(const wb_copula_fit *work, const wb_run *run, wb_message *message);
+  int (*copula_update)(const wb_copula_update *work, const wb_run *run, wb_message *message);
+} wb_predictive_functions;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,332 @@
+/* Draws from many discrete distributions on the processor, by the laws of
+ * core/categorical_draw.h.
+ *
+ * A matrix of R has the rows of a column side by side: draw 0 of each goes through it
+ * in tiles of rows, once. Other draws need the prefix sums of a row, which are kept
+ * for a few rows at a time; where draws are many, a guide from the leading bits of the
+ * uniform to the few items that it can mean replaces most of the search (Chen & Asau
+ * 1974, "On generating random variates from an empirical distribution").
+ */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#include <stdlib.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#include <time.h>
+#endif
+
+#include "core/categorical_draw.h"
+#include "core/elementary.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "numeric/memory.h"
+
+/* Rows whose sums wait between blocks, and rows that pass a part of a block together. */
+#define CATEGORICAL_TILE 512
+#define CATEGORICAL_STRIP 64
+
+/* Fewer rows side by side than this go one by one. */
+#define CATEGORICAL_TILE_FROM 4
+
+/* Draws whose uniforms are made together: a multiple of 4. */
+#define DRAW_TILE 256
+
+/* Rows whose prefix sums are at hand together, so that the results of a draw, which
+ * lie side by side, are written together; fewer where they would take more memory. */
+#define SUMMED_ROWS 16
+#define SUMMED_BYTES ((size_t)16 << 20)
+
+/* Slices of a guide for each item, and at least, where draws are many: few slices then have
+ * a border between items. More than 2^20 would not stay in a cache. */
+#define GUIDE_SLICES 8
+#define GUIDE_LEAST 2048
+#define GUIDE_MOST (1 << 20)
+
+#define WB_LOOPS "cpu/categorical/items_loops.h"
+#include "numeric/isa.h"
+
+typedef void tile_of_rows(int rows, int64_t columns, int log, const double *weights, int64_t stride, uint64_t key,
+                          uint64_t first_row, int32_t *index);
+typedef void guess_of_double(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide, double *uniform,
+                             int32_t *item);
+typedef void guess_of_single(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide, float *uniform,
+                             int32_t *item);
+
+static tile_of_rows *const tile_double[] = WB_ISA_TABLE(categorical_tile_double);
+static tile_of_rows *const tile_single[] = WB_ISA_TABLE(categorical_tile_single);
+static guess_of_double *const guess_double[] = WB_ISA_TABLE(categorical_guess_double);
+static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_single);
+
+#define REAL double
+#define REAL_NAME(stem) stem##_double
+#define REAL_EXP_WEIGHT wb_exp_weight
+#define REAL_POSITION wb_block_position
+#define REAL_TARGET wb_target
+#define REAL_UNIFORMS 2
+#define REAL_UNIFORM(bits, which) wb_uniform(wb_bits64(bits, (int)(which)))
+#include "cpu/categorical/items_row.h"
+
+#define REAL float
+#define REAL_NAME(stem) stem##_single
+#define REAL_EXP_WEIGHT wb_exp_weightf
+#define REAL_POSITION wb_block_positionf
+#define REAL_TARGET wb_targetf
+#define REAL_UNIFORMS 4
+#define REAL_UNIFORM(bits, which) wb_uniformf((bits).word[which])
+#include "cpu/categorical/items_row.h"
+
+static double seconds(void) {
+#ifdef _OPENMP
+  return omp_get_wtime();
+#else
+  return (double)clock() / (double)CLOCKS_PER_SEC;
+#endif
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Threads for work of so many weights and draws: waking them takes some microseconds. */
+static int threads_for(double work, const wb_run *run) {
+  return work < 1e5 ? 1 : run->threads;
+}
+
+/* Draw 0 of all rows. */
+static void draw_first(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run) {
+  const int single = draws->precision == WB_SINGLE;
+  const int threads = threads_for((double)rows->rows * (double)rows->columns, run);
+  /* Whole tiles where every thread then has several; the tiles do not change results. */
+  int64_t tile = (rows->rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
+  tile = tile < 8 ? 8 : smaller(tile, CATEGORICAL_TILE);
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+  for (int64_t first = 0; first < rows->rows; first += tile) {
+    const int64_t count = smaller(tile, rows->rows - first);
+    const double *const weights = rows->weights + first * rows->row_stride;
+    const uint64_t row = (uint64_t)(draws->first_row + first);
+    if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
+      (single ? tile_single : tile_double)[run->isa]((int)count, rows->columns, rows->is_log, weights, rows->column_stride,
+                                                     draws->key, row, draws->index + first);
+      continue;
+    }
+    for (int64_t i = 0; i < count; i++)
+      draws->index[first + i] =
+          (single ? draw_row_single : draw_row_double)(rows->columns, weights + i * rows->row_stride, rows->column_stride, NULL,
+                                                       rows->is_log, draws->key, row + (uint64_t)i);
+  }
+}
+
+/* A row whose prefix sums are made, for draws by inversion. */
+typedef struct summed_row {
+  int usable;
+  int64_t count;
+  const int32_t *column; /* NULL: all */
+  void *prefix;
+  int32_t *guide; /* NULL: none */
+  int32_t slices;
+} summed_row;
+
+/* Not so many that making the guide would take longer than the draws. */
+static int32_t slices_for(int64_t columns, int64_t draws) {
+  int32_t slices = 16;
+  if (columns < 2 || draws < 4 * slices) return 0;
+  const int64_t wanted = GUIDE_SLICES * columns > GUIDE_LEAST ? GUIDE_SLICES * columns : GUIDE_LEAST;
+  while (slices < GUIDE_MOST && slices < wanted && slices <= draws / 8) slices *= 2;
+  return slices;
+}
+
+static void sum_one(summed_row *row, const double *weights, int64_t stride, int log, int single) {
+  if (row->count == 0) {
+    row->usable = 0;
+  } else if (single) {
+    row->usable = sum_row_single(row->count, weights, stride, log, row->prefix);
+    if (row->usable && row->slices) make_guide_single(row->count, row->prefix, row->slices, row->guide);
+  } else {
+    row->usable = sum_row_double(row->count, weights, stride, log, row->prefix);
+    if (row->usable && row->slices) make_guide_double(row->count, row->prefix, row->slices, row->guide);
+  }
+}
+
+/* Draws first..first + count - 1 of row i of the call. */
+static void invert_one(const summed_row *row, const wb_categorical_draws *draws, wb_isa isa, int64_t i, int64_t first,
+                       int64_t count) {
+  int32_t *const index = draws->index + i + (first - draws->first_draw) * draws->index_stride;
+  const uint64_t element = (uint64_t)(draws->first_row + i);
+  const int32_t *const guide = row->slices ? row->guide : NULL;
+  if (!row->usable) {
+    for (int64_t d = 0; d < count; d++) index[d * draws->index_stride] = -1;
+  } else if (draws->precision == WB_SINGLE) {
+    invert_row_single(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count, index,
+                      draws->index_stride);
+  } else {
+    invert_row_double(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count, index,
+                      draws->index_stride);
+  }
+}
+
+/* Where a row begins, how many entries it has, and their columns. */
+typedef struct row_entries {
+  const double *weights;
+  int64_t stride, count;
+  const int32_t *column;
+} row_entries;
+
+static row_entries dense_entries(const wb_categorical_rows *rows, int64_t i) {
+  const row_entries entries = {rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, NULL};
+  return entries;
+}
+
+static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) {
+  const int64_t at = rows->offset[i];
+  const row_entries entries = {rows->weights + at, 1, rows->offset[i + 1] - at, rows->column + at};
+  return entries;
+}
+
+/* Bytes filled up to whole cache lines. */
+static size_t whole_lines(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+/* Draws from number `first` on, 1 or more, of all rows: of `dense`, or of `sparse` if that is
+ * NULL; `longest` entries are the most that a row has. */
+static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows, int64_t longest,
+                     const wb_categorical_draws *draws, int64_t first, const wb_run *run, wb_message *message) {
+  const int64_t end = draws->first_draw + draws->draws;
+  if (first >= end || rows == 0) return WB_OK;
+  const int single = draws->precision == WB_SINGLE;
+  const int32_t slices = slices_for(longest, end - first);
+  /* Few rows: the threads share the draws of each. */
+  const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
+  const int by_draws = rows < 4 * (int64_t)threads;
+  const size_t prefix_bytes = whole_lines((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)));
+  const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0, bytes = prefix_bytes + guide_bytes;
+  const int64_t together = by_draws || bytes > SUMMED_BYTES ? 1 : smaller(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
+  int failed = 0;
+#pragma omp parallel num_threads(threads) if (threads > 1 && !by_draws)
+  {
+    char *const memory = wb_aligned_malloc(bytes * (size_t)together);
+    if (!memory) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic)
+    for (int64_t base = 0; base < rows; base += together) {
+      if (!memory) continue;
+      const int count = (int)smaller(together, rows - base);
+      summed_row summed[SUMMED_ROWS];
+      for (int i = 0; i < count; i++) {
+        const row_entries entries = dense ? dense_entries(dense, base + i) : sparse_entries(sparse, base + i);
+        summed_row row = {0, entries.count, entries.column, memory + (size_t)i * bytes, NULL, slices};
+        row.guide = (int32_t *)(void *)(memory + (size_t)i * bytes + prefix_bytes);
+        sum_one(&row, entries.weights, entries.stride, dense && dense->is_log, single);
+        summed[i] = row;
+      }
+      if (by_draws) {
+        const int64_t part = 64 * DRAW_TILE;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+        for (int64_t d = first; d < end; d += part) invert_one(summed, draws, run->isa, base, d, smaller(part, end - d));
+      } else {
+        for (int64_t d = first; d < end; d += DRAW_TILE)
+          for (int i = 0; i < count; i++) invert_one(summed + i, draws, run->isa, base + i, d, smaller(DRAW_TILE, end - d));
+      }
+    }
+    wb_aligned_free(memory);
+  }
+  return failed ? wb_out_of_memory(message, "prefix sums of the weights", bytes * (size_t)together) : WB_OK;
+}
+
+static int64_t first_of_more(const wb_categorical_draws *draws) {
+  return draws->first_draw > 0 ? draws->first_draw : 1;
+}
+
+/* Whether a call has another turn: one, or as many as a measurement asks for, whose time
+ * is taken on the way. */
+static int another_turn(const wb_categorical_draws *draws, int32_t turn, double *start) {
+  if (draws->repeats <= 0) return turn == 0;
+  const double now = seconds();
+  if (turn == 1 || (turn > 1 && now - *start < *draws->seconds)) *draws->seconds = now - *start;
+  *start = now;
+  return turn < draws->repeats;
+}
+
+static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, const wb_run *run,
+                wb_message *message) {
+  int status = WB_OK;
+  double start = 0;
+  (void)lanes;
+  for (int32_t turn = 0; status == WB_OK && another_turn(draws, turn, &start); turn++) {
+    if (draws->first_draw == 0 && draws->draws > 0) draw_first(rows, draws, run);
+    status = draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
+  }
+  return status;
+}
+
+static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
+                       wb_message *message) {
+  const int single = draws->precision == WB_SINGLE;
+  int64_t longest = 0;
+  for (int64_t i = 0; i < rows->rows; i++) {
+    const int64_t entries = rows->offset[i + 1] - rows->offset[i];
+    longest = entries > longest ? entries : longest;
+  }
+  int status = WB_OK;
+  double start = 0;
+  for (int32_t turn = 0; status == WB_OK && another_turn(draws, turn, &start); turn++) {
+    if (draws->first_draw == 0 && draws->draws > 0) {
+#pragma omp parallel for num_threads(run->threads) schedule(dynamic, 256) if (run->threads > 1)
+      for (int64_t i = 0; i < rows->rows; i++) {
+        const row_entries entries = sparse_entries(rows, i);
+        draws->index[i] = (single ? draw_row_single : draw_row_double)(entries.count, entries.weights, 1, entries.column, 0,
+                                                                       draws->key, (uint64_t)(draws->first_row + i));
+      }
+    }
+    status = draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
+  }
+  return status;
+}
+
+/* One row by trees; `room` holds the row in single precision and the blocks' sums. */
+static int32_t draw_row_by_trees(int64_t columns, const double *weights, int single, uint64_t key, uint64_t row, void *room) {
+  const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, row), 0);
+  if (!single) return (int32_t)wb_draw_by_trees(columns, weights, wb_uniform(wb_bits64(bits, 0)), room);
+  float *const narrow = room;
+  for (int64_t j = 0; j < columns; j++) narrow[j] = (float)weights[j];
+  return (int32_t)wb_draw_by_treesf(columns, narrow, wb_uniformf(bits.word[0]), narrow + columns);
+}
+
+static int draw_by_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
+                         const wb_run *run, wb_message *message) {
+  const int single = draws->precision == WB_SINGLE;
+  const size_t bytes = ((size_t)rows->columns + WB_TREE) * sizeof(double);
+  int failed = 0;
+  double start = 0;
+  (void)way;
+  for (int32_t turn = 0; !failed && another_turn(draws, turn, &start); turn++) {
+#pragma omp parallel num_threads(run->threads) if (run->threads > 1)
+    {
+      void *const room = wb_aligned_malloc(bytes);
+      if (!room) {
+#pragma omp atomic write
+        failed = 1;
+      }
+#pragma omp for schedule(static)
+      for (int64_t i = 0; i < rows->rows; i++) {
+        if (!room) continue;
+        draws->index[i] = draw_row_by_trees(rows->columns, rows->weights + i * rows->row_stride, single, draws->key,
+                                            (uint64_t)(draws->first_row + i), room);
+      }
+      wb_aligned_free(room);
+    }
+  }
+  return failed ? wb_out_of_memory(message, "sums of the weights", bytes) : WB_OK;
+}
+
+const wb_categorical_functions wb_cpu_categorical = {
+  .draw = draw,
+  .draw_sparse = draw_sparse,
+  .draw_by_trees = draw_by_trees,
+};

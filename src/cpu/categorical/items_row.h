@@ -1,0 +1,120 @@
+/* What is done one row at a time, in the precision REAL: included twice by
+ * cpu/categorical/items.c. Rows are strided or sparse; the operations and their order are those
+ * of the tiles in cpu/categorical/items_tile.h. */
+
+/* One row in one pass. A block that has no entry costs nothing, as it never takes over.
+ * `column` is NULL where all columns are stored. */
+static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
+                                   uint64_t key, uint64_t row) {
+  REAL total = 0;
+  double largest = WB_BLOCK_NOTHING;
+  int bad = 0;
+  int32_t chosen = -1;
+  uint64_t drawn = UINT64_MAX;
+  wb_bits bits = {{0, 0, 0, 0}};
+  for (int64_t first = 0, end; first < count; first = end) {
+    const int64_t block = (column ? column[first] : first) / WB_BLOCK_ITEMS;
+    REAL prefix[WB_BLOCK_ITEMS], sum = 0;
+    double top = weights[first * stride];
+    for (end = first; end < count && (column ? column[end] : end) / WB_BLOCK_ITEMS == block; end++) {
+      const double x = weights[end * stride];
+      bad |= log ? !(x < wb_infinity()) : (int)(wb_double_bits(x) >> 63);
+      top = x > top ? x : top;
+    }
+    if (log && top > largest) {
+      total *= REAL_EXP_WEIGHT((REAL)(largest - top));
+      largest = top;
+    }
+    for (int64_t i = first; i < end; i++) {
+      const double x = weights[i * stride];
+      sum += log ? REAL_EXP_WEIGHT((REAL)(x - largest)) : (REAL)x;
+      prefix[i - first] = sum;
+    }
+    if ((uint64_t)block / REAL_UNIFORMS != drawn) {
+      drawn = (uint64_t)block / REAL_UNIFORMS;
+      bits = wb_philox(key, (uint32_t)drawn, (uint32_t)row, wb_philox_c2(WB_PURPOSE_CATEGORICAL, row), 0);
+    }
+    const REAL position = REAL_POSITION(REAL_UNIFORM(bits, block % REAL_UNIFORMS), total, sum);
+    total += sum;
+    if (position >= 0) {
+      int64_t item = first;
+      while (item < end - 1 && prefix[item - first] <= position) item++;
+      chosen = column ? column[item] : (int32_t)item;
+    }
+  }
+  return !bad && total > 0 && total - total == 0 ? chosen : -1;
+}
+
+/* Prefix sums of a row, in order; 0 if it cannot be drawn from. */
+static int REAL_NAME(sum_row)(int64_t count, const double *weights, int64_t stride, int log, REAL *prefix) {
+  REAL total = 0;
+  double largest = WB_BLOCK_NOTHING;
+  int bad = 0;
+  if (log) {
+    for (int64_t j = 0; j < count; j++) largest = weights[j * stride] > largest ? weights[j * stride] : largest;
+  }
+  for (int64_t j = 0; j < count; j++) {
+    const double x = weights[j * stride];
+    bad |= log ? !(x < wb_infinity()) : (int)(wb_double_bits(x) >> 63);
+    prefix[j] = total += log ? REAL_EXP_WEIGHT((REAL)(x - largest)) : (REAL)x;
+  }
+  return !bad && total > 0 && total - total == 0;
+}
+
+/* The first item whose prefix sum exceeds the target, of low..high, where it is. */
+static inline int32_t REAL_NAME(search)(const REAL *prefix, REAL target, int32_t low, int32_t high) {
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (prefix[middle] > target)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/* Where to search, known from the leading bits of u: guide[s] is the item for the
+ * smallest target that u >= s / slices gives, or its complement where the slice has
+ * more items than this one; guide[slices] is the last item. Slices are a power of two, so that
+ * s / slices and the slice of u are exact. */
+static void REAL_NAME(make_guide)(int64_t count, const REAL *prefix, int32_t slices, int32_t *guide) {
+  const REAL total = prefix[count - 1];
+  int32_t item = 0;
+  for (int32_t s = 0; s <= slices; s++) {
+    const REAL target = REAL_TARGET((REAL)s / (REAL)slices, total);
+    while (prefix[item] <= target) item++;
+    guide[s] = item;
+    if (s > 0 && guide[s - 1] != item) guide[s - 1] = ~guide[s - 1];
+  }
+}
+
+/* Draws first..first + count - 1 of a row by inversion. */
+static void REAL_NAME(invert_row)(int64_t columns, const REAL *prefix, const int32_t *column, const int32_t *guide,
+                                  int32_t slices, wb_isa isa, uint64_t key, uint64_t row, int64_t first, int64_t count,
+                                  int32_t *index, int64_t index_stride) {
+  _Alignas(64) REAL uniform[DRAW_TILE];
+  _Alignas(64) int32_t guess[DRAW_TILE];
+  const REAL total = prefix[columns - 1];
+  for (int64_t base = first - first % DRAW_TILE; base < first + count; base += DRAW_TILE) {
+    const int64_t begin = base < first ? first : base;
+    const int64_t end = base + DRAW_TILE < first + count ? base + DRAW_TILE : first + count;
+    REAL_NAME(guess)[isa](key, row, (uint64_t)base, slices, guide, uniform, guess);
+    for (int64_t d = begin; d < end; d++) {
+      int32_t item = guess[d - base];
+      if (item < 0) {
+        const REAL u = uniform[d - base];
+        const int32_t next = guide ? guide[(int32_t)(u * (REAL)slices) + 1] : (int32_t)columns - 1;
+        item = REAL_NAME(search)(prefix, REAL_TARGET(u, total), ~item, next < 0 ? ~next : next);
+      }
+      index[(d - first) * index_stride] = column ? column[item] : item;
+    }
+  }
+}
+
+#undef REAL
+#undef REAL_NAME
+#undef REAL_EXP_WEIGHT
+#undef REAL_POSITION
+#undef REAL_TARGET
+#undef REAL_UNIFORM
+#undef REAL_UNIFORMS

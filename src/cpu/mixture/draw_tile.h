@@ -1,0 +1,273 @@
+/* Log weights of a tile of rows under all components, and the draw of a component
+ * for each row, in the precision REAL: included by cpu/mixture/sums_loops.h, which defines REAL
+ * and its like.
+ *
+ * The least that this can take is p(p+3)/2 fused multiply-adds for each (row,
+ * component); about 25 operations for the weight and its draw are added. Vectors
+ * run across the rows of the tile. Four rows of the triangle are accumulated at
+ * a time, so that one load of a value serves four multiply-adds and one
+ * broadcast of a coefficient serves one for each vector.
+ */
+
+#define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
+/* Vectors of rows at a time. Four of them times four rows of the triangle are the
+ * accumulators for which 32 registers have room; with 16 registers, two times four. */
+#define VECTORS (WB_VECTOR_BYTES == 64 ? 4 : 2)
+#define STEP (VECTORS * LANES)
+
+/* Adds z_r^2, z = F x - offset, for `count` rows of F starting at `row` to the
+ * squared distances of STEP rows of data. `count` is a constant at each call. */
+static inline __attribute__((always_inline)) void REAL_NAME(add_squares)(
+    const int count, int row, const REAL *restrict coefficients, const REAL *restrict x,
+    REAL_VECTOR squares[4]) {
+  REAL_VECTOR z[4][4];
+  const REAL *line[4];
+  WB_UNROLL
+  for (int i = 0; i < count; i++) {
+    line[i] = coefficients + (size_t)(row + i) * (row + i + 3) / 2;
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) z[i][v] = REAL_SET(line[i][0]);
+    line[i]++;
+  }
+  for (int c = 0; c < row; c++) {
+    REAL_VECTOR value[4];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++)
+      value[v] = *(const REAL_VECTOR *)(x + (size_t)c * MIXTURE_TILE + v * LANES);
+    WB_UNROLL
+    for (int i = 0; i < count; i++) {
+      const REAL_VECTOR coefficient = REAL_SET(line[i][c]);
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++) z[i][v] = REAL_FMA(coefficient, value[v], z[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int c = 0; c < count; c++) {
+    REAL_VECTOR value[4];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++)
+      value[v] = *(const REAL_VECTOR *)(x + (size_t)(row + c) * MIXTURE_TILE + v * LANES);
+    WB_UNROLL
+    for (int i = c; i < count; i++) {
+      const REAL_VECTOR coefficient = REAL_SET(line[i][row + c]);
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++) z[i][v] = REAL_FMA(coefficient, value[v], z[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int i = 0; i < count; i++) {
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) squares[v] = REAL_FMA(z[i][v], z[i][v], squares[v]);
+  }
+}
+
+/* log(pi_j N(x | mu_j, Sigma_j)) of the tile's rows: constant - |F x - offset|^2 / 2. */
+static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficients,
+                                          const REAL *restrict x, REAL *restrict log_weight) {
+  const REAL constant = coefficients[0];
+  coefficients++;
+  for (int first = 0; first < MIXTURE_TILE; first += STEP) {
+    REAL_VECTOR squares[4];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) squares[v] = REAL_SET(0);
+    int row = 0;
+    for (; row + 4 <= p; row += 4)
+      REAL_NAME(add_squares)(4, row, coefficients, x + first, squares);
+    switch (p - row) {
+      case 3: REAL_NAME(add_squares)(3, row, coefficients, x + first, squares); break;
+      case 2: REAL_NAME(add_squares)(2, row, coefficients, x + first, squares); break;
+      case 1: REAL_NAME(add_squares)(1, row, coefficients, x + first, squares); break;
+      default: break;
+    }
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++)
+      *(REAL_VECTOR *)(log_weight + first + v * LANES) =
+          REAL_FMA(REAL_SET((REAL)-0.5), squares[v], REAL_SET(constant));
+  }
+}
+
+/* MIXTURE_TILE values of each of p columns, scaled; those of the next column begin `stride` after those of
+ * one. The values that follow are fetched from memory while this tile is computed. `most`: the bound of scaled
+ * values in this precision; the loop must not know that it is a constant (see scaled_value.h). */
+static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stride, const double *restrict center,
+                                    const double *restrict inverse_scale, double most, void *tile) {
+  REAL *restrict scaled = tile;
+  for (int c = 0; c < p; c++, x += stride, scaled += MIXTURE_TILE) {
+    const double middle = center[c], factor = inverse_scale[c];
+#if defined(__GNUC__)
+    for (int l = 0; l < MIXTURE_TILE; l += 8) __builtin_prefetch(x + MIXTURE_TILE + l);
+#endif
+    for (int l = 0; l < MIXTURE_TILE; l++) scaled[l] = (REAL)wb_scaled_within(x[l], middle, factor, most);
+  }
+}
+
+/* Copies the tile's first `rows` rows to where they lie one after the other, `stride` doubles each: 1, then
+ * the row's values, of which `tile` has p x MIXTURE_TILE. Two values are stored at a time: 5.4 ns for a
+ * row of 14 values, against 8.9 one at a time (a Sapphire Rapids core at 2.1 GHz). */
+static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
+  const REAL *restrict x = tile;
+  for (int l = 0; l < rows; l++, row += stride, x++) {
+    *(wb_pair *)row = (wb_pair){1, (double)x[0]};
+    int c = 1;
+    for (; c + 1 < p; c += 2)
+      *(wb_pair *)(row + c + 1) = (wb_pair){(double)x[c * MIXTURE_TILE], (double)x[(c + 1) * MIXTURE_TILE]};
+    if (c < p) row[c + 1] = (double)x[c * MIXTURE_TILE];
+  }
+}
+
+/* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
+static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const uint64_t *restrict row,
+                                        uint32_t group, REAL *restrict uniform) {
+  uint64_t first[MIXTURE_TILE], second[MIXTURE_TILE];
+  WB_NAME(random_words)(key, WB_PURPOSE_LABEL, iteration, group, row, first, second);
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+#if REAL_UNIFORMS == 2
+    uniform[l] = wb_uniform(first[l]);
+    uniform[MIXTURE_TILE + l] = wb_uniform(second[l]);
+#else
+    uniform[l] = wb_uniformf((uint32_t)first[l]);
+    uniform[MIXTURE_TILE + l] = wb_uniformf((uint32_t)(first[l] >> 32));
+    uniform[2 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)second[l]);
+    uniform[3 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)(second[l] >> 32));
+#endif
+  }
+}
+
+/* What the draw and the evaluation know of the tile's rows before the first block: no
+ * weight has been seen. */
+static inline __attribute__((always_inline)) void REAL_NAME(begin_rows)(
+    REAL *restrict largest, REAL *restrict total, REAL *restrict label) {
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    largest[l] = REAL_NOTHING;
+    total[l] = 0;
+    label[l] = 0;
+  }
+}
+
+/* Log weights of the block of components from `base` on; returns how many there are. */
+static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
+    int p, int components, int base, const REAL *restrict coefficients, const REAL *restrict x,
+    REAL (*restrict log_weight)[MIXTURE_TILE]) {
+  const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
+  for (int j = 0; j < count; j++)
+    REAL_NAME(mixture_log_weight)(p, coefficients + (size_t)(base + j) * mixture_coefficients(p), x, log_weight[j]);
+  return count;
+}
+
+/* Draws the component of each row of the tile: label[l], as a REAL, and the log
+ * of the sum of its weights. x is p x MIXTURE_TILE; coefficients hold
+ * mixture_coefficients(p) values a component. share, if it is not NULL, is added to the components' log
+ * weights; with `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's rows. */
+static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients, const REAL *restrict share,
+                                    const int64_t *restrict place, const REAL *restrict x, uint64_t key, uint32_t iteration,
+                                    const uint64_t *restrict row, REAL *restrict label,
+                                    REAL *restrict log_sum) {
+  _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
+  _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
+  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
+  _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], position[MIXTURE_TILE], chosen[MIXTURE_TILE];
+  uint32_t drawn = UINT32_MAX; /* the group of blocks that `uniform` is for; none yet */
+  REAL_NAME(begin_rows)(largest, total, label);
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
+    for (int j = 0; share && !place && j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[base + j];
+    for (int j = 0; share && place && j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[place[l] + base + j];
+
+    for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
+    for (int j = 1; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
+    int matters = 0;
+    for (int l = 0; l < MIXTURE_TILE; l++) matters |= top[l] > largest[l] - REAL_NEGLIGIBLE;
+    if (!matters) continue;
+
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      const REAL new_largest = top[l] > largest[l] ? top[l] : largest[l];
+      total[l] *= REAL_EXP_WEIGHT(largest[l] - new_largest);
+      largest[l] = new_largest;
+      sum[l] = 0;
+    }
+    for (int j = 0; j < count; j++) {
+      for (int l = 0; l < MIXTURE_TILE; l++) {
+        sum[l] += REAL_EXP_WEIGHT(weight[j][l] - largest[l]);
+        weight[j][l] = sum[l];
+      }
+    }
+    const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
+    if (block / REAL_UNIFORMS != drawn) {
+      drawn = block / REAL_UNIFORMS;
+      REAL_NAME(mixture_uniforms)(key, iteration, row, drawn, uniform);
+    }
+    const REAL *u = uniform + block % REAL_UNIFORMS * MIXTURE_TILE;
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      position[l] = REAL_POSITION(u[l], total[l], sum[l]);
+      total[l] += sum[l];
+      chosen[l] = (REAL)base;
+    }
+    for (int j = 0; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) chosen[l] += weight[j][l] <= position[l] ? (REAL)1 : (REAL)0;
+    for (int l = 0; l < MIXTURE_TILE; l++) label[l] = position[l] >= 0 ? chosen[l] : label[l];
+  }
+  for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
+}
+
+/* The most probable component of each row of the tile, the first of equals, the
+ * log of the sum of its weights, and the probabilities of the first `rows` rows:
+ * probability[l + j stride], if it is not NULL, holds the log weights first. */
+static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restrict coefficients,
+                                        const REAL *restrict x, REAL *restrict label,
+                                        REAL *restrict log_sum, double *restrict probability,
+                                        int64_t stride, int rows) {
+  _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
+  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
+  _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], best[MIXTURE_TILE];
+  REAL_NAME(begin_rows)(largest, total, label);
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
+    if (probability)
+      for (int j = 0; j < count; j++)
+        for (int l = 0; l < rows; l++) probability[l + (base + j) * stride] = weight[j][l];
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      top[l] = weight[0][l];
+      best[l] = (REAL)base;
+      sum[l] = 0;
+    }
+    for (int j = 1; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) {
+        best[l] = weight[j][l] > top[l] ? (REAL)(base + j) : best[l];
+        top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
+      }
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      const REAL new_largest = top[l] > largest[l] ? top[l] : largest[l];
+      label[l] = top[l] > largest[l] ? best[l] : label[l];
+      total[l] *= REAL_EXP_WEIGHT(largest[l] - new_largest);
+      largest[l] = new_largest;
+    }
+    for (int j = 0; j < count; j++)
+      for (int l = 0; l < MIXTURE_TILE; l++) sum[l] += REAL_EXP_WEIGHT(weight[j][l] - largest[l]);
+    for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
+  }
+  for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
+  if (!probability) return;
+  for (int j = 0; j < components; j++)
+    for (int l = 0; l < rows; l++) {
+      double *entry = probability + l + j * stride;
+      *entry = (double)(REAL_EXP_WEIGHT((REAL)*entry - largest[l]) / total[l]);
+    }
+}
+
+/* By how much the log weight of the second of two components exceeds that of the first, for
+ * each row of the tile. */
+static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, const REAL *restrict x,
+                                      double *restrict difference) {
+  _Alignas(64) REAL weight[2][MIXTURE_TILE];
+  REAL_NAME(weigh_block)(p, 2, 0, coefficients, x, weight);
+  for (int l = 0; l < MIXTURE_TILE; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
+}
+
+#include "cpu/mixture/weigh_tile.h"
+
+#undef LANES
+#undef VECTORS
+#undef STEP

@@ -1,0 +1,171 @@
+/* A row with missing values under all components, in the precision REAL: included by cpu/mixture/missing_loops.h, which
+ * defines REAL and its like. Vectors run across components, so that a pattern of missingness that few rows share
+ * costs no more a row than one that many share. Every number is computed by the same operations in the same
+ * order as in cpu/mixture/draw_tile.h, where vectors run across rows.
+ *
+ * The table of a pattern has for each block of WB_MISSING_LANES components the numbers of
+ * wb_missing_reorder(), the offsets negative, component beside component, and the log constants.
+ */
+
+#define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
+#define VECTORS (WB_MISSING_LANES / LANES)
+/* Rows of the triangle at a time: with the vectors of a block as many sums as registers have room for. */
+#define HEIGHT (VECTORS <= 2 ? 4 : 2)
+
+/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on to the squared distances from the components of a
+ * block. `count` is a constant at each call. */
+static inline __attribute__((always_inline)) void REAL_NAME(add_missing_squares)(
+    const int count, int row, const REAL *restrict block, const REAL *restrict x, REAL_VECTOR squares[VECTORS]) {
+  REAL_VECTOR z[HEIGHT][VECTORS];
+  const REAL *line[HEIGHT];
+  WB_UNROLL
+  for (int i = 0; i < count; i++) {
+    line[i] = block + wb_missing_row(row + i) * WB_MISSING_LANES;
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) z[i][v] = *(const REAL_VECTOR *)(line[i] + v * LANES);
+    line[i] += WB_MISSING_LANES;
+  }
+  for (int c = 0; c < row; c++) {
+    const REAL_VECTOR value = REAL_SET(x[c]);
+    WB_UNROLL
+    for (int i = 0; i < count; i++) {
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++)
+        z[i][v] = REAL_FMA(*(const REAL_VECTOR *)(line[i] + c * WB_MISSING_LANES + v * LANES), value, z[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int c = 0; c < count; c++) {
+    const REAL_VECTOR value = REAL_SET(x[row + c]);
+    WB_UNROLL
+    for (int i = c; i < count; i++) {
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++)
+        z[i][v] = REAL_FMA(*(const REAL_VECTOR *)(line[i] + (row + c) * WB_MISSING_LANES + v * LANES), value, z[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int i = 0; i < count; i++) {
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) squares[v] = REAL_FMA(z[i][v], z[i][v], squares[v]);
+  }
+}
+
+/* Log weights of a block of components at a row of which `observed` values are given. */
+static void REAL_NAME(missing_log_weight)(int p, int observed, const REAL *restrict block, const REAL *restrict x,
+                                          REAL *restrict log_weight) {
+  REAL_VECTOR squares[VECTORS];
+  WB_UNROLL
+  for (int v = 0; v < VECTORS; v++) squares[v] = REAL_SET(0);
+  int row = 0;
+  for (; row + HEIGHT <= observed; row += HEIGHT) REAL_NAME(add_missing_squares)(HEIGHT, row, block, x, squares);
+  for (; row < observed; row++) REAL_NAME(add_missing_squares)(1, row, block, x, squares);
+  const REAL *constant = block + wb_missing_size(p) * WB_MISSING_LANES;
+  WB_UNROLL
+  for (int v = 0; v < VECTORS; v++)
+    *(REAL_VECTOR *)(log_weight + v * LANES) =
+        REAL_FMA(REAL_SET((REAL)-0.5), squares[v], *(const REAL_VECTOR *)(constant + v * LANES));
+}
+
+static inline REAL REAL_NAME(missing_top)(const REAL *weight, int count, int *best) {
+  REAL top = weight[0];
+  *best = 0;
+  for (int j = 1; j < count; j++)
+    if (weight[j] > top) {
+      top = weight[j];
+      *best = j;
+    }
+  return top;
+}
+
+/* Draws the component of a row; see mixture_draw(). Returns the log of the sum of its weights. */
+static double REAL_NAME(missing_draw)(int p, int observed, int components, const void *table, const void *shares, const void *values,
+                                      uint64_t key, uint32_t iteration, uint64_t row, int32_t *label) {
+  _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
+  const REAL *block = table, *share = shares, *x = values;
+  REAL largest = REAL_NOTHING, total = 0;
+  *label = 0;
+  for (int base = 0; base < components; base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
+    const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
+    REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
+    for (int j = 0; share && j < count; j++) weight[j] += share[base + j];
+    int best;
+    const REAL top = REAL_NAME(missing_top)(weight, count, &best);
+    if (!(top > largest - REAL_NEGLIGIBLE)) continue;
+    const REAL new_largest = top > largest ? top : largest;
+    total *= REAL_EXP_WEIGHT(largest - new_largest);
+    largest = new_largest;
+    for (int j = 0; j < WB_MISSING_LANES; j++) part[j] = REAL_EXP_WEIGHT(weight[j] - largest);
+    REAL sum = 0;
+    for (int j = 0; j < count; j++) part[j] = sum += part[j];
+    const uint32_t number = (uint32_t)(base / WB_MISSING_LANES);
+    const REAL position = REAL_POSITION(REAL_NAME(missing_uniform)(key, iteration, row, number), total, sum);
+    total += sum;
+    if (!(position >= 0)) continue;
+    int32_t chosen = base;
+    for (int j = 0; j < count; j++) chosen += part[j] <= position ? 1 : 0;
+    *label = chosen;
+  }
+  return (double)(largest + REAL_LOG(total));
+}
+
+/* The most probable component of a row, the first of equals, the log of the sum of its weights, and the
+ * probabilities, `stride` apart, if `probability` is not NULL; see mixture_evaluate(). */
+static double REAL_NAME(missing_evaluate)(int p, int observed, int components, const void *table, const void *values,
+                                          int32_t *label, double *probability, int64_t stride) {
+  _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
+  const REAL *block = table, *x = values;
+  REAL largest = REAL_NOTHING, total = 0;
+  *label = 0;
+  for (int base = 0; base < components; base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
+    const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
+    REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
+    if (probability)
+      for (int j = 0; j < count; j++) probability[(base + j) * stride] = (double)weight[j];
+    int best;
+    const REAL top = REAL_NAME(missing_top)(weight, count, &best);
+    const REAL new_largest = top > largest ? top : largest;
+    if (top > largest) *label = base + best;
+    total *= REAL_EXP_WEIGHT(largest - new_largest);
+    largest = new_largest;
+    for (int j = 0; j < WB_MISSING_LANES; j++) part[j] = REAL_EXP_WEIGHT(weight[j] - largest);
+    REAL sum = 0;
+    for (int j = 0; j < count; j++) sum += part[j];
+    total += sum;
+  }
+  for (int j = 0; j < components && probability; j++) {
+    double *entry = probability + j * stride;
+    *entry = (double)(REAL_EXP_WEIGHT((REAL)*entry - largest) / total);
+  }
+  return (double)(largest + REAL_LOG(total));
+}
+
+/* The missing values of a row given the others and its component: C x_M = e + offset_M - B x_O. */
+static void REAL_NAME(missing_impute)(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration,
+                                      uint64_t row, void *values) {
+  REAL *x = values;
+  const REAL *component = (const REAL *)table + label % WB_MISSING_LANES +
+                          (size_t)(label / WB_MISSING_LANES) * WB_MISSING_LANES * (wb_missing_size(p) + 1);
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_MISSING, iteration, row);
+  for (int r = observed; r < p; r++) {
+    const REAL *line = component + wb_missing_row(r) * WB_MISSING_LANES;
+    double z = (double)line[0];
+    for (int c = 0; c < r; c++) z = wb_fma((double)line[(c + 1) * WB_MISSING_LANES], (double)x[c], z);
+    x[r] = REAL_NARROW((wb_draw_normal(&stream) - z) / (double)line[(r + 1) * WB_MISSING_LANES]);
+  }
+}
+
+/* The table of a pattern for one block of components, from the numbers of whole rows; `work` is as large as these. */
+static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work, void *block) {
+  const size_t size = wb_missing_size(p) * WB_MISSING_LANES;
+  REAL *to = block;
+  memcpy(work, whole, (size + WB_MISSING_LANES) * sizeof(double));
+  wb_missing_reorder(WB_MISSING_LANES, p, observed, order, work, work + size);
+  for (int r = 0; r < p; r++)
+    for (size_t l = 0; l < WB_MISSING_LANES; l++) work[wb_missing_row(r) * WB_MISSING_LANES + l] *= -1;
+  for (size_t i = 0; i < size + WB_MISSING_LANES; i++) to[i] = (REAL)work[i];
+}
+
+#undef LANES
+#undef VECTORS
+#undef HEIGHT

@@ -1,0 +1,142 @@
+/* Pairs of components on the processor: rows chosen at random, and rows drawn to the halves of
+ * a pair. */
+#include "core/rounding.h"
+
+#include "cpu/mixture/missing.h"
+#include "cpu/mixture/sums.h"
+
+#include <stdlib.h>
+
+#include "core/mixture_half.h"
+#include "core/scaled_value.h"
+
+int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
+                                  uint32_t iteration, int64_t *anchors, wb_message *message) {
+  const int slots = 2 * pairs->pairs;
+  const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
+  const mixture_loops loop = wb_cpu_mixture_loops(session);
+  uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
+  (void)message;
+  for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
+  const int threads = mixture_threads(session, session->components, rows, tiles);
+#pragma omp parallel num_threads(threads)
+  {
+    uint64_t row[MIXTURE_TILE], tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
+    for (int i = 0; i < slots; i++) own[i] = UINT64_MAX;
+#pragma omp for schedule(static)
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      const int64_t first = tile * MIXTURE_TILE;
+      for (int l = 0; l < MIXTURE_TILE; l++) row[l] = (uint64_t)(session->data.first_row + first + l);
+      loop.tickets(key, iteration, row, tickets);
+      for (int l = 0; l < MIXTURE_TILE && first + l < rows; l++) {
+        const int32_t label = session->labels[first + l], pair = pairs->pair[label], side = pairs->side[label];
+        if (pair < 0) continue;
+        for (int half = 0; half < 2; half++) {
+          const uint64_t ticket = tickets[half * MIXTURE_TILE + l];
+          uint64_t *to = &own[2 * pair + half];
+          if ((side < 0 || side == half) && ticket < *to) *to = ticket;
+        }
+      }
+    }
+#pragma omp critical(wb_least_tickets)
+    for (int i = 0; i < slots; i++)
+      if (own[i] < least[i]) least[i] = own[i];
+  }
+  for (int i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
+  return WB_OK;
+}
+
+/* What draw_halves() was asked for. */
+typedef struct halves_request {
+  const wb_mixture_pairs *pairs;
+  const void *packed; /* coefficients of the halves */
+  const int64_t *anchors;
+  int known;
+  uint64_t key;
+  uint32_t iteration, step;
+} halves_request;
+
+/* Draws the halves of `count` rows of a leaf, at most a tile of them, and adds to the log
+ * probability of their pair. list[h] takes the rows of half h, of which there are listed[h]. */
+static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair, int64_t leaf_begin,
+                             const int32_t *member, int count, tile *t, int32_t (*list)[WB_LEAF_ROWS], int listed[2],
+                             int64_t *log_probability) {
+  const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
+  const size_t stride = 2 * mixture_coefficients(p) * (size_t)pair;
+  const int64_t *anchors = ask->anchors + 2 * (size_t)pair;
+  double difference[MIXTURE_TILE], half[MIXTURE_TILE], log_half[2][MIXTURE_TILE];
+  wb_cpu_mixture_tile_gather(session, leaf_begin, member, count, t);
+  if (single)
+    t->loop.halves_single(p, (const float *)ask->packed + stride, (float *)t->x, difference);
+  else
+    t->loop.halves_double(p, (const double *)ask->packed + stride, t->x, difference);
+  t->loop.draw_halves(ask->key, ask->iteration, ask->step, t->number, difference, half, log_half[0], log_half[1]);
+  for (int l = 0; l < count; l++) {
+    const int64_t i = (int64_t)t->number[l];
+    const int32_t side = ask->pairs->side[session->labels[row_of(session, t->number[l])]];
+    int to = i == anchors[1];
+    if (i != anchors[0] && i != anchors[1]) {
+      to = ask->known && side >= 0 ? side : half[l] > 0;
+      *log_probability += (int64_t)log_half[to][l];
+    }
+    list[to][listed[to]++] = member[l];
+  }
+}
+
+/* Copies the rows of a leaf that belong to pairs, scaled, and lists them by pair. */
+static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t begin, int rows, tile *t) {
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns;
+  const size_t padded = mixture_padded(p + 1);
+  for (int l = 0; l < rows; l++) {
+    const int32_t pair = pairs->pair[session->labels[begin + l]];
+    t->drawn[l] = pair < 0 ? pairs->pairs : pair;
+    if (pair < 0) continue;
+    double *row = t->row + (size_t)l * padded + 1;
+    for (int c = 0; c < p; c++) {
+      const double scaled = wb_scaled_value(data->x[(size_t)c * (size_t)data->rows + (size_t)(begin + l)], data->center[c],
+                                            data->inverse_scale[c]);
+      row[c] = data->precision == WB_SINGLE ? (double)wb_scaled_valuef(scaled) : scaled;
+    }
+  }
+  wb_cpu_mixture_leaf_sort(pairs->pairs + 1, rows, t);
+}
+
+/* Draws the halves of a leaf's rows and adds the rows to the sums of their halves. */
+static void halve_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
+  const halves_request *ask = asked;
+  const int p = session->data.columns;
+  const size_t size = wb_cpu_mixture_padded_sums(p), padded = mixture_padded(p + 1);
+  const int64_t begin = leaf * WB_LEAF_ROWS, left = session->data.rows - begin;
+  int32_t list[2][WB_LEAF_ROWS];
+  gather_leaf(session, ask->pairs, begin, left < WB_LEAF_ROWS ? (int)left : WB_LEAF_ROWS, t);
+  wb_cpu_missing_fill(session, leaf, t->row + 1, padded);
+  for (int32_t g = 0, at = 0; g < ask->pairs->pairs; g++) {
+    int listed[2] = {0, 0};
+    while (at < t->end[g]) {
+      const int count = t->end[g] - at < MIXTURE_TILE ? t->end[g] - at : MIXTURE_TILE;
+      draw_tile_halves(session, ask, g, begin, t->member + at, count, t, list, listed, &t->count[g]);
+      at += count;
+    }
+    for (int half = 0; half < 2; half++)
+      if (listed[half] > 0)
+        t->loop.add_rows(p + 1, t->row, padded, list[half], listed[half], sums + (size_t)(2 * g + half) * size);
+  }
+}
+
+int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                               const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                               double *statistics, double *log_probability, wb_message *message) {
+  void *packed;
+  int status = wb_cpu_mixture_pack(session, halves, &packed, message);
+  if (status != WB_OK) return status;
+  int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
+  double unused = 0;
+  const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
+  const mixture_pass pass = {.work = session->components, .lists = pairs->pairs + 1, .components = 2 * pairs->pairs,
+                             .counts = (size_t)pairs->pairs, .leaf = halve_leaf, .ask = &ask};
+  status = wb_cpu_mixture_pass(session, &pass, statistics, &unused, total, message);
+  for (int32_t g = 0; g < pairs->pairs && status == WB_OK; g++) log_probability[g] = (double)total[g] / WB_HALF_UNIT;
+  free(packed);
+  return status;
+}

@@ -1,0 +1,304 @@
+/* Gaussian mixtures on the processor: the component of every row drawn from its
+ * posterior, with the sufficient statistics of the Gibbs sweep, in one pass over
+ * the rows (Suchard et al. 2010, section 2 and appendix A), and the evaluation of given
+ * components. cpu/mixture/sums.h says how a pass goes.
+ */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+#include "cpu/mixture/missing.h"
+#include "cpu/mixture/sums.h"
+
+#include <stdlib.h>
+
+#include "core/min_max.h"
+#include "core/mixture_component.h"
+#include "numeric/log_add.h"
+#include "numeric/memory.h"
+
+static void close_session(wb_mixture_session *session) {
+  if (!session) return;
+  wb_cpu_missing_close(session);
+  free(session->labels);
+  free(session->nodes);
+  free(session->memory);
+  free(session);
+}
+
+static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
+                        wb_message *message) {
+  const size_t p = (size_t)data->columns;
+  wb_mixture_session *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
+  if (!opened) return wb_out_of_memory(message, "the mixture session", sizeof *opened);
+  double *center = (double *)(opened + 1), *inverse_scale = center + p;
+  opened->labels = data->keep_labels ? malloc((size_t)data->rows * sizeof(int32_t)) : NULL;
+  if (data->keep_labels && !opened->labels) {
+    free(opened);
+    return wb_out_of_memory(message, "the labels", (size_t)data->rows * sizeof(int32_t));
+  }
+  memcpy(center, data->center, p * sizeof(double));
+  memcpy(inverse_scale, data->inverse_scale, p * sizeof(double));
+  opened->data = *data;
+  opened->data.center = center;
+  opened->data.inverse_scale = inverse_scale;
+  opened->threads = run->threads;
+  opened->isa = run->isa;
+  opened->components = 0;
+  opened->memory = NULL;
+  opened->nodes = NULL;
+  opened->node_count = opened->node_room = 0;
+  opened->share = NULL;
+  opened->sizes = NULL;
+  const int status = wb_cpu_missing_open(opened, message);
+  if (status == WB_OK) *session = opened;
+  else close_session(opened);
+  return status;
+}
+
+/* What draw_labels() was asked for. */
+typedef struct draw_request {
+  const void *packed; /* coefficients */
+  uint64_t key;
+  uint32_t iteration;
+  int32_t *labels;
+} draw_request;
+
+/* Draws the components of the tile's rows. */
+static void draw_tile(const wb_mixture_session *session, const draw_request *ask, tile *t) {
+  const int p = session->data.columns, k = session->components;
+  const int32_t *sample = session->data.sample;
+  int64_t places[MIXTURE_TILE] = {0}, *place = NULL;
+  if (session->share)
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      const int64_t row = row_of(session, t->number[l]);
+      places[l] = row < session->data.rows ? (int64_t)sample[row] * k : places[0];
+      if (places[l] != places[0]) place = places;
+    }
+  const double *share = session->share;
+  const float *single = session->share;
+  if (share && !place) {
+    share += places[0];
+    single += places[0];
+  }
+  if (session->data.precision == WB_SINGLE)
+    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number, (float *)t->label,
+                        (float *)t->log_sum);
+  else
+    t->loop.draw_double(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
+}
+
+/* Keeps the labels and log densities of the first `rows` rows of the tile, which are rows member[0], ... of
+ * the leaf. */
+static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows, tile *t) {
+  const size_t k = (size_t)session->components;
+  for (int l = 0; l < rows; l++) {
+    const int32_t label = tile_label(&session->data, t, l);
+    t->drawn[member[l]] = label;
+    t->log_density[member[l]] = tile_log_sum(&session->data, t, l);
+    const int64_t row = row_of(session, t->number[l]);
+    if (session->labels) session->labels[row] = label;
+    if (ask->labels) ask->labels[row] = label;
+    if (session->sizes) t->count[(size_t)session->data.sample[row] * k + (size_t)label]++;
+  }
+}
+
+/* How many groups there are. Rows that lack values are the last group, which is drawn by itself. */
+static int32_t groups_of(const wb_mixture_session *session) {
+  return session->data.sample ? session->data.samples : 1;
+}
+
+/* The groups of a leaf's rows, one entry of t->drawn each. Rows of a group have the same log weights. Returns
+ * whether there is one group only. */
+static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows, tile *t) {
+  const int32_t *sample = session->data.sample;
+  const int64_t begin = leaf * WB_LEAF_ROWS;
+  const int lacks = wb_cpu_missing_rows(session, leaf) > 0;
+  int differs = lacks;
+  if (!sample && !lacks) return 1;
+  for (int l = 0; l < rows; l++) {
+    t->drawn[l] = sample ? sample[begin + l] : 0;
+    differs |= sample && sample[begin + l] != sample[begin];
+  }
+  if (lacks) wb_cpu_missing_mark(session, leaf, groups_of(session), t->drawn);
+  return !differs;
+}
+
+/* Draws the labels of one leaf and sums its rows. The rows of a leaf of several groups are
+ * loaded first; then the tiles are filled from them, one group after the other, so that most have rows of one group. */
+static void draw_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
+  const draw_request *ask = asked;
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns, k = session->components;
+  const size_t size = wb_cpu_mixture_padded_sums(p);
+  const int64_t begin = leaf * WB_LEAF_ROWS;
+  const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
+  const int together = find_groups(session, leaf, all, t);
+  double log_likelihood = 0;
+  for (int first = 0; first < all; first += MIXTURE_TILE) {
+    const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
+    wb_cpu_mixture_tile_load(session, begin + first, rows, t);
+    wb_cpu_mixture_tile_transpose(data, rows, first, t);
+    if (!together) continue;
+    for (int l = 0; l < MIXTURE_TILE; l++) {
+      t->number[l] = (uint64_t)(data->first_row + begin + first + l);
+      t->member[l] = first + l;
+    }
+    draw_tile(session, ask, t);
+    keep_tile(session, ask, t->member, rows, t);
+    /* Each addition waits for the one before: here the processor loads the next tile meanwhile. */
+    for (int l = 0; l < rows; l++) log_likelihood += t->log_density[first + l];
+  }
+  if (!together) {
+    const int32_t groups = groups_of(session);
+    wb_cpu_mixture_leaf_sort(groups + 1, all, t);
+    const int whole = t->end[groups - 1];
+    for (int at = 0; at < whole; at += MIXTURE_TILE) {
+      const int rows = whole - at < MIXTURE_TILE ? whole - at : MIXTURE_TILE;
+      wb_cpu_mixture_tile_gather(session, begin, t->member + at, rows, t);
+      draw_tile(session, ask, t);
+      keep_tile(session, ask, t->member + at, rows, t);
+    }
+    wb_cpu_missing_take(session, leaf, t, ask->labels);
+    for (int l = 0; l < all; l++) log_likelihood += t->log_density[l];
+  }
+  wb_cpu_mixture_leaf_sort(k, all, t);
+  for (int32_t j = 0, start = 0; j < k; start = t->end[j], j++)
+    if (t->end[j] > start)
+      t->loop.add_rows(p + 1, t->row, mixture_padded(p + 1), t->member + start, t->end[j] - start, sums + (size_t)j * size);
+  sums[(size_t)k * size] = log_likelihood;
+}
+
+/* The constants of the coefficients, and where there are samples what is added to them for each. */
+static void set_constants(wb_mixture_session *session, const double *log_weight) {
+  const int p = session->data.columns, k = session->components;
+  const size_t shares = session->share ? (size_t)session->data.samples * (size_t)k : 0;
+  for (int j = 0; j < k; j++)
+    session->log_constant[j] = wb_component_log_floored(p, session->share ? 0 : log_weight[j], session->log_determinant[j],
+                                                        session->floor_trace[j]);
+  for (size_t i = 0; i < shares; i++)
+    if (session->data.precision == WB_SINGLE) ((float *)session->share)[i] = (float)log_weight[i];
+    else ((double *)session->share)[i] = log_weight[i];
+}
+
+static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                       int32_t *labels, wb_message *message) {
+  const int k = session->components;
+  const int groups = session->sizes ? session->data.samples : 1;
+  const size_t counts = session->sizes ? (size_t)groups * (size_t)k : 0;
+  const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
+  set_constants(session, log_weight);
+  void *packed;
+  int status = wb_cpu_missing_draw(session, &allocation, key, iteration, message);
+  if (status == WB_OK) status = wb_cpu_mixture_pack(session, &allocation, &packed, message);
+  if (status != WB_OK) return status;
+  const draw_request ask = {packed, key, iteration, labels};
+  const mixture_pass pass = {.work = k, .lists = k > groups ? k : groups + 1, .components = k, .counts = counts,
+                             .leaf = draw_leaf, .ask = &ask};
+  if (counts > 0) memset(session->sizes, 0, counts * sizeof(int64_t));
+  status = wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
+  free(packed);
+  return status;
+}
+
+/* All has been done when draw_labels() returns. */
+static int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
+  const size_t k = (size_t)session->components;
+  (void)message;
+  if (session->sizes)
+    for (size_t i = 0; i < (size_t)session->data.samples * k; i++) sizes[i] = (double)session->sizes[i];
+  else
+    for (size_t j = 0; j < k; j++) sizes[j] = session->statistics[j * WB_MIXTURE_STATISTICS(session->data.columns)];
+  *log_likelihood = session->log_likelihood;
+  return WB_OK;
+}
+
+static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters,
+                    int64_t first, int64_t count, int32_t *labels, double *log_density,
+                    double *probability, wb_message *message) {
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns, k = parameters->components;
+  const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;
+  const int single = data->precision == WB_SINGLE;
+  void *packed;
+  int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
+  if (status != WB_OK) return status;
+  const int threads = mixture_threads(session, k, count, tiles);
+  int failed = 0;
+#pragma omp parallel num_threads(threads)
+  {
+    void *memory = wb_aligned_malloc(wb_cpu_mixture_tile_bytes(p, 0, 0, 0));
+    tile t = {0};
+    if (memory) {
+      t = wb_cpu_mixture_tile_in(memory, session, 0, 0);
+    } else {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < tiles; i++) {
+      if (!memory) continue;
+      const int64_t at = i * MIXTURE_TILE;
+      const int rows = count - at < MIXTURE_TILE ? (int)(count - at) : MIXTURE_TILE;
+      double *out = probability ? probability + at : NULL;
+      wb_cpu_mixture_tile_load(session, first + at, rows, &t);
+      if (single)
+        t.loop.evaluate_single(p, k, packed, (float *)t.x, (float *)t.label,
+                                       (float *)t.log_sum, out, count, rows);
+      else
+        t.loop.evaluate_double(p, k, packed, t.x, t.label, t.log_sum, out, count, rows);
+      for (int l = 0; l < rows; l++) {
+        if (labels) labels[at + l] = tile_label(data, &t, l);
+        if (log_density) log_density[at + l] = tile_log_sum(data, &t, l);
+      }
+    }
+    wb_aligned_free(memory);
+  }
+  free(packed);
+  if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0, 0));
+  /* Again those that lack values. */
+  return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
+}
+
+/* Rows whose densities a thread adds at a time. */
+#define DENSITIES_TOGETHER 4096
+
+static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
+                         int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
+                         wb_message *message) {
+  const int64_t step = units > 1, pieces = (count + DENSITIES_TOGETHER - 1) / DENSITIES_TOGETHER;
+  double *const values = wb_aligned_malloc((size_t)count * sizeof(double));
+  if (!values) return wb_out_of_memory(message, "log densities", (size_t)count * sizeof(double));
+  int status = WB_OK;
+  for (int32_t i = 0; i < mixture_count && status == WB_OK; i++) {
+    status = evaluate(session, &mixtures[i], first, count, NULL, values, NULL, message);
+    if (status != WB_OK) break;
+#pragma omp parallel for num_threads(session->threads) schedule(static) if (pieces > 1)
+    for (int64_t piece = 0; piece < pieces; piece++) {
+      const int64_t at = piece * DENSITIES_TOGETHER;
+      wb_log_add_to(session->isa, wb_min_int(DENSITIES_TOGETHER, count - at), values + at, log_unit + at * step, step, log_density + at);
+    }
+  }
+  wb_aligned_free(values);
+  return status;
+}
+
+const wb_mixture_functions wb_cpu_mixture = {
+  .open = open_session,
+  .set_components = wb_cpu_mixture_set_components,
+  .set_statistics = wb_cpu_mixture_set_statistics,
+  .get_statistics = wb_cpu_mixture_get_statistics,
+  .draw_components = wb_cpu_mixture_draw_components,
+  .add_precisions = wb_cpu_mixture_add_precisions,
+  .measure = wb_cpu_mixture_measure,
+  .draw_labels = draw_labels,
+  .finish_labels = finish_labels,
+  .get_components = wb_cpu_mixture_get_components,
+  .evaluate = evaluate,
+  .add_densities = add_densities,
+  .choose_anchors = wb_cpu_mixture_choose_anchors,
+  .draw_halves = wb_cpu_mixture_draw_halves,
+  .weigh_rows = wb_cpu_mixture_weigh_rows,
+  .get_nodes = wb_cpu_mixture_get_nodes,
+  .get_row = wb_cpu_mixture_get_row,
+  .close = close_session,
+};

@@ -1,0 +1,53 @@
+/* A mixture session of the processor: rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
+ * (cpu/mixture/components.c). */
+#ifndef WB_CPU_MIXTURE_SESSION_H
+#define WB_CPU_MIXTURE_SESSION_H
+
+#include "backend/backend.h"
+
+struct wb_mixture_session {
+  wb_mixture_data data; /* center and inverse_scale are the session's own copies */
+  int32_t *labels;      /* rows: drawn last */
+  struct wb_cpu_missing *missing; /* see cpu/mixture/missing.c; NULL: no values are missing */
+  int threads;
+  wb_isa isa;
+  int32_t components; /* 0: not set yet */
+  double *memory;     /* of all that follows */
+  double *statistics; /* components x WB_MIXTURE_STATISTICS(columns) */
+  double *mean, *offset, *factor, *pull; /* see wb_component */
+  double *log_determinant, *floor_trace, *log_constant; /* components */
+  void *share;           /* samples x components, doubles or floats: see set_constants(); NULL without samples */
+  int64_t *sizes;        /* samples x components: rows of the labels drawn last; NULL without samples */
+  double log_likelihood; /* of the labels drawn last */
+  double *nodes;         /* of a part: see get_nodes() */
+  size_t node_count, node_room; /* how many doubles these are, and how many there is room for */
+};
+
+/* How many threads to use for `rows` rows in `units` units of work: one for each half
+ * millisecond of work or so. On a busy machine the system may set a thread aside for
+ * milliseconds while all others wait for it. */
+static inline int mixture_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
+  const double p = session->data.columns;
+  const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
+  double threads = 1 + operations / 2e7;
+  if (threads > session->threads) threads = session->threads;
+  if (threads > (double)units) threads = (double)units;
+  return threads < 1 ? 1 : (int)threads;
+}
+
+int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message);
+
+/* The functions of the table that concern components alone. */
+int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
+                                  wb_message *message);
+int wb_cpu_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
+                                  wb_message *message);
+int wb_cpu_mixture_get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
+                                  wb_message *message);
+int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
+                                   uint64_t key, uint32_t iteration, wb_message *message);
+int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
+int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
+int wb_cpu_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
+
+#endif

@@ -1,0 +1,262 @@
+/* What passes over the rows share: see cpu/mixture/sums.h. */
+#include "core/rounding.h"
+
+#include "cpu/mixture/sums.h"
+
+#include <stdlib.h>
+
+#include "core/block_draw.h"
+#include "core/elementary.h"
+#include "core/mixture_half.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "core/scaled_value.h"
+#include "numeric/memory.h"
+#include "numeric/reduction_tree.h"
+
+#define WB_LOOPS "cpu/mixture/sums_loops.h"
+#include "numeric/isa.h"
+
+mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
+  mixture_loops loops;
+#define CHOOSE(member, stem)                                  \
+  do {                                                        \
+    __typeof__(loops.member) const table[] = WB_ISA_TABLE(stem); \
+    loops.member = table[session->isa];                       \
+  } while (0)
+  CHOOSE(draw_double, mixture_draw_double);
+  CHOOSE(draw_single, mixture_draw_single);
+  CHOOSE(evaluate_double, mixture_evaluate_double);
+  CHOOSE(evaluate_single, mixture_evaluate_single);
+  CHOOSE(halves_double, mixture_halves_double);
+  CHOOSE(halves_single, mixture_halves_single);
+  CHOOSE(draw_halves, mixture_draw_halves);
+  CHOOSE(tickets, mixture_tickets);
+  CHOOSE(weigh_double, mixture_weigh_double);
+  CHOOSE(weigh_single, mixture_weigh_single);
+  CHOOSE(list_double, mixture_list_double);
+  CHOOSE(list_single, mixture_list_single);
+  CHOOSE(add_rows, mixture_add_rows);
+  CHOOSE(add_weighted, mixture_add_weighted);
+  if (session->data.precision == WB_SINGLE) {
+    CHOOSE(load, mixture_load_single);
+    CHOOSE(transpose, mixture_transpose_single);
+  } else {
+    CHOOSE(load, mixture_load_double);
+    CHOOSE(transpose, mixture_transpose_double);
+  }
+#undef CHOOSE
+  return loops;
+}
+
+int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_parameters *parameters, void **packed,
+                        wb_message *message) {
+  const int p = session->data.columns, k = parameters->components;
+  const size_t stride = mixture_coefficients(p), triangle = (size_t)p * ((size_t)p + 1) / 2;
+  const int single = session->data.precision == WB_SINGLE;
+  const size_t bytes = (size_t)k * stride * (single ? sizeof(float) : sizeof(double));
+  void *values = malloc(bytes);
+  if (!values) return wb_out_of_memory(message, "the components' coefficients", bytes);
+  for (int j = 0; j < k; j++) {
+    const double *factor = parameters->factor + (size_t)j * triangle;
+    const double *offset = parameters->offset + (size_t)j * (size_t)p;
+    size_t at = (size_t)j * stride;
+#define PUT(value)                                              \
+  do {                                                          \
+    if (single) ((float *)values)[at++] = (float)(value);       \
+    else ((double *)values)[at++] = (value);                    \
+  } while (0)
+    PUT(parameters->log_constant[j]);
+    for (int r = 0; r < p; r++) {
+      PUT(-offset[r]);
+      for (int c = 0; c <= r; c++) PUT(factor[(size_t)r * ((size_t)r + 1) / 2 + (size_t)c]);
+    }
+#undef PUT
+  }
+  *packed = values;
+  return WB_OK;
+}
+
+size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room) {
+  size_t bytes = ((size_t)p + 2) * MIXTURE_TILE * sizeof(double);
+  if (lists > 0)
+    bytes += WB_LEAF_ROWS * ((mixture_padded(p + 1) + 1) * sizeof(double) + 2 * sizeof(int32_t)) + counts * sizeof(int64_t) +
+             mixture_padded_size(room) * sizeof(double) + (size_t)lists * sizeof(int32_t);
+  return bytes;
+}
+
+tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room) {
+  const int p = session->data.columns;
+  tile t;
+  t.loop = wb_cpu_mixture_loops(session);
+  t.x = memory;
+  t.label = t.x + (size_t)p * MIXTURE_TILE;
+  t.log_sum = t.label + MIXTURE_TILE;
+  t.row = t.log_sum + MIXTURE_TILE;
+  t.log_density = t.row + WB_LEAF_ROWS * mixture_padded(p + 1);
+  t.room = t.log_density + WB_LEAF_ROWS;
+  t.count = (int64_t *)(t.room + mixture_padded_size(room));
+  t.drawn = (int32_t *)(t.count + counts);
+  t.member = t.drawn + WB_LEAF_ROWS;
+  t.end = t.member + WB_LEAF_ROWS;
+  return t;
+}
+
+void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t) {
+  const wb_mixture_data *data = &session->data;
+  const int single = data->precision == WB_SINGLE;
+  const size_t bytes = single ? sizeof(float) : sizeof(double), stride = (size_t)data->rows;
+  const double most = single ? (double)WB_SCALED_MOSTF : WB_SCALED_MOST;
+  const double *x = data->x + first;
+  if (rows == MIXTURE_TILE) {
+    t->loop.load(data->columns, x, stride, data->center, data->inverse_scale, most, t->x);
+    return;
+  }
+  double padded[MIXTURE_TILE] = {0};
+  for (int c = 0; c < data->columns; c++) {
+    memcpy(padded, x + (size_t)c * stride, (size_t)rows * sizeof(double));
+    t->loop.load(1, padded, 0, data->center + c, data->inverse_scale + c, most, (char *)t->x + (size_t)c * MIXTURE_TILE * bytes);
+  }
+}
+
+void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t) {
+  const size_t padded = mixture_padded(data->columns + 1);
+  t->loop.transpose(data->columns, rows, t->x, padded, t->row + (size_t)at * padded);
+}
+
+void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,
+                                tile *t) {
+  const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
+  const size_t padded = mixture_padded(p + 1);
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    const int32_t from = member[l < count ? l : 0];
+    const double *values = t->row + (size_t)from * padded + 1;
+    t->number[l] = (uint64_t)(session->data.first_row + leaf_begin + from);
+    if (single)
+      for (int c = 0; c < p; c++) ((float *)t->x)[c * MIXTURE_TILE + l] = (float)values[c];
+    else
+      for (int c = 0; c < p; c++) t->x[c * MIXTURE_TILE + l] = values[c];
+  }
+}
+
+/* Sets what is the same in every leaf: the 1 that each row begins with, and the padding. */
+static void leaf_prepare(int p, tile *t) {
+  const size_t padded = mixture_padded(p + 1);
+  memset(t->row, 0, WB_LEAF_ROWS * padded * sizeof(double));
+  for (int l = 0; l < WB_LEAF_ROWS; l++) t->row[(size_t)l * padded] = 1;
+}
+
+void wb_cpu_mixture_leaf_sort(int lists, int rows, tile *t) {
+  memset(t->end, 0, (size_t)lists * sizeof(int32_t));
+  for (int l = 0; l < rows; l++) t->end[t->drawn[l]]++;
+  int32_t start = 0;
+  for (int j = 0; j < lists; j++) {
+    const int32_t count = t->end[j];
+    t->end[j] = start;
+    start += count;
+  }
+  for (int l = 0; l < rows; l++) t->member[t->end[t->drawn[l]]++] = l;
+}
+
+size_t wb_cpu_mixture_padded_sums(int p) {
+  size_t size = 0;
+  for (int r = 0; r <= p; r++) size += mixture_padded(r + 1);
+  return size;
+}
+
+/* Padded sums to the order of WB_MIXTURE_STATISTICS: the first column of the
+ * extended triangle is the count and the sums. */
+static void unpack_statistics(int p, const double *sums, double *statistics) {
+  size_t product = 1 + (size_t)p;
+  for (int r = 0; r <= p; r++) {
+    statistics[r] = sums[0];
+    for (int c = 1; c <= r; c++) statistics[product++] = sums[c];
+    sums += mixture_padded(r + 1);
+  }
+}
+
+/* The sums at a tree's root as the table has them: statistics, and returns the sum after them. */
+static double unpack_root(const double *root, int p, int components, double *statistics) {
+  const size_t size = wb_cpu_mixture_padded_sums(p);
+  for (int j = 0; j < components; j++)
+    unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
+  return root[(size_t)components * size];
+}
+
+/* The sums of a part's pieces, each of which has a tree of its own. */
+static int unpack_pieces(wb_mixture_session *session, int components, const wb_reduction_tree *trees, int64_t pieces,
+                         wb_message *message) {
+  const size_t sums = (size_t)components * WB_MIXTURE_STATISTICS(session->data.columns), node = sums + 1;
+  const size_t count = (size_t)pieces * node;
+  session->node_count = 0;
+  if (session->node_room < count) {
+    free(session->nodes);
+    session->nodes = malloc(count * sizeof(double));
+    session->node_room = session->nodes ? count : 0;
+    if (!session->nodes) return wb_out_of_memory(message, "sums of pieces", count * sizeof(double));
+  }
+  for (size_t i = 0; i < (size_t)pieces; i++)
+    session->nodes[i * node + sums] =
+        unpack_root(wb_reduction_root(&trees[i]), session->data.columns, components, session->nodes + i * node);
+  session->node_count = count;
+  return WB_OK;
+}
+
+int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
+  if (session->node_count == 0) {
+    wb_message_write(message, "no sums of pieces: the rows have not been gone through");
+    return WB_ERROR_INPUT;
+  }
+  memcpy(nodes, session->nodes, session->node_count * sizeof(double));
+  return WB_OK;
+}
+
+int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
+                        int64_t *counts, wb_message *message) {
+  const int p = session->data.columns;
+  const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  const int64_t piece = session->data.piece > 0 ? session->data.piece : leaves, pieces = (leaves + piece - 1) / piece;
+  const size_t size = wb_cpu_mixture_padded_sums(p), bytes = wb_cpu_mixture_tile_bytes(p, pass->lists, pass->counts, pass->room);
+  const size_t node = (size_t)pass->components * size + 8;
+  int status = WB_OK, failed = 0;
+  wb_reduction_tree *trees = malloc((size_t)pieces * sizeof *trees);
+  if (!trees) return wb_out_of_memory(message, "the sums of pieces", (size_t)pieces * sizeof *trees);
+  for (int64_t i = 0; i < pieces; i++) wb_reduction_open(&trees[i], i + 1 < pieces ? piece : leaves - i * piece, node);
+  const int threads = mixture_threads(session, pass->work, session->data.rows, leaves);
+#pragma omp parallel num_threads(threads)
+  {
+    void *memory = wb_aligned_malloc(bytes);
+    tile t = {0};
+    if (memory) {
+      t = wb_cpu_mixture_tile_in(memory, session, pass->counts, pass->room);
+      leaf_prepare(p, &t);
+      memset(t.count, 0, pass->counts * sizeof(int64_t));
+    } else {
+      wb_reduction_fail(&trees[0]);
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t leaf = 0; leaf < leaves; leaf++) {
+      wb_reduction_tree *tree = &trees[leaf / piece];
+      double *sums = memory ? wb_reduction_take(tree) : NULL;
+      if (sums) {
+        pass->leaf(session, pass->ask, leaf, &t, sums);
+        wb_reduction_give(tree, leaf % piece, sums);
+      }
+    }
+    for (size_t i = 0; memory && i < pass->counts; i++) {
+#pragma omp atomic
+      counts[i] += t.count[i];
+    }
+    wb_aligned_free(memory);
+  }
+  for (int64_t i = 0; i < pieces; i++) failed |= !wb_reduction_root(&trees[i]);
+  if (failed)
+    status = wb_out_of_memory(message, "the sums of a leaf", node * sizeof(double));
+  else if (session->data.piece > 0)
+    status = unpack_pieces(session, pass->components, trees, pieces, message);
+  else
+    *last = unpack_root(wb_reduction_root(&trees[0]), p, pass->components, statistics);
+  for (int64_t i = 0; i < pieces; i++) wb_reduction_close(&trees[i]);
+  free(trees);
+  return status;
+}

@@ -1,0 +1,151 @@
+/* What passes over the rows of a mixture session share (cpu/mixture/session.c, cpu/mixture/pairs.c): the loops
+ * over tiles, a thread's working memory, and the pass over leaves itself.
+ *
+ * A thread takes one leaf of WB_LEAF_ROWS rows at a time. It computes with the leaf's rows a
+ * tile at a time; in a tile the values of a column lie side by side, so that vectors run across rows.
+ * Then it adds the rows to the sums of their components, in order. The sums of leaves are combined by a
+ * binary tree over leaf indices as they are completed. No sum depends on the number of threads.
+ */
+#ifndef WB_CPU_MIXTURE_SUMS_H
+#define WB_CPU_MIXTURE_SUMS_H
+
+#include "cpu/mixture/session.h"
+
+/* Rows of a tile; a divisor of WB_LEAF_ROWS. */
+#define MIXTURE_TILE 64
+
+/* Below this log ratio to the largest weight of a row no probability counts: log(2^-40) less what
+ * rounding may do. */
+#define MIXTURE_LOG_LEAST_WEIGHT (-27.75)
+
+/* How many coefficients a component has: its log constant, then for each row of the
+ * triangle the negative offset followed by the row of the factor. */
+static inline size_t mixture_coefficients(int p) {
+  return 1 + (size_t)p * ((size_t)p + 3) / 2;
+}
+
+/* `values` rounded up to whole vectors of 64 bytes. */
+static inline size_t mixture_padded_size(size_t values) {
+  return (values + 7) / 8 * 8;
+}
+static inline size_t mixture_padded(int values) {
+  return mixture_padded_size((size_t)values);
+}
+
+/* The loops of cpu/mixture/sums_loops.h for one instruction set. */
+typedef struct mixture_loops {
+  void (*draw_double)(int p, int components, const double *coefficients, const double *share, const int64_t *place, const double *x,
+                      uint64_t key, uint32_t iteration, const uint64_t *row, double *label, double *log_sum);
+  void (*draw_single)(int p, int components, const float *coefficients, const float *share, const int64_t *place, const float *x,
+                      uint64_t key, uint32_t iteration, const uint64_t *row, float *label, float *log_sum);
+  void (*evaluate_double)(int p, int components, const double *coefficients, const double *x, double *label,
+                          double *log_sum, double *probability, int64_t stride, int rows);
+  void (*evaluate_single)(int p, int components, const float *coefficients, const float *x, float *label,
+                          float *log_sum, double *probability, int64_t stride, int rows);
+  void (*halves_double)(int p, const double *coefficients, const double *x, double *difference);
+  void (*halves_single)(int p, const float *coefficients, const float *x, double *difference);
+  void (*draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row, const double *difference,
+                      double *half, double *log_first, double *log_second);
+  void (*tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets);
+  void (*weigh_double)(int p, int components, const double *coefficients, const double *x, double (*weight)[MIXTURE_TILE],
+                       double *largest, double *total, double *log_sum);
+  void (*weigh_single)(int p, int components, const float *coefficients, const float *x, float (*weight)[MIXTURE_TILE],
+                       float *largest, float *total, float *log_sum);
+  int (*list_double)(const double *log_weight, const double *largest, const double *total, int rows, int32_t *member,
+                     double *weight);
+  int (*list_single)(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member, double *weight);
+  void (*load)(int p, const double *x, size_t stride, const double *center, const double *inverse_scale, double most, void *tile);
+  void (*transpose)(int p, int rows, const void *tile, size_t stride, double *row);
+  void (*add_rows)(int values, const double *rows, size_t stride, const int32_t *members, int count, double *sums);
+  void (*add_weighted)(int values, const double *rows, size_t stride, const int32_t *members, const double *weights, int count,
+                       double *scaled, double *sums);
+} mixture_loops;
+
+mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session);
+
+/* What a thread works on: one tile in the forms that the loops read, and the
+ * rows of a leaf with their labels. */
+typedef struct tile {
+  mixture_loops loop;
+  uint64_t number[MIXTURE_TILE]; /* of each row of the tile among the whole: see row_of() */
+  double *x;           /* p x MIXTURE_TILE, in double or as floats */
+  double *label;       /* MIXTURE_TILE, in double or as floats */
+  double *log_sum;     /* likewise */
+  double *row;         /* WB_LEAF_ROWS x padded(p + 1): 1, the row's values, zeros */
+  double *log_density; /* WB_LEAF_ROWS */
+  double *room;        /* what a pass asks for besides */
+  int64_t *count;      /* what this thread adds up in all its leaves */
+  int32_t *drawn;      /* WB_LEAF_ROWS: labels */
+  int32_t *member;     /* WB_LEAF_ROWS: rows in order of the list they are in */
+  int32_t *end;        /* lists: where its members end */
+} tile;
+
+/* Bytes of a tile; without a leaf if `lists` is 0. And a tile in such memory. */
+size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room);
+tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room);
+
+/* Scales rows first..first + rows - 1 of the data into the tile; rows past the end are of zeros, scaled. */
+void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t);
+
+/* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
+ * `at` on. */
+void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t);
+
+/* Where a row of the whole is among the session's. */
+static inline int64_t row_of(const wb_mixture_session *session, uint64_t number) {
+  return (int64_t)number - session->data.first_row;
+}
+
+static inline int32_t tile_label(const wb_mixture_data *data, const tile *t, int l) {
+  return (int32_t)(data->precision == WB_SINGLE ? ((const float *)t->label)[l] : t->label[l]);
+}
+
+static inline double tile_log_sum(const wb_mixture_data *data, const tile *t, int l) {
+  return data->precision == WB_SINGLE ? (double)((const float *)t->log_sum)[l] : t->log_sum[l];
+}
+
+/* Fills the tile with `count` of the leaf's rows, those that `member` lists; the first of them again where
+ * there are fewer than a tile's. `leaf_begin` is the number of the leaf's first row. */
+void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,
+                                tile *t);
+
+/* Lists the rows of the leaf by their entries of t->drawn, in order within each list. */
+void wb_cpu_mixture_leaf_sort(int lists, int rows, tile *t);
+
+/* Doubles of a component's padded sums. */
+size_t wb_cpu_mixture_padded_sums(int p);
+
+/* The coefficients that the loops read, in memory that the caller frees. */
+int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_parameters *parameters, void **packed,
+                        wb_message *message);
+
+/* A pass over all leaves. */
+typedef struct mixture_pass {
+  int work;       /* as many threads as for the evaluation of so many components; passes of a sweep name the same number,
+                   * because a team of another size would make OpenMP end and start threads */
+  int lists;      /* into which rows of a leaf are sorted, at most */
+  int components; /* whose rows are summed */
+  size_t counts;  /* whole numbers that are added up */
+  size_t room;    /* doubles of further working memory of each thread */
+  /* Works on one leaf; `sums` are zero before: components x padded sums, then one more. */
+  void (*leaf)(const wb_mixture_session *session, const void *ask, int64_t leaf, tile *t, double *sums);
+  const void *ask;
+} mixture_pass;
+
+/* statistics: components x WB_MIXTURE_STATISTICS(columns); last: the sum after them; counts: added to what is
+ * there. The sums of a part go to session->nodes instead. */
+int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
+                        int64_t *counts, wb_message *message);
+
+/* The functions of the table that concern pairs of components. */
+int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
+                                  uint32_t iteration, int64_t *anchors, wb_message *message);
+int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                               const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                               double *statistics, double *log_probability, wb_message *message);
+
+/* The pass of Bayesian EM; see backend/mixture_table.h. */
+int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
+                              double *log_likelihood, wb_message *message);
+
+#endif

@@ -1,0 +1,125 @@
+/* The loops of the mixture in which all time is spent, included once for each
+ * instruction set by isa.h: the tile loops in both precisions, and the sums, which are
+ * always in double precision. */
+
+#include "numeric/philox_loops.h"
+
+/* The two words of block `block` of each of MIXTURE_TILE rows. */
+static inline __attribute__((always_inline)) void WB_NAME(random_words)(uint64_t key, uint32_t purpose, uint32_t iteration,
+                                                                        uint64_t block, const uint64_t *row,
+                                                                        uint64_t *first, uint64_t *second) {
+  uint64_t same[WB_PHILOX_TILE];
+  for (int i = 0; i < WB_PHILOX_TILE; i++) same[i] = block;
+  WB_ROLLED
+  for (int l = 0; l < MIXTURE_TILE; l += WB_PHILOX_TILE)
+    WB_NAME(philox_tile)(key, purpose, iteration, same, row + l, first + l, second + l);
+}
+
+#include "cpu/real_double.h"
+#include "cpu/mixture/draw_tile.h"
+#include "cpu/real_end.h"
+
+#include "cpu/real_single.h"
+#include "cpu/mixture/draw_tile.h"
+#include "cpu/real_end.h"
+
+/* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
+static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
+                                         const double *difference, double *half, double *log_first, double *log_second) {
+  uint64_t bits[MIXTURE_TILE], unused[MIXTURE_TILE];
+  WB_NAME(random_words)(key, WB_PURPOSE_HALF, iteration, step, row, bits, unused);
+  for (int l = 0; l < MIXTURE_TILE; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
+}
+
+/* Tickets of MIXTURE_TILE rows, two each; row: their numbers. */
+static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets) {
+  WB_NAME(random_words)(key, WB_PURPOSE_ANCHOR, iteration, 0, row, tickets, tickets + MIXTURE_TILE);
+  for (int l = 0; l < MIXTURE_TILE; l++) {
+    tickets[l] = wb_half_ticket(tickets[l], row[l]);
+    tickets[MIXTURE_TILE + l] = wb_half_ticket(tickets[MIXTURE_TILE + l], row[l]);
+  }
+}
+
+/* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
+ * column `column` on: they stay in registers while all rows of the component are added,
+ * each times its weight where `scaled`, the rows times their weights one after the other, is not
+ * NULL, which is known at each call. */
+static inline __attribute__((always_inline)) void WB_NAME(add_block)(
+    const int height, const int width, int row, int column, const double *rows, size_t stride,
+    const int32_t *members, const double *scaled, int count, double *sums, size_t line) {
+  const int lanes = WB_VECTOR_BYTES / 8;
+  wb_vector sum[4][2];
+  WB_UNROLL
+  for (int i = 0; i < height; i++) {
+    WB_UNROLL
+    for (int v = 0; v < width; v++)
+      sum[i][v] = *(const wb_vector *)(sums + (size_t)i * line + column + v * lanes);
+  }
+  for (int m = 0; m < count; m++) {
+    const double *values = rows + (size_t)members[m] * stride;
+    const double *first = scaled ? scaled + (size_t)m * stride : values;
+    wb_vector other[2];
+    WB_UNROLL
+    for (int v = 0; v < width; v++) other[v] = *(const wb_vector *)(values + column + v * lanes);
+    WB_UNROLL
+    for (int i = 0; i < height; i++) {
+      const wb_vector value = WB_VECTOR_SET(first[row + i]);
+      WB_UNROLL
+      for (int v = 0; v < width; v++) sum[i][v] = WB_VECTOR_FMA(value, other[v], sum[i][v]);
+    }
+  }
+  WB_UNROLL
+  for (int i = 0; i < height; i++) {
+    WB_UNROLL
+    for (int v = 0; v < width; v++)
+      *(wb_vector *)(sums + (size_t)i * line + column + v * lanes) = sum[i][v];
+  }
+}
+
+static inline __attribute__((always_inline)) void WB_NAME(add_triangle)(
+    int values, const double *rows, size_t stride, const int32_t *members, const double *scaled, int count,
+    double *sums) {
+  const int lanes = WB_VECTOR_BYTES / 8;
+  for (int row = 0; row < values; row += 4) {
+    const int height = values - row < 4 ? values - row : 4;
+    /* The padding is the same for four rows from a multiple of four on. */
+    const int line = (int)mixture_padded(row + 1);
+    for (int column = 0; column < line;) {
+      const int width = line - column >= 2 * lanes ? 2 : 1;
+#define ADD(h, w) WB_NAME(add_block)(h, w, row, column, rows, stride, members, scaled, count, sums, (size_t)line)
+      switch (2 * height + width) {
+        case 10: ADD(4, 2); break;
+        case 9: ADD(4, 1); break;
+        case 8: ADD(3, 2); break;
+        case 7: ADD(3, 1); break;
+        case 6: ADD(2, 2); break;
+        case 5: ADD(2, 1); break;
+        case 4: ADD(1, 2); break;
+        default: ADD(1, 1); break;
+      }
+#undef ADD
+      column += width * lanes;
+    }
+    sums += (size_t)height * (size_t)line;
+  }
+}
+
+/* Adds to a component's sums the products of the values of its rows. The first value
+ * of a row is 1, so that its count and sums are among the products. The sums are a
+ * lower triangle, each line padded to whole vectors. One fused multiply-add an entry
+ * and row, rows in the order of `members`. */
+static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
+                                      const int32_t *members, int count, double *sums) {
+  WB_NAME(add_triangle)(values, rows, stride, members, NULL, count, sums);
+}
+
+/* The same with a weight for each of the members: entry (r, c) takes the product of
+ * weight times value r, rounded, and value c. `scaled` has room for the members' rows. */
+static void WB_NAME(mixture_add_weighted)(int values, const double *restrict rows, size_t stride, const int32_t *members,
+                                          const double *weights, int count, double *restrict scaled, double *sums) {
+  for (int m = 0; m < count; m++) {
+    const double *row = rows + (size_t)members[m] * stride;
+    for (size_t c = 0; c < stride; c++) scaled[(size_t)m * stride + c] = weights[m] * row[c];
+  }
+  WB_NAME(add_triangle)(values, rows, stride, members, scaled, count, sums);
+}

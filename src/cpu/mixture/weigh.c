@@ -1,0 +1,74 @@
+/* The pass over the rows of a Bayesian EM step: every row is added to the sums of all
+ * components, weighted by its probability of each.
+ *
+ * Of a leaf, a thread takes one tile at a time. It has the log weights of the tile's
+ * rows under all components; then component by component it lists the rows whose probability
+ * counts and adds them to the component's sums. So no more than MIXTURE_TILE rows of
+ * probabilities exist at a time, and the rows of a leaf are added in order.
+ */
+#include "core/rounding.h"
+
+#include "cpu/mixture/sums.h"
+
+#include <stdlib.h>
+
+/* What the pass was asked for. */
+typedef struct weigh_request {
+  int components;
+  const void *packed; /* coefficients */
+} weigh_request;
+
+/* A thread's further memory: log weights of the tile's rows, the largest of each row and its sum, in double
+ * or as floats; rows times their weights. */
+static size_t weigh_room(int p, int components) {
+  return ((size_t)components + 2 + mixture_padded(p + 1)) * MIXTURE_TILE;
+}
+
+/* Weighs the rows of one leaf and adds them; the last entry of `sums` takes the log
+ * likelihood. */
+static void weigh_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
+  const weigh_request *ask = asked;
+  const wb_mixture_data *data = &session->data;
+  const int p = data->columns, k = ask->components, single = data->precision == WB_SINGLE;
+  const size_t size = wb_cpu_mixture_padded_sums(p), padded = mixture_padded(p + 1);
+  const int64_t begin = leaf * WB_LEAF_ROWS;
+  const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
+  double *const log_weight = t->room, *const largest = log_weight + (size_t)k * MIXTURE_TILE;
+  double *const total = largest + MIXTURE_TILE, *const scaled = total + MIXTURE_TILE;
+  int32_t member[MIXTURE_TILE];
+  double weight[MIXTURE_TILE], log_likelihood = 0;
+  for (int first = 0; first < all; first += MIXTURE_TILE) {
+    const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
+    const double *row = t->row + (size_t)first * padded;
+    wb_cpu_mixture_tile_load(session, begin + first, rows, t);
+    wb_cpu_mixture_tile_transpose(data, rows, first, t);
+    if (single)
+      t->loop.weigh_single(p, k, ask->packed, (float *)t->x, (float(*)[MIXTURE_TILE])log_weight, (float *)largest, (float *)total,
+                           (float *)t->log_sum);
+    else
+      t->loop.weigh_double(p, k, ask->packed, t->x, (double(*)[MIXTURE_TILE])log_weight, largest, total, t->log_sum);
+    for (int l = 0; l < rows; l++) log_likelihood += tile_log_sum(data, t, l);
+    for (int32_t j = 0; j < k; j++) {
+      const size_t at = (size_t)j * MIXTURE_TILE;
+      const int count = single ? t->loop.list_single((const float *)log_weight + at, (const float *)largest, (const float *)total,
+                                                     rows, member, weight)
+                               : t->loop.list_double(log_weight + at, largest, total, rows, member, weight);
+      if (count > 0) t->loop.add_weighted(p + 1, row, padded, member, weight, count, scaled, sums + (size_t)j * size);
+    }
+  }
+  sums[(size_t)k * size] = log_likelihood;
+}
+
+int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
+                              double *log_likelihood, wb_message *message) {
+  const int k = parameters->components;
+  void *packed;
+  int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
+  if (status != WB_OK) return status;
+  const weigh_request ask = {k, packed};
+  const mixture_pass pass = {.work = k, .lists = 1, .components = k, .room = weigh_room(session->data.columns, k),
+                             .leaf = weigh_leaf, .ask = &ask};
+  status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);
+  free(packed);
+  return status;
+}

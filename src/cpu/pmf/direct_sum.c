@@ -1,0 +1,316 @@
+/* The distribution of a sum of two independent discrete random variables by the
+ * direct sum r_i = sum_j p_j q_{i-j}. All terms are non-negative, so every entry has a
+ * small relative error, however small the entry is.
+ *
+ * A pair takes m n fused multiply-adds at least. Vectors run across outputs, with the
+ * weight p_j in all lanes; for batches of small pairs that lie side by side in memory
+ * they run across pairs. The work is cut into chunks of outputs or into pairs, and one
+ * thread computes each of them alone: no sum depends on the number of threads.
+ */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#include "core/min_max.h"
+#include "core/weight_look.h"
+#include "numeric/memory.h"
+#include "numeric/poll.h"
+
+/* Pairs that convolve_lanes takes at once. A row of as many doubles fills a cache line. */
+#define WB_CONVOLUTION_LANES 8
+
+/* How far the indices of convolve_lanes leave the vectors: it computes one output more
+ * than this together. */
+#define LANES_MARGIN 7
+
+/* How far those of convolve_lanes_long do, before and behind q. */
+#define LONG_BEFORE 32
+#define LONG_AFTER 64
+
+#define WB_LOOPS "cpu/pmf/direct_sum_loops.h"
+#include "numeric/isa.h"
+
+/* Outputs of one chunk: so many that a block of p and the entries of q that it is
+ * multiplied with stay in the innermost cache. A multiple of every tile. */
+#define CHUNK 512
+
+/* Zeros before and behind q: as far as a tile and a group reach beyond its ends. */
+#define Q_BEFORE 96
+#define Q_AFTER 96
+
+/* Work of fewer multiply-adds than this, 0.2 ms, runs on one thread: the wait for a
+ * second one may take longer than it saves, above all on a busy machine. */
+#define PARALLEL_FROM 1e7
+
+/* Products of one slice, between which an interrupt is heeded: less than half a second on
+ * one thread. */
+#define SLICE 4e9
+#define BASELINE_SLICE 2e8
+
+/* A pair of up to so many doubles is gathered on the stack. */
+#define SMALL_OPERANDS 4608
+
+/* Pairs whose vectors are gathered before any of them is convolved. */
+#define LANES_TOGETHER 64
+
+/* Vectors of a batch that are longer than this are gathered one pair at a time. */
+#define LANES_UP_TO 512
+
+/* From this length of p on, convolve_lanes_long is faster than convolve_lanes. */
+#define LANES_LONG_FROM 96
+
+typedef void tile_function(const double *p, const double *q, int64_t count, double *r);
+typedef void lanes_function(int m, int n, const double *p, const double *q, double *r);
+typedef unsigned look_function(int rows, int vectors, const double *weights);
+
+static tile_function *const tiles[] = WB_ISA_TABLE(convolve_tile);
+static lanes_function *const lanes[] = WB_ISA_TABLE(convolve_lanes);
+static lanes_function *const lanes_long[] = WB_ISA_TABLE(convolve_lanes_long);
+static look_function *const look_at_lanes[] = WB_ISA_TABLE(look_at_lanes);
+static const int *const tile_outputs[] = WB_ISA_TABLE(&convolve_outputs);
+
+static int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/* One pair with its vectors side by side in memory and zeros around them. */
+typedef struct operands {
+  int64_t m, n;
+  const double *p; /* filled up with zeros to whole groups */
+  const double *q; /* with Q_BEFORE zeros before and Q_AFTER behind it */
+} operands;
+
+static size_t operand_doubles(int64_t m, int64_t n) {
+  return (size_t)round_up(m, WB_CONVOLUTION_GROUP) + (size_t)n + Q_BEFORE + Q_AFTER;
+}
+
+static void gather(double *to, const double *from, int64_t count, int64_t stride) {
+  if (stride == 1) {
+    memcpy(to, from, (size_t)count * sizeof(double));
+  } else {
+    for (int64_t i = 0; i < count; i++) to[i] = from[i * stride];
+  }
+}
+
+static operands gather_pair(const wb_convolution *work, int64_t pair, double *memory) {
+  const int64_t m = work->m, n = work->n, padded = round_up(m, WB_CONVOLUTION_GROUP);
+  double *const p = memory, *const q = memory + padded + Q_BEFORE;
+  gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
+  memset(p + m, 0, (size_t)(padded - m) * sizeof(double));
+  memset(q - Q_BEFORE, 0, Q_BEFORE * sizeof(double));
+  gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
+  memset(q + n, 0, Q_AFTER * sizeof(double));
+  const operands pair_operands = {m, n, p, q};
+  return pair_operands;
+}
+
+/* Outputs first..first + count - 1, count <= CHUNK, into r[0], r[r_stride], ... */
+static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int64_t count, double *r,
+                           int64_t r_stride) {
+  _Alignas(64) double sum[CHUNK];
+  const int outputs = *tile_outputs[isa];
+  const int64_t begin = wb_max_int(0, first - pair->n + 1);
+  const int64_t end = wb_min_int(pair->m, first + count);
+  memset(sum, 0, (size_t)round_up(count, outputs) * sizeof(double));
+  for (int64_t block = begin / WB_CONVOLUTION_BLOCK * WB_CONVOLUTION_BLOCK; block < end;
+       block += WB_CONVOLUTION_BLOCK) {
+    const int64_t block_end = wb_min_int(block + WB_CONVOLUTION_BLOCK, end);
+    for (int64_t at = 0; at < count; at += outputs) {
+      /* Groups of this block in which an output of the tile has a term. */
+      const int64_t i = first + at;
+      const int64_t low = wb_max_int(block, wb_max_int(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
+      const int64_t high = wb_min_int(block_end, i + outputs);
+      if (low < high)
+        tiles[isa](pair->p + low, pair->q + (i - low), round_up(high - low, WB_CONVOLUTION_GROUP), sum + at);
+    }
+  }
+  if (r_stride == 1) {
+    memcpy(r, sum, (size_t)count * sizeof(double));
+  } else {
+    for (int64_t l = 0; l < count; l++) r[l * r_stride] = sum[l];
+  }
+}
+
+static unsigned look_at(int64_t count, const double *weights) {
+  wb_weight_bits bits = {0, 0, 0};
+  for (int64_t i = 0; i < count; i++) wb_weight_see(&bits, weights[i]);
+  return wb_weight_judge(bits);
+}
+
+/* *seen: NULL, or what was seen of the weights is added to it. */
+static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory,
+                          int threads, unsigned *seen) {
+  const operands gathered = gather_pair(work, pair, memory);
+  if (seen) *seen |= look_at(work->m, gathered.p) | look_at(work->n, gathered.q);
+  const int64_t chunks = (work->count + CHUNK - 1) / CHUNK;
+  double *const r = work->r + pair * work->r_pair_stride;
+#define DO_CHUNK(at) \
+  convolve_chunk(run->isa, &gathered, work->first + (at), wb_min_int(CHUNK, work->count - (at)), \
+                 r + (at) * work->r_stride, work->r_stride)
+  if (threads < 2) { /* to open a parallel region takes longer than a small pair */
+    for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
+#undef DO_CHUNK
+}
+
+/* Copies `count` vectors whose elements lie side by side into blocks of
+ * WB_CONVOLUTION_LANES vectors, and back. Each step moves up to 512 bytes that are
+ * neighbours, because every row of a matrix may lie on a page of its own. */
+static void to_lanes(const double *restrict from, int64_t stride, int length, int count, int64_t room,
+                     double *restrict to) {
+  for (int j = 0; j < length; j++)
+    for (int l = 0; l < count; l += WB_CONVOLUTION_LANES) {
+      const int here = count - l < WB_CONVOLUTION_LANES ? count - l : WB_CONVOLUTION_LANES;
+      double *const out = to + l * room + j * WB_CONVOLUTION_LANES;
+      const double *const in = from + j * stride + l;
+      if (here == WB_CONVOLUTION_LANES) {
+        memcpy(out, in, WB_CONVOLUTION_LANES * sizeof(double));
+      } else {
+        for (int k = 0; k < WB_CONVOLUTION_LANES; k++) out[k] = k < here ? in[k] : 0;
+      }
+    }
+}
+static void from_lanes(const double *restrict from, int64_t room, int64_t length, int count, double *restrict to,
+                       int64_t stride) {
+  for (int64_t j = 0; j < length; j++)
+    for (int l = 0; l < count; l += WB_CONVOLUTION_LANES) {
+      const int here = count - l < WB_CONVOLUTION_LANES ? count - l : WB_CONVOLUTION_LANES;
+      const double *const in = from + l * room + j * WB_CONVOLUTION_LANES;
+      double *const out = to + j * stride + l;
+      if (here == WB_CONVOLUTION_LANES) {
+        memcpy(out, in, WB_CONVOLUTION_LANES * sizeof(double));
+      } else {
+        for (int k = 0; k < here; k++) out[k] = in[k];
+      }
+    }
+}
+
+/* How p, q and r of WB_CONVOLUTION_LANES pairs lie in memory, in rows. */
+typedef struct lanes_layout {
+  int p_rows, q_before, q_rows, r_rows;
+} lanes_layout;
+
+static lanes_layout lay_out_lanes(int m, int n) {
+  const int is_long = m >= LANES_LONG_FROM, outputs = m + n - 1;
+  const lanes_layout layout = {
+    .p_rows = is_long ? (int)round_up(m, WB_CONVOLUTION_GROUP) : m,
+    .q_before = is_long ? LONG_BEFORE : LANES_MARGIN,
+    .q_rows = n + (is_long ? LONG_BEFORE + LONG_AFTER : 2 * LANES_MARGIN),
+    .r_rows = is_long ? (int)round_up(outputs, WB_CONVOLUTION_GROUP) : outputs + LANES_MARGIN,
+  };
+  return layout;
+}
+
+static int lanes_rows(const lanes_layout *layout) {
+  return layout->p_rows + layout->q_rows + layout->r_rows;
+}
+
+static void clear_rows(double *rows, int first, int end) {
+  memset(rows + (int64_t)first * WB_CONVOLUTION_LANES, 0, (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
+}
+
+/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. Adds to what was seen of the weights. */
+static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory, unsigned *seen) {
+  const int m = (int)work->m, n = (int)work->n;
+  const lanes_layout layout = lay_out_lanes(m, n);
+  const int room = lanes_rows(&layout);
+  double *const p = memory, *const q = p + (layout.p_rows + layout.q_before) * WB_CONVOLUTION_LANES;
+  double *const r = p + (layout.p_rows + layout.q_rows) * WB_CONVOLUTION_LANES;
+  to_lanes(work->p + first, work->p_stride, m, count, room, p);
+  to_lanes(work->q + first, work->q_stride, n, count, room, q);
+  for (int64_t l = 0; l < count; l += WB_CONVOLUTION_LANES) {
+    const int64_t at = l * room;
+    const int here = count - (int)l < WB_CONVOLUTION_LANES ? count - (int)l : WB_CONVOLUTION_LANES;
+    *seen |= look_at_lanes[isa](m, here, p + at) | look_at_lanes[isa](n, here, q + at);
+    clear_rows(p + at, m, layout.p_rows);
+    clear_rows(q + at, -layout.q_before, 0);
+    clear_rows(q + at, n, layout.q_rows - layout.q_before);
+    (m >= LANES_LONG_FROM ? lanes_long : lanes)[isa](m, n, p + at, q + at, r + at);
+  }
+  from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
+}
+
+/* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER of them. */
+static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, unsigned *seen, wb_message *message) {
+  const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
+                           work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
+  const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
+  const int64_t width = side_by_side ? LANES_TOGETHER : 1;
+  const size_t doubles = side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER
+                                      : operand_doubles(work->m, work->n);
+  int failed = 0;
+  unsigned all_seen = 0;
+  (void)threads;
+#pragma omp parallel num_threads(threads) if (threads > 1) reduction(| : all_seen)
+  {
+    double *const memory = wb_aligned_malloc(doubles * sizeof(double));
+    if (!memory) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(static)
+    for (int64_t pair = 0; pair < work->pairs; pair += width) {
+      if (!memory) continue;
+      if (side_by_side)
+        convolve_lanes(work, run->isa, pair, (int)wb_min_int(width, work->pairs - pair), memory, &all_seen);
+      else
+        convolve_pair(work, run, pair, memory, 1, seen ? &all_seen : NULL);
+    }
+    wb_aligned_free(memory);
+  }
+  if (seen) *seen |= all_seen;
+  return failed ? wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double)) : WB_OK;
+}
+
+static int convolve_slice(const wb_convolution *work, const wb_run *run, unsigned *seen, wb_message *message) {
+  const double multiply_adds = (double)wb_min_int(work->m, work->n) * (double)work->count;
+  const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
+  if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
+    return convolve_batch(work, run, one_thread ? 1 : run->threads, seen, message);
+  /* Short pairs use the stack: to take memory from the system and give it back would
+   * cost more than the sums. */
+  _Alignas(64) double small[SMALL_OPERANDS];
+  const size_t doubles = operand_doubles(work->m, work->n);
+  double *const taken = doubles > SMALL_OPERANDS ? wb_aligned_malloc(doubles * sizeof(double)) : NULL;
+  double *const memory = doubles > SMALL_OPERANDS ? taken : small;
+  if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double));
+  for (int64_t pair = 0; pair < work->pairs; pair++)
+    convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads, seen);
+  wb_aligned_free(taken);
+  return WB_OK;
+}
+
+/* The part of `work` from pair `pair` and output `output` on. */
+static wb_convolution slice_of(const wb_convolution *work, int64_t pair, int64_t pairs, int64_t output, int64_t count) {
+  wb_convolution slice = *work;
+  slice.pairs = wb_min_int(pairs, work->pairs - pair);
+  slice.p = work->p + pair * work->p_pair_stride;
+  slice.q = work->q + pair * work->q_pair_stride;
+  slice.first = work->first + output;
+  slice.count = wb_min_int(count, work->count - output);
+  slice.r = work->r + pair * work->r_pair_stride + output * work->r_stride;
+  return slice;
+}
+
+/* In slices that have chunks of outputs, or pairs, for each thread. */
+static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
+  if (seen) *seen = 0;
+  const double products = (double)work->m * (double)work->count, most = run->isa == WB_ISA_BASELINE ? BASELINE_SLICE : SLICE;
+  const int64_t threads = run->threads;
+  const int64_t pairs = products * (double)work->pairs <= most ? work->pairs : round_up((int64_t)(most / products) + 1, LANES_TOGETHER * threads);
+  const int64_t count = work->pairs > 1 || products <= most ? work->count : round_up((int64_t)(most / (double)work->m) + 1, CHUNK * threads);
+  for (int64_t pair = 0; pair < work->pairs; pair += pairs)
+    for (int64_t output = 0; output < work->count; output += count) {
+      const wb_convolution slice = slice_of(work, pair, pairs, output, count);
+      const int status = convolve_slice(&slice, run, seen, message);
+      if (status != WB_OK) return status;
+      const double done = (double)slice.m * (double)slice.count * (double)slice.pairs;
+      if (wb_poll_after(poll, 1e3 + done / most * WB_POLL_EVERY)) return WB_INTERRUPTED;
+    }
+  return WB_OK;
+}
+
+const wb_pmf_functions wb_cpu_pmf = {.convolve = convolve};

@@ -1,0 +1,368 @@
+/* Polya-Gamma variables on the processor. A chunk of elements is one unit of work: they are
+ * sorted by their way to a draw, the trials of a list run in vector code, and those that
+ * were rejected are gathered and try again. The twin of cuda/polyagamma/variables.cu. */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#include "core/polyagamma_draw.h"
+#include "core/polyagamma_law.h"
+#include "core/purpose.h"
+#include "numeric/memory.h"
+
+/* Elements of a chunk, a multiple of 8; its arrays stay in the second cache. */
+#define POLYAGAMMA_CHUNK 1024
+/* From here on several threads. */
+#define POLYAGAMMA_PARALLEL 4096
+#define POLYAGAMMA_PARALLEL_POINTS 64
+
+#define WB_LOOPS "cpu/polyagamma/variables_loops.h"
+#include "numeric/isa.h"
+
+typedef void make_words(int count, uint64_t key, uint32_t block, uint32_t iteration, const uint64_t *element,
+                        uint64_t *first, uint64_t *second);
+typedef void prepare_units(int count, const double *tilt, double *half_square, double *mean, double *total,
+                           double *right_inverse);
+typedef void choose_ways(int count, const double *shape, const double *tilt, double *way);
+typedef void try_units(int count, const uint64_t *first, const uint64_t *second, const double *half_square,
+                       const double *mean, const double *total, const double *right_inverse, double *x);
+typedef void try_elements(int count, const uint64_t *first, const uint64_t *second, const double *shape,
+                          const double *tilt, double *x);
+typedef void evaluate_series(int count, const uint64_t *first, wb_polyagamma_expansion series, double *x);
+
+static make_words *const words[] = WB_ISA_TABLE(polyagamma_words);
+static choose_ways *const chooses[] = WB_ISA_TABLE(polyagamma_way);
+static prepare_units *const prepares[] = WB_ISA_TABLE(polyagamma_prepare);
+static try_units *const units[] = WB_ISA_TABLE(polyagamma_unit);
+static try_elements *const parts[] = WB_ISA_TABLE(polyagamma_part);
+static try_elements *const alternates[] = WB_ISA_TABLE(polyagamma_alternate);
+static try_elements *const inverse_gaussians[] = WB_ISA_TABLE(polyagamma_inverse_gaussian);
+static try_elements *const expansions_8[] = WB_ISA_TABLE(polyagamma_expansion_8);
+static try_elements *const expansions_6[] = WB_ISA_TABLE(polyagamma_expansion_6);
+static try_elements *const expansions_2[] = WB_ISA_TABLE(polyagamma_expansion_2);
+static evaluate_series *const series_8[] = WB_ISA_TABLE(polyagamma_series_8);
+static evaluate_series *const series_6[] = WB_ISA_TABLE(polyagamma_series_6);
+static evaluate_series *const series_2[] = WB_ISA_TABLE(polyagamma_series_2);
+
+/* Elements side by side: which ones, and up to four values that their trials read, shape
+ * and tilt or those of wb_polyagamma_unit. */
+typedef struct polyagamma_lanes {
+  _Alignas(64) uint64_t element[POLYAGAMMA_CHUNK];
+  _Alignas(64) double value[4][POLYAGAMMA_CHUNK];
+  int32_t to[POLYAGAMMA_CHUNK]; /* whose sum a draw belongs to */
+  int count;
+} polyagamma_lanes;
+
+/* What a thread works in. */
+typedef struct polyagamma_room {
+  polyagamma_lanes list;  /* the elements of one way; lane i belongs to sum i */
+  polyagamma_lanes part;  /* those of them that need one more part */
+  polyagamma_lanes again; /* those of them that were rejected */
+  _Alignas(64) uint64_t first[POLYAGAMMA_CHUNK];
+  _Alignas(64) uint64_t second[POLYAGAMMA_CHUNK];
+  _Alignas(64) double x[POLYAGAMMA_CHUNK];
+  _Alignas(64) double sum[POLYAGAMMA_CHUNK];
+  _Alignas(64) double shape[POLYAGAMMA_CHUNK]; /* of the chunk's elements */
+  _Alignas(64) double tilt[POLYAGAMMA_CHUNK];  /* and its absolute value */
+  double rest[POLYAGAMMA_CHUNK];      /* of a lane of the list: the shape of its last part, and */
+  double rest_tilt[POLYAGAMMA_CHUNK]; /* its tilt */
+  int32_t parts[POLYAGAMMA_CHUNK];    /* the parts before */
+  int32_t least, most, rests;         /* parts of the lanes, and how many have a rest */
+  int32_t order[POLYAGAMMA_CHUNK];    /* the chunk's elements of one way */
+  int32_t rejected[POLYAGAMMA_CHUNK];
+  int32_t way[POLYAGAMMA_CHUNK];
+  wb_polyagamma_expansion series; /* where all elements are of one shape and tilt */
+  int is_series;
+} polyagamma_room;
+
+static int to_whole_vectors(int count) {
+  return (count + 7) / 8 * 8;
+}
+
+static int is_expansion(int way) {
+  return way == WB_POLYAGAMMA_EXPANSION_8 || way == WB_POLYAGAMMA_EXPANSION_6 || way == WB_POLYAGAMMA_EXPANSION_2;
+}
+
+static int values_of(int way) {
+  return way == WB_POLYAGAMMA_UNITS ? 4 : 2;
+}
+
+/* Lanes up to a whole vector compute something that is not used. */
+static void fill(polyagamma_lanes *lanes, int values) {
+  for (int i = lanes->count; i < to_whole_vectors(lanes->count); i++) {
+    lanes->element[i] = lanes->element[0];
+    for (int v = 0; v < values; v++) lanes->value[v][i] = lanes->value[v][0];
+  }
+}
+
+static void copy_lane(polyagamma_lanes *to, int j, const polyagamma_lanes *from, int i, int values) {
+  to->element[j] = from->element[i];
+  for (int v = 0; v < values; v++) to->value[v][j] = from->value[v][i];
+  to->to[j] = from->to[i];
+}
+
+/* One trial of each lane, into room->x. */
+static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t block, const polyagamma_lanes *lanes,
+                      polyagamma_room *room) {
+  const int count = to_whole_vectors(lanes->count);
+  words[isa](count, work->key, block, work->iteration, lanes->element, room->first, room->second);
+  if (way == WB_POLYAGAMMA_UNITS) {
+    units[isa](count, room->first, room->second, lanes->value[0], lanes->value[1], lanes->value[2], lanes->value[3],
+               room->x);
+    return;
+  }
+  if (room->is_series) {
+    evaluate_series *const loop = way == WB_POLYAGAMMA_EXPANSION_8   ? series_8[isa]
+                                  : way == WB_POLYAGAMMA_EXPANSION_6 ? series_6[isa]
+                                                                     : series_2[isa];
+    loop(count, room->first, room->series, room->x);
+    return;
+  }
+  if (way == WB_POLYAGAMMA_TILTED) {
+    /* Iterations of their own for each element: no vectors. */
+    for (int i = 0; i < lanes->count; i++)
+      room->x[i] = wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
+    return;
+  }
+  try_elements *loop = inverse_gaussians[isa];
+  if (way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) loop = parts[isa];
+  if (way == WB_POLYAGAMMA_ALTERNATING) loop = alternates[isa];
+  if (way == WB_POLYAGAMMA_EXPANSION_8) loop = expansions_8[isa];
+  if (way == WB_POLYAGAMMA_EXPANSION_6) loop = expansions_6[isa];
+  if (way == WB_POLYAGAMMA_EXPANSION_2) loop = expansions_2[isa];
+  loop(count, room->first, room->second, lanes->value[0], lanes->value[1], room->x);
+}
+
+/* Adds a draw of each lane to its sum. */
+static void draw_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t part, polyagamma_lanes *lanes,
+                       polyagamma_room *room) {
+  const double *const x = room->x;
+  const int values = values_of(way);
+  for (uint32_t trial = 0; lanes->count > 0; trial++) {
+    try_lanes(work, isa, way, part * WB_POLYAGAMMA_TRIALS + trial, lanes, room);
+    const int count = lanes->count;
+    if (lanes == &room->list)
+      for (int i = 0; i < count; i++) room->sum[i] += x[i] < 0.0 ? 0.0 : x[i];
+    else
+      for (int i = 0; i < count; i++) room->sum[lanes->to[i]] += x[i] < 0.0 ? 0.0 : x[i];
+    int rejected = 0;
+    for (int i = 0; i < count; i++) {
+      room->rejected[rejected] = i;
+      rejected += x[i] < 0.0;
+    }
+    for (int j = 0; j < rejected; j++) copy_lane(&room->again, j, lanes, room->rejected[j], values);
+    lanes = &room->again;
+    lanes->count = rejected;
+    fill(lanes, values);
+  }
+}
+
+/* Turns shapes and tilts of room->list into what its trials read. */
+static void prepare_list(wb_isa isa, int way, polyagamma_room *room) {
+  polyagamma_lanes *const list = &room->list;
+  const int count = list->count;
+  room->least = room->most = 1;
+  room->rests = 0;
+  for (int i = 0; i < count; i++) list->to[i] = i;
+  fill(list, 2);
+  if (way != WB_POLYAGAMMA_UNITS && way != WB_POLYAGAMMA_PARTS && way != WB_POLYAGAMMA_SINGLES) return;
+  room->least = WB_POLYAGAMMA_PARTS_MOST;
+  for (int i = 0; i < count; i++) {
+    double shape;
+    const int n = wb_polyagamma_parts(way, list->value[0][i], &shape, &room->rest[i]);
+    list->value[0][i] = shape;
+    room->parts[i] = n;
+    room->rests += room->rest[i] > 0.0;
+    if (n > room->most) room->most = n;
+    if (n < room->least) room->least = n;
+  }
+  fill(list, 2);
+  if (way != WB_POLYAGAMMA_UNITS) return;
+  memcpy(room->rest_tilt, list->value[1], (size_t)count * sizeof(double));
+  prepares[isa](to_whole_vectors(count), room->rest_tilt, list->value[0], list->value[1], list->value[2], list->value[3]);
+}
+
+/* The draws of room->list by one way, into room->sum. */
+static void draw_list(const wb_polyagamma_work *work, wb_isa isa, int way, polyagamma_room *room) {
+  polyagamma_lanes *const list = &room->list, *const part = &room->part;
+  const int count = list->count;
+  for (int i = 0; i < count; i++) room->sum[i] = 0.0;
+  for (int k = 0; k < room->most; k++) {
+    if (k < room->least) {
+      draw_lanes(work, isa, way, (uint32_t)k, list, room);
+      continue;
+    }
+    part->count = 0;
+    for (int i = 0; i < count; i++)
+      if (room->parts[i] > k) copy_lane(part, part->count++, list, i, values_of(way));
+    fill(part, values_of(way));
+    draw_lanes(work, isa, way, (uint32_t)k, part, room);
+  }
+  /* The rest of an element is its part number `parts`: one number at a time. */
+  for (int k = room->least; room->rests && k <= room->most; k++) {
+    part->count = 0;
+    for (int i = 0; i < count; i++) {
+      if (room->parts[i] != k || !(room->rest[i] > 0.0)) continue;
+      const int j = part->count++;
+      part->element[j] = list->element[i];
+      part->value[0][j] = room->rest[i];
+      part->value[1][j] = room->rest_tilt[i];
+      part->to[j] = i;
+    }
+    fill(part, 2);
+    draw_lanes(work, isa, WB_POLYAGAMMA_PARTS, (uint32_t)k, part, room);
+  }
+}
+
+/* `count` entries of a recycled vector from entry `at` on. */
+static void recycle(const double *from, int64_t length, int64_t at, int count, double *to) {
+  if (length == 1) {
+    for (int i = 0; i < count; i++) to[i] = from[0];
+    return;
+  }
+  int64_t start = at % length;
+  for (int done = 0; done < count;) {
+    const int64_t left = length - start;
+    const int some = left < count - done ? (int)left : count - done;
+    memcpy(to + done, from + start, (size_t)some * sizeof(double));
+    done += some;
+    start = 0;
+  }
+}
+
+/* Elements of one way, those of the chunk that `order` names or, without it, all. */
+static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, const int32_t *order, int count,
+                     polyagamma_room *room) {
+  polyagamma_lanes *const list = &room->list;
+  double *const draws = work->draws + begin;
+  const uint64_t first = work->first + (uint64_t)begin;
+  list->count = count;
+  if (way == WB_POLYAGAMMA_NONE) {
+    for (int j = 0; j < count; j++) draws[order ? order[j] : j] = wb_nan();
+    return;
+  }
+  if (order) {
+    for (int j = 0; j < count; j++) {
+      list->element[j] = first + (uint64_t)order[j];
+      list->value[0][j] = room->shape[order[j]];
+      list->value[1][j] = room->tilt[order[j]];
+    }
+  } else {
+    for (int j = 0; j < count; j++) list->element[j] = first + (uint64_t)j;
+    memcpy(list->value[0], room->shape, (size_t)count * sizeof(double));
+    memcpy(list->value[1], room->tilt, (size_t)count * sizeof(double));
+  }
+  prepare_list(isa, way, room);
+  draw_list(work, isa, way, room);
+  if (order)
+    for (int j = 0; j < count; j++) draws[order[j]] = wb_polyagamma_positive(room->sum[j]);
+  else
+    for (int j = 0; j < count; j++) draws[j] = wb_polyagamma_positive(room->sum[j]);
+}
+
+/* The way of each element of the chunk, into room->way; the set of ways, a bit for each. */
+static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *room) {
+  uint32_t ways = 0;
+  if (method == WB_POLYAGAMMA_AUTO) {
+    for (int i = count; i < to_whole_vectors(count); i++) room->shape[i] = room->tilt[i] = 1.0;
+    chooses[isa](to_whole_vectors(count), room->shape, room->tilt, room->x);
+    for (int i = 0; i < count; i++) room->way[i] = (int32_t)room->x[i];
+  } else {
+    for (int i = 0; i < count; i++) room->way[i] = -1;
+  }
+  for (int i = 0; i < count; i++) {
+    if (room->way[i] < 0) room->way[i] = wb_polyagamma_way_of(method, room->shape[i], room->tilt[i]);
+    ways |= (uint32_t)1 << room->way[i];
+  }
+  return ways;
+}
+
+/* Elements begin..begin + count - 1 of the work. */
+static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin, int count, polyagamma_room *room) {
+  recycle(work->shape, work->shapes, work->begin + begin, count, room->shape);
+  recycle(work->tilt, work->tilts, work->begin + begin, count, room->tilt);
+  for (int i = 0; i < count; i++) room->tilt[i] = room->tilt[i] < 0.0 ? -room->tilt[i] : room->tilt[i];
+  const uint32_t ways = find_ways(work->method, isa, count, room);
+  for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) {
+    if (!(ways >> way & 1)) continue;
+    if (ways == (uint32_t)1 << way) {
+      draw_way(work, isa, way, begin, NULL, count, room);
+      return;
+    }
+    int elements = 0;
+    for (int i = 0; i < count; i++) {
+      room->order[elements] = i;
+      elements += room->way[i] == way;
+    }
+    draw_way(work, isa, way, begin, room->order, elements, room);
+  }
+}
+
+/* Prepares for elements that are all of one shape and tilt; the way to their draws. */
+static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, int count, polyagamma_room *room) {
+  const double b = *work->shape, c = *work->tilt < 0.0 ? -*work->tilt : *work->tilt;
+  const int way = wb_polyagamma_way_of(work->method, b, c);
+  room->list.count = count;
+  for (int i = 0; i < count; i++) {
+    room->list.value[0][i] = b;
+    room->list.value[1][i] = c;
+  }
+  room->is_series = is_expansion(way);
+  if (room->is_series) room->series = wb_polyagamma_expansion_by(way, b, c);
+  if (way != WB_POLYAGAMMA_NONE) prepare_list(isa, way, room);
+  return way;
+}
+
+static void draw_same(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, int count,
+                      polyagamma_room *room) {
+  double *const draws = work->draws + begin;
+  polyagamma_lanes *const list = &room->list;
+  if (way == WB_POLYAGAMMA_NONE) {
+    for (int i = 0; i < count; i++) draws[i] = wb_nan();
+    return;
+  }
+  list->count = count;
+  for (int i = 0; i < to_whole_vectors(count); i++) list->element[i] = work->first + (uint64_t)(begin + i);
+  draw_list(work, isa, way, room);
+  for (int i = 0; i < count; i++) draws[i] = wb_polyagamma_positive(room->sum[i]);
+}
+
+/* The chunks of one thread: every `threads`-th. */
+static void draw_chunks(const wb_polyagamma_work *work, wb_isa isa, int64_t chunk, int threads, polyagamma_room *room) {
+  const int same = work->shapes == 1 && work->tilts == 1;
+  const int way = same ? prepare_same(work, isa, POLYAGAMMA_CHUNK, room) : WB_POLYAGAMMA_NONE;
+  if (!same) room->is_series = 0;
+  for (int64_t begin = chunk * POLYAGAMMA_CHUNK; begin < work->count; begin += (int64_t)threads * POLYAGAMMA_CHUNK) {
+    const int64_t left = work->count - begin;
+    const int count = left < POLYAGAMMA_CHUNK ? (int)left : POLYAGAMMA_CHUNK;
+    if (same) draw_same(work, isa, way, begin, count, room);
+    else draw_chunk(work, isa, begin, count, room);
+  }
+}
+
+static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
+  const int64_t chunks = (work->count + POLYAGAMMA_CHUNK - 1) / POLYAGAMMA_CHUNK;
+  int threads = work->count < POLYAGAMMA_PARALLEL ? 1 : run->threads;
+  if (threads > chunks) threads = chunks > 1 ? (int)chunks : 1;
+  const size_t bytes = (size_t)threads * sizeof(polyagamma_room);
+  polyagamma_room *const rooms = wb_aligned_malloc(bytes);
+  if (!rooms) return wb_out_of_memory(message, "lists of Polya-Gamma variables", bytes);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int thread = 0; thread < threads; thread++) draw_chunks(work, run->isa, thread, threads, &rooms[thread]);
+  wb_aligned_free(rooms);
+  return WB_OK;
+}
+
+static double evaluate_point(const wb_polyagamma_points *points, int64_t i) {
+  return wb_polyagamma_evaluate(points->quantity, points->log, points->x[i], points->shape[i], points->tilt[i]);
+}
+
+static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
+  (void)message;
+  const int threads = points->count < POLYAGAMMA_PARALLEL_POINTS ? 1 : run->threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
+  for (int64_t i = 0; i < points->count; i++) points->value[i] = evaluate_point(points, i);
+  return WB_OK;
+}
+
+const wb_polyagamma_functions wb_cpu_polyagamma = {.draw = draw, .evaluate = evaluate};

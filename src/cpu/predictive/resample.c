@@ -1,0 +1,155 @@
+/* Predictive resampling of a normal mean, and the Bayesian bootstrap.
+ *
+ * Floor of a step with known variance: half a Philox block (10 rounds of two
+ * 32-bit products), the centre of an inverse normal distribution function (25 vector
+ * operations and a division), and for 15% of them its tail (60 more, with a root
+ * and a division); the recursion itself is one multiply-add: about 80 vector
+ * instructions for as many steps as a vector has lanes.
+ * One thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with
+ * AVX-512 and 2.1e8 with AVX2 where the variance is known, 7.8e7 and 5.2e7 where it is
+ * not (a logarithm, an exponential, two roots and four divisions). With a tail for every
+ * normal and 64 x 64 bit products in Philox it was 1.5e8 and 7e7. */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#include "core/predictive_draw.h"
+#include "cpu/predictive/copula_update.h"
+#include "numeric/memory.h"
+
+/* Resamples that a thread carries side by side, and steps whose normals it holds (even).
+ * With unknown variance there are more lanes: every step repeats the trials that it
+ * rejected, a tile at least. */
+#define CHAIN_LANES 32
+#define CHAIN_STEPS 8
+#define CHAIN_T_LANES 64
+/* Steps of a bootstrap at a time. */
+#define DRAW_CHUNK 256
+
+#define WB_LOOPS "cpu/predictive/resample_loops.h"
+#include "numeric/isa.h"
+
+typedef void normals_function(uint64_t key, uint64_t first_resample, uint64_t pair, int pairs, double *normal);
+typedef void steps_function(int64_t steps, const double *gain, const double *normal, double *mean);
+typedef void t_function(uint64_t key, uint64_t first_resample, uint32_t step, double weight, double shape, double *mean,
+                        double *scale);
+typedef void weights_function(uint64_t key, uint64_t resample, int64_t observations, double *weight);
+typedef void uniforms_function(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *u);
+
+static normals_function *const chain_normals[] = WB_ISA_TABLE(chain_normals);
+static steps_function *const chain_steps[] = WB_ISA_TABLE(chain_steps);
+static t_function *const chain_t[] = WB_ISA_TABLE(chain_t);
+static weights_function *const bootstrap_weights[] = WB_ISA_TABLE(bootstrap_weights);
+static uniforms_function *const row_uniforms[] = WB_ISA_TABLE(row_uniforms);
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Where the record of a step goes, or NULL. */
+static double *record_of(const wb_normal_chains *work, int64_t step) {
+  if (!work->trajectory || (step + 1) % work->every != 0) return NULL;
+  return work->trajectory + ((step + 1) / work->every - 1 - work->first_step / work->every) * work->resamples;
+}
+
+/* The first step after `step` before which a record is due, or `end`. */
+static int64_t next_record(const wb_normal_chains *work, int64_t step, int64_t end) {
+  return work->trajectory ? smaller(end, (step / work->every + 1) * work->every) : end;
+}
+
+static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t first) {
+  const int64_t count = smaller(CHAIN_LANES, work->resamples - first), end = work->first_step + work->steps;
+  double mean[CHAIN_LANES] = {0}, gain[CHAIN_STEPS], normal[CHAIN_STEPS * CHAIN_LANES];
+  memcpy(mean, work->mean + first, (size_t)count * sizeof(double));
+  for (int64_t step = work->first_step; step < end;) {
+    /* Normals come in pairs, of an even step and the next. */
+    const int64_t even = step - step % 2, last = smaller(end, even + CHAIN_STEPS);
+    chain_normals[isa](work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2), (int)((last - even + 1) / 2), normal);
+    for (int64_t i = 0; i < last - even; i++) gain[i] = wb_chain_step(work->sd, work->weight + (double)(even + i));
+    while (step < last) {
+      const int64_t until = next_record(work, step, last);
+      chain_steps[isa](until - step, gain + (step - even), normal + (step - even) * CHAIN_LANES, mean);
+      step = until;
+      double *const record = record_of(work, step - 1);
+      if (record) memcpy(record + first, mean, (size_t)count * sizeof(double));
+    }
+  }
+  memcpy(work->mean + first, mean, (size_t)count * sizeof(double));
+}
+
+static void unknown_variance(const wb_normal_chains *work, wb_isa isa, int64_t first) {
+  const int64_t count = smaller(CHAIN_T_LANES, work->resamples - first);
+  double mean[CHAIN_T_LANES], scale[CHAIN_T_LANES];
+  for (int64_t l = 0; l < CHAIN_T_LANES; l++) {
+    mean[l] = l < count ? work->mean[first + l] : 0.0;
+    scale[l] = l < count ? work->scale[first + l] : 1.0;
+  }
+  for (int64_t step = work->first_step; step < work->first_step + work->steps; step++) {
+    chain_t[isa](work->key, (uint64_t)(work->first + first), (uint32_t)step, work->weight + (double)step,
+                 work->shape + 0.5 * (double)step, mean, scale);
+    double *const record = record_of(work, step);
+    if (record) memcpy(record + first, mean, (size_t)count * sizeof(double));
+  }
+  memcpy(work->mean + first, mean, (size_t)count * sizeof(double));
+  memcpy(work->scale + first, scale, (size_t)count * sizeof(double));
+}
+
+static int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
+  (void)message;
+  const int64_t lanes = work->scale ? CHAIN_T_LANES : CHAIN_LANES;
+#pragma omp parallel for num_threads(run->threads) schedule(dynamic, 1) if (run->threads > 1)
+  for (int64_t first = 0; first < work->resamples; first += lanes) {
+    if (work->scale)
+      unknown_variance(work, run->isa, first);
+    else
+      known_variance(work, run->isa, first);
+  }
+  return WB_OK;
+}
+
+/* One resample's weights: exponentials, or how often each was drawn under them. */
+static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample, double *cumulative) {
+  const int64_t n = work->observations;
+  double *const weight = work->weight + (resample - work->first) * n;
+  bootstrap_weights[isa](work->key, (uint64_t)resample, n, weight);
+  double sum = 0;
+  if (work->steps > 0) {
+    for (int64_t i = 0; i < n; i++) cumulative[i] = sum += weight[i];
+    for (int64_t i = 0; i < n; i++) weight[i] = 1.0;
+    for (int64_t step = 0; step < work->steps; step += DRAW_CHUNK) {
+      double u[DRAW_CHUNK];
+      const int steps = (int)smaller(DRAW_CHUNK, work->steps - step);
+      row_uniforms[isa](work->key, (uint64_t)resample, step, steps, u);
+      for (int t = 0; t < steps; t++) weight[wb_row_at(cumulative, (int32_t)n, u[t])] += 1.0;
+    }
+    sum = (double)(n + work->steps);
+  } else {
+    for (int64_t i = 0; i < n; i++) sum += weight[i];
+  }
+  for (int64_t i = 0; i < n; i++) weight[i] /= sum;
+}
+
+static int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) {
+  const size_t bytes = (size_t)work->observations * sizeof(double);
+  int failed = 0;
+#pragma omp parallel num_threads(run->threads) if (run->threads > 1)
+  {
+    double *const cumulative = wb_aligned_malloc(bytes);
+    if (!cumulative) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t r = 0; r < work->resamples; r++)
+      if (cumulative) bootstrap_one(work, run->isa, work->first + r, cumulative);
+    wb_aligned_free(cumulative);
+  }
+  return failed ? wb_out_of_memory(message, "the weights of one resample", bytes) : WB_OK;
+}
+
+const wb_predictive_functions wb_cpu_predictive = {
+  .normal_chains = normal_chains,
+  .bootstrap = bootstrap,
+  .copula_fit = wb_cpu_copula_fit,
+  .copula_update = wb_cpu_copula_update,
+};

@@ -1,0 +1,360 @@
+/* The sweep of a regression on the processor: linear predictors, Polya-Gamma variables and the
+ * sums X'WX and X'z, in one pass over the rows. A leaf of WB_LEAF_ROWS rows is one unit of
+ * work. The twin of cuda/regression/sweep.cu.
+ */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#include <stdlib.h>
+
+#include "core/regression_row.h"
+#include "numeric/memory.h"
+#include "numeric/reduction_tree.h"
+
+/* Rows that pass together; a divisor of WB_LEAF_ROWS. */
+#define REGRESSION_TILE 64
+
+#define WB_LOOPS "cpu/regression/sweep_loops.h"
+#include "numeric/isa.h"
+
+typedef void load_column(const double *x, double center, double inverse_scale, double *line);
+typedef void add_column(int rows, const double *x, double center, double inverse_scale, double coefficient, double *linear);
+typedef void add_entries(int rows, const int32_t *row_start, const int32_t *column, const double *value,
+                         const double *coefficients, double *linear);
+typedef void weigh_rows(int count, const double *base_shape, const double *base_kappa, const double *dispersed,
+                        double dispersion, double shift, const double *linear, double *shape, double *kappa,
+                        double *fixed, double *psi);
+typedef void complete_rows(int count, const double *shape, const double *fixed, double *omega, double *kappa);
+typedef void make_factors(int rows, int columns, int padded, const double *line, const double *omega, const double *z,
+                          double *left, double *right);
+typedef void evaluate_rows(int count, const double *kappa, const double *shape, const double *psi,
+                           double *log_likelihood);
+typedef void add_products(int rows, int lines, int padded, const double *left, const double *right, double *sums);
+typedef void multiply_entries(int rows, int columns, int padded, const int32_t *row_start, const int32_t *column,
+                              const double *value, const double *omega, const double *z, double *sums);
+
+static load_column *const loads[] = WB_ISA_TABLE(regression_load);
+static add_column *const adds[] = WB_ISA_TABLE(regression_add);
+static add_entries *const entry_adds[] = WB_ISA_TABLE(regression_add_entries);
+static weigh_rows *const weighs[] = WB_ISA_TABLE(regression_weigh);
+static complete_rows *const completes[] = WB_ISA_TABLE(regression_complete);
+static make_factors *const factors[] = WB_ISA_TABLE(regression_factors);
+static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood);
+static add_products *const products[] = WB_ISA_TABLE(regression_products);
+static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
+
+/* Where a group begins or a leaf does, a segment begins: its rows are of one group and leaf. */
+struct wb_regression_session {
+  wb_regression_data data;
+  int threads;
+  wb_isa isa;
+  int64_t leaves, segments;
+  int64_t *segment_row;   /* segments + 1: the first row of each */
+  int32_t *segment_group; /* segments */
+  int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
+};
+
+static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
+  const int64_t begin = leaf * WB_LEAF_ROWS;
+  return begin < data->rows ? begin : data->rows;
+}
+
+static void close_session(wb_regression_session *session) {
+  if (!session) return;
+  free(session->segment_row);
+  free(session->segment_group);
+  free(session->leaf_segment);
+  free(session);
+}
+
+static int cut_segments(wb_regression_session *session, wb_message *message) {
+  const wb_regression_data *data = &session->data;
+  const size_t most = (size_t)session->leaves + (size_t)data->groups + 1;
+  session->segment_row = malloc(most * sizeof(int64_t));
+  session->segment_group = malloc(most * sizeof(int32_t));
+  session->leaf_segment = malloc(((size_t)session->leaves + 1) * sizeof(int64_t));
+  if (!session->segment_row || !session->segment_group || !session->leaf_segment)
+    return wb_out_of_memory(message, "the groups' rows", most * 20);
+  int64_t count = 0;
+  int32_t group = 0;
+  for (int64_t leaf = 0; leaf < session->leaves; leaf++) {
+    const int64_t end = leaf_begin(data, leaf + 1);
+    session->leaf_segment[leaf] = count;
+    for (int64_t row = leaf_begin(data, leaf); row < end;) {
+      while (data->group_start[group + 1] <= row) group++;
+      session->segment_row[count] = row;
+      session->segment_group[count++] = group;
+      row = data->group_start[group + 1] < end ? data->group_start[group + 1] : end;
+    }
+  }
+  session->leaf_segment[session->leaves] = count;
+  session->segment_row[count] = data->rows;
+  session->segments = count;
+  return WB_OK;
+}
+
+static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
+                        wb_message *message) {
+  wb_regression_session *opened = calloc(1, sizeof *opened);
+  if (!opened) return wb_out_of_memory(message, "the regression session", sizeof *opened);
+  opened->data = *data;
+  opened->threads = run->threads;
+  opened->isa = run->isa;
+  opened->leaves = (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  const int status = data->groups > 0 ? cut_segments(opened, message) : WB_OK;
+  if (status == WB_OK)
+    *session = opened;
+  else
+    close_session(opened);
+  return status;
+}
+
+static int to_eight(int count) {
+  return (count + 7) / 8 * 8;
+}
+
+/* What a thread works in. The sums of a leaf are a square of `lines` rows, of which the last
+ * that is used is X'z, and `padded` columns; then the log likelihood. */
+typedef struct leaf_room {
+  int lines, padded;
+  double *line;   /* padded x REGRESSION_TILE: a tile of the scaled design, zeros */
+  double *left;   /* lines x REGRESSION_TILE: omega x, z, zeros */
+  double *right;  /* REGRESSION_TILE x padded: x, zeros */
+  double *linear; /* outcomes x WB_LEAF_ROWS */
+  double *fixed, *psi, *shape, *kappa, *omega, *log_likelihood, *nothing; /* WB_LEAF_ROWS; `nothing` is zero */
+} leaf_room;
+
+static size_t room_doubles(const wb_regression_data *data) {
+  return (size_t)REGRESSION_TILE * ((size_t)to_eight(data->columns + 1) + 2 * (size_t)to_eight(data->columns)) +
+         WB_LEAF_ROWS * ((size_t)data->outcomes + 7);
+}
+
+static leaf_room room_in(double *memory, const wb_regression_data *data) {
+  leaf_room room = {.lines = to_eight(data->columns + 1), .padded = to_eight(data->columns)};
+  room.line = memory;
+  room.left = room.line + (size_t)REGRESSION_TILE * (size_t)room.padded;
+  room.right = room.left + (size_t)REGRESSION_TILE * (size_t)room.lines;
+  room.linear = room.right + (size_t)REGRESSION_TILE * (size_t)room.padded;
+  room.fixed = room.linear + (size_t)WB_LEAF_ROWS * (size_t)data->outcomes;
+  room.psi = room.fixed + WB_LEAF_ROWS;
+  room.shape = room.psi + WB_LEAF_ROWS;
+  room.kappa = room.shape + WB_LEAF_ROWS;
+  room.omega = room.kappa + WB_LEAF_ROWS;
+  room.log_likelihood = room.omega + WB_LEAF_ROWS;
+  room.nothing = room.log_likelihood + WB_LEAF_ROWS;
+  memset(memory, 0, room_doubles(data) * sizeof(double));
+  return room;
+}
+
+/* Rows first..first + rows - 1 in the units of the computation; rows past the end are those
+ * of zeros in the data's units. */
+static void load_tile(const wb_regression_session *session, int64_t first, int rows, leaf_room *room) {
+  const wb_regression_data *data = &session->data;
+  double padded[REGRESSION_TILE] = {0};
+  for (int c = 0; c < data->columns; c++) {
+    const double *x = data->x + (size_t)c * (size_t)data->rows + first;
+    if (rows < REGRESSION_TILE) x = memcpy(padded, x, (size_t)rows * sizeof(double));
+    loads[session->isa](x, data->center[c], data->inverse_scale[c], room->line + c * REGRESSION_TILE);
+  }
+}
+
+/* The intercepts of the groups, where linear predictors begin. */
+static void add_intercepts(const wb_regression_session *session, const wb_regression_parameters *parameters,
+                           int64_t leaf, int64_t begin, leaf_room *room) {
+  for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++)
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      room->linear[row - begin] = parameters->intercepts[session->segment_group[s]];
+}
+
+static void predict_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
+                         int64_t leaf, int64_t begin, int64_t end, leaf_room *room) {
+  const wb_regression_data *data = &session->data;
+  memset(room->linear, 0, WB_LEAF_ROWS * (size_t)data->outcomes * sizeof(double));
+  if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
+  for (int k = 0; !data->x && k < data->outcomes; k++)
+    entry_adds[session->isa]((int)(end - begin), data->row_start + begin, data->column, data->value,
+                             parameters->coefficients + (size_t)k * (size_t)data->columns,
+                             room->linear + (size_t)k * WB_LEAF_ROWS);
+  for (int k = 0; data->x && k < data->outcomes; k++)
+    for (int c = 0; c < data->columns; c++)
+      adds[session->isa]((int)(end - begin), data->x + (size_t)c * (size_t)data->rows + begin, data->center[c],
+                         data->inverse_scale[c], parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
+                         room->linear + (size_t)k * WB_LEAF_ROWS);
+}
+
+/* Shape, kappa, fixed part and logit of each row for one outcome. */
+static void weigh_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
+                       int outcome, int64_t begin, int rows, leaf_room *room) {
+  const wb_regression_data *data = &session->data;
+  const double *const dispersed = data->dispersed ? data->dispersed + begin : room->nothing;
+  for (int l = 0; l < rows; l++) {
+    room->fixed[l] = data->offset ? data->offset[begin + l] : 0.0;
+    if (data->outcomes > 1)
+      room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
+  }
+  weighs[session->isa](rows, data->shape + begin, data->kappa + (size_t)outcome * (size_t)data->rows + begin, dispersed,
+                       parameters->dispersion, parameters->shift, room->linear + (size_t)outcome * WB_LEAF_ROWS,
+                       room->shape, room->kappa, room->fixed, room->psi);
+}
+
+/* The log likelihood of a leaf, its rows added in order. */
+static double evaluate_leaf(const wb_regression_session *session, int64_t begin, int rows, leaf_room *room) {
+  const wb_regression_data *data = &session->data;
+  double sum = 0;
+  if (data->outcomes == 1) {
+    evaluates[session->isa](to_eight(rows), room->kappa, room->shape, room->psi, room->log_likelihood);
+  } else {
+    for (int l = 0; l < rows; l++)
+      room->log_likelihood[l] = wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
+                                                           (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
+  }
+  for (int l = 0; l < rows; l++) sum += room->log_likelihood[l];
+  return sum;
+}
+
+static int draw_leaf(const wb_regression_session *session, int outcome, uint64_t key, uint32_t iteration,
+                     int64_t begin, int rows, leaf_room *room, wb_message *message) {
+  const wb_run alone = {.threads = 1, .isa = session->isa};
+  const wb_polyagamma_work work = {
+    .count = rows, .shape = room->shape, .shapes = rows, .tilt = room->psi, .tilts = rows, .key = key,
+    .iteration = iteration, .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
+    .draws = room->omega,
+  };
+  const int status = wb_cpu_polyagamma.draw(&work, &alone, message);
+  if (status == WB_OK) completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
+  return status;
+}
+
+static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_t end, leaf_room *room, double *sums) {
+  const wb_regression_data *data = &session->data;
+  const int p = data->columns;
+  if (!data->x) {
+    entry_products[session->isa]((int)(end - begin), p, room->padded, data->row_start + begin, data->column, data->value,
+                                 room->omega, room->kappa, sums);
+    return;
+  }
+  for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
+    const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
+    const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
+    load_tile(session, first, rows, room);
+    factors[session->isa](rows, p, room->padded, room->line, omega, z, room->left, room->right);
+    products[session->isa](rows, room->lines, room->padded, room->left, room->right, sums);
+  }
+}
+
+/* Sums of the segments of a leaf, each over its rows in order: omega x, omega, z. */
+static void sum_segments(const wb_regression_session *session, int64_t leaf, int64_t begin, const leaf_room *room,
+                         double *sums) {
+  const wb_regression_data *data = &session->data;
+  const size_t p = (size_t)data->columns, size = WB_REGRESSION_GROUP_STATISTICS(p);
+  for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++) {
+    double *const to = sums + (size_t)s * size;
+    const int64_t first = session->segment_row[s], end = session->segment_row[s + 1];
+    memset(to, 0, size * sizeof(double));
+    for (int64_t row = first; !data->x && row < end; row++)
+      for (int32_t e = data->row_start[row]; e < data->row_start[row + 1]; e++)
+        to[data->column[e]] = wb_fma(room->omega[row - begin], data->value[e], to[data->column[e]]);
+    for (size_t c = 0; data->x && c < p; c++) {
+      const double *const x = data->x + c * (size_t)data->rows;
+      for (int64_t row = first; row < end; row++)
+        to[c] = wb_fma(room->omega[row - begin],
+                       wb_regression_scaled(x[row], data->center[c], data->inverse_scale[c]), to[c]);
+    }
+    for (int64_t row = first; row < end; row++) {
+      to[p] += room->omega[row - begin];
+      to[p + 1] += room->kappa[row - begin];
+    }
+  }
+}
+
+/* The sums of a group's segments, in order. */
+static void add_segments(const wb_regression_session *session, const double *segment_sums, double *group_statistics) {
+  const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
+  memset(group_statistics, 0, (size_t)session->data.groups * size * sizeof(double));
+  for (int64_t s = 0; s < session->segments; s++) {
+    double *const to = group_statistics + (size_t)session->segment_group[s] * size;
+    for (size_t i = 0; i < size; i++) to[i] += segment_sums[(size_t)s * size + i];
+  }
+}
+
+static void unpack_statistics(int p, int padded, const double *sums, double *statistics) {
+  size_t at = 0;
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c <= r; c++) statistics[at++] = sums[(size_t)r * (size_t)padded + (size_t)c];
+  for (int c = 0; c < p; c++) statistics[at++] = sums[(size_t)p * (size_t)padded + (size_t)c];
+}
+
+/* Threads that have at least about half a millisecond of work. */
+static int useful_threads(const wb_regression_session *session, int drawing) {
+  const double p = session->data.columns;
+  const double operations = (double)session->data.rows * (drawing ? 0.5 * p * p + 150 : p + 30);
+  double threads = 1 + operations / 5e6;
+  if (threads > session->threads) threads = session->threads;
+  if (threads > (double)session->leaves) threads = (double)session->leaves;
+  return threads < 1 ? 1 : (int)threads;
+}
+
+static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
+                 uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
+                 double *log_likelihood, wb_message *message) {
+  const wb_regression_data *data = &session->data;
+  const int p = data->columns, drawing = statistics != NULL;
+  const size_t square = drawing ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
+  const size_t bytes = room_doubles(data) * sizeof(double);
+  double *segment_sums = NULL;
+  int failed = WB_OK;
+  if (drawing && data->groups > 0) {
+    const size_t size = (size_t)session->segments * WB_REGRESSION_GROUP_STATISTICS(p) * sizeof(double);
+    segment_sums = wb_aligned_malloc(size);
+    if (!segment_sums) return wb_out_of_memory(message, "the groups' sums", size);
+  }
+  wb_reduction_tree tree;
+  wb_reduction_open(&tree, session->leaves, square + 8);
+  const int threads = useful_threads(session, drawing);
+#pragma omp parallel num_threads(threads)
+  {
+    double *const memory = wb_aligned_malloc(bytes);
+    leaf_room room = {0};
+    wb_message complaint;
+    int status = WB_OK;
+    if (memory) room = room_in(memory, data);
+    else wb_reduction_fail(&tree);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t leaf = 0; leaf < session->leaves; leaf++) {
+      const int64_t begin = leaf_begin(data, leaf), end = leaf_begin(data, leaf + 1);
+      const int rows = (int)(end - begin);
+      double *const sums = memory && status == WB_OK ? wb_reduction_take(&tree) : NULL;
+      if (!sums) continue;
+      predict_leaf(session, parameters, leaf, begin, end, &room);
+      weigh_leaf(session, parameters, outcome, begin, rows, &room);
+      sums[square] = evaluate_leaf(session, begin, rows, &room);
+      if (drawing) {
+        status = draw_leaf(session, outcome, key, iteration, begin, rows, &room, &complaint);
+        sum_leaf(session, begin, end, &room, sums);
+        if (segment_sums) sum_segments(session, leaf, begin, &room, segment_sums);
+      }
+      wb_reduction_give(&tree, leaf, sums);
+    }
+    if (status != WB_OK) {
+#pragma omp critical(wb_regression)
+      {
+        failed = status;
+        *message = complaint;
+      }
+    }
+    wb_aligned_free(memory);
+  }
+  const double *const root = wb_reduction_root(&tree);
+  if (failed == WB_OK && !root) failed = wb_out_of_memory(message, "the sums of a leaf", bytes);
+  if (failed == WB_OK) {
+    *log_likelihood = root[square];
+    if (drawing) unpack_statistics(p, to_eight(p), root, statistics);
+    if (segment_sums) add_segments(session, segment_sums, group_statistics);
+  }
+  wb_aligned_free(segment_sums);
+  wb_reduction_close(&tree);
+  return failed;
+}
+
+const wb_regression_functions wb_cpu_regression = {.open = open_session, .sweep = sweep, .close = close_session};

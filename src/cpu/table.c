@@ -1,0 +1,100 @@
+/* The processor's backend, which every machine has: the table of its loops, and what
+ * the processor supports. */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define WB_X86 1
+#else
+#define WB_X86 0
+#endif
+
+wb_isa wb_cpu_isa(void) {
+#if WB_X86 && !defined(WB_NARROW_VECTORS)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    return WB_ISA_AVX512;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return WB_ISA_AVX2;
+  }
+#endif
+  return WB_ISA_BASELINE;
+}
+
+int wb_cpu_fma(void) {
+#if WB_X86
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("fma") != 0;
+#elif defined(__FP_FAST_FMA) || defined(__aarch64__)
+  return 1;
+#else
+  return 0;
+#endif
+}
+
+int wb_cpu_cores(void) {
+#ifdef _OPENMP
+  return omp_get_num_procs();
+#else
+  return 1;
+#endif
+}
+
+int wb_cpu_openmp(void) {
+#ifdef _OPENMP
+  return 1;
+#else
+  return 0;
+#endif
+}
+
+static int device_count(int32_t *count, wb_message *message) {
+  (void)message;
+  *count = 0;
+  return WB_OK;
+}
+
+static int device_describe(int32_t index, wb_device *device, wb_message *message) {
+  (void)index;
+  (void)device;
+  wb_message_write(message, "the CPU backend has no devices");
+  return WB_ERROR_BACKEND;
+}
+
+static int bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message) {
+  (void)run;
+  *to_device = *from_device = 0;
+  wb_message_write(message, "the CPU backend has no bus to a device");
+  return WB_ERROR_BACKEND;
+}
+
+static void release(void) {
+}
+
+const wb_backend *wb_cpu_backend(void) {
+  static const wb_backend backend = {
+    .abi_version = WB_ABI_VERSION,
+    .size = sizeof(wb_backend),
+    .name = "cpu",
+    .device_count = device_count,
+    .device_describe = device_describe,
+    .multiply_add_rate = wb_cpu_multiply_add_rate,
+    .read_rate = wb_cpu_read_rate,
+    .bus_rate = bus_rate,
+    .release = release,
+    .mixture = &wb_cpu_mixture,
+    .pmf = &wb_cpu_pmf,
+    .categorical = &wb_cpu_categorical,
+    .topic_model = &wb_cpu_topic_model,
+    .polyagamma = &wb_cpu_polyagamma,
+    .regression = &wb_cpu_regression,
+    .predictive = &wb_cpu_predictive,
+  };
+  return &backend;
+}

@@ -1,0 +1,31 @@
+/* The tables of the processor's loops, one for each topic, and what the processor
+ * supports. */
+#ifndef WB_CPU_TABLE_H
+#define WB_CPU_TABLE_H
+
+#include "backend/backend.h"
+
+extern const wb_mixture_functions wb_cpu_mixture;
+extern const wb_pmf_functions wb_cpu_pmf;
+extern const wb_categorical_functions wb_cpu_categorical;
+extern const wb_topic_model_functions wb_cpu_topic_model;
+extern const wb_polyagamma_functions wb_cpu_polyagamma;
+extern const wb_regression_functions wb_cpu_regression;
+extern const wb_predictive_functions wb_cpu_predictive;
+int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+int wb_cpu_read_rate(const wb_run *run, double *rate, wb_message *message);
+
+/* The widest instruction set that the processor and the operating system support and
+ * for which loops are compiled. */
+wb_isa wb_cpu_isa(void);
+
+/* Whether fma() is one instruction rather than a function of the C library. */
+int wb_cpu_fma(void);
+
+/* The cores that this process may run on; 1 without OpenMP. */
+int wb_cpu_cores(void);
+
+/* Whether the package was compiled with OpenMP. */
+int wb_cpu_openmp(void);
+
+#endif

@@ -1,0 +1,164 @@
+/* The order in which pairs of document and term pass: group by group of documents, in a
+ * group by term, then by document. So the row of a term is fetched once for a group whose
+ * thetas stay in the second cache. The topics of tokens lie in this order too, one after the
+ * other as they are drawn: counting those of a term goes through memory in order, and
+ * counting those of a document stays within its group.
+ */
+#ifndef WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
+#define WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/topic_model_table.h"
+
+/* Pairs whose weights are formed together, and their places in a ring, of which the last
+ * one or two blocks may still have tokens without topics. */
+#define TOPIC_BLOCK 16
+#define TOPIC_RING 48
+
+/* Pairs past the last one that can be read: the last one again. */
+#define TOPIC_MORE_PAIRS 64
+/* Tokens, likewise. */
+#define TOPIC_MORE_TOKENS 16
+
+/* Tokens of a term in one group: first place, and number. */
+typedef struct topic_segment {
+  uint32_t first, tokens;
+} topic_segment;
+
+typedef struct topic_order {
+  int64_t group;         /* documents of a group */
+  uint32_t *document;    /* pairs, in this order */
+  uint32_t *term;        /* pairs */
+  int32_t *count;        /* pairs */
+  uint32_t *first;       /* pairs + 1: the place of a pair's first token */
+  uint32_t *place;       /* pairs, by document: likewise */
+  uint32_t *token;       /* places: the number of the token by document */
+  uint8_t *slot;         /* places: where in the ring its pair is */
+  int64_t *first_segment; /* terms + 1 */
+  topic_segment *segment;
+} topic_order;
+
+static void topic_order_free(topic_order *order) {
+  free(order->document);
+  free(order->term);
+  free(order->count);
+  free(order->first);
+  free(order->place);
+  free(order->token);
+  free(order->slot);
+  free(order->first_segment);
+  free(order->segment);
+  memset(order, 0, sizeof *order);
+}
+
+/* Pairs by group, term and document: by term first, then each to the next place of its
+ * group. from[i]: the number of pair i of this order by document. */
+static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *next, uint32_t *by_term, uint32_t *from) {
+  uint32_t *const document = order->first; /* of a pair by document, until the places are known */
+  memcpy(next, c->first_place, (size_t)c->terms * sizeof(int64_t));
+  for (int64_t d = 0; d < c->documents; d++)
+    for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
+      document[i] = (uint32_t)d;
+      by_term[next[c->term[i]]++] = (uint32_t)i;
+    }
+  for (int64_t g = 0; g * order->group < c->documents; g++) next[g] = c->first_pair[g * order->group];
+  for (int64_t i = 0; i < c->pairs; i++) {
+    const uint32_t pair = by_term[i];
+    const int64_t at = next[document[pair] / (uint64_t)order->group]++;
+    from[at] = pair;
+    order->document[at] = document[pair];
+    order->term[at] = (uint32_t)c->term[pair];
+    order->count[at] = c->count[pair];
+  }
+}
+
+/* The places of tokens. token_of: the first token of each pair by document. */
+static void place_tokens(const wb_topic_corpus *c, topic_order *order, const uint32_t *token_of, const uint32_t *from) {
+  uint32_t place = 0;
+  for (int64_t first = 0; first < c->documents; first += order->group) {
+    const int64_t end = first + order->group < c->documents ? first + order->group : c->documents;
+    const int64_t begin = c->first_pair[first];
+    for (int64_t i = begin; i < c->first_pair[end]; i++) {
+      order->first[i] = place;
+      order->place[from[i]] = place;
+      for (int32_t t = 0; t < order->count[i]; t++) {
+        order->token[place] = token_of[from[i]] + (uint32_t)t;
+        order->slot[place++] = (uint8_t)((i - begin) % TOPIC_RING);
+      }
+    }
+  }
+  order->first[c->pairs] = place;
+  for (int t = 0; t < TOPIC_MORE_TOKENS; t++) {
+    order->token[place + (uint32_t)t] = 0;
+    order->slot[place + (uint32_t)t] = 0;
+  }
+}
+
+/* A segment begins where the term or the group changes. */
+static int begins_segment(const topic_order *order, int64_t i) {
+  return order->term[i] != order->term[i - 1] || order->document[i] / (uint64_t)order->group != order->document[i - 1] / (uint64_t)order->group;
+}
+
+static int find_segments(const wb_topic_corpus *c, topic_order *order, int64_t *next) {
+  int64_t segments = c->pairs > 0;
+  memset(order->first_segment, 0, ((size_t)c->terms + 1) * sizeof(int64_t));
+  for (int64_t i = 0; i < c->pairs; i++)
+    if (i == 0 || begins_segment(order, i)) {
+      order->first_segment[order->term[i] + 1]++;
+      segments += i > 0;
+    }
+  for (int64_t w = 0; w < c->terms; w++) order->first_segment[w + 1] += order->first_segment[w];
+  order->segment = malloc(((size_t)segments + 1) * sizeof(topic_segment));
+  if (!order->segment) return 0;
+  memcpy(next, order->first_segment, (size_t)c->terms * sizeof(int64_t));
+  for (int64_t i = 0; i < c->pairs;) {
+    int64_t end = i + 1;
+    while (end < c->pairs && !begins_segment(order, end)) end++;
+    order->segment[next[order->term[i]]++] = (topic_segment){order->first[i], order->first[end] - order->first[i]};
+    i = end;
+  }
+  return 1;
+}
+
+/* 0 without memory; then what was taken waits for topic_order_free(). */
+static int topic_order_build(const wb_topic_corpus *c, int64_t group, topic_order *order) {
+  const size_t pairs = (size_t)c->pairs, more = pairs + TOPIC_MORE_PAIRS;
+  const size_t places = (size_t)c->tokens + TOPIC_MORE_TOKENS;
+  const int64_t groups = (c->documents + group - 1) / group;
+  order->group = group;
+  order->document = calloc(more, sizeof(uint32_t));
+  order->term = calloc(more, sizeof(uint32_t));
+  order->count = calloc(more, sizeof(int32_t));
+  order->first = malloc((pairs + 1) * sizeof(uint32_t));
+  order->place = malloc((pairs + 1) * sizeof(uint32_t));
+  order->token = malloc(places * sizeof(uint32_t));
+  order->slot = malloc(places);
+  order->first_segment = malloc(((size_t)c->terms + 1) * sizeof(int64_t));
+  int64_t *const next = malloc(((size_t)c->terms + (size_t)groups + 1) * sizeof(int64_t));
+  uint32_t *const by_term = malloc((pairs + 1) * sizeof(uint32_t)), *const from = malloc((pairs + 1) * sizeof(uint32_t));
+  int ready = order->document && order->term && order->count && order->first && order->place && order->token && order->slot &&
+              order->first_segment && next && by_term && from;
+  if (ready) {
+    sort_pairs(c, order, next, by_term, from);
+    for (size_t i = pairs; pairs > 0 && i < more; i++) {
+      order->document[i] = order->document[pairs - 1];
+      order->term[i] = order->term[pairs - 1];
+    }
+    uint32_t *const token_of = by_term; /* which has served */
+    uint32_t token = 0;
+    for (size_t i = 0; i < pairs; i++) {
+      token_of[i] = token;
+      token += (uint32_t)c->count[i];
+    }
+    place_tokens(c, order, token_of, from);
+    ready = find_segments(c, order, next);
+  }
+  free(next);
+  free(by_term);
+  free(from);
+  return ready;
+}
+
+#endif

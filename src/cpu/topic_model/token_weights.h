@@ -1,0 +1,454 @@
+/* The weights of tokens and the draw of their topics in the precision REAL: included
+ * by cpu/topic_model/tokens_loops.h.
+ *
+ * Floor: for each topic of a pair of document and term a multiply-add and two loads,
+ * for which the term's row of phi comes from the caches or from memory. Several pairs
+ * go together, so that enough chains of multiply-adds are under way.
+ */
+
+#define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
+#define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
+/* Pairs that pass together: each multiply-add waits for the one before of its chain, so
+ * eight chains keep a core busy. */
+#define REAL_PAIRS (VECTORS >= 8 ? 1 : VECTORS >= 4 ? 2 : VECTORS >= 2 ? 4 : 8)
+
+/* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x
+ * WB_TOPIC_LANES. `pairs` is a constant at each call, and so is `common`: whether all are of
+ * one term, whose row is then loaded once. Meanwhile `aheads` rows of phi are fetched from
+ * memory. */
+static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, const int common, int rows,
+                                                                         const REAL *const *theta,
+                                                                         const REAL *const *phi, const REAL *const *ahead,
+                                                                         int aheads, REAL *sums) {
+  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
+  const REAL *share[8], *line[8];
+  REAL_VECTOR sum[8][8];
+  WB_UNROLL
+  for (int i = 0; i < pairs; i++) {
+    share[i] = theta[i];
+    line[i] = phi[i];
+    WB_UNROLL
+    for (int v = 0; v < VECTORS; v++) sum[i][v] = REAL_SET(0);
+  }
+  for (int s = 0; s < stretches; s++) {
+    const int end = (s + 1) * stretch < rows ? (s + 1) * stretch : rows;
+    for (int r = s * stretch; r < end; r++) {
+      const size_t at = (size_t)r * WB_TOPIC_LANES;
+#if defined(__GNUC__)
+      for (int i = 0; i < aheads; i++) {
+        __builtin_prefetch(ahead[i] + at);
+        if (sizeof(REAL) == 8) __builtin_prefetch(ahead[i] + at + 8);
+      }
+#endif
+      WB_UNROLL
+      for (int i = 0; i < pairs; i++) {
+        WB_UNROLL
+        for (int v = 0; v < VECTORS; v++)
+          sum[i][v] = REAL_FMA(*(const REAL_VECTOR *)(share[i] + at + v * LANES),
+                               *(const REAL_VECTOR *)(line[common ? 0 : i] + at + v * LANES), sum[i][v]);
+      }
+    }
+    WB_UNROLL
+    for (int i = 0; i < pairs; i++) {
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++)
+        *(REAL_VECTOR *)(sums + ((size_t)i * (size_t)stretches + (size_t)s) * WB_TOPIC_LANES + v * LANES) = sum[i][v];
+    }
+  }
+}
+
+/* The topic that the uniform u takes from the weights of one pair. */
+static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, const REAL *restrict theta,
+                                                                   const REAL *restrict phi, const REAL *restrict sums,
+                                                                   const double *tree, double u) {
+  double position;
+  const int lane = wb_topic_lane(tree, u, &position);
+  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
+  int before = 0;
+  for (int s = 0; s < stretches - 1; s++) before += (double)sums[s * WB_TOPIC_LANES + lane] <= position;
+  REAL sum = before > 0 ? sums[(before - 1) * WB_TOPIC_LANES + lane] : 0;
+  const int begin = before * stretch;
+  const int end = begin + stretch < rows ? begin + stretch : rows;
+  int row = begin;
+  for (int r = begin; r < end; r++) {
+    sum = REAL_SCALAR_FMA(theta[(size_t)r * WB_TOPIC_LANES + lane], phi[(size_t)r * WB_TOPIC_LANES + lane], sum);
+    row += (double)sum <= position;
+  }
+  return row * WB_TOPIC_LANES + lane;
+}
+
+#if WB_VECTOR_BYTES == 32
+static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const REAL *table, const uint64_t *at, REAL *value) {
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
+}
+
+/* choose() for a tile of tokens of the pairs in slot[0..15] of the ring, whose sums, trees and
+ * rows begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot].
+ * Returns a bit for each token whose position rounding has put at the end of its lane. */
+static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
+                                                                             const uint64_t *theta_at, const uint64_t *phi_at,
+                                                                             const REAL *sums, size_t size, const double *tree,
+                                                                             const uint8_t *slot, const double *u,
+                                                                             uint16_t *topic) {
+  uint64_t failed[WB_PHILOX_TILE];
+  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
+  uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
+  uint64_t of_theta[WB_PHILOX_TILE], of_phi[WB_PHILOX_TILE], some[WB_PHILOX_TILE];
+  double position[WB_PHILOX_TILE], left[WB_PHILOX_TILE];
+  REAL sum[WB_PHILOX_TILE], share[WB_PHILOX_TILE], line[WB_PHILOX_TILE];
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    own[i] = (uint64_t)slot[i] * (WB_TOPIC_TREE + 1);
+    at[i] = own[i] + (WB_TOPIC_TREE - 1);
+    lane[i] = 0;
+  }
+  WB_NAME(gather_tile)(tree, at, left);
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) position[i] = u[i] * left[i];
+  uint64_t level = 28;
+  WB_UNROLL
+  for (uint64_t half = 1; half <= 8; half *= 2) {
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = own[i] + level + lane[i];
+    WB_NAME(gather_tile)(tree, at, left);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const uint64_t right = wb_mask(position[i] >= left[i]);
+      position[i] -= wb_bits_double(wb_double_bits(left[i]) & right);
+      lane[i] += half & right;
+    }
+    level -= 4 * half;
+  }
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = own[i] + lane[i];
+  WB_NAME(gather_tile)(tree, at, left);
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    failed[i] = ~wb_mask(position[i] < left[i]);
+    own[i] = (uint64_t)slot[i] * size + lane[i];
+    at[i] = own[i];
+    begin[i] = 0;
+    sum[i] = 0;
+  }
+  /* The last sum of a stretch that is not above the position, and how many there are. */
+  for (int s = 0; s < stretches - 1; s++) {
+    REAL_NAME(gather_reals)(sums, at, share);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const int passed = (double)share[i] <= position[i];
+      begin[i] += (uint64_t)stretch & wb_mask(passed);
+      sum[i] = passed ? share[i] : sum[i];
+      at[i] += WB_TOPIC_LANES;
+    }
+  }
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    of_theta[i] = theta_at[slot[i]] + lane[i];
+    of_phi[i] = phi_at[slot[i]] + lane[i];
+    row[i] = begin[i];
+  }
+  for (int r = 0; r < stretch; r++) {
+    /* Rows past the last one: the last again, not counted. */
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const uint64_t here = begin[i] + (uint64_t)r, last = (uint64_t)(rows - 1);
+      at[i] = of_theta[i] + (here < last ? here : last) * WB_TOPIC_LANES;
+      some[i] = of_phi[i] + (here < last ? here : last) * WB_TOPIC_LANES;
+    }
+    REAL_NAME(gather_reals)(theta, at, share);
+    REAL_NAME(gather_reals)(phi, some, line);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      sum[i] = REAL_SCALAR_FMA(share[i], line[i], sum[i]);
+      row[i] += (begin[i] + (uint64_t)r < (uint64_t)rows) & ((double)sum[i] <= position[i]);
+    }
+  }
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) topic[i] = (uint16_t)(row[i] * WB_TOPIC_LANES + lane[i]);
+  return WB_NAME(mask_bits)(failed);
+}
+
+#elif WB_VECTOR_BYTES == 64
+/* The same in vectors of eight tokens. */
+static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
+                                                                             const uint64_t *theta_at, const uint64_t *phi_at,
+                                                                             const REAL *sums, size_t size, const double *tree,
+                                                                             const uint8_t *slot, const double *u,
+                                                                             uint16_t *topic) {
+  enum { HALVES = WB_PHILOX_TILE / 8 };
+  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
+  const __m512i step = _mm512_set1_epi64(stretch), last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
+  __m512i of[HALVES], own[HALVES], lane[HALVES], begin[HALVES], row[HALVES], of_theta[HALVES], of_phi[HALVES];
+  __m512d position[HALVES], left[HALVES];
+  REAL_EIGHT sum[HALVES];
+  __mmask8 failed[HALVES];
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    of[h] = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(slot + 8 * h)));
+    own[h] = _mm512_slli_epi64(of[h], 5);
+    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_TREE - 1)), tree, 8);
+    position[h] = _mm512_mul_pd(_mm512_loadu_pd(u + 8 * h), left[h]);
+    lane[h] = _mm512_setzero_si512();
+  }
+  long long level = 28;
+  WB_UNROLL
+  for (long long half = 1; half <= 8; half *= 2) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __m512i at = _mm512_add_epi64(_mm512_add_epi64(own[h], lane[h]), _mm512_set1_epi64(level));
+      left[h] = _mm512_i64gather_pd(at, tree, 8);
+    }
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __mmask8 right = _mm512_cmp_pd_mask(position[h], left[h], _CMP_GE_OQ);
+      position[h] = _mm512_mask_sub_pd(position[h], right, position[h], left[h]);
+      lane[h] = _mm512_mask_add_epi64(lane[h], right, lane[h], _mm512_set1_epi64(half));
+    }
+    level -= 4 * half;
+  }
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], lane[h]), tree, 8);
+    failed[h] = (__mmask8)~_mm512_cmp_pd_mask(position[h], left[h], _CMP_LT_OQ);
+    own[h] = _mm512_add_epi64(_mm512_mullo_epi64(of[h], _mm512_set1_epi64((long long)size)), lane[h]);
+    of_theta[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], theta_at, 8), lane[h]);
+    of_phi[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], phi_at, 8), lane[h]);
+    begin[h] = _mm512_setzero_si512();
+    sum[h] = REAL_EIGHT_ZERO;
+  }
+  for (int s = 0; s < stretches - 1; s++) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const REAL_EIGHT share = REAL_EIGHT_GATHER(sums, own[h]);
+      const __mmask8 passed = _mm512_cmp_pd_mask(REAL_EIGHT_DOUBLE(share), position[h], _CMP_LE_OQ);
+      begin[h] = _mm512_mask_add_epi64(begin[h], passed, begin[h], step);
+      sum[h] = REAL_EIGHT_SELECT(sum[h], passed, share);
+      own[h] = _mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_LANES));
+    }
+  }
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) row[h] = begin[h];
+  for (int r = 0; r < stretch; r++) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __mmask8 there = _mm512_cmp_epi64_mask(begin[h], last, _MM_CMPINT_LE);
+      const __m512i at = _mm512_slli_epi64(_mm512_min_epi64(begin[h], last), 4);
+      const REAL_EIGHT share = REAL_EIGHT_GATHER(theta, _mm512_add_epi64(of_theta[h], at));
+      const REAL_EIGHT line = REAL_EIGHT_GATHER(phi, _mm512_add_epi64(of_phi[h], at));
+      sum[h] = REAL_EIGHT_FMA(share, line, sum[h]);
+      const __mmask8 passed = _mm512_mask_cmp_pd_mask(there, REAL_EIGHT_DOUBLE(sum[h]), position[h], _CMP_LE_OQ);
+      row[h] = _mm512_mask_add_epi64(row[h], passed, row[h], one);
+      begin[h] = _mm512_add_epi64(begin[h], one);
+    }
+  }
+  uint32_t again = 0;
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    const __m512i chosen = _mm512_add_epi64(_mm512_slli_epi64(row[h], 4), lane[h]);
+    _mm_storeu_si128((__m128i *)(void *)(topic + 8 * h), _mm512_cvtepi64_epi16(chosen));
+    again |= (uint32_t)failed[h] << (8 * h);
+  }
+  return again;
+}
+#endif
+
+/* The tree over the lanes' last sums; returns the total. */
+static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
+#if WB_VECTOR_BYTES >= 32
+  /* wb_topic_add_tree() in registers: loads of what was just stored in other widths wait. */
+#if WB_VECTOR_BYTES == 64
+  const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
+  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+  _mm512_storeu_pd(tree, low);
+  _mm512_storeu_pd(tree + 8, high);
+  _mm512_storeu_pd(tree + 16, eight);
+#else
+  __m256d leaf[4], eight[2];
+  WB_UNROLL
+  for (int v = 0; v < 4; v++) {
+    leaf[v] = REAL_FOUR_LOAD(lanes + 4 * v);
+    _mm256_storeu_pd(tree + 4 * v, leaf[v]);
+  }
+  WB_UNROLL
+  for (int v = 0; v < 2; v++) {
+    eight[v] = _mm256_add_pd(leaf[v], leaf[v + 2]);
+    _mm256_storeu_pd(tree + 16 + 4 * v, eight[v]);
+  }
+  const __m256d four = _mm256_add_pd(eight[0], eight[1]);
+#endif
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
+  _mm256_storeu_pd(tree + 24, four);
+  _mm_storeu_pd(tree + 28, two);
+  _mm_store_sd(tree + 30, one);
+  return _mm_cvtsd_f64(one);
+#else
+  for (int l = 0; l < WB_TOPIC_LANES; l++) tree[l] = (double)lanes[l];
+  wb_topic_add_tree(tree);
+  return tree[WB_TOPIC_TREE - 1];
+#endif
+}
+
+/* The weights of a block of pairs into the ring from `slot` on; those past the last pair of the
+ * group are of no use. */
+static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot,
+                                                                         size_t size, uint64_t *theta_at, uint64_t *phi_at,
+                                                                         double *total) {
+  const REAL *const theta = p->theta, *const phi = p->phi;
+  REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
+  double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
+  const int ahead = 16;
+  const uint32_t *const term = p->term + begin;
+  for (int i = 0; i < TOPIC_BLOCK; i++) {
+    const int64_t at = begin + i < p->pairs ? begin + i : p->pairs - 1;
+    theta_at[slot + i] = (size_t)(p->document[at] - p->first_document) * p->width;
+    phi_at[slot + i] = (size_t)term[i] * p->width;
+  }
+  for (int first = 0; first < TOPIC_BLOCK; first += REAL_PAIRS) {
+    const REAL *share[REAL_PAIRS], *line[REAL_PAIRS], *next[REAL_PAIRS];
+    int nexts = 0;
+    for (int i = first + ahead; i < first + ahead + REAL_PAIRS; i++)
+      if (term[i] != term[i - 1]) next[nexts++] = phi + (size_t)term[i] * p->width;
+    for (int i = 0; i < REAL_PAIRS; i++) {
+      share[i] = theta + theta_at[slot + first + i];
+      line[i] = phi + phi_at[slot + first + i];
+    }
+    REAL *const to = sums + (size_t)first * size;
+    /* Terms are in order within the group; past its last pair come those of another. */
+    const int common = begin + first + REAL_PAIRS <= p->pairs && term[first] == term[first + REAL_PAIRS - 1];
+    if (common)
+      REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
+    else
+      REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
+  }
+  for (int i = 0; i < TOPIC_BLOCK; i++)
+    total[i] = REAL_NAME(add_tree)(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
+}
+
+/* The topics of the tokens from `place` on, at most 16, given their uniforms. */
+static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place, int tokens,
+                                                                           size_t size, const uint64_t *theta_at,
+                                                                           const uint64_t *phi_at, const double *u) {
+  const REAL *const theta = p->theta, *const phi = p->phi, *const sums = p->sums;
+  const uint8_t *const slot = p->slot + place;
+  uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
+  uint16_t topic[WB_PHILOX_TILE];
+#if WB_VECTOR_BYTES >= 32
+  again &= REAL_NAME(choose_tile)(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
+#endif
+  for (; again; again &= again - 1) {
+    const int i = __builtin_ctz(again), at = slot[i];
+    topic[i] = (uint16_t)REAL_NAME(choose)(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
+                                           p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
+  }
+  if (tokens == WB_PHILOX_TILE)
+    memcpy(p->topic + place, topic, sizeof topic);
+  else
+    memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
+}
+
+/* The tokens of a group of documents: block after block of pairs, of which the tokens of the
+ * block before are given topics, sixteen at a time. */
+static void REAL_NAME(topic_pass)(const topic_pass *p) {
+  const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
+  const uint32_t last = p->first[p->pairs];
+  uint64_t theta_at[TOPIC_RING], phi_at[TOPIC_RING];
+  double total[TOPIC_BLOCK], uniform[TOPIC_UNIFORMS];
+  uint32_t place = p->first[0], known = place; /* the next token, and the first without a uniform */
+  int slot = 0;
+  for (int64_t begin = 0; begin < p->pairs + TOPIC_BLOCK; begin += TOPIC_BLOCK) {
+    uint32_t ready = last;
+    if (begin < p->pairs) {
+      const int block = p->pairs - begin < TOPIC_BLOCK ? (int)(p->pairs - begin) : TOPIC_BLOCK;
+      REAL_NAME(weigh_block)(p, begin, slot, size, theta_at, phi_at, total);
+      slot = slot + TOPIC_BLOCK < TOPIC_RING ? slot + TOPIC_BLOCK : 0;
+      WB_VECTOR_LOOP
+      for (int i = 0; i < TOPIC_BLOCK; i++) total[i] = wb_log(total[i]);
+      for (int i = 0; i < block; i++) {
+        double *const score = p->score + (p->document[begin + i] - p->first_document);
+        *score = wb_fma((double)p->count[begin + i], total[i], *score);
+      }
+      ready = p->first[begin];
+    }
+    if (!p->draw) continue;
+    while (place + WB_PHILOX_TILE <= ready || (ready == last && place < last)) {
+      if (place == known) {
+        const int some = last - place < TOPIC_UNIFORMS ? (int)(last - place) : TOPIC_UNIFORMS;
+        WB_NAME(topic_uniforms)(p->key, p->iteration, p->token + place, some, uniform);
+        known = place + TOPIC_UNIFORMS;
+      }
+      const int tokens = last - place < WB_PHILOX_TILE ? (int)(last - place) : WB_PHILOX_TILE;
+      REAL_NAME(choose_topics)(p, place, tokens, size, theta_at, phi_at, uniform + (TOPIC_UNIFORMS - (known - place)));
+      place += (uint32_t)tokens;
+    }
+  }
+}
+
+/* Weights as the draw reads them: values times factors, or as they are. Vectors are spelled,
+ * since GCC at -O2 makes none of a loop whose length it does not know. */
+static void REAL_NAME(topic_narrow)(const double *restrict value, const double *restrict factor, int count,
+                                    REAL *restrict weight) {
+  int i = 0;
+#if WB_VECTOR_BYTES == 64
+  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    __m512d some[2];
+    WB_UNROLL
+    for (int h = 0; h < 2; h++) {
+      some[h] = _mm512_loadu_pd(value + i + 8 * h);
+      if (factor) some[h] = _mm512_mul_pd(some[h], _mm512_loadu_pd(factor + i + 8 * h));
+      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
+    }
+    REAL_KEEP(weight + i, some[0], some[1], 0);
+  }
+#endif
+  for (; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
+}
+
+/* Adds the gammas of a term to the sums of the topics and keeps them as weights, past the
+ * caches if `stream`: where phi is larger than these, a store would first fetch what it
+ * overwrites. */
+static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
+                                  REAL *restrict weight) {
+#if WB_VECTOR_BYTES == 64
+  for (int i = 0; i < count; i += WB_TOPIC_LANES) {
+    __m512d some[2];
+    WB_UNROLL
+    for (int h = 0; h < 2; h++) {
+      const int at = i + 8 * h, left = count - at;
+      const __mmask8 here = left >= 8 ? 0xFF : left > 0 ? (__mmask8)((1 << left) - 1) : 0;
+      some[h] = _mm512_maskz_loadu_pd(here, value + at);
+      _mm512_mask_storeu_pd(sum + at, here, _mm512_add_pd(_mm512_maskz_loadu_pd(here, sum + at), some[h]));
+      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
+    }
+    REAL_KEEP(weight + i, some[0], some[1], stream);
+  }
+#else
+  (void)stream;
+  for (int i = 0; i < count; i++) sum[i] += value[i];
+  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
+#endif
+}
+
+#undef VECTORS
+#undef LANES
+#undef REAL_PAIRS
+#undef REAL
+#undef REAL_NAME
+#undef REAL_VECTOR
+#undef REAL_FMA
+#undef REAL_SET
+#undef REAL_SCALAR_FMA
+#undef REAL_WEIGHT
+#undef REAL_GATHER
+#undef REAL_FOUR_LOAD
+#undef REAL_EIGHT
+#undef REAL_EIGHT_ZERO
+#undef REAL_EIGHT_LOAD
+#undef REAL_EIGHT_GATHER
+#undef REAL_EIGHT_DOUBLE
+#undef REAL_EIGHT_SELECT
+#undef REAL_EIGHT_FMA
+#undef REAL_KEEP
+#undef REAL_BOTH
+#undef REAL_LEAST

@@ -1,0 +1,615 @@
+/* Topic models on the processor. Threads run over documents and over terms; a unit
+ * of work counts the topics of its own tokens, draws theta or phi from the counts, and
+ * uses it while it is in the caches. Counts are whole numbers and sums of numbers have
+ * a fixed order, so results do not depend on the threads.
+ *
+ * Floor of a sweep: a gamma for each topic of each term and document, which is half a
+ * block of Philox, two numbers from a table and an exponential where tables serve (three
+ * times that where they do not); a multiply-add and two loads for each topic of each pair,
+ * theta's from the second cache; and the table of phi, which is written once and passes once for
+ * each group of documents, as far as its terms are among theirs. On the AssociatedPress counts
+ * there are 3 gammas a token with 100 topics and 29 with 1,000, at about 4 ns with AVX-512.
+ * With 1,000 topics in double precision, groups of 160 documents fetch 88,000 rows of 8 KB a sweep,
+ * 1.7 KB a token, from memory that gives a core 8 to 13 GB/s: 130 to 200 ns a token, more than
+ * the gammas. Single precision has half the bytes in groups of twice the documents: 0.5 KB a token.
+ */
+#include "core/rounding.h"
+
+#include "cpu/table.h"
+
+#include <stdlib.h>
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
+
+#include "core/elementary.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "core/random_beta.h"
+#include "core/random_gamma_strips.h"
+#include "core/random_gamma_trial.h"
+#include "core/topic_draw.h"
+#include "core/topic_tables.h"
+#include "cpu/topic_model/token_order.h"
+#include "numeric/memory.h"
+
+/* Tokens whose uniforms are drawn together. */
+#define TOPIC_UNIFORMS 256
+
+/* Gammas that pass together, and those whose words do. */
+#define TOPIC_GAMMAS 4096
+#define TOPIC_WORDS 1024
+
+/* Gammas that are still to be accepted. */
+typedef struct topic_gamma_list {
+  int32_t index[TOPIC_GAMMAS];
+  double shape[TOPIC_GAMMAS];
+  uint64_t trial[TOPIC_GAMMAS];
+} topic_gamma_list;
+
+/* Points whose strips leave open whether they are accepted. */
+typedef struct topic_strip_list {
+  int32_t index[TOPIC_GAMMAS];
+  uint64_t count[TOPIC_GAMMAS];
+  uint64_t bits[TOPIC_GAMMAS];
+} topic_strip_list;
+
+typedef struct topic_gamma_room {
+  topic_gamma_list small, large;
+  topic_strip_list strips;
+  uint64_t word[TOPIC_WORDS + 32];
+} topic_gamma_room;
+
+/* A group of documents and what its pass takes: arrays over pairs begin with the group's first,
+ * arrays over places with the first of all. */
+typedef struct topic_pass {
+  int draw; /* whether tokens get new topics */
+  uint64_t key;
+  uint32_t iteration;
+  int rows;     /* of topics */
+  size_t width; /* rows x lanes */
+  uint32_t first_document;
+  int64_t pairs;
+  const uint32_t *document, *term;
+  const int32_t *count;
+  const uint32_t *first; /* pairs + 1 */
+  const uint32_t *token;
+  const uint8_t *slot;
+  uint16_t *topic;
+  const void *theta, *phi; /* weights, theta's of the group's documents */
+  void *sums;              /* TOPIC_RING x stretches x lanes */
+  double *trees;           /* TOPIC_RING x (WB_TOPIC_TREE + 1) */
+  double *score;           /* documents of the group: takes the logs of their words' weights */
+} topic_pass;
+
+#define WB_LOOPS "cpu/topic_model/tokens_loops.h"
+#include "numeric/isa.h"
+
+/* Documents whose theta stays in the second cache while the terms pass in order, so that
+ * the row of a term is fetched once for all of them: so many bytes of theta at least, and
+ * as many as five eighths of that cache where the system says how large it is. */
+#define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
+#define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
+
+/* The least bytes of phi that are written past the caches. */
+#define TOPIC_STREAM ((size_t)16 * 1024 * 1024)
+
+struct wb_topic_session {
+  wb_topic_corpus corpus;
+  wb_topic_settings settings;
+  int threads;
+  wb_isa isa;
+  int rows;         /* of topics */
+  size_t width;     /* rows x lanes */
+  topic_order order;
+  uint16_t *topic;  /* of the tokens, in this order */
+  void *phi;        /* terms x width, in the precision of the weights: gammas or means */
+  double *leaf_sum; /* leaves x topics */
+  double *inverse;  /* topics: 1 over the sum of a topic's gammas */
+  wb_gamma_strips *term_strips, *share_strips; /* NULL until they serve */
+};
+
+typedef void pass_tokens(const topic_pass *pass);
+typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
+typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
+typedef void keep_double(const double *value, int count, int stream, double *sum, double *weight);
+typedef void keep_single(const double *value, int count, int stream, double *sum, float *weight);
+typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
+                    const double *inverse, int count, topic_gamma_room *room, double *draw);
+typedef void build_strips(double base, int count, wb_gamma_strips *strips);
+typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, const wb_gamma_strips *strips,
+                          int32_t *tally, int count, topic_gamma_room *room, double *draw);
+
+static pass_tokens *const pass_doubles[] = WB_ISA_TABLE(topic_pass_double);
+static pass_tokens *const pass_singles[] = WB_ISA_TABLE(topic_pass_single);
+static narrow_double *const narrow_doubles[] = WB_ISA_TABLE(topic_narrow_double);
+static narrow_single *const narrow_singles[] = WB_ISA_TABLE(topic_narrow_single);
+static keep_double *const keep_doubles[] = WB_ISA_TABLE(topic_keep_double);
+static keep_single *const keep_singles[] = WB_ISA_TABLE(topic_keep_single);
+static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
+static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
+static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
+
+static size_t real_size(const wb_topic_session *s) {
+  return s->settings.precision == WB_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+static int64_t leaves_of(const wb_topic_session *s) {
+  return ((int64_t)s->corpus.terms + WB_TOPIC_LEAF - 1) / WB_TOPIC_LEAF;
+}
+
+static void close_session(wb_topic_session *s) {
+  if (!s) return;
+  free(s->topic);
+  topic_order_free(&s->order);
+  wb_aligned_free(s->phi);
+  wb_aligned_free(s->leaf_sum);
+  free(s->inverse);
+  wb_aligned_free(s->term_strips);
+  wb_aligned_free(s->share_strips);
+  free(s);
+}
+
+static size_t group_bytes(void) {
+  size_t bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  if (cache > 0) bytes = (size_t)cache / 8 * 5;
+#endif
+  if (bytes < TOPIC_GROUP_BYTES) return TOPIC_GROUP_BYTES;
+  return bytes > TOPIC_GROUP_MOST ? TOPIC_GROUP_MOST : bytes;
+}
+
+static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
+                        wb_topic_session **session, wb_message *message) {
+  wb_topic_session *s = calloc(1, sizeof *s);
+  if (!s) return wb_out_of_memory(message, "the session of the topic model", sizeof *s);
+  s->corpus = *corpus;
+  s->settings = *settings;
+  s->threads = run->threads;
+  s->isa = run->isa;
+  s->rows = wb_topic_rows(settings->topics);
+  s->width = (size_t)s->rows * WB_TOPIC_LANES;
+  const size_t phi_bytes = (size_t)corpus->terms * s->width * real_size(s);
+  const size_t leaf_bytes = (size_t)leaves_of(s) * (size_t)settings->topics * sizeof(double);
+  s->topic = calloc((size_t)corpus->tokens + 1, sizeof(uint16_t));
+  s->phi = wb_aligned_malloc(phi_bytes);
+  s->leaf_sum = wb_aligned_malloc(leaf_bytes);
+  /* The lanes past the last topic stay 0: a weight of 0 times whatever lay there could be NaN. */
+  if (s->phi) {
+    wb_large_pages(s->phi, phi_bytes);
+    memset(s->phi, 0, phi_bytes);
+  }
+  if (s->leaf_sum) memset(s->leaf_sum, 0, leaf_bytes);
+  s->inverse = calloc((size_t)settings->topics, sizeof(double));
+  /* Enough groups for the threads to share them evenly. */
+  const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
+  const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
+  const int64_t group = fit < share ? fit : share;
+  if (!topic_order_build(&s->corpus, group > 1 ? group : 1, &s->order) || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
+    const size_t bytes = phi_bytes + leaf_bytes + (size_t)corpus->tokens * sizeof(uint16_t);
+    close_session(s);
+    return wb_out_of_memory(message, "the terms of the topics", bytes);
+  }
+  *session = s;
+  return WB_OK;
+}
+
+static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
+  (void)message;
+  for (int64_t i = 0; i < s->corpus.tokens; i++) s->topic[i] = topic[s->order.token[i]];
+  return WB_OK;
+}
+
+static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
+  (void)message;
+  for (int64_t i = 0; i < s->corpus.tokens; i++) topic[s->order.token[i]] = s->topic[i];
+  return WB_OK;
+}
+
+/* Threads for a pass in `units` units of work: one for each further half millisecond
+ * or so of about a nanosecond an operation. */
+static int useful_threads(const wb_topic_session *s, double operations, int64_t units) {
+  double threads = 1 + operations / 5e5;
+  if (threads > s->threads) threads = s->threads;
+  if (threads > (double)units) threads = (double)units;
+  return threads < 1 ? 1 : (int)threads;
+}
+
+static double document_work(const wb_topic_session *s) {
+  const double topics = s->settings.topics;
+  return (double)s->corpus.documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
+}
+
+/* What a thread works with. */
+typedef struct workbench {
+  int rows;         /* documents or terms whose gammas are drawn together */
+  double *shape;    /* rows x topics */
+  int32_t *tally;   /* rows x topics: tokens */
+  double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
+  double *value;    /* rows x topics: gammas or means */
+  char *weight;     /* documents of a group x width, in the precision of the weights */
+  void *sums;       /* ring x stretches x lanes, likewise */
+  double *trees;    /* ring x (tree + 1) */
+  double *norm;     /* documents of a group */
+  topic_gamma_room *room;
+} workbench;
+
+/* With room for the documents of a group if there are `documents` of them. */
+static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
+  const int topics = s->settings.topics;
+  const int rows = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
+  const size_t lanes = WB_TOPIC_LANES, size = (size_t)wb_topic_stretches(s->rows) * lanes;
+  const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
+  const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
+  const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
+  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
+                                   gammas * sizeof(int32_t));
+  if (!memory) return NULL;
+  workbench *bench = (workbench *)memory;
+  bench->rows = rows;
+  bench->room = (topic_gamma_room *)(memory + head);
+  bench->shape = (double *)(memory + head + room);
+  bench->value = bench->shape + gammas;
+  bench->inverse = bench->value + gammas;
+  bench->sums = bench->inverse + gammas;
+  bench->trees = (double *)bench->sums + TOPIC_RING * size;
+  bench->weight = (char *)(bench->trees + TOPIC_RING * (WB_TOPIC_TREE + 1));
+  bench->norm = (double *)bench->weight + weights;
+  bench->tally = (int32_t *)(bench->norm + documents);
+  return bench;
+}
+
+/* The inverse of the shapes without counts, `base` of topic k or, if NULL, `common`: the
+ * only ones that may be below 1. */
+static void workbench_inverse(const wb_topic_session *s, const double *base, double common, workbench *bench) {
+  const int topics = s->settings.topics;
+  for (int r = 0; r < bench->rows; r++)
+    for (int k = 0; k < topics; k++) bench->inverse[r * topics + k] = 1.0 / (base ? base[k] : common);
+  for (int i = bench->rows * topics; i < bench->rows * topics + WB_TOPIC_LANES; i++) bench->inverse[i] = 1;
+}
+
+static void narrow(const wb_topic_session *s, const double *value, const double *factor, void *weight) {
+  const int topics = s->settings.topics;
+  const size_t rest = s->width - (size_t)topics;
+  if (s->settings.precision == WB_SINGLE) {
+    narrow_singles[s->isa](value, factor, topics, weight);
+    memset((float *)weight + topics, 0, rest * sizeof(float));
+  } else {
+    narrow_doubles[s->isa](value, factor, topics, weight);
+    memset((double *)weight + topics, 0, rest * sizeof(double));
+  }
+}
+
+/* The tables of a base in *strips, built unless they are there from an earlier sweep. */
+static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strips **strips, wb_message *message) {
+  if (!*strips) {
+    *strips = wb_aligned_malloc(sizeof **strips);
+    if (!*strips) return wb_out_of_memory(message, "tables of gammas", sizeof **strips);
+    (*strips)->law[0].shape = 0;
+  }
+  if ((*strips)->law[0].shape == base) return WB_OK;
+  build_strips *const build = strips_of[s->isa];
+  wb_gamma_strips *const all = *strips;
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+  for (int count = 0; count < WB_GAMMA_COUNTS; count++) build(base, count, all);
+  return WB_OK;
+}
+
+/* Gammas of `rows` rows from `first` on, or their shapes where the mean is wanted, into
+ * bench->value, from bench->tally and the shape of a count of 0: `base` of topic k or, if
+ * NULL, `common`. strips: tables of `common`, or NULL. */
+static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, const double *base,
+                        double common, const wb_gamma_strips *strips, int64_t first, int rows, workbench *bench) {
+  const int topics = s->settings.topics, count = rows * topics;
+  const uint64_t element = (uint64_t)first * (uint64_t)topics;
+  if (strips) {
+    for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
+      strip_gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips, bench->tally + begin,
+                              count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
+    return;
+  }
+  double *const shape = draw->mean ? bench->value : bench->shape;
+  for (int i = 0; i < count; i += topics)
+    for (int k = 0; k < topics; k++) shape[i + k] = (base ? base[k] : common) + (double)bench->tally[i + k];
+  if (draw->mean) return;
+  for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
+    gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
+                      bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
+}
+
+static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) {
+  memset(tally, 0, (size_t)s->settings.topics * sizeof(int32_t));
+  for (int64_t i = s->order.first_segment[term]; i < s->order.first_segment[term + 1]; i++) {
+    const topic_segment segment = s->order.segment[i];
+    const uint16_t *const topic = s->topic + segment.first;
+    for (uint32_t j = 0; j < segment.tokens; j++) tally[topic[j]]++;
+  }
+}
+
+static void count_document(const wb_topic_session *s, int64_t document, int32_t *tally) {
+  const wb_topic_corpus *c = &s->corpus;
+  memset(tally, 0, (size_t)s->settings.topics * sizeof(int32_t));
+  for (int64_t i = c->first_pair[document]; i < c->first_pair[document + 1]; i++) {
+    const uint16_t *const topic = s->topic + s->order.place[i];
+    for (int32_t j = 0; j < c->count[i]; j++) tally[topic[j]]++;
+  }
+}
+
+static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
+  const int topics = s->settings.topics;
+  const int64_t leaves = leaves_of(s);
+  const wb_gamma_strips *strips = NULL;
+  if (draw->beta_tables) {
+    const int status = prepare_strips(s, draw->beta, &s->term_strips, message);
+    if (status != WB_OK) return status;
+    strips = s->term_strips;
+  }
+  const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
+  int failed = 0;
+  const int threads = useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
+#pragma omp parallel num_threads(threads)
+  {
+    workbench *const bench = workbench_open(s, 0);
+    if (!bench) {
+#pragma omp atomic write
+      failed = 1;
+    }
+    if (bench && !strips) workbench_inverse(s, NULL, draw->beta, bench);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t leaf = 0; leaf < leaves; leaf++) {
+      if (!bench) continue;
+      double *const sum = s->leaf_sum + (size_t)leaf * (size_t)topics;
+      memset(sum, 0, (size_t)topics * sizeof(double));
+      const int64_t first = leaf * WB_TOPIC_LEAF;
+      const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
+      for (int64_t term = first; term < end; term += bench->rows) {
+        const int rows = end - term < bench->rows ? (int)(end - term) : bench->rows;
+        for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
+        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, NULL, draw->beta, strips, term, rows, bench);
+        for (int r = 0; r < rows; r++) {
+          const double *value = bench->value + r * topics;
+          const size_t at = (size_t)(term + r) * s->width;
+          if (s->settings.precision == WB_SINGLE)
+            keep_singles[s->isa](value, topics, stream, sum, (float *)s->phi + at);
+          else
+            keep_doubles[s->isa](value, topics, stream, sum, (double *)s->phi + at);
+        }
+      }
+#if defined(__GNUC__)
+      /* Before the barrier: stores past the caches are in no order of their own. */
+      if (stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+    }
+    wb_aligned_free(bench);
+  }
+  if (failed) return wb_out_of_memory(message, "drawing the terms of the topics", 8 * s->width);
+  for (int k = 0; k < topics; k++) s->inverse[k] = 0;
+  for (int64_t leaf = 0; leaf < leaves; leaf++)
+    for (int k = 0; k < topics; k++) s->inverse[k] += s->leaf_sum[(size_t)leaf * (size_t)topics + (size_t)k];
+  for (int k = 0; k < topics; k++) s->inverse[k] = 1.0 / s->inverse[k];
+  return WB_OK;
+}
+
+static int set_phi(wb_topic_session *s, const double *phi, wb_message *message) {
+  (void)message;
+  const size_t topics = (size_t)s->settings.topics;
+  for (size_t term = 0; term < (size_t)s->corpus.terms; term++)
+    narrow(s, phi + term * topics, NULL, (char *)s->phi + term * s->width * real_size(s));
+  for (size_t k = 0; k < topics; k++) s->inverse[k] = 1;
+  return WB_OK;
+}
+
+static int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
+  (void)message;
+  const size_t topics = (size_t)s->settings.topics;
+  for (size_t term = 0; term < (size_t)s->corpus.terms; term++)
+    for (size_t k = 0; k < topics; k++) {
+      const size_t at = term * s->width + k;
+      const double value = s->settings.precision == WB_SINGLE ? (double)((float *)s->phi)[at] : ((double *)s->phi)[at];
+      phi[term * topics + k] = value * s->inverse[k];
+    }
+  return WB_OK;
+}
+
+/* The sum of a document's gammas: each lane's in order of its rows, then the lanes'. */
+static double value_sum(const wb_topic_session *s, const double *value) {
+  double lane[WB_TOPIC_LANES] = {0};
+  for (int k = 0; k < s->settings.topics; k++) lane[k % WB_TOPIC_LANES] += value[k];
+  double sum = 0;
+  for (int l = 0; l < WB_TOPIC_LANES; l++) sum += lane[l];
+  return sum;
+}
+
+/* All tokens of a group of documents whose weights lie in bench->weight, and the log
+ * probability of the words of each. Without a draw only these. */
+static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
+                       double *log_likelihood) {
+  const wb_topic_corpus *c = &s->corpus;
+  const int64_t first = c->first_pair[document];
+  topic_pass pass = {
+    .draw = draw != NULL, .rows = s->rows, .width = s->width, .first_document = (uint32_t)document,
+    .pairs = c->first_pair[end] - first, .document = s->order.document + first, .term = s->order.term + first,
+    .count = s->order.count + first, .first = s->order.first + first, .token = s->order.token, .slot = s->order.slot,
+    .topic = s->topic, .theta = bench->weight, .phi = s->phi, .sums = bench->sums, .trees = bench->trees,
+    .score = log_likelihood + document,
+  };
+  if (draw) {
+    pass.key = draw->key;
+    pass.iteration = draw->iteration;
+  }
+  for (int64_t d = document; d < end; d++) log_likelihood[d] = 0;
+  if (s->settings.precision == WB_SINGLE) pass_singles[s->isa](&pass);
+  else pass_doubles[s->isa](&pass);
+  for (int64_t d = document; d < end; d++) {
+    const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
+    log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), log_likelihood[d]);
+  }
+}
+
+/* theta of documents first..end - 1 into bench->weight. */
+static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips, int64_t first,
+                       int64_t end, workbench *bench, double *theta) {
+  const int topics = s->settings.topics;
+  const size_t bytes = s->width * real_size(s);
+  for (int64_t d = first; d < end; d += bench->rows) {
+    const int rows = end - d < bench->rows ? (int)(end - d) : bench->rows;
+    for (int r = 0; r < rows; r++) count_document(s, d + r, bench->tally + r * topics);
+    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, draw->alpha, 0, strips, d, rows, bench);
+    for (int r = 0; r < rows; r++) {
+      const double *value = bench->value + r * topics;
+      const size_t at = (size_t)(d + r - first);
+      bench->norm[at] = value_sum(s, value);
+      narrow(s, value, s->inverse, bench->weight + at * bytes);
+      if (theta)
+        for (int k = 0; k < topics; k++)
+          theta[(size_t)(d + r) * (size_t)topics + (size_t)k] = value[k] / bench->norm[at];
+    }
+  }
+}
+
+/* Group by group: theta drawn from the topics, or given (`given`), then the tokens. */
+static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
+                          double *theta, wb_message *message) {
+  const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
+  const size_t topics = (size_t)s->settings.topics;
+  const wb_gamma_strips *strips = NULL;
+  if (draw && draw->alpha_tables) {
+    const int status = prepare_strips(s, draw->alpha[0], &s->share_strips, message);
+    if (status != WB_OK) return status;
+    strips = s->share_strips;
+  }
+  int failed = 0;
+  const int threads = useful_threads(s, document_work(s), groups);
+#pragma omp parallel num_threads(threads)
+  {
+    workbench *const bench = workbench_open(s, size);
+    if (!bench) {
+#pragma omp atomic write
+      failed = 1;
+    }
+    if (bench && draw && !strips) workbench_inverse(s, draw->alpha, 0, bench);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t group = 0; group < groups; group++) {
+      if (!bench) continue;
+      const int64_t first = group * size;
+      const int64_t end = first + size < documents ? first + size : documents;
+      if (given) {
+        for (int64_t d = first; d < end; d++) {
+          narrow(s, given + (size_t)d * topics, s->inverse, bench->weight + (size_t)(d - first) * s->width * real_size(s));
+          bench->norm[d - first] = 1;
+        }
+      } else {
+        draw_group(s, draw, strips, first, end, bench, theta);
+      }
+      pass_group(s, draw, first, end, bench, log_likelihood);
+    }
+    wb_aligned_free(bench);
+  }
+  return failed ? wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s)) : WB_OK;
+}
+
+static int draw_documents(wb_topic_session *s, const wb_topic_draw *draw, double *log_likelihood, double *theta,
+                          wb_message *message) {
+  return pass_documents(s, draw, NULL, log_likelihood, theta, message);
+}
+
+static int score(wb_topic_session *s, const double *theta, double *log_likelihood, wb_message *message) {
+  return pass_documents(s, NULL, theta, log_likelihood, NULL, message);
+}
+
+static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, double *log_stick,
+                                wb_message *message) {
+  const int topics = s->settings.topics;
+  const int64_t documents = s->corpus.documents;
+  double alpha_sum = 0;
+  for (int k = 0; k < topics; k++) alpha_sum += draw->alpha[k];
+  memset(tables, 0, (size_t)topics * sizeof(int64_t));
+  int failed = 0;
+  const int threads = useful_threads(s, (double)s->corpus.tokens * 10 + (double)documents * topics, documents);
+#pragma omp parallel num_threads(threads)
+  {
+    int32_t *tally = malloc((size_t)topics * sizeof(int32_t));
+    int64_t *own = calloc((size_t)topics, sizeof(int64_t));
+    const int ready = tally && own;
+    if (!ready) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic, 4)
+    for (int64_t d = 0; d < documents; d++) {
+      if (!ready) continue;
+      const int64_t tokens = s->corpus.first_token[d + 1] - s->corpus.first_token[d];
+      log_stick[d] = wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d, alpha_sum, tokens);
+      count_document(s, d, tally);
+      for (int k = 0; k < topics; k++)
+        if (tally[k] > 0)
+          own[k] += wb_topic_tables(draw->key, WB_PURPOSE_TOPIC_TABLES, draw->iteration,
+                                    (uint64_t)d * (uint64_t)topics + (uint64_t)k, draw->alpha[k], tally[k]);
+    }
+    if (ready) {
+#pragma omp critical(wb_topic_tables)
+      for (int k = 0; k < topics; k++) tables[k] += own[k];
+    }
+    free(tally);
+    free(own);
+  }
+  return failed ? wb_out_of_memory(message, "learning alpha", 12 * (size_t)topics) : WB_OK;
+}
+
+static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
+                            wb_message *message) {
+  const int topics = s->settings.topics;
+  const int64_t terms = s->corpus.terms;
+  int64_t total = 0;
+  memset(size, 0, (size_t)topics * sizeof(int64_t));
+  int failed = 0;
+  const int threads = useful_threads(s, (double)s->corpus.tokens * 10 + (double)terms * topics, terms);
+#pragma omp parallel num_threads(threads)
+  {
+    int32_t *tally = malloc((size_t)topics * sizeof(int32_t));
+    int64_t *own = calloc((size_t)topics, sizeof(int64_t));
+    int64_t own_tables = 0;
+    const int ready = tally && own;
+    if (!ready) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic, 16)
+    for (int64_t term = 0; term < terms; term++) {
+      if (!ready || s->corpus.first_place[term] == s->corpus.first_place[term + 1]) continue;
+      count_term(s, term, tally);
+      for (int k = 0; k < topics; k++) {
+        if (tally[k] == 0) continue;
+        own[k] += tally[k];
+        own_tables += wb_topic_tables(draw->key, WB_PURPOSE_TOPIC_TERM_TABLES, draw->iteration,
+                                      (uint64_t)term * (uint64_t)topics + (uint64_t)k, draw->beta, tally[k]);
+      }
+    }
+    if (ready) {
+#pragma omp critical(wb_topic_tables)
+      {
+        total += own_tables;
+        for (int k = 0; k < topics; k++) size[k] += own[k];
+      }
+    }
+    free(tally);
+    free(own);
+  }
+  *tables = total;
+  return failed ? wb_out_of_memory(message, "learning beta", 12 * (size_t)topics) : WB_OK;
+}
+
+const wb_topic_model_functions wb_cpu_topic_model = {
+  .open = open_session,
+  .set_topics = set_topics,
+  .get_topics = get_topics,
+  .draw_terms = draw_terms,
+  .set_phi = set_phi,
+  .get_phi = get_phi,
+  .draw_documents = draw_documents,
+  .draw_document_tables = draw_document_tables,
+  .draw_term_tables = draw_term_tables,
+  .score = score,
+  .close = close_session,
+};

@@ -1,0 +1,452 @@
+/* The hot loops of the topic model, included once for each instruction set by
+ * isa.h: the weights of a token in both precisions, gammas and uniforms in double. */
+
+#include "numeric/philox_loops.h"
+
+/* Numbers of a table at some places. */
+static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
+#if WB_VECTOR_BYTES == 64
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8)
+    _mm512_storeu_pd(value + i, _mm512_i64gather_pd(_mm512_loadu_si512(at + i), table, 8));
+#elif WB_VECTOR_BYTES == 32
+  /* One by one: the instruction for all four is slow on many processors that have no wider vectors. */
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
+    _mm256_storeu_pd(value + i, _mm256_set_pd(table[at[i + 3]], table[at[i + 2]], table[at[i + 1]], table[at[i]]));
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) value[i] = table[at[i]];
+#endif
+}
+
+/* The two numbers that lie side by side at each place. */
+static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const double *table, const uint64_t *at, double *one,
+                                                                       double *two) {
+#if WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4) {
+    const __m256d even = _mm256_set_m128d(_mm_loadu_pd(table + at[i + 2]), _mm_loadu_pd(table + at[i]));
+    const __m256d odd = _mm256_set_m128d(_mm_loadu_pd(table + at[i + 3]), _mm_loadu_pd(table + at[i + 1]));
+    _mm256_storeu_pd(one + i, _mm256_unpacklo_pd(even, odd));
+    _mm256_storeu_pd(two + i, _mm256_unpackhi_pd(even, odd));
+  }
+#else
+  WB_NAME(gather_tile)(table, at, one);
+  WB_NAME(gather_tile)(table + 1, at, two);
+#endif
+}
+
+/* One bit for each lane of a tile of masks. */
+static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
+  uint32_t bits = 0;
+#if WB_VECTOR_BYTES == 64
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) bits |= (uint32_t)_mm512_movepi64_mask(_mm512_loadu_si512(mask + i)) << i;
+#elif WB_VECTOR_BYTES == 32
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 4)
+    bits |= (uint32_t)_mm256_movemask_pd(_mm256_loadu_pd((const double *)(const void *)(mask + i))) << i;
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) bits |= (uint32_t)(mask[i] & 1) << i;
+#endif
+  return bits;
+}
+
+/* The uniforms of tokens, `tokens` rounded up to whole tiles. */
+static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
+                                    double *restrict uniform) {
+  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
+  for (int begin = 0; begin < tokens; begin += WB_PHILOX_TILE) {
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = token[begin + i] >> 1;
+    WB_NAME(philox_tile)(key, WB_PURPOSE_TOPIC, iteration, NULL, element, one, two);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) {
+      const uint64_t mask = (uint64_t)0 - (uint64_t)(token[begin + i] & 1);
+      uniform[begin + i] = wb_uniform((one[i] & ~mask) | (two[i] & mask));
+    }
+  }
+}
+
+#define REAL double
+#define REAL_NAME(stem) WB_NAME(stem##_double)
+#define REAL_VECTOR wb_vector
+#define REAL_FMA WB_VECTOR_FMA
+#define REAL_SET WB_VECTOR_SET
+#define REAL_SCALAR_FMA wb_fma
+#define REAL_WEIGHT wb_topic_weight
+#if WB_VECTOR_BYTES == 64
+#define REAL_LEAST WB_TOPIC_LEAST
+#define REAL_KEEP(to, low, high, stream)                                             \
+  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high))          \
+            : (_mm512_storeu_pd(to, low), _mm512_storeu_pd((to) + 8, high)))
+#define REAL_EIGHT __m512d
+#define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
+#define REAL_EIGHT_ZERO _mm512_setzero_pd()
+#define REAL_EIGHT_GATHER(table, at) _mm512_i64gather_pd(at, table, 8)
+#define REAL_EIGHT_DOUBLE(x) (x)
+#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
+#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#else
+#define REAL_FOUR_LOAD(from) _mm256_loadu_pd(from)
+#define REAL_GATHER(to, table, at) \
+  _mm256_storeu_pd(to, _mm256_set_pd((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
+#endif
+#include "cpu/topic_model/token_weights.h"
+
+#define REAL float
+#define REAL_NAME(stem) WB_NAME(stem##_single)
+#define REAL_VECTOR wb_vectorf
+#define REAL_FMA WB_VECTOR_FMAF
+#define REAL_SET WB_VECTOR_SETF
+#define REAL_SCALAR_FMA wb_fmaf
+#define REAL_WEIGHT wb_topic_weightf
+#if WB_VECTOR_BYTES == 64
+#define REAL_LEAST (double)WB_TOPIC_LEASTF
+#define REAL_BOTH(low, high) \
+  _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
+#define REAL_KEEP(to, low, high, stream) \
+  ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
+/* In the lower half of a vector, since half vectors are another instruction set. */
+#define REAL_EIGHT __m512
+#define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
+#define REAL_EIGHT_ZERO _mm512_setzero_ps()
+#define REAL_EIGHT_GATHER(table, at) _mm512_zextps256_ps512(_mm512_i64gather_ps(at, table, 4))
+#define REAL_EIGHT_DOUBLE(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
+#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
+#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#else
+#define REAL_FOUR_LOAD(from) _mm256_cvtps_pd(_mm_loadu_ps(from))
+#define REAL_GATHER(to, table, at) \
+  _mm_storeu_ps(to, _mm_set_ps((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
+#endif
+#include "cpu/topic_model/token_weights.h"
+
+/* Trial 0 of a tile of gammas of shapes below 1: the proposals, whether they are
+ * accepted for sure, and whether they are rejected for sure. */
+static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const double *shape, const double *inverse,
+                                                                       const uint64_t *first,
+                                                                       const uint64_t *second, double *draw,
+                                                                       uint64_t *accepted, uint64_t *refused) {
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    const double x = wb_gamma_small_propose(inverse[i], wb_gamma_small_bound(shape[i]), wb_uniform(first[i]));
+    const double v = wb_uniform(second[i]);
+    draw[i] = x;
+    accepted[i] = wb_mask(wb_gamma_small_quick(x, v));
+    refused[i] = wb_mask(wb_gamma_small_refuse(x, v));
+  }
+}
+
+/* Any trial with the complete test. */
+static inline __attribute__((always_inline)) void WB_NAME(small_complete)(const double *shape, const uint64_t *first,
+                                                                          const uint64_t *second, double *draw,
+                                                                          uint64_t *accepted) {
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    const wb_gamma_small small = wb_gamma_small_of(shape[i]);
+    draw[i] = wb_gamma_small_propose(small.inverse, small.bound, wb_uniform(first[i]));
+  }
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++)
+    accepted[i] = wb_mask(wb_gamma_small_accept(shape[i] - 1.0, draw[i], wb_uniform(second[i])));
+}
+
+/* The same for shapes from 1 on; only the complete test rejects. */
+static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int complete, const double *shape,
+                                                                      const uint64_t *first, const uint64_t *second,
+                                                                      double *draw, uint64_t *accepted) {
+  double normal[WB_PHILOX_TILE], t[WB_PHILOX_TILE];
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    const double d = shape[i] - 0.3333333333333333;
+    normal[i] = wb_normal_quantile_within(wb_uniform(first[i]));
+    draw[i] = wb_gamma_large_propose(d, 1.0 / wb_sqrt(9.0 * d), normal[i], &t[i]);
+    accepted[i] = wb_mask(wb_gamma_large_quick(normal[i], t[i], wb_uniform(second[i])));
+  }
+  if (!complete) return;
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++)
+    accepted[i] = wb_mask(wb_gamma_large_accept(shape[i] - 0.3333333333333333, normal[i], t[i], wb_uniform(second[i])));
+}
+
+/* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
+ * in the list. */
+static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bits) {
+  /* Each time the lowest bit goes. */
+  WB_UNROLL
+  for (int i = 0; i < 5; i++) bits &= bits - 1;
+  return bits != 0;
+}
+
+/* Appends the lanes in `bits` of the tile that begins at `begin` to a list; those in
+ * `refused` have lost trial 0. */
+static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin,
+                                                                 const double *shape, topic_gamma_list *list,
+                                                                 int count) {
+  /* Written so that GCC does not call a library to count the bits first. */
+  for (int lane; bits; bits ^= 1u << lane) {
+    lane = __builtin_ctz(bits);
+    list->index[count] = begin + lane;
+    list->shape[count] = shape[begin + lane];
+    list->trial[count] = refused >> lane & 1;
+    count++;
+  }
+  return count;
+}
+
+/* Tries the gammas of a list until all are accepted. */
+static inline __attribute__((always_inline)) void WB_NAME(try_list)(const int large, uint64_t key, uint32_t purpose,
+                                                                    uint32_t iteration, uint64_t first,
+                                                                    topic_gamma_list *restrict list, int count,
+                                                                    double *restrict draw) {
+  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE], accepted[WB_PHILOX_TILE];
+  double draws[WB_PHILOX_TILE];
+  while (count > 0) {
+    int left = 0;
+    /* Whole tiles: the last gamma of the list fills up the last one. */
+    for (int i = count; i % WB_PHILOX_TILE != 0; i++) {
+      list->index[i] = list->index[count - 1];
+      list->shape[i] = list->shape[count - 1];
+      list->trial[i] = list->trial[count - 1];
+    }
+    for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
+      const int tile = count - begin < WB_PHILOX_TILE ? count - begin : WB_PHILOX_TILE;
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = first + (uint64_t)list->index[begin + i];
+      WB_NAME(philox_tile)(key, purpose, iteration, list->trial + begin, element, one, two);
+      if (large) WB_NAME(large_tile)(1, list->shape + begin, one, two, draws, accepted);
+      else WB_NAME(small_complete)(list->shape + begin, one, two, draws, accepted);
+      for (int i = 0; i < tile; i++) {
+        draw[list->index[begin + i]] = draws[i];
+        list->index[left] = list->index[begin + i];
+        list->shape[left] = list->shape[begin + i];
+        list->trial[left] = list->trial[begin + i] + 1;
+        left += accepted[i] == 0;
+      }
+    }
+    count = left;
+  }
+}
+
+/* Gamma draws of elements first.. first + count - 1 with their shapes, at most
+ * TOPIC_GAMMAS of them; shape and draw have room for whole tiles. inverse: 1/shape where
+ * the shape is below 1. Trial 0 with the
+ * quick tests passes over all of them; those that it leaves open are listed. */
+static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
+                                  double *restrict shape, const double *restrict inverse, int count,
+                                  topic_gamma_room *restrict room, double *restrict draw) {
+  uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE], is_large[WB_PHILOX_TILE];
+  uint64_t accepted[WB_PHILOX_TILE], refused[WB_PHILOX_TILE];
+  double large_draw[WB_PHILOX_TILE];
+  const uint32_t all = (uint32_t)((UINT64_C(1) << WB_PHILOX_TILE) - 1);
+  int small = 0, large = 0;
+  for (int i = count; i % WB_PHILOX_TILE != 0; i++) shape[i] = shape[count - 1];
+  for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
+    const uint32_t present = count - begin < WB_PHILOX_TILE ? (1u << (count - begin)) - 1 : all;
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) element[i] = first + (uint64_t)(begin + i);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) is_large[i] = wb_mask(shape[begin + i] >= 1.0);
+    const uint32_t large_bits = WB_NAME(mask_bits)(is_large);
+    WB_NAME(philox_tile)(key, purpose, iteration, NULL, element, one, two);
+    uint32_t open_small = 0, refused_small = 0, open_large = large_bits;
+    if (large_bits != all) {
+      WB_NAME(small_quick)(shape + begin, inverse + begin, one, two, draw + begin, accepted, refused);
+      open_small = ~(WB_NAME(mask_bits)(accepted) | large_bits);
+      refused_small = WB_NAME(mask_bits)(refused);
+    }
+    if (WB_NAME(many_bits)(large_bits)) {
+      WB_NAME(large_tile)(0, shape + begin, one, two, large_draw, accepted);
+      if (large_bits == all) {
+        /* `draw` holds nothing yet. */
+        for (int i = 0; i < WB_PHILOX_TILE; i++) draw[begin + i] = large_draw[i];
+      } else {
+        WB_VECTOR_LOOP
+        for (int i = 0; i < WB_PHILOX_TILE; i++)
+          draw[begin + i] = wb_bits_double((wb_double_bits(large_draw[i]) & is_large[i]) |
+                                           (wb_double_bits(draw[begin + i]) & ~is_large[i]));
+      }
+      open_large &= ~WB_NAME(mask_bits)(accepted);
+    }
+    small = WB_NAME(append)(open_small & present, refused_small, begin, shape, &room->small, small);
+    large = WB_NAME(append)(open_large & present, 0, begin, shape, &room->large, large);
+  }
+  WB_NAME(try_list)(0, key, purpose, iteration, first, &room->small, small, draw);
+  WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
+}
+
+/* The tables of the shapes base, base + 1, ... */
+static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strips) {
+  wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
+}
+
+/* one[0], two[0], one[1], two[1], ... */
+static inline __attribute__((always_inline)) void WB_NAME(interleave_tile)(const uint64_t *one, const uint64_t *two,
+                                                                           uint64_t *both) {
+#if WB_VECTOR_BYTES == 64
+  const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) {
+    const __m512i a = _mm512_loadu_si512(one + i), b = _mm512_loadu_si512(two + i);
+    _mm512_storeu_si512(both + 2 * i, _mm512_permutex2var_epi64(a, low, b));
+    _mm512_storeu_si512(both + 2 * i + 8, _mm512_permutex2var_epi64(a, high, b));
+  }
+#else
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    both[2 * i] = one[i];
+    both[2 * i + 1] = two[i];
+  }
+#endif
+}
+
+/* Decides the points of a list that the quick test left open, and tries again until all
+ * are accepted. */
+static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration,
+                                                                         uint64_t first, const wb_gamma_strips *strips,
+                                                                         topic_strip_list *restrict list, int open,
+                                                                         double *restrict draw) {
+  uint64_t element[WB_PHILOX_TILE], block[WB_PHILOX_TILE], more[WB_PHILOX_TILE], next[WB_PHILOX_TILE], at[WB_PHILOX_TILE];
+  uint64_t accepted[WB_PHILOX_TILE], quick[WB_PHILOX_TILE];
+  double shape[WB_PHILOX_TILE], area[WB_PHILOX_TILE], top[WB_PHILOX_TILE], last[WB_PHILOX_TILE];
+  double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE], draws[WB_PHILOX_TILE], next_draws[WB_PHILOX_TILE];
+  const double *const law = &strips->law[0].shape, *const strip = &strips->strip[0][0].start;
+  for (uint64_t trial = 1; open > 0; trial++) {
+    int left = 0;
+    /* Whole tiles: the last of the list fills up the last one. */
+    for (int i = open; i % WB_PHILOX_TILE != 0; i++) {
+      list->index[i] = list->index[open - 1];
+      list->count[i] = list->count[open - 1];
+      list->bits[i] = list->bits[open - 1];
+    }
+    for (int begin = 0; begin < open; begin += WB_PHILOX_TILE) {
+      const int tile = open - begin < WB_PHILOX_TILE ? open - begin : WB_PHILOX_TILE;
+      const uint64_t *const count = list->count + begin, *const bits = list->bits + begin;
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        element[i] = first + (uint64_t)list->index[begin + i];
+        block[i] = trial;
+        at[i] = count[i] * 4;
+      }
+      WB_NAME(philox_tile)(key, purpose, iteration, block, element, more, next);
+      WB_NAME(gather_tile)(law, at, shape);
+      WB_NAME(gather_tile)(law + 1, at, area);
+      WB_NAME(gather_tile)(law + 2, at, top);
+      WB_NAME(gather_tile)(law + 3, at, last);
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = (count[i] * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
+      WB_NAME(gather_both)(strip, at, start, width);
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        double log_draw;
+        accepted[i] = wb_mask(wb_gamma_strip_accept(shape[i], area[i], top[i], last[i], start[i], width[i], bits[i], more[i], &log_draw));
+        draws[i] = wb_exp_weight(log_draw);
+      }
+      /* The next trial's point. */
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = (count[i] * WB_GAMMA_STRIPS + wb_gamma_strip_index(next[i])) * 2;
+      WB_NAME(gather_both)(strip, at, start, width);
+      WB_VECTOR_LOOP
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        quick[i] = wb_mask(wb_gamma_strip_quick(width[i], next[i]));
+        next_draws[i] = wb_exp_weight(wb_gamma_strip_log(start[i], width[i], next[i]));
+      }
+      for (int i = 0; i < tile; i++) {
+        const int32_t index = list->index[begin + i];
+        draw[index] = accepted[i] ? draws[i] : next_draws[i];
+        list->index[left] = index;
+        list->count[left] = count[i];
+        list->bits[left] = next[i];
+        left += (accepted[i] | quick[i]) == 0;
+      }
+    }
+    open = left;
+  }
+}
+
+/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each
+ * that this leaves open: the point may lie above the density, or the shape has no table. */
+static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits,
+                                                                          const int32_t *number, double *log_draw) {
+#if WB_VECTOR_BYTES == 64
+  /* As wb_gamma_strip_index() and the like say, in fewer steps. */
+  const __m512i two = _mm512_set1_epi64(2 * (WB_GAMMA_STRIPS - 1)), along_bits = _mm512_set1_epi64(~0x1FFLL);
+  const __m512i one_half = _mm512_set1_epi64(0x3FF0000000000100LL);
+  uint32_t open = 0;
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += 8) {
+    const __m512i word = _mm512_loadu_si512(bits + i);
+    const __m512i count = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(number + i)));
+    const __mmask8 has = _mm512_cmp_epi64_mask(count, _mm512_set1_epi64(WB_GAMMA_COUNTS), _MM_CMPINT_LT);
+    const __m512i law = _mm512_maskz_slli_epi64(has, count, 10);
+    const __m512i at = _mm512_add_epi64(law, _mm512_and_si512(_mm512_slli_epi64(word, 1), two));
+    const __m512d start = _mm512_i64gather_pd(at, strip, 8), width = _mm512_i64gather_pd(at, strip + 1, 8);
+    /* The height's 12 bits are the word's from 9 on, and are compared with the width's last. */
+    const __mmask8 quick = _mm512_mask_cmp_epu64_mask(has, _mm512_slli_epi64(word, 43),
+                                                      _mm512_slli_epi64(_mm512_castpd_si512(width), 52), _MM_CMPINT_LT);
+    const __m512i along = _mm512_ternarylogic_epi64(_mm512_srli_epi64(word, 12), along_bits, one_half, 0xEA);
+    const __m512d part = _mm512_sub_pd(_mm512_castsi512_pd(along), _mm512_set1_pd(1.0));
+    _mm512_storeu_pd(log_draw + i, _mm512_fmadd_pd(width, part, start));
+    open |= (uint32_t)(uint8_t)~quick << i;
+  }
+  return open;
+#else
+  uint64_t at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];
+  double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE];
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    const uint64_t law = (uint64_t)(number[i] < WB_GAMMA_COUNTS ? number[i] : 0);
+    at[i] = (law * WB_GAMMA_STRIPS + wb_gamma_strip_index(bits[i])) * 2;
+  }
+  WB_NAME(gather_both)(strip, at, start, width);
+  WB_VECTOR_LOOP
+  for (int i = 0; i < WB_PHILOX_TILE; i++) {
+    log_draw[i] = wb_gamma_strip_log(start[i], width[i], bits[i]);
+    open[i] = ~wb_mask(wb_gamma_strip_quick(width[i], bits[i])) | wb_mask(number[i] >= WB_GAMMA_COUNTS);
+  }
+  return WB_NAME(mask_bits)(open);
+#endif
+}
+
+/* Gamma draws of elements first.. first + count - 1 of shapes base + tally, base being the
+ * tables', at most TOPIC_GAMMAS of them; tally and draw have room for whole tiles. Shapes
+ * that are too large for the tables come from trials of their own, from trial 1 on: the words
+ * of trial 0 belong to the tables. */
+static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
+                                        const wb_gamma_strips *strips, int32_t *restrict tally, int count,
+                                        topic_gamma_room *restrict room, double *restrict draw) {
+  uint64_t one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
+  double log_draw[WB_PHILOX_TILE];
+  uint64_t *const words = room->word;
+  const double *const strip = &strips->strip[0][0].start;
+  const int odd = (int)(first & 1);
+  int unsure = 0, large = 0;
+  for (int i = count; i % WB_PHILOX_TILE != 0; i++) tally[i] = 0;
+  for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
+    /* A word for each of the next gammas, two a block. */
+    for (int w = 0; begin % TOPIC_WORDS == 0 && w < TOPIC_WORDS + odd && begin + w < count + odd; w += 2 * WB_PHILOX_TILE) {
+      WB_NAME(philox_series)(key, purpose, iteration, ((first + (uint64_t)begin) >> 1) + (uint64_t)(w / 2), one, two);
+      WB_NAME(interleave_tile)(one, two, words + w);
+    }
+    const uint64_t *const bits = words + odd + begin % TOPIC_WORDS;
+    const int32_t *const number = tally + begin;
+    uint32_t rest = WB_NAME(strip_tile)(strip, bits, number, log_draw);
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) draw[begin + i] = wb_exp_weight(log_draw[i]);
+    if (count - begin < WB_PHILOX_TILE) rest &= (1u << (count - begin)) - 1;
+    for (; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      if (number[lane] < WB_GAMMA_COUNTS) {
+        room->strips.index[unsure] = begin + lane;
+        room->strips.count[unsure] = (uint64_t)number[lane];
+        room->strips.bits[unsure++] = bits[lane];
+      } else {
+        room->large.index[large] = begin + lane;
+        room->large.shape[large] = strips->law[0].shape + (double)number[lane];
+        room->large.trial[large++] = 1;
+      }
+    }
+  }
+  WB_NAME(finish_strips)(key, purpose, iteration, first, strips, &room->strips, unsure, draw);
+  WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
+}

@@ -1,0 +1,271 @@
+/* Draws for the 32 rows of a warp whose weights lie across its lanes: the butterfly-
+ * patterned partial sums of Steele & Tristan (2017, "Using butterfly-patterned
+ * partial sums to draw from discrete distributions", PPoPP), and the two ways that
+ * they are compared with. All draw by trees as core/categorical_draw.h says, and so the
+ * same items.
+ *
+ * A lane owns a row, but memory is read fast where the lanes read neighbouring
+ * columns of one row. So a block of 32 x 32 weights is read with lane l holding
+ * column l of every row, and what each lane needs of its own row must travel.
+ * Moving the weights takes 80 shuffles, moving partial sums 31.
+ *
+ * Unlike the source's algorithms 7 to 10 nothing but one sum for each 32nd part of
+ * a row is kept: the block that has the draw is formed a second time, and its table
+ * lives in registers. Any number of columns; all 32 lanes must come here together,
+ * those without a row of their own with a copy of another's.
+ */
+#ifndef WB_CUDA_CATEGORICAL_BUTTERFLY_CUH
+#define WB_CUDA_CATEGORICAL_BUTTERFLY_CUH
+
+#include <cuda_runtime.h>
+
+#include "core/categorical_draw.h"
+#include "core/unroll.h"
+
+namespace wb {
+
+constexpr unsigned all_lanes = 0xffffffffu;
+
+__device__ __forceinline__ double categorical_target(double u, double total) { return wb_target(u, total); }
+__device__ __forceinline__ float categorical_target(float u, float total) { return wb_targetf(u, total); }
+
+/* Before: lane l has column l of row r in a[r]. After: with X_v^w the sum of columns
+ * v..w of row X, a[i] of lane j is X_v^w where m = i ^ (i + 1), k = m / 2,
+ * X = (i & ~m) + (j & m), v = j & ~m, w = v + k: a left half of a node of X's tree;
+ * and a[31] of lane j is the sum of row j.
+ *
+ * Of the source's two versions this is its first, in which all lanes keep left halves.
+ * The other saves 31 selections, but its lanes keep left or right halves by their
+ * number, and then search by additions or by subtractions: a draw would depend on the
+ * lane that makes it. 31 shuffles and additions, 93 selections. */
+template <typename Real>
+__device__ __forceinline__ void butterfly_table(Real (&a)[WB_TREE], int lane) {
+  WB_UNROLL
+  for (int half = 1; half < WB_TREE; half *= 2) {
+    const bool right = (lane & half) != 0;
+    WB_UNROLL
+    for (int i = half - 1; i + half < WB_TREE; i += 2 * half) {
+      const Real sent = right ? a[i] : a[i + half];
+      const Real came = __shfl_xor_sync(all_lanes, sent, half);
+      const Real kept = right ? a[i + half] : a[i];
+      a[i] = right ? came : kept;
+      a[i + half] = kept + came;
+    }
+  }
+}
+
+/* The sum of the lane's own row: the last entry of the table without the others. */
+template <typename Real>
+__device__ __forceinline__ Real butterfly_sum(Real (&a)[WB_TREE], int lane) {
+  WB_UNROLL
+  for (int half = 1; half < WB_TREE; half *= 2) {
+    const bool right = (lane & half) != 0;
+    WB_UNROLL
+    for (int i = 0; i + half < WB_TREE; i += 2 * half) {
+      const Real sent = right ? a[i] : a[i + half];
+      const Real kept = right ? a[i + half] : a[i];
+      a[i] = kept + __shfl_xor_sync(all_lanes, sent, half);
+    }
+  }
+  return a[0];
+}
+
+/* wb_tree_find in the table: each lane searches its own row. The entry that it needs
+ * is in the register (lane & ~m) + half - 1 of lane (item & ~m) + (lane & m),
+ * m = 2 half - 1; the registers of a level take turns, 31 shuffles in all. */
+template <typename Real>
+__device__ __forceinline__ int butterfly_find(const Real (&table)[WB_TREE], int lane, Real position) {
+  int item = 0;
+  WB_UNROLL
+  for (int half = WB_TREE / 2; half > 0; half /= 2) {
+    const int m = 2 * half - 1, holder = (item & ~m) + (lane & m);
+    Real left = 0;
+    WB_UNROLL
+    for (int i = half - 1; i < WB_TREE - half; i += 2 * half) {
+      const Real came = __shfl_sync(all_lanes, table[i], holder);
+      if ((lane & ~m) == i - (half - 1)) left = came;
+    }
+    if (!(position < left)) {
+      position -= left;
+      item += half;
+    }
+  }
+  return item;
+}
+
+/* Before: lane l has column l of row r in a[r]. After: column c of row l in a[c].
+ * 80 shuffles (the source's figure 2). */
+template <typename Real>
+__device__ __forceinline__ void warp_transpose(Real (&a)[WB_TREE], int lane) {
+  WB_UNROLL
+  for (int half = 1; half < WB_TREE; half *= 2) {
+    const bool right = (lane & half) != 0;
+    WB_UNROLL
+    for (int i = 0; i < WB_TREE; i++) {
+      if (i & half) continue;
+      const Real sent = right ? a[i] : a[i + half];
+      const Real came = __shfl_xor_sync(all_lanes, sent, half);
+      if (right) {
+        a[i] = came;
+      } else {
+        a[i + half] = came;
+      }
+    }
+  }
+}
+
+/* wb_tree_sums and wb_tree_find on a lane's registers: an index known only at run
+ * time would send the array to memory, so the half that is entered is copied. */
+template <typename Real>
+__device__ __forceinline__ void lane_tree_sums(Real (&a)[WB_TREE]) {
+  WB_UNROLL
+  for (int half = 1; half < WB_TREE; half *= 2) {
+    WB_UNROLL
+    for (int i = half - 1; i + half < WB_TREE; i += 2 * half) a[i + half] += a[i];
+  }
+}
+template <typename Real>
+__device__ __forceinline__ int lane_tree_find(const Real (&)[1], Real) {
+  return 0;
+}
+template <typename Real, int N>
+__device__ __forceinline__ int lane_tree_find(const Real (&sums)[N], Real position) {
+  constexpr int half = N / 2;
+  const Real left = sums[half - 1];
+  const bool right = !(position < left);
+  Real entered[half];
+  WB_UNROLL
+  for (int i = 0; i < half; i++) entered[i] = right ? sums[i + half] : sums[i];
+  return (right ? half : 0) + lane_tree_find(entered, right ? position - left : position);
+}
+
+/* The three ways to a lane's sum of a block of columns, and to a table of it whose last
+ * entry is that sum and in which an item is found. `weights(s, column)` is the weight of
+ * `column` in the row of lane s, 0 past the last one; all lanes call it together, with the
+ * same s unless the way is by_itself. The sum is of a block that all lanes have in common,
+ * the table of a block of each lane's own. */
+struct by_butterfly {
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ void read(const Weights &weights, int base, bool same, int lane, Real (&a)[WB_TREE]) {
+    WB_UNROLL
+    for (int s = 0; s < WB_TREE; s++)
+      a[s] = weights(s, (same ? base : __shfl_sync(all_lanes, base, s)) + lane);
+  }
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
+    Real a[WB_TREE];
+    read(weights, base, true, lane, a);
+    return butterfly_sum(a, lane);
+  }
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ void table(const Weights &weights, int base, int lane, Real (&a)[WB_TREE]) {
+    read(weights, base, false, lane, a);
+    butterfly_table(a, lane);
+  }
+  template <typename Real>
+  static __device__ __forceinline__ int find(const Real (&table)[WB_TREE], int lane, Real position) {
+    return butterfly_find(table, lane, position);
+  }
+};
+
+struct by_transposition {
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
+    Real a[WB_TREE];
+    by_butterfly::read(weights, base, true, lane, a);
+    warp_transpose(a, lane);
+    lane_tree_sums(a);
+    return a[WB_TREE - 1];
+  }
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ void table(const Weights &weights, int base, int lane, Real (&a)[WB_TREE]) {
+    by_butterfly::read(weights, base, false, lane, a);
+    warp_transpose(a, lane);
+    lane_tree_sums(a);
+  }
+  template <typename Real>
+  static __device__ __forceinline__ int find(const Real (&table)[WB_TREE], int, Real position) {
+    return lane_tree_find(table, position);
+  }
+};
+
+/* Each lane reads its own row: addresses of a warp lie a row apart. */
+struct by_itself {
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
+    Real a[WB_TREE];
+    table(weights, base, lane, a);
+    return a[WB_TREE - 1];
+  }
+  template <typename Real, typename Weights>
+  static __device__ __forceinline__ void table(const Weights &weights, int base, int lane, Real (&a)[WB_TREE]) {
+    WB_UNROLL
+    for (int i = 0; i < WB_TREE; i++) a[i] = weights(lane, base + i);
+    lane_tree_sums(a);
+  }
+  template <typename Real>
+  static __device__ __forceinline__ int find(const Real (&table)[WB_TREE], int, Real position) {
+    return lane_tree_find(table, position);
+  }
+};
+
+/* Sums of a row that a lane keeps, each of a run of blocks. */
+constexpr int kept_sums = 32;
+
+/* The draw of each lane's row, -1 where the sum of its weights is not positive and
+ * finite; what negative weights give is -1 or some item. `u` is the lane's uniform.
+ * `own(column)` is the weight of a column of the lane's row, which only a few lanes ask
+ * for, and not together.
+ *
+ * Each weight is asked for once, and in addition those of a 32nd part of the row and of
+ * one block: sums at the ends of 32 runs of blocks are kept (in local memory, 32 Reals a
+ * lane), and the run that has the draw is gone through again. */
+template <typename Way, typename Real, typename Weights, typename Own>
+__device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &own, int columns, Real u, int lane) {
+  Real kept[kept_sums];
+  const int blocks = (columns + WB_TREE - 1) / WB_TREE, run = (blocks + kept_sums - 1) / kept_sums;
+  Real total = 0;
+  for (int block = 0, left = run, at = 0; block < blocks; block++) {
+    total += Way::template sum<Real>(weights, block * WB_TREE, lane);
+    if (--left == 0 || block == blocks - 1) {
+      kept[at++] = total;
+      left = run;
+    }
+  }
+  const bool usable = total > 0 && total - total == 0;
+  const Real target = usable ? categorical_target(u, total) : Real(0);
+  int at = 0;
+  const int last = (blocks - 1) / run;
+  while (at < last && kept[at] <= target) at++;
+  Real before = at > 0 ? kept[at - 1] : Real(0);
+  /* The blocks of the run for their sums, then the chosen block for its item. Blocks past
+   * the last one have no weight and are not the first above the target. */
+  int chosen = at * run, item = 0;
+  Real sum = before;
+  bool found = false;
+  const int searched = run > 1 ? run : 0;
+  WB_ROLLED
+  for (int i = 0; i <= searched; i++) {
+    const int block = i < searched ? at * run + i : chosen;
+    Real table[WB_TREE];
+    Way::table(weights, block * WB_TREE, lane, table);
+    if (i == searched) {
+      item = chosen * WB_TREE + Way::find(table, lane, target - before);
+    } else {
+      const Real next = sum + table[WB_TREE - 1];
+      if (!found && next > target) {
+        found = true;
+        before = sum;
+        chosen = block;
+      }
+      sum = next;
+    }
+  }
+  if (!usable) return -1;
+  while (item >= 0 && (item >= columns || !(own(item) > 0))) item--;
+  return item;
+}
+
+} // namespace wb
+
+#endif

@@ -1,0 +1,644 @@
+/* Draws from many discrete distributions on a graphics card, by the laws of
+ * core/categorical_draw.h: the results are those of src/cpu/categorical/items.c, in double
+ * precision to the last bit.
+ *
+ * A matrix of R has the rows of a column side by side, so that threads that have a row
+ * each read neighbouring weights: draw 0 of all rows is one pass over the matrix, in
+ * which nothing is stored and nothing travels between threads. Where there are too
+ * few rows to fill the card, several lanes of a warp share one.
+ */
+#include "cuda/table.cuh"
+#include "cuda/device.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "core/categorical_draw.h"
+#include "core/elementary.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+#include "cuda/categorical/butterfly.cuh"
+
+namespace wb {
+
+namespace {
+
+/* What the two precisions do differently. */
+template <typename Real>
+struct categorical_real;
+
+template <>
+struct categorical_real<double> {
+  static constexpr int uniforms = 2;
+  static __device__ __forceinline__ double uniform(wb_bits bits, int which) { return wb_uniform(wb_bits64(bits, which)); }
+  static __device__ __forceinline__ double exp_weight(double x) { return wb_exp_weight(x); }
+  static __device__ __forceinline__ double position(double u, double before, double sum) {
+    return wb_block_position(u, before, sum);
+  }
+};
+
+template <>
+struct categorical_real<float> {
+  static constexpr int uniforms = 4;
+  static __device__ __forceinline__ float uniform(wb_bits bits, int which) {
+    const uint32_t low = which & 1 ? bits.word[1] : bits.word[0];
+    const uint32_t high = which & 1 ? bits.word[3] : bits.word[2];
+    return wb_uniformf(which & 2 ? high : low);
+  }
+  static __device__ __forceinline__ float exp_weight(float x) { return wb_exp_weightf(x); }
+  static __device__ __forceinline__ float position(float u, float before, float sum) {
+    return wb_block_positionf(u, before, sum);
+  }
+};
+
+/* 0, or a negative number for a negative weight, -0 included. Weights are narrowed on the
+ * processor, which makes a NaN of a negative one. */
+__device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
+__device__ __forceinline__ int sign_of(float) { return 0; }
+float narrow(double x) { return wb_double_bits(x) >> 63 ? wb_nanf() : static_cast<float>(x); }
+
+template <typename Real>
+__device__ __forceinline__ bool usable(Real total) {
+  return total > 0 && total - total == 0;
+}
+
+constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
+
+/* Draw 0 of rows that lie side by side, L lanes to a row; each lane takes every L-th block
+ * of 16 weights.
+ *
+ * Launch: 128 threads a block, 32 / L rows a warp. Bytes from device memory: the weights,
+ * once, and 4 a row back. Operations for a weight: a load, an addition, a bit
+ * operation, a 16th of a comparison by 15, and a 16th or 64th of a uniform, about 80
+ * operations for 2 in double or 4 in single precision. With L > 1 in addition L shuffles and
+ * additions for L blocks. Registers: the prefix sums of a block, and as many loads in flight. */
+template <typename Stored, typename Real, bool LOG, int L>
+__global__ void __launch_bounds__(DRAW_THREADS)
+    categorical_draw(const Stored *weights, int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int32_t *index) {
+  typedef categorical_real<Real> as;
+  constexpr int ROWS = 32 / L;
+  const int lane = static_cast<int>(threadIdx.x) % 32, part = lane / ROWS, line = lane % ROWS;
+  const int64_t warp = (static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x) / 32;
+  /* All lanes take part: those past the end repeat the last row. */
+  const int64_t wanted = warp * ROWS + line, row = wanted < rows ? wanted : rows - 1;
+  const uint64_t element = first_row + static_cast<uint64_t>(row);
+  const int64_t blocks = (columns + BLOCK - 1) / BLOCK;
+  Real total = 0;
+  double largest = WB_BLOCK_NOTHING;
+  int bad = 0;
+  int32_t chosen = -1;
+  wb_bits bits = {{0, 0, 0, 0}};
+  for (int64_t base = 0; base < blocks; base += L) {
+    const int64_t block = base + part, first = block * BLOCK;
+    const Stored *const at = weights + row + first * rows;
+    Stored x[BLOCK];
+    if (first + BLOCK <= columns) {
+      WB_UNROLL
+      for (int j = 0; j < BLOCK; j++) x[j] = at[j * rows];
+    } else {
+      WB_UNROLL
+      for (int j = 0; j < BLOCK; j++)
+        x[j] = first + j < columns ? at[j * rows] : LOG ? static_cast<Stored>(-wb_infinity()) : Stored(0);
+    }
+    if (L > 1 || block % as::uniforms == 0)
+      bits = wb_philox(key, static_cast<uint32_t>(block / as::uniforms), static_cast<uint32_t>(element),
+                       wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0);
+
+    Real factor = 1;
+    if (LOG) {
+      double top = largest;
+      WB_UNROLL
+      for (int j = 0; j < BLOCK; j++) {
+        bad |= x[j] < wb_infinity() ? 0 : -1;
+        top = x[j] > top ? x[j] : top;
+      }
+      /* The largest of the blocks up to this one; then the one before it. */
+      WB_UNROLL
+      for (int apart = 1; apart < L; apart *= 2) {
+        const double other = __shfl_up_sync(all_lanes, top, apart * ROWS);
+        if (part >= apart) top = other > top ? other : top;
+      }
+      double previous = __shfl_up_sync(all_lanes, top, L > 1 ? ROWS : 0);
+      if (part == 0) previous = largest;
+      factor = as::exp_weight(static_cast<Real>(previous - top));
+      largest = top;
+    }
+    Real prefix[BLOCK], sum = 0;
+    WB_UNROLL
+    for (int j = 0; j < BLOCK; j++) {
+      if (!LOG) bad |= sign_of(x[j]);
+      sum += LOG ? as::exp_weight(static_cast<Real>(x[j] - largest)) : static_cast<Real>(x[j]);
+      prefix[j] = sum;
+    }
+    /* Blocks in order, whichever lane has them. */
+    Real before;
+    if (L == 1) {
+      before = LOG ? total * factor : total;
+      total = before + sum;
+    } else {
+      before = 0;
+      for (int q = 0; q < L; q++) {
+        if (LOG) total *= __shfl_sync(all_lanes, factor, q * ROWS + line);
+        if (part == q) before = total;
+        total += __shfl_sync(all_lanes, sum, q * ROWS + line);
+      }
+      if (LOG) largest = __shfl_sync(all_lanes, largest, (L - 1) * ROWS + line);
+    }
+    const Real position = as::position(as::uniform(bits, static_cast<int>(block % as::uniforms)), before, sum);
+    int32_t item = chosen;
+    if (position >= 0) {
+      item = static_cast<int32_t>(first);
+      WB_UNROLL
+      for (int j = 0; j < BLOCK - 1; j++) item += prefix[j] <= position ? 1 : 0;
+    }
+    if (L == 1) {
+      chosen = item;
+    } else {
+      /* The last of the row's blocks that takes over. */
+      constexpr unsigned parts = L == 32 ? 0xffffffffu : 0x01010101u;
+      const unsigned taking = __ballot_sync(all_lanes, position >= 0) >> line & parts;
+      chosen = __shfl_sync(all_lanes, item, taking ? 31 - __clz(static_cast<int>(taking)) + line : lane);
+    }
+  }
+  WB_UNROLL
+  for (int apart = ROWS; apart < 32; apart *= 2) bad |= __shfl_xor_sync(all_lanes, bad, apart);
+  if (part == 0 && wanted < rows) index[row] = bad >= 0 && usable(total) ? chosen : -1;
+}
+
+/* Rows as the kernels below see them: where entries lie, how many, and their columns. */
+struct dense_rows {
+  int64_t rows, columns;
+  __device__ __forceinline__ int64_t begin(int64_t row) const { return row; }
+  __device__ __forceinline__ int64_t stride() const { return rows; }
+  __device__ __forceinline__ int64_t count(int64_t) const { return columns; }
+  __device__ __forceinline__ int32_t column(int64_t, int64_t i) const { return static_cast<int32_t>(i); }
+};
+
+struct sparse_rows {
+  int64_t rows, origin; /* entries before the first row of this part */
+  const int64_t *offset;
+  const int32_t *stored;
+  __device__ __forceinline__ int64_t begin(int64_t row) const { return offset[row] - origin; }
+  __device__ __forceinline__ int64_t stride() const { return 1; }
+  __device__ __forceinline__ int64_t count(int64_t row) const { return offset[row + 1] - offset[row]; }
+  __device__ __forceinline__ int32_t column(int64_t row, int64_t i) const { return stored[begin(row) + i]; }
+};
+
+/* Draw 0 of sparse rows, a thread a row. Entries are read twice where their block takes
+ * over; neighbouring rows lie one after the other, and a thread reads its own. */
+template <typename Stored, typename Real>
+__global__ void __launch_bounds__(DRAW_THREADS)
+    categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row, int32_t *index) {
+  typedef categorical_real<Real> as;
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
+  if (row >= place.rows) return;
+  const uint64_t element = first_row + static_cast<uint64_t>(row);
+  const Stored *const x = weights + place.begin(row);
+  const int64_t count = place.count(row);
+  Real total = 0;
+  int bad = 0;
+  int32_t chosen = -1;
+  int64_t drawn = -1;
+  wb_bits bits = {{0, 0, 0, 0}};
+  for (int64_t first = 0, end; first < count; first = end) {
+    const int32_t block = place.column(row, first) / BLOCK;
+    Real sum = 0;
+    for (end = first; end < count && place.column(row, end) / BLOCK == block; end++) {
+      bad |= sign_of(x[end]);
+      sum += x[end];
+    }
+    if (block / as::uniforms != drawn) {
+      drawn = block / as::uniforms;
+      bits = wb_philox(key, static_cast<uint32_t>(drawn), static_cast<uint32_t>(element),
+                       wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0);
+    }
+    const Real position = as::position(as::uniform(bits, block % as::uniforms), total, sum);
+    total += sum;
+    if (position >= 0) {
+      int64_t i = first;
+      for (Real prefix = x[i]; prefix <= position && i < end - 1;) prefix += x[++i];
+      chosen = place.column(row, i);
+    }
+  }
+  index[row] = bad >= 0 && usable(total) ? chosen : -1;
+}
+
+/* Puts prefix sums, added in order, in the place of the weights, a thread a row; the last
+ * becomes NaN where the row cannot be drawn from. Each weight is read and written once, logarithms
+ * are read once more. */
+template <typename Stored, typename Real, bool LOG, typename Rows>
+__global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights, Rows place) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
+  if (row >= place.rows) return;
+  Stored *const x = weights + place.begin(row);
+  const int64_t count = place.count(row), stride = place.stride();
+  double largest = WB_BLOCK_NOTHING;
+  if (LOG) {
+    for (int64_t i = 0; i < count; i++) largest = x[i * stride] > largest ? x[i * stride] : largest;
+  }
+  Real total = 0;
+  int bad = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const Stored weight = x[i * stride];
+    if (LOG) {
+      bad |= weight < wb_infinity() ? 0 : -1;
+    } else {
+      bad |= sign_of(weight);
+    }
+    total += LOG ? categorical_real<Real>::exp_weight(static_cast<Real>(weight - largest)) : static_cast<Real>(weight);
+    x[i * stride] = static_cast<Stored>(total);
+  }
+  if (count > 0 && !(bad >= 0 && usable(total))) x[(count - 1) * stride] = static_cast<Stored>(wb_nanf());
+}
+
+/* Draws first_draw.. by inversion, a thread a draw: the threads of a warp have
+ * neighbouring rows, or where there are few the same one. */
+template <typename Stored, typename Real, typename Rows>
+__global__ void __launch_bounds__(DRAW_THREADS)
+    categorical_invert(const Stored *prefix, Rows place, uint64_t key, uint64_t first_row, int64_t first_draw, int64_t draws,
+                       int32_t *index) {
+  typedef categorical_real<Real> as;
+  const int64_t threads = static_cast<int64_t>(gridDim.x) * DRAW_THREADS;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x; i < place.rows * draws; i += threads) {
+    const int64_t row = i % place.rows, draw = first_draw + i / place.rows, group = draw / as::uniforms;
+    const int64_t count = place.count(row), stride = place.stride();
+    const Stored *const x = prefix + place.begin(row);
+    const Real total = count > 0 ? static_cast<Real>(x[(count - 1) * stride]) : Real(0);
+    int32_t item = -1;
+    if (usable(total)) {
+      const uint64_t element = first_row + static_cast<uint64_t>(row);
+      const wb_bits bits = wb_philox(key, static_cast<uint32_t>(group), static_cast<uint32_t>(element),
+                                     wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, element), static_cast<uint32_t>(group >> 32));
+      const Real target = categorical_target(as::uniform(bits, static_cast<int>(draw % as::uniforms)), total);
+      int64_t low = 0, high = count - 1;
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (static_cast<Real>(x[middle * stride]) > target) {
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      item = place.column(row, low);
+    }
+    index[i] = item;
+  }
+}
+
+/* Rows one after the other in memory, as seen from a warp whose lane 0 has row `first`. */
+template <typename Real>
+struct warp_rows {
+  const Real *weights;
+  int64_t first, rows, stride;
+  int columns;
+  __device__ __forceinline__ Real operator()(int s, int column) const {
+    const int64_t row = first + s < rows ? first + s : rows - 1;
+    return column < columns ? weights[row * stride + column] : Real(0);
+  }
+};
+
+template <typename Real>
+struct lane_row {
+  const Real *weights;
+  __device__ __forceinline__ Real operator()(int column) const { return weights[column]; }
+};
+
+/* Launch: 128 threads a block, a row a lane. */
+template <typename Real, typename Way>
+__global__ void __launch_bounds__(DRAW_THREADS)
+    categorical_draw_by_trees(const Real *weights, int64_t rows, int64_t stride, int columns, uint64_t key, uint64_t first_row,
+                              int32_t *index) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64_t wanted = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
+  const int64_t row = wanted < rows ? wanted : rows - 1;
+  const uint64_t element = first_row + static_cast<uint64_t>(row);
+  const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, element), 0);
+  const warp_rows<Real> of_warp = {weights, wanted - lane, rows, stride, columns};
+  const lane_row<Real> own = {weights + row * stride};
+  const int item = draw_by_trees<Way>(of_warp, own, columns, categorical_real<Real>::uniform(bits, 0), lane);
+  if (wanted < rows) index[row] = item;
+}
+
+/* Host ------------------------------------------------------------------------------ */
+
+/* Weights narrowed or gathered at a time, on their way to the device. */
+constexpr int64_t STAGED = int64_t(1) << 21;
+
+template <typename Stored>
+Stored stored_as(double x);
+template <>
+double stored_as<double>(double x) { return x; }
+template <>
+float stored_as<float>(double x) { return narrow(x); }
+
+/* `lines` lines of `length` weights each, to be one after the other on the device. */
+template <typename Stored>
+int upload_lines(Stored *to, const double *from, int64_t lines, int64_t length, int64_t line_stride, int64_t stride,
+                 wb_message *message) {
+  static const char *const what = "copying the weights to the device";
+  if (lines == 0 || length == 0) return WB_OK;
+  if (sizeof(Stored) == sizeof(double) && stride == 1) {
+    const size_t width = static_cast<size_t>(length) * sizeof(double);
+    if (line_stride == length || lines == 1)
+      return status_of(cudaMemcpy(to, from, width * static_cast<size_t>(lines), cudaMemcpyHostToDevice), what, message);
+    return status_of(cudaMemcpy2D(to, width, from, static_cast<size_t>(line_stride) * sizeof(double), width,
+                                  static_cast<size_t>(lines), cudaMemcpyHostToDevice), what, message);
+  }
+  const int64_t values = lines * length, room = values < STAGED ? values : STAGED;
+  Stored *const staged = new (std::nothrow) Stored[static_cast<size_t>(room)];
+  if (staged == nullptr) {
+    std::snprintf(message->text, sizeof message->text, "no memory to gather weights for the device (%.1f MB)",
+                  static_cast<double>(room) * sizeof(Stored) / 1e6);
+    return WB_ERROR_MEMORY;
+  }
+  int status = WB_OK;
+  int64_t line = 0, place = 0;
+  for (int64_t done = 0; done < values && status == WB_OK; done += room) {
+    const int64_t count = values - done < room ? values - done : room;
+    for (int64_t i = 0; i < count; i++) {
+      staged[i] = stored_as<Stored>(from[line * line_stride + place * stride]);
+      if (++place == length) {
+        place = 0;
+        line++;
+      }
+    }
+    status = status_of(cudaMemcpy(to + done, staged, static_cast<size_t>(count) * sizeof(Stored), cudaMemcpyHostToDevice),
+                       what, message);
+  }
+  delete[] staged;
+  return status;
+}
+
+launch_shape shape_for(int64_t threads) {
+  launch_shape shape;
+  const int64_t blocks = (threads + DRAW_THREADS - 1) / DRAW_THREADS, most = int64_t(1) << 30;
+  shape.blocks = dim3(static_cast<unsigned>(blocks < most ? blocks : most));
+  shape.threads = dim3(DRAW_THREADS);
+  return shape;
+}
+
+/* Runs `start` once, or as often as a measurement asks for and between two events. */
+template <typename Start>
+int measured(const wb_categorical_draws *draws, Start start, wb_message *message) {
+  if (draws->repeats <= 0) return start();
+  event begin, end;
+  int status = begin.create(true, message);
+  if (status == WB_OK) status = end.create(true, message);
+  for (int32_t turn = 0; turn < draws->repeats && status == WB_OK; turn++) {
+    float milliseconds = 0;
+    status = begin.record(nullptr, message);
+    if (status == WB_OK) status = start();
+    if (status == WB_OK) status = end.record(nullptr, message);
+    if (status == WB_OK) status = end.wait("measuring draws", message);
+    if (status == WB_OK)
+      status = status_of(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "reading the clock", message);
+    const double seconds = static_cast<double>(milliseconds) / 1000;
+    if (status == WB_OK && (turn == 0 || seconds < *draws->seconds)) *draws->seconds = seconds;
+  }
+  return status;
+}
+
+/* Lanes that share a row: one where the rows fill the card or a row has few blocks to
+ * share, 32 where there are few rows. The bounds are those at which the ways take the same
+ * time on a card of 132 multiprocessors (bench/categorical-cuda.R). */
+int lanes_for(int64_t rows, int64_t columns, int32_t wish, int processors) {
+  if (wish == 1 || wish == 4 || wish == 32) return wish;
+  if (rows >= 256 * static_cast<int64_t>(processors) || columns <= 4 * BLOCK) return 1;
+  return rows >= 24 * static_cast<int64_t>(processors) || columns <= 32 * BLOCK ? 4 : 32;
+}
+
+/* Some rows on the device, and what is drawn there. */
+template <typename Stored, typename Real, bool LOG>
+class row_part {
+public:
+  int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws, int32_t wish,
+           int processors, int64_t draws_at_once, wb_message *message) {
+    const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
+    int status = weights_.size() >= values ? static_cast<int>(WB_OK) : weights_.allocate(values, "the weights", message);
+    if (status == WB_OK)
+      status = upload_lines(weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
+                            rows->column_stride, rows->row_stride, message);
+    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
+    if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
+      status = room_for(count, message);
+      if (status == WB_OK)
+        status = measured(draws, [&] { return start(count, rows->columns, draws->key, first_row, wish, processors, message); },
+                          message);
+      if (status == WB_OK)
+        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device", message);
+    }
+    const dense_rows place = {count, rows->columns};
+    return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
+  }
+
+  int draw_sparse(const wb_categorical_sparse *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
+                  int64_t draws_at_once, wb_message *message) {
+    const int64_t origin = rows->offset[first], entries = rows->offset[first + count] - origin;
+    const size_t values = static_cast<size_t>(entries);
+    int status = weights_.allocate(values + 1, "the weights", message);
+    if (status == WB_OK) status = column_.allocate(values + 1, "the weights' columns", message);
+    if (status == WB_OK) status = offset_.allocate(static_cast<size_t>(count) + 1, "the rows' offsets", message);
+    if (status == WB_OK) status = upload_lines(weights_.data(), rows->weights + origin, 1, entries, entries, 1, message);
+    if (status == WB_OK && values > 0)
+      status = column_.upload(rows->column + origin, values, "copying the weights' columns to the device", message);
+    if (status == WB_OK)
+      status = offset_.upload(rows->offset + first, static_cast<size_t>(count) + 1, "copying the rows' offsets to the device",
+                              message);
+    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
+    const sparse_rows place = {count, origin, offset_.data(), column_.data()};
+    if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
+      status = room_for(count, message);
+      if (status == WB_OK)
+        status = measured(draws, [&] {
+          return launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
+                        weights_.data(), place, draws->key, first_row, index_.data());
+        }, message);
+      if (status == WB_OK)
+        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device", message);
+    }
+    return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
+  }
+
+private:
+  int room_for(int64_t items, wb_message *message) {
+    const size_t count = static_cast<size_t>(items);
+    return index_.size() >= count ? static_cast<int>(WB_OK) : index_.allocate(count, "the draws", message);
+  }
+
+  template <int L>
+  int start_with(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, wb_message *message) {
+    return launch(shape_for((rows + 32 / L - 1) / (32 / L) * 32), categorical_draw<Stored, Real, LOG, L>, "drawing from rows",
+                  message, weights_.data(), rows, columns, key, first_row, index_.data());
+  }
+
+  int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int32_t wish, int processors,
+            wb_message *message) {
+    switch (lanes_for(rows, columns, wish, processors)) {
+      case 1: return start_with<1>(rows, columns, key, first_row, message);
+      case 4: return start_with<4>(rows, columns, key, first_row, message);
+      default: return start_with<32>(rows, columns, key, first_row, message);
+    }
+  }
+
+  template <typename Rows>
+  int draw_more(const Rows &place, int64_t first, const wb_categorical_draws *draws, uint64_t first_row,
+                int64_t draws_at_once, wb_message *message) {
+    const int64_t end = draws->first_draw + draws->draws;
+    int64_t draw = draws->first_draw > 0 ? draws->first_draw : 1;
+    if (draw >= end) return WB_OK;
+    int status = launch(shape_for(place.rows), categorical_sum<Stored, Real, LOG, Rows>, "summing weights", message,
+                        weights_.data(), place);
+    for (; draw < end && status == WB_OK; draw += draws_at_once) {
+      const int64_t count = end - draw < draws_at_once ? end - draw : draws_at_once;
+      status = room_for(place.rows * count, message);
+      if (status == WB_OK)
+        status = launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion", message,
+                        weights_.data(), place, draws->key, first_row, draw, count, index_.data());
+      const size_t width = static_cast<size_t>(place.rows) * sizeof(int32_t);
+      if (status == WB_OK)
+        status = status_of(cudaMemcpy2D(draws->index + first + (draw - draws->first_draw) * draws->index_stride,
+                                        static_cast<size_t>(draws->index_stride) * sizeof(int32_t), index_.data(), width, width,
+                                        static_cast<size_t>(count), cudaMemcpyDeviceToHost),
+                           "copying the draws from the device", message);
+    }
+    return status;
+  }
+
+  device_array<Stored> weights_;
+  device_array<int32_t> index_, column_;
+  device_array<int64_t> offset_;
+};
+
+/* The device of a call, and the bytes that it may take there: a tenth stays free for the
+ * runtime. */
+int enter(device_scope &scope, const wb_run *run, uint64_t *bytes, int *processors, wb_message *message) {
+  int status = scope.enter(run->device, message);
+  if (status == WB_OK) status = memory_left(run->memory_limit, 0, bytes, message);
+  *bytes = *bytes / 10 * 9;
+  if (status == WB_OK)
+    status = status_of(cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, run->device),
+                       "asking for the number of multiprocessors", message);
+  return status;
+}
+
+int too_small(uint64_t bytes, uint64_t needed, wb_message *message) {
+  std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and a row of weights takes %.3g MB",
+                static_cast<double>(bytes) / 1e6, static_cast<double>(needed) / 1e6);
+  return WB_ERROR_MEMORY;
+}
+
+int64_t at_least_one(uint64_t items) {
+  const uint64_t most = uint64_t(1) << 40;
+  return static_cast<int64_t>(items < 1 ? 1 : items < most ? items : most);
+}
+
+template <typename Stored, typename Real, bool LOG>
+int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, uint64_t bytes, int processors,
+              wb_message *message) {
+  /* A quarter for the draws. */
+  const uint64_t row = static_cast<uint64_t>(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
+  if (row > bytes - for_draws) return too_small(bytes, row, message);
+  uint64_t at_once = (bytes - for_draws) / (row > 0 ? row : 1);
+  if (at_once > for_draws / sizeof(int32_t)) at_once = for_draws / sizeof(int32_t);
+  const int64_t step = at_least_one(at_once);
+  row_part<Stored, Real, LOG> part;
+  int status = WB_OK;
+  for (int64_t first = 0; first < rows->rows && status == WB_OK; first += step) {
+    const int64_t count = rows->rows - first < step ? rows->rows - first : step;
+    status = part.draw(rows, first, count, draws, lanes, processors,
+                       at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(count)), message);
+  }
+  return status;
+}
+
+template <typename Real>
+int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, uint64_t bytes, wb_message *message) {
+  const uint64_t for_draws = bytes / 4, entry = sizeof(Real) + sizeof(int32_t), per_row = sizeof(int64_t);
+  int status = WB_OK;
+  for (int64_t first = 0, end; first < rows->rows && status == WB_OK; first = end) {
+    uint64_t taken = per_row + 2 * entry;
+    for (end = first; end < rows->rows; end++) {
+      const uint64_t more = static_cast<uint64_t>(rows->offset[end + 1] - rows->offset[end]) * entry + per_row;
+      if (taken + more > bytes - for_draws || static_cast<uint64_t>(end + 1 - first) > for_draws / sizeof(int32_t)) break;
+      taken += more;
+    }
+    if (end == first)
+      return too_small(bytes, static_cast<uint64_t>(rows->offset[first + 1] - rows->offset[first]) * entry, message);
+    row_part<Real, Real, false> part;
+    status = part.draw_sparse(rows, first, end - first, draws,
+                              at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(end - first)), message);
+  }
+  return status;
+}
+
+template <typename Real, typename Way>
+int start_by_trees(const Real *weights, const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t *index,
+                   wb_message *message) {
+  return measured(draws, [&] {
+    return launch(shape_for(rows->rows), categorical_draw_by_trees<Real, Way>, "drawing by trees", message, weights, rows->rows,
+                  rows->columns, static_cast<int>(rows->columns), draws->key, static_cast<uint64_t>(draws->first_row), index);
+  }, message);
+}
+
+template <typename Real>
+int draw_rows_by_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
+                       wb_message *message) {
+  device_array<Real> weights;
+  device_array<int32_t> index;
+  int status = weights.allocate(static_cast<size_t>(rows->rows) * static_cast<size_t>(rows->columns), "the weights", message);
+  if (status == WB_OK) status = index.allocate(static_cast<size_t>(rows->rows), "the draws", message);
+  if (status == WB_OK)
+    status = upload_lines(weights.data(), rows->weights, rows->rows, rows->columns, rows->row_stride, rows->column_stride, message);
+  if (status != WB_OK) return status;
+  switch (way) {
+    case WB_BY_BUTTERFLY: status = start_by_trees<Real, by_butterfly>(weights.data(), rows, draws, index.data(), message); break;
+    case WB_BY_TRANSPOSITION:
+      status = start_by_trees<Real, by_transposition>(weights.data(), rows, draws, index.data(), message);
+      break;
+    default: status = start_by_trees<Real, by_itself>(weights.data(), rows, draws, index.data(), message);
+  }
+  if (status != WB_OK) return status;
+  return index.download(draws->index, static_cast<size_t>(rows->rows), "copying the draws from the device", message);
+}
+
+} // namespace
+
+} // namespace wb
+
+static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, const wb_run *run,
+                wb_message *message) {
+  wb::device_scope scope;
+  uint64_t bytes = 0;
+  int processors = 0;
+  const int status = wb::enter(scope, run, &bytes, &processors, message);
+  if (status != WB_OK) return status;
+  /* Logarithms stay double until their largest is taken off. */
+  if (draws->precision == WB_SINGLE)
+    return rows->is_log ? wb::draw_rows<double, float, true>(rows, draws, lanes, bytes, processors, message)
+                        : wb::draw_rows<float, float, false>(rows, draws, lanes, bytes, processors, message);
+  return rows->is_log ? wb::draw_rows<double, double, true>(rows, draws, lanes, bytes, processors, message)
+                      : wb::draw_rows<double, double, false>(rows, draws, lanes, bytes, processors, message);
+}
+
+static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
+                       wb_message *message) {
+  wb::device_scope scope;
+  uint64_t bytes = 0;
+  int processors = 0;
+  const int status = wb::enter(scope, run, &bytes, &processors, message);
+  if (status != WB_OK) return status;
+  return draws->precision == WB_SINGLE ? wb::draw_sparse_rows<float>(rows, draws, bytes, message)
+                                       : wb::draw_sparse_rows<double>(rows, draws, bytes, message);
+}
+
+static int draw_by_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
+                         const wb_run *run, wb_message *message) {
+  wb::device_scope scope;
+  const int status = scope.enter(run->device, message);
+  if (status != WB_OK) return status;
+  return draws->precision == WB_SINGLE ? wb::draw_rows_by_trees<float>(rows, draws, way, message)
+                                       : wb::draw_rows_by_trees<double>(rows, draws, way, message);
+}
+
+extern const wb_categorical_functions wb_cuda_categorical = {draw, draw_sparse, draw_by_trees};

@@ -1,0 +1,303 @@
+/* The draw of a component for each row, and the evaluation of all components at each
+ * row (Suchard et al. 2010, section 2): the kernels whose loops on the processor are
+ * in cpu/mixture/draw_tile.h. Every number is computed by the same operations in the same
+ * order as there.
+ *
+ * The draw is that of core/block_draw.h: one pass, no table. A thread has all weights
+ * of its own rows, in a column of shared memory that no other thread reads. So it needs
+ * neither shuffles nor barriers to sum or to search them; if the weights of a row lay
+ * across the lanes of a warp instead, their partial sums would have to be exchanged by
+ * shuffles.
+ */
+#ifndef WB_CUDA_MIXTURE_DRAW_TILE_CUH
+#define WB_CUDA_MIXTURE_DRAW_TILE_CUH
+
+#include "core/unroll.h"
+#include "core/purpose.h"
+#include "cuda/mixture/weights.cuh"
+
+namespace wb {
+
+/* How many blocks of a multiprocessor the compiler must be able to run at a time, which
+ * bounds the registers of each; 0 leaves that to the compiler. For these two orders
+ * nvcc 13 would make room for six blocks on sm_100 and sm_110 by spilling a few bytes
+ * of registers. With four rows a thread four blocks are enough. */
+template <typename Real>
+constexpr int mixture_blocks(int order) {
+  return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
+}
+
+/* What a thread knows of each of its rows once some blocks of components have passed:
+ * the largest log weight, the sum of all weights divided by that one, and a component. */
+template <typename Real, int R>
+struct mixture_seen {
+  Real largest[R], total[R];
+  int32_t chosen[R];
+
+  __device__ __forceinline__ mixture_seen() {
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      largest[v] = precise<Real>::nothing;
+      total[v] = 0;
+      chosen[v] = 0;
+    }
+  }
+
+  /* Before the weights of a block whose largest log weight is `top` are added. */
+  __device__ __forceinline__ void rescale(int v, Real top) {
+    const Real new_largest = top > largest[v] ? top : largest[v];
+    total[v] *= precise<Real>::exp_weight(largest[v] - new_largest);
+    largest[v] = new_largest;
+  }
+
+  /* The end of a kernel is short code for one row after the other, not fast code for all at
+   * once: it reads these from the thread's column of shared memory, `weight`. */
+  template <typename Weights>
+  __device__ __forceinline__ void keep(Weights &weights) const {
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      weights.weight(0, v) = largest[v];
+      weights.weight(1, v) = total[v];
+    }
+  }
+};
+
+/* The log of the sum of the weights of a row that was kept. */
+template <typename Weights>
+__device__ __forceinline__ auto log_sum_kept(Weights &weights, int v) {
+  return weights.weight(0, v) + Weights::as::log(weights.weight(1, v));
+}
+
+/* The number of a thread's row v among those of its launch. */
+template <int THREADS = MIXTURE_THREADS>
+__device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
+  return static_cast<int64_t>(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;
+}
+
+/* The weights of a thread's rows of first..first + rows - 1. Threads that would be past
+ * the end compute the last row again, since all must come to the barriers. */
+template <typename Real, int P, int R>
+__device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
+    typename mixture_weights<Real, P, R>::shared_memory &shared, const Real *x, int p, const Real *coefficients,
+    int components, int64_t first, int64_t rows) {
+  const Real *values[R];
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread(R, v);
+    values[v] = first_value_of_row(x, p, first + (i < rows ? i : rows - 1));
+  }
+  return mixture_weights<Real, P, R>(shared, values, p, coefficients, components);
+}
+
+/* The draw of the components of a thread's R rows, whose weights are `tile`: what mixture_draw() and mixture_draw_tensor()
+ * share; see there. `uniform` is room for the random numbers of the block's threads. */
+template <typename Real, int R, typename Weights>
+__device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share, const int32_t *sample,
+                                          uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label,
+                                          Real *log_sum) {
+  typedef precise<Real> as;
+  constexpr int THREADS = Weights::THREADS, AT_ONCE = Weights::AT_ONCE;
+  mixture_seen<Real, R> seen;
+  int drawn = -1; /* the group of blocks that `uniform` is for; none yet */
+  WB_ROLLED
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
+    Real top[R] = {};
+    tile.weigh(base, count, [&](int j, int v, Real weight) { top[v] = j == 0 || weight > top[v] ? weight : top[v]; });
+    if (share != nullptr) {
+      WB_ROLLED
+      for (int v = 0; v < R; v++) { /* short code, like the end of the kernel */
+        const int64_t i = row_of_thread<THREADS>(R, v);
+        const Real *const own = share + static_cast<size_t>(sample[i < rows ? i : rows - 1]) * static_cast<size_t>(components) + base;
+        Real highest = 0;
+        WB_ROLLED
+        for (int j = 0; j < count; j++) {
+          const Real weight = tile.weight(j, v) + own[j];
+          tile.weight(j, v) = weight;
+          highest = j == 0 || weight > highest ? weight : highest;
+        }
+        WB_UNROLL
+        for (int u = 0; u < R; u++) top[u] = u == v ? highest : top[u];
+      }
+    }
+    bool matters = false;
+    WB_UNROLL
+    for (int v = 0; v < R; v++) matters |= top[v] > seen.largest[v] - as::negligible;
+    if (!matters) continue;
+    Real sum[R];
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      seen.rescale(v, top[v]);
+      sum[v] = 0;
+    }
+    WB_ROLLED
+    for (int j = 0; j < count; j += AT_ONCE) {
+      Real divided[AT_ONCE][R];
+      WB_UNROLL
+      for (int u = 0; u < AT_ONCE; u++) {
+        WB_UNROLL
+        for (int v = 0; v < R; v++) divided[u][v] = as::exp_weight(tile.weight(j + u, v) - seen.largest[v]);
+      }
+      WB_UNROLL
+      for (int u = 0; u < AT_ONCE; u++) {
+        WB_UNROLL
+        for (int v = 0; v < R; v++) {
+          if (AT_ONCE == 1 || j + u < count) sum[v] += divided[u][v];
+          tile.weight(j + u, v) = sum[v];
+        }
+      }
+    }
+    const int block = base / WB_BLOCK_ITEMS;
+    Real *const mine = uniform + threadIdx.x;
+    if (block / as::uniforms != drawn) {
+      drawn = block / as::uniforms;
+      WB_UNROLL
+      for (int v = 0; v < R; v++) {
+        const uint64_t element = first_row + static_cast<uint64_t>(row_of_thread<THREADS>(R, v));
+        const wb_bits bits = wb_philox(key, static_cast<uint32_t>(drawn), static_cast<uint32_t>(element),
+                                       wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
+        WB_UNROLL
+        for (int u = 0; u < as::uniforms; u++)
+          mine[(u * R + v) * THREADS] = as::uniform(bits, static_cast<uint32_t>(u));
+      }
+    }
+    Real position[R];
+    bool takes_over = false;
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      position[v] = as::position(mine[(block % as::uniforms * R + v) * THREADS], seen.total[v], sum[v]);
+      seen.total[v] += sum[v];
+      takes_over |= position[v] >= 0;
+    }
+    if (!takes_over) continue;
+    int32_t inside[R] = {}; /* how many sums do not exceed the position, by bisection for all rows at once */
+    WB_UNROLL
+    for (int step = WB_BLOCK_ITEMS / 2; step > 0; step /= 2) {
+      WB_UNROLL
+      for (int v = 0; v < R; v++)
+        if (inside[v] + step <= count && tile.weight(inside[v] + step - 1, v) <= position[v]) inside[v] += step;
+    }
+    WB_UNROLL
+    for (int v = 0; v < R; v++) seen.chosen[v] = position[v] >= 0 ? base + inside[v] : seen.chosen[v];
+  }
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread<THREADS>(R, v);
+    if (i < rows) label[i] = seen.chosen[v];
+  }
+  seen.keep(tile);
+  WB_ROLLED
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread<THREADS>(R, v);
+    if (i < rows) log_sum[i] = log_sum_kept(tile, v);
+  }
+}
+
+/* Draws the component of each of `rows` rows and gives the log of the sum of its
+ * weights. first_row is the number of the first. share, if it is not NULL, is samples x components: what is
+ * added to the log weights in a row of this sample. It is added to the finished weights of a block of components,
+ * so that where there is none one branch of all threads for sixteen components is all that this costs.
+ *
+ * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2
+ * multiply-adds, where p is rounded up to the next order that has a kernel, and about 25
+ * operations for the weight and its draw, fewer where a block of components is
+ * negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in
+ * single) for R pairs, and two reads and two writes of the weight. Device memory:
+ * reads sizeof(Real) p bytes a row and the coefficients once a block, which the L2
+ * cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in
+ * double 246 multiply-adds a byte, so that only arithmetic counts.
+ *
+ * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how many run on a
+ * multiprocessor, given its registers and its 227 KB of shared memory:
+ *
+ *   order           2    8   10   14   16   20   24   32   40
+ *   double: R       4    4    4    4    4    3    3    2    2
+ *     registers   138  166  206  238  250  242  254  242  255
+ *     shared, KB   36   39   40   44   46   34   37   27   32
+ *     blocks        6    5    4    4    4    4    4    4    4
+ *   single: R       6    6    6    6    6    4    4    4    4
+ *     registers   114  128  154  164  168  161  168  213  245
+ *     shared, KB   31   32   33   35   36   24   26   25   27
+ *     blocks        7    6    6    6    6    6    6    4    4
+ *
+ * So few warps run, but each has R chains of multiply-adds that do not wait for one
+ * another, and the next row of the triangle gives as many again. What follows them, short and
+ * without such chains, is where warps wait: so it has all rows of a thread side by side, the
+ * place of a draw is found by bisection, and a block of random numbers serves all its uniforms. */
+template <typename Real, int P, int R>
+__global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
+    mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
+                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
+  __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
+  __shared__ Real uniform[precise<Real>::uniforms * R * MIXTURE_THREADS];
+  mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, 0, rows);
+  draw_rows<Real, R>(tile, uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
+}
+
+/* The most probable component of rows first..first + count - 1 of x, the first of
+ * equals, and the log of the sum of the weights. probability, if it is not NULL,
+ * is `stride` x components and holds the log weights first.
+ *
+ * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two
+ * writes of 8 bytes for each of its probabilities. Registers on sm_90: 129 to 255 in
+ * double, 71 to 243 in single, with a spill of 16 bytes at order 40 in double. */
+template <typename Real, int P, int R>
+__global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
+    mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
+                     int32_t *label, double *log_sum, double *probability, int64_t stride) {
+  typedef precise<Real> as;
+  __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
+  mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, first, count);
+  mixture_seen<Real, R> seen;
+  WB_ROLLED
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int in_block = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
+    Real top[R] = {};
+    int32_t best[R] = {};
+    tile.weigh(base, in_block, [&](int j, int v, Real weight) {
+      best[v] = j == 0 || weight > top[v] ? base + j : best[v];
+      top[v] = j == 0 || weight > top[v] ? weight : top[v];
+    });
+    Real sum[R];
+    WB_UNROLL
+    for (int v = 0; v < R; v++) {
+      seen.chosen[v] = top[v] > seen.largest[v] ? best[v] : seen.chosen[v];
+      seen.rescale(v, top[v]);
+      sum[v] = 0;
+    }
+    WB_ROLLED
+    for (int j = 0; j < in_block; j++) {
+      WB_UNROLL
+      for (int v = 0; v < R; v++) {
+        const int64_t i = row_of_thread(R, v);
+        const Real weight = tile.weight(j, v);
+        if (probability != nullptr && i < count) probability[i + (base + j) * stride] = static_cast<double>(weight);
+        sum[v] += as::exp_weight(weight - seen.largest[v]);
+      }
+    }
+    WB_UNROLL
+    for (int v = 0; v < R; v++) seen.total[v] += sum[v];
+  }
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread(R, v);
+    if (i < count) label[i] = seen.chosen[v];
+  }
+  seen.keep(tile);
+  WB_ROLLED
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread(R, v);
+    if (i >= count) continue;
+    log_sum[i] = static_cast<double>(log_sum_kept(tile, v));
+    if (probability == nullptr) continue;
+    WB_ROLLED
+    for (int j = 0; j < components; j++) {
+      double *const entry = probability + i + j * stride;
+      *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - tile.weight(0, v)) / tile.weight(1, v));
+    }
+  }
+}
+
+} // namespace wb
+
+#endif

@@ -1,0 +1,465 @@
+/* Rows with missing values on a graphics card: the twin of cpu/mixture/missing.c. A pattern of missingness has a
+ * table of all components with its columns in its order; tables of some patterns at a time are made, and then
+ * the rows of these patterns are drawn, each by one thread. Rows of a pattern are side by side, so that the
+ * threads of a warp mostly read the same numbers. What is drawn for missing values is written into the session's
+ * copy of the rows. */
+#include "cuda/mixture/missing.cuh"
+
+#include <vector>
+
+#include "core/block_draw.h"
+#include "core/mixture_missing.h"
+#include "core/purpose.h"
+#include "core/scaled_value.h"
+#include "core/unroll.h"
+#include "cuda/mixture/precision.cuh"
+#include "cuda/mixture/weights.cuh"
+
+namespace wb {
+
+namespace {
+
+constexpr int MISSING_THREADS = 64;
+/* Tables at a time take no more, but for one at least. */
+constexpr uint64_t MISSING_BYTES = 64 * MEGABYTE;
+constexpr size_t MISSING_SHARED = 46 * 1024;
+
+__device__ __forceinline__ void narrow_to(double *to, double scaled) {
+  *to = scaled;
+}
+__device__ __forceinline__ void narrow_to(float *to, double scaled) {
+  *to = wb_scaled_valuef(scaled);
+}
+
+/* Numbers of a component in a table; see wb_missing_reorder(). The log constant comes last. */
+__device__ __host__ __forceinline__ size_t missing_size(int p) {
+  return wb_missing_size(p) + 1;
+}
+
+/* What the kernels know of the patterns: see wb_mixture_missing. */
+struct missing_patterns {
+  const int32_t *order, *observed, *row;
+  const int64_t *first;
+  int32_t from, end; /* the patterns whose tables there are */
+};
+
+/* The components as tables begin: one block a component. */
+static __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_components c, double *whole) {
+  const int p = c.columns;
+  const size_t j = blockIdx.x;
+  double *const to = whole + j * missing_size(p);
+  const double *const factor = c.factor + j * wb_packed_size(p), *const offset = c.offset + j * static_cast<size_t>(p);
+  for (int r = static_cast<int>(threadIdx.x); r < p; r += MISSING_THREADS) {
+    double *const line = to + wb_missing_row(r);
+    line[0] = offset[r];
+    for (int i = 0; i <= r; i++) line[1 + i] = factor[wb_packed_row(r) + static_cast<size_t>(i)];
+  }
+  if (threadIdx.x == 0)
+    to[wb_missing_size(p)] = wb_component_log_floored(p, c.log_weight[j], c.log_determinant[j], c.floor_trace[j]);
+}
+
+/* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column c,
+ * through the caches. */
+static __global__ void __launch_bounds__(MISSING_THREADS)
+    mixture_missing_tables(missing_patterns patterns, int p, int components, const double *whole, double *tables) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * MISSING_THREADS + threadIdx.x;
+  const int64_t pattern = patterns.from + at / components;
+  if (pattern >= patterns.end) return;
+  const size_t size = missing_size(p);
+  const double *const from = whole + static_cast<size_t>(at % components) * size;
+  double *const to = tables + static_cast<size_t>(at) * size;
+  for (size_t i = 0; i < size; i++) to[i] = from[i];
+  wb_missing_reorder(1, p, patterns.observed[pattern], patterns.order + pattern * p, to, to + size - 1);
+  for (int r = 0; r < p; r++) to[wb_missing_row(r)] *= -1;
+}
+
+/* A thread's row: its values in the pattern's order and its log weights of a block of components lie in
+ * columns of shared memory. */
+template <typename Real>
+struct missing_row {
+  typedef precise<Real> as;
+  Real *x, *weight;
+  int step, p, observed;
+  const int32_t *order;
+  const double *table;
+  int64_t number;
+
+  __device__ __forceinline__ Real &value(int c) { return x[c * step]; }
+  __device__ __forceinline__ Real &log_weight(int j) { return weight[j * step]; }
+
+  /* Finds entry `at` of the rows that lack values; false where it is not among rows first, ..., end - 1. */
+  __device__ __forceinline__ bool find(const missing_patterns &patterns, int64_t at, int columns, int components, const double *tables,
+                                       Real *shared, int64_t first, int64_t end) {
+    if (at >= patterns.first[patterns.end]) return false;
+    number = patterns.row[at];
+    if (number < first || number >= end) return false;
+    int32_t low = patterns.from, high = patterns.end - 1;
+    while (low < high) {
+      const int32_t middle = (low + high + 1) / 2;
+      if (patterns.first[middle] <= at) low = middle;
+      else high = middle - 1;
+    }
+    p = columns;
+    observed = patterns.observed[low];
+    order = patterns.order + static_cast<int64_t>(low) * p;
+    table = tables + static_cast<size_t>(low - patterns.from) * static_cast<size_t>(components) * missing_size(p);
+    step = static_cast<int>(blockDim.x);
+    x = shared + threadIdx.x;
+    weight = x + p * step;
+    return true;
+  }
+
+  __device__ __forceinline__ void read(const Real *row) {
+    for (int i = 0; i < observed; i++) value(i) = row[static_cast<size_t>(order[i]) * WB_LEAF_ROWS];
+  }
+
+  /* The log weight of a component: rows of the triangle four at a time. */
+  __device__ __forceinline__ Real weigh(int component) {
+    const double *const entries = table + static_cast<size_t>(component) * missing_size(p);
+    Real squares = 0;
+    WB_ROLLED
+    for (int row = 0; row < observed; row += 4) {
+      const int count = observed - row < 4 ? observed - row : 4;
+      const double *line[4];
+      Real z[4];
+      WB_UNROLL
+      for (int i = 0; i < 4; i++) {
+        line[i] = entries + wb_missing_row(row + (i < count ? i : 0));
+        z[i] = static_cast<Real>(*line[i]++);
+      }
+      WB_ROLLED
+      for (int c = 0; c < row; c++) {
+        const Real given = value(c);
+        WB_UNROLL
+        for (int i = 0; i < 4; i++) z[i] = as::fma(static_cast<Real>(line[i][c]), given, z[i]);
+      }
+      WB_UNROLL
+      for (int c = 0; c < 4; c++) {
+        if (c >= count) continue;
+        const Real given = value(row + c);
+        WB_UNROLL
+        for (int i = c; i < 4; i++)
+          if (i < count) z[i] = as::fma(static_cast<Real>(line[i][row + c]), given, z[i]);
+      }
+      WB_UNROLL
+      for (int i = 0; i < 4; i++)
+        if (i < count) squares = as::fma(z[i], z[i], squares);
+    }
+    return as::fma(Real(-0.5), squares, static_cast<Real>(entries[wb_missing_size(p)]));
+  }
+
+  /* The log weights of a block of components, and the largest with its place, the first of equals. */
+  __device__ __forceinline__ Real weigh_block(int base, int count, const Real *share, int32_t *best) {
+    Real top = 0;
+    WB_ROLLED
+    for (int j = 0; j < count; j++) {
+      Real weight_of = weigh(base + j);
+      if (share != nullptr) weight_of += share[base + j];
+      log_weight(j) = weight_of;
+      if (j == 0 || weight_of > top) {
+        top = weight_of;
+        *best = base + j;
+      }
+    }
+    return top;
+  }
+
+  /* The missing values given the others and the component, into the session's row. */
+  __device__ __forceinline__ void impute(int32_t label, uint64_t key, uint32_t iteration, uint64_t element, Real *row) {
+    const double *const entries = table + static_cast<size_t>(label) * missing_size(p);
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_MISSING, iteration, element);
+    WB_ROLLED
+    for (int r = observed; r < p; r++) {
+      const double *const line = entries + wb_missing_row(r);
+      double z = static_cast<double>(static_cast<Real>(line[0]));
+      WB_ROLLED
+      for (int c = 0; c < r; c++)
+        z = wb_fma(static_cast<double>(static_cast<Real>(line[1 + c])), static_cast<double>(value(c)), z);
+      Real drawn;
+      narrow_to(&drawn, (wb_draw_normal(&stream) - z) / static_cast<double>(static_cast<Real>(line[1 + r])));
+      value(r) = drawn;
+      row[static_cast<size_t>(order[r]) * WB_LEAF_ROWS] = drawn;
+    }
+  }
+};
+
+/* Draws rows that lack values: see mixture_draw(). Entries of patterns.row from patterns.first[patterns.from] on, one a
+ * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the whole. Shared memory: p + WB_BLOCK_ITEMS values a
+ * thread. Multiply-adds as in mixture_draw(), whose coefficients come through the caches, the same for
+ * threads that share a pattern. */
+template <typename Real>
+__global__ void __launch_bounds__(MISSING_THREADS)
+    mixture_missing_draw(missing_patterns patterns, int p, int components, const double *tables, const Real *share,
+                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t before, int64_t first_row, int64_t rows,
+                         Real *x, int32_t *label, Real *log_sum) {
+  typedef precise<Real> as;
+  WB_DYNAMIC_SHARED(Real, shared);
+  missing_row<Real> mine;
+  const int64_t at = patterns.first[patterns.from] + static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
+  const int64_t slot = mine.number - first_row;
+  const uint64_t element = static_cast<uint64_t>(before + mine.number);
+  Real *const row = x + (slot / WB_LEAF_ROWS * p) * WB_LEAF_ROWS + slot % WB_LEAF_ROWS;
+  mine.read(row);
+  if (share != nullptr) share += static_cast<size_t>(sample[mine.number]) * static_cast<size_t>(components);
+  Real largest = as::nothing, total = 0;
+  int32_t chosen = 0, best = 0;
+  WB_ROLLED
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
+    const Real top = mine.weigh_block(base, count, share, &best);
+    if (!(top > largest - as::negligible)) continue;
+    const Real new_largest = top > largest ? top : largest;
+    total *= as::exp_weight(largest - new_largest);
+    largest = new_largest;
+    Real sum = 0;
+    WB_ROLLED
+    for (int j = 0; j < count; j++) {
+      sum += as::exp_weight(mine.log_weight(j) - largest);
+      mine.log_weight(j) = sum;
+    }
+    const uint32_t block = static_cast<uint32_t>(base / WB_BLOCK_ITEMS);
+    const wb_bits bits = wb_philox(key, block / as::uniforms, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element),
+                                   iteration);
+    const Real position = as::position(as::uniform(bits, block % as::uniforms), total, sum);
+    total += sum;
+    if (position >= 0) {
+      chosen = base;
+      WB_ROLLED
+      for (int j = 0; j < count; j++) chosen += mine.log_weight(j) <= position ? 1 : 0;
+    }
+  }
+  label[slot] = chosen;
+  log_sum[slot] = largest + as::log(total);
+  mine.impute(chosen, key, iteration, element, row);
+}
+
+/* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of WB_LEAF_ROWS. */
+template <typename Real>
+__global__ void __launch_bounds__(MISSING_THREADS)
+    mixture_missing_evaluate(missing_patterns patterns, int p, int components, const double *tables, int64_t start, int64_t first_row,
+                             int64_t rows, const Real *x, int32_t *label, double *log_sum, double *probability, int64_t stride) {
+  typedef precise<Real> as;
+  WB_DYNAMIC_SHARED(Real, shared);
+  missing_row<Real> mine;
+  const int64_t at = patterns.first[patterns.from] + static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
+  const int64_t slot = mine.number - first_row;
+  mine.read(first_value_of_row(x, p, mine.number - start));
+  Real largest = as::nothing, total = 0;
+  int32_t chosen = 0, best = 0;
+  WB_ROLLED
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
+    const Real top = mine.weigh_block(base, count, nullptr, &best);
+    chosen = top > largest ? best : chosen;
+    const Real new_largest = top > largest ? top : largest;
+    total *= as::exp_weight(largest - new_largest);
+    largest = new_largest;
+    Real sum = 0;
+    WB_ROLLED
+    for (int j = 0; j < count; j++) {
+      if (probability != nullptr) probability[slot + (base + j) * stride] = static_cast<double>(mine.log_weight(j));
+      sum += as::exp_weight(mine.log_weight(j) - largest);
+    }
+    total += sum;
+  }
+  label[slot] = chosen;
+  log_sum[slot] = static_cast<double>(largest + as::log(total));
+  if (probability == nullptr) return;
+  WB_ROLLED
+  for (int j = 0; j < components; j++) {
+    double *const entry = probability + slot + j * stride;
+    *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - largest) / total);
+  }
+}
+
+uint64_t table_bytes(const wb_mixture_session *s, int32_t components) {
+  return static_cast<uint64_t>(components) * missing_size(s->data.columns) * sizeof(double);
+}
+
+/* Threads of a block, whose rows lie in shared memory. */
+template <typename Real>
+unsigned threads_of(int p) {
+  unsigned threads = MISSING_THREADS;
+  while (threads > 1 && threads * (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real) > MISSING_SHARED) threads /= 2;
+  return threads;
+}
+
+/* Memory for the components and for tables of as many patterns as have room. */
+int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) {
+  mixture_gaps &gaps = s->gaps;
+  gaps.built = -1;
+  if (gaps.components == components) return WB_OK;
+  gaps.release_tables();
+  uint64_t left = 0;
+  int status = memory_left(s->memory_limit, s->held(), &left, message);
+  if (status != WB_OK) return status;
+  const uint64_t bytes = table_bytes(s, components), room = smaller(MISSING_BYTES, left / 4);
+  if (2 * bytes > left) return lacks_memory(s, components, 2 * bytes, left, message);
+  const uint64_t fit = larger<uint64_t>(1, room / bytes);
+  gaps.at_once = static_cast<int32_t>(smaller(static_cast<uint64_t>(s->data.missing->patterns), fit));
+  status = gaps.whole.allocate(bytes / sizeof(double), "components of rows with missing values", message);
+  if (status == WB_OK)
+    status = gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double), "components of rows with missing values", message);
+  if (status == WB_OK) gaps.components = components;
+  else gaps.release_tables();
+  return status;
+}
+
+/* The patterns from `from` on that have tables at a time; makes these. */
+int make_tables(wb_mixture_session *s, int32_t from, missing_patterns *patterns, wb_message *message) {
+  mixture_gaps &gaps = s->gaps;
+  const int32_t end = smaller(from + gaps.at_once, s->data.missing->patterns);
+  *patterns = {gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(), from, end};
+  if (gaps.built == from) return WB_OK;
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(end - from) * gaps.components, MISSING_THREADS)));
+  shape.threads = dim3(MISSING_THREADS);
+  shape.stream = s->stream.get();
+  gaps.built = from;
+  return launch(shape, mixture_missing_tables, "components of rows with missing values", message, *patterns, s->data.columns,
+                gaps.components, static_cast<const double *>(gaps.whole.data()), gaps.tables.data());
+}
+
+template <typename Real>
+launch_shape shape_of(const wb_mixture_session *s, const missing_patterns &patterns) {
+  const wb_mixture_missing *missing = s->data.missing;
+  const unsigned threads = threads_of<Real>(s->data.columns);
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(ceiling(missing->first[patterns.end] - missing->first[patterns.from], threads)));
+  shape.threads = dim3(threads);
+  shape.shared_bytes = threads * (static_cast<size_t>(s->data.columns) + WB_BLOCK_ITEMS) * sizeof(Real);
+  shape.stream = s->stream.get();
+  return shape;
+}
+
+} // namespace
+
+int open_missing(wb_mixture_session *s, wb_message *message) {
+  const wb_mixture_missing *missing = s->data.missing;
+  if (missing == nullptr) return WB_OK;
+  const char *const what = "the patterns of missing values";
+  mixture_gaps &gaps = s->gaps;
+  const size_t patterns = static_cast<size_t>(missing->patterns), order = patterns * static_cast<size_t>(s->data.columns);
+  const size_t rows = static_cast<size_t>(missing->first[missing->patterns]);
+  int status = gaps.order.allocate(order, what, message);
+  if (status == WB_OK) status = gaps.observed.allocate(patterns, what, message);
+  if (status == WB_OK) status = gaps.first.allocate(patterns + 1, what, message);
+  if (status == WB_OK) status = gaps.row.allocate(rows, what, message);
+  if (status == WB_OK) status = gaps.order.upload(missing->order, order, what, message);
+  if (status == WB_OK) status = gaps.observed.upload(missing->observed, patterns, what, message);
+  if (status == WB_OK) status = gaps.first.upload(missing->first, patterns + 1, what, message);
+  if (status == WB_OK) status = gaps.row.upload(missing->row, rows, what, message);
+  return status;
+}
+
+int keeps_missing(const wb_mixture_session *s, wb_message *message) {
+  if (s->data.missing == nullptr || s->resident()) return WB_OK;
+  std::snprintf(message->text, sizeof message->text,
+                "with missing values all rows have to stay on the graphics card, and %.2f MB for them cannot be had",
+                static_cast<double>(s->leaf() * static_cast<uint64_t>(s->leaves)) / 1e6);
+  return WB_ERROR_MEMORY;
+}
+
+int begin_missing(wb_mixture_session *s, wb_message *message) {
+  if (s->data.missing == nullptr) return WB_OK;
+  const int status = open_tables(s, s->room.count, message);
+  if (status != WB_OK) return status;
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(s->room.count));
+  shape.threads = dim3(MISSING_THREADS);
+  shape.stream = s->stream.get();
+  return launch(shape, mixture_whole, "components of rows with missing values", message, s->room.at, s->gaps.whole.data());
+}
+
+template <typename Real>
+int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key, uint32_t iteration, Real *x,
+                 int32_t *labels, Real *log_sums, wb_message *message) {
+  if (s->data.missing == nullptr) return WB_OK;
+  int status = WB_OK;
+  for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
+    missing_patterns patterns;
+    status = make_tables(s, from, &patterns, message);
+    if (status == WB_OK)
+      status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message, patterns,
+                      s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), share,
+                      static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number, first * WB_LEAF_ROWS, s->rows(first, count),
+                      x, labels, log_sums);
+  }
+  return status;
+}
+
+int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message) {
+  if (s->data.missing == nullptr) return WB_OK;
+  const int status = open_tables(s, parameters->components, message);
+  if (status != WB_OK) return status;
+  const int p = s->data.columns;
+  const size_t size = missing_size(p), triangle = wb_packed_size(p), k = static_cast<size_t>(parameters->components);
+  std::vector<double> whole(k * size);
+  for (size_t j = 0; j < k; j++) {
+    double *const to = whole.data() + j * size;
+    for (int r = 0; r < p; r++) {
+      to[wb_missing_row(r)] = parameters->offset[j * static_cast<size_t>(p) + static_cast<size_t>(r)];
+      std::memcpy(to + wb_missing_row(r) + 1, parameters->factor + j * triangle + wb_packed_row(r),
+                  (static_cast<size_t>(r) + 1) * sizeof(double));
+    }
+    to[size - 1] = parameters->log_constant[j];
+  }
+  return s->gaps.whole.upload(whole.data(), whole.size(), "sending the components to the device", message);
+}
+
+template <typename Real>
+int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels, double *log_sums,
+                     double *probability, int64_t stride, wb_message *message) {
+  if (s->data.missing == nullptr) return WB_OK;
+  int status = WB_OK;
+  for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
+    missing_patterns patterns;
+    status = make_tables(s, from, &patterns, message);
+    if (status == WB_OK)
+      status = launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>, "evaluating rows with missing values", message,
+                      patterns, s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), start, row, rows,
+                      x, labels, log_sums, probability, stride);
+  }
+  return status;
+}
+
+#define WB_INSTANTIATE(Real)                                                                                                   \
+  template int draw_missing(wb_mixture_session *, int64_t, int64_t, const Real *, uint64_t, uint32_t, Real *, int32_t *, Real *, \
+                            wb_message *);                                                                                       \
+  template int evaluate_missing(wb_mixture_session *, int64_t, int64_t, int64_t, const Real *, int32_t *, double *, double *,    \
+                                int64_t, wb_message *);
+WB_INSTANTIATE(double)
+WB_INSTANTIATE(float)
+#undef WB_INSTANTIATE
+
+namespace {
+
+template <typename Real>
+int get_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message) {
+  const size_t p = static_cast<size_t>(s->data.columns);
+  const Real *const from = static_cast<const Real *>(s->x.address()) + row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS +
+                           row % WB_LEAF_ROWS;
+  std::vector<Real> found(p);
+  int status = s->stream.wait("fetching a row", message);
+  if (status == WB_OK)
+    status = status_of(cudaMemcpy2D(found.data(), sizeof(Real), from, WB_LEAF_ROWS * sizeof(Real), sizeof(Real), p,
+                                    cudaMemcpyDeviceToHost),
+                       "fetching a row", message);
+  for (size_t c = 0; c < p && status == WB_OK; c++) values[c] = static_cast<double>(found[c]);
+  return status;
+}
+
+} // namespace
+
+} // namespace wb
+
+int wb_cuda_mixture_get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message) {
+  wb::device_scope scope;
+  int status = wb::keeps_missing(session, message);
+  if (status == WB_OK) status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  return wb::settled(session, session->data.precision == WB_SINGLE ? wb::get_row<float>(session, row, values, message)
+                                                                   : wb::get_row<double>(session, row, values, message));
+}

@@ -1,0 +1,348 @@
+/* A mixture session of a graphics card: the rows (cuda/mixture/session.cu) and the components
+ * (cuda/mixture/components.cu). */
+#ifndef WB_CUDA_MIXTURE_SESSION_CUH
+#define WB_CUDA_MIXTURE_SESSION_CUH
+
+#include <cstdio>
+#include <cstring>
+
+#include "cuda/mixture/kernels.cuh"
+
+namespace wb {
+
+constexpr uint64_t MEGABYTE = 1000000;
+/* Buffer for raw values on their way to the device: large enough to use the whole speed
+ * of the bus, small beside the data. */
+constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
+/* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
+ * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
+constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
+/* Predictions are computed for a multiple of this many rows at a time. */
+constexpr int64_t PASS_ROWS = 256;
+
+inline int64_t ceiling(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+template <typename T>
+T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+T larger(T a, T b) {
+  return a > b ? a : b;
+}
+
+/* Device memory through which rows travel that do not stay on the device: while work is done on one chunk, the next
+ * arrives. See cuda/mixture/stream.cu. */
+struct mixture_transit {
+  bool packed = false;         /* whether leaves arrive, or columns of which `leaves` are made */
+  int64_t chunk = 0, step = 1; /* leaves at a time; where chunks begin: at multiples of `step` */
+  int64_t end = 0;             /* the leaf after the last one of a pass */
+  device_bytes arriving[2], leaves;
+  int64_t first[2] = {-1, -1}; /* the first leaf that has been sent to each; -1: none */
+  int last = 1;                /* where the chunk that was found last arrived */
+  int reading = -1;            /* the same while work on it may still be given to the stream; -1: none is */
+
+  void release() {
+    for (int i = 0; i < 2; i++) {
+      arriving[i].release();
+      first[i] = -1;
+    }
+    leaves.release();
+    last = 1;
+    reading = -1;
+  }
+  uint64_t bytes() const { return arriving[0].bytes() + arriving[1].bytes() + leaves.bytes(); }
+};
+
+/* Where rows come from that travel: the caller's matrix, through page-locked buffers; the same, which is
+ * page-locked itself; or a page-locked copy in leaves. */
+enum class mixture_source { staged, locked, packed };
+
+/* Device memory of a pass over the rows that weighs them, which is kept from step to step. */
+struct mixture_weighing {
+  int32_t components = 0; /* how many there is room for */
+  int64_t chunk = 0, group = 0; /* as below */
+  device_bytes coefficients;
+  mixture_transit x;
+  device_array<int32_t> labels;
+  device_array<double> log_sums, probability, nodes, root;
+
+  void release() {
+    components = 0;
+    coefficients.release();
+    x.release();
+    labels.release();
+    log_sums.release();
+    probability.release();
+    nodes.release();
+    root.release();
+  }
+  uint64_t bytes() const {
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() + root.bytes();
+  }
+};
+
+/* Device memory of a pass over the rows, which is kept from sweep to sweep. */
+struct mixture_workspace {
+  int32_t components = 0;
+  int64_t chunk = 0; /* leaves drawn at a time */
+  int64_t group = 0; /* leaves summed at a time, a power of two */
+  device_bytes coefficients;
+  mixture_transit x; /* rows, unless all stay on the device */
+  device_array<int32_t> labels;
+  device_bytes log_sums;
+  device_array<double> nodes; /* the group's leaves, the waiting nodes */
+  device_array<double> roots; /* a node for each piece, where several devices share the rows */
+  /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
+  device_array<int32_t> keys;
+  device_bytes pairs;
+  mixture_weighing weighing; /* in place of all others */
+
+  void release() {
+    weighing.release();
+    components = 0;
+    coefficients.release();
+    x.release();
+    labels.release();
+    log_sums.release();
+    nodes.release();
+    roots.release();
+    keys.release();
+    pairs.release();
+  }
+  uint64_t bytes() const {
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() + keys.bytes() +
+           pairs.bytes() + weighing.bytes();
+  }
+};
+
+/* Rows of a sample with a label. */
+typedef unsigned long long sample_count;
+static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
+
+/* Patterns of missing values, and tables of the components for some of these at a time: see cuda/mixture/missing.cu. */
+struct mixture_gaps {
+  device_array<int32_t> order, observed, row; /* as in wb_mixture_missing */
+  device_array<int64_t> first;
+  int32_t components = 0, at_once = 0; /* of the tables, and for how many patterns there is room */
+  int32_t built = -1;                  /* the first pattern that has a table; -1: none */
+  device_array<double> whole, tables;
+
+  void release_tables() {
+    components = 0;
+    whole.release();
+    tables.release();
+  }
+  uint64_t bytes() const {
+    return order.bytes() + observed.bytes() + row.bytes() + first.bytes() + whole.bytes() + tables.bytes();
+  }
+};
+
+/* The components: what they are made of in one piece of device memory, and what travels
+ * between it and the host in one of page-locked memory. */
+struct mixture_room {
+  int32_t count = 0;
+  unsigned blocks = 0; /* that work on components at a time */
+  device_array<double> memory;
+  pinned_array<double> mail;
+  mixture_components at = {};
+  /* Each of these is on the device what `sent` or `fetched` is on the host. */
+  double *law = nullptr, *question = nullptr, *answer = nullptr, *work = nullptr;
+  /* samples x components: log weights, as the kernels read them, and counts of rows. */
+  double *share = nullptr, *sent_share = nullptr;
+  sample_count *counts = nullptr;
+  double *sent_law = nullptr, *sent_weight = nullptr, *sent_question = nullptr, *fetched = nullptr;
+
+  void release() {
+    count = 0;
+    memory.release();
+    mail.release();
+  }
+};
+
+} // namespace wb
+
+/* One device's part of a session: all rows, or some of its leaves where several devices share
+ * them (cuda/mixture/devices.cu). The first part is the session itself. */
+struct wb_mixture_session {
+  wb_mixture_data data; /* of this device's rows; center and inverse_scale are not kept */
+  wb_mixture_session *next = nullptr; /* the next device's part, which this one owns */
+  int64_t first_row = 0; /* how many rows the parts before have */
+  int64_t number = 0;    /* of the first row among the whole; see wb_mixture_data */
+  int64_t stride;        /* rows of all parts: from one column of data.x to the next */
+  int64_t piece = 0;     /* leaves, a power of two, whose sums are one node of the tree; 0: those of all leaves are */
+  wb::pinned_array<double> mail; /* roots on their way to the host */
+  const double *nodes = nullptr; /* where they are on the host, as get_nodes() gives them */
+  size_t node_count = 0;         /* how many doubles these are */
+  int32_t device;
+  int capability = 0; /* 90 for 9.0 */
+  uint64_t memory_limit;
+  int64_t leaves;
+  wb::stream stream;
+  wb::stream side; /* for questions about the components, while the other draws labels */
+  wb::event drawn; /* the components */
+  wb::device_array<double> units; /* centers, then inverse scales */
+  wb::device_array<int32_t> sample; /* rows, if they are of several samples */
+  wb::device_bytes x; /* the leaves that stay on the device */
+  int64_t kept = 0;   /* how many these are: the first ones, or all */
+  /* The others travel: see cuda/mixture/stream.cu. */
+  wb::stream copies;
+  wb::event arrived[2], read[2]; /* a chunk has arrived in a buffer; it has been read there */
+  wb::mixture_source source = wb::mixture_source::staged;
+  bool unlockable = false; /* the caller's matrix */
+  bool held_back = false;  /* rows had to leave the device after the session was opened */
+  uint64_t host_memory = 0; /* the most bytes of a copy */
+  wb::pinned_bytes packed_rows;
+  int64_t first_packed = 0; /* the first leaf in the copy */
+  wb::locked_bytes matrix;  /* of the first part, for all */
+  /* Page-locked buffers: one is filled while the other is being copied. */
+  int64_t stage = 0; /* leaves of a buffer */
+  int turn = 0;
+  wb::pinned_array<double> pinned[2];
+  wb::event copied[2];
+  wb::pinned_bytes packed; /* coefficients of a prediction */
+  wb::pinned_bytes pairs;  /* as on the device */
+  wb::mixture_workspace work;
+  wb::mixture_gaps gaps;
+  wb::mixture_room room;
+
+  size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
+  /* Bytes of a leaf, raw and scaled. */
+  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  bool resident() const { return kept == leaves; }
+  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
+  int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
+  /* Rows of leaves first..first + count - 1. */
+  int64_t rows(int64_t first, int64_t count) const {
+    return wb::smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
+  }
+};
+
+namespace wb {
+
+inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
+  std::snprintf(message->text, sizeof message->text,
+                "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
+                static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
+                static_cast<double>(left) / 1e6);
+  return WB_ERROR_MEMORY;
+}
+
+inline int check_components(int32_t components, wb_message *message) {
+  if (components <= MIXTURE_MOST_COMPONENTS) return WB_OK;
+  std::snprintf(message->text, sizeof message->text, "%d components: a graphics card takes up to %d",
+                static_cast<int>(components), static_cast<int>(MIXTURE_MOST_COMPONENTS));
+  return WB_ERROR_INPUT;
+}
+
+/* Frees working memory and leaves half as many rows on the device. In cuda/mixture/stream.cu. */
+int keep_fewer(wb_mixture_session *s, wb_message *message);
+
+/* Calls `prepare`; as long as memory is lacking, takes rows off the device and tries again. */
+template <typename Prepare>
+int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
+  int status = prepare();
+  while (status == WB_ERROR_MEMORY && s->kept > 0) {
+    status = keep_fewer(s, message);
+    if (status == WB_OK) status = prepare();
+  }
+  return status;
+}
+
+/* After a failure: waits for what the call has started, because the memory that it uses
+ * will be freed. Returns `status`. */
+inline int settled(wb_mixture_session *s, int status) {
+  if (status != WB_OK) {
+    (void)cudaStreamSynchronize(s->stream.get());
+    (void)cudaStreamSynchronize(s->side.get());
+    (void)cudaStreamSynchronize(s->copies.get());
+    (void)cudaGetLastError();
+  }
+  return status;
+}
+
+/* Doubles of a sum over rows: the statistics of all components, the log likelihood. */
+inline size_t node_size(const wb_mixture_session *s, int32_t components) {
+  return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
+}
+
+/* Calls `work` on the device of a part. */
+template <typename Work>
+int on_device(wb_mixture_session *s, wb_message *message, Work work) {
+  device_scope scope;
+  const int status = scope.enter(s->device, message);
+  return status == WB_OK ? settled(s, work()) : status;
+}
+
+/* Which rows are a device's. */
+struct mixture_part {
+  int32_t device;
+  int64_t first_row, rows, piece;
+};
+
+/* What a pass over the rows of pairs left on the host. */
+typedef unsigned long long pair_word;
+struct part_pairs {
+  const pair_word *words; /* of each half its least ticket, or of each pair its log probability in units */
+  double *sums;           /* pieces x node_size(halves) */
+};
+
+/* In cuda/mixture/session.cu, for one part of a session. What begins does not wait; its labels are
+ * there, and its sums, when the part has been waited for. A pass over the rows goes on with a chunk from leaf *leaf on,
+ * which is moved to the next one: several parts take turns, so that all devices have work. */
+int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
+              wb_message *message);
+int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message);
+int draw_part_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf, wb_message *message);
+int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, wb_message *message);
+int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
+                      wb_message *message);
+int draw_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                     int64_t *leaf, wb_message *message);
+int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out, wb_message *message);
+/* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
+int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
+                  int32_t *labels, double *log_density, double *probability, wb_message *message);
+/* `log_unit` begins with the first of these rows where there is one for each. */
+int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first, int64_t count,
+                       const double *log_unit, bool unit_each, double *log_density, wb_message *message);
+/* Of a part that has all rows of the session. */
+int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
+                    wb_message *message);
+/* Rows may still be on their way for a pass to come. To be called for all parts before one is closed. */
+void wait_for_copies(wb_mixture_session *s);
+void close_part(wb_mixture_session *s);
+
+/* In cuda/mixture/components.cu. The sums of all rows: statistics of all components, then the log likelihood. */
+int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message);
+/* The rows of each sample and component are added to `sizes`, where there are
+ * samples. */
+int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
+
+/* `coefficients` is device memory; the log weights are in the host's
+ * `log_weight`. */
+template <typename Real>
+int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw, Real *coefficients,
+                    wb_message *message);
+
+} // namespace wb
+
+/* The functions of the table that concern components alone. */
+int wb_cuda_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
+                                   wb_message *message);
+int wb_cuda_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
+                                   wb_message *message);
+int wb_cuda_mixture_get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
+                                   wb_message *message);
+int wb_cuda_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
+                                    uint64_t key, uint32_t iteration, wb_message *message);
+int wb_cuda_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
+int wb_cuda_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
+int wb_cuda_mixture_finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message);
+int wb_cuda_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
+
+#endif

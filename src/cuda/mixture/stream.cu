@@ -1,0 +1,392 @@
+/* Rows of a mixture session on their way to the graphics card. The first leaves stay on the card, as many as there is
+ * room for beside what a sweep needs. The others travel in every pass, in chunks: while one is computed, the
+ * next arrives in a second buffer, through a stream of its own. An event says that a chunk has
+ * arrived, another one that its buffer may be written again. At the end of a pass the first two chunks of the next pass
+ * are sent, so that the bus works while components are drawn; data that take two chunks, or
+ * one, stay there.
+ *
+ * What the host does decides whether the bus is used. Floors, taking a PCIe 5 bus to carry 55 GB/s from page-locked
+ * memory: a row of p values has 8 p bytes in double precision and 4 p in single, so that one of 14 values takes 2.0 or 1.0 ns on
+ * the bus; the multiply-adds of 16 components take 0.1 ns at 16.6e12 a second. Memory that is not page-locked is copied by
+ * the driver, or here, by one thread through page-locked buffers: some 10 GB/s. Threads that fill such buffers as fast as the bus
+ * empties them read 55 GB/s, write as much, for which the lines are read first, and the bus reads them again: 220 GB/s of memory
+ * traffic and all cores. So no pass copies on the host:
+ *
+ *   - in single precision a copy of the rows, scaled, in leaves and page-locked, is made once: half the memory of the caller's
+ *     matrix for the rows that travel, half the bytes on the bus, one copy a chunk, and nothing to do on the
+ *     card when they arrive. The card makes it: rows are sent, scaled there, and come back;
+ *   - in double precision such a copy would take as much memory as the matrix for no fewer bytes. There the
+ *     caller's matrix is page-locked as it is, columns are copied from it, and the card scales and orders them, at the speed of its
+ *     memory. The same is done in single precision where the host has no memory for a copy;
+ *   - where the system refuses to lock the matrix, one thread copies rows through page-locked buffers, as it does for rows that
+ *     are sent once.
+ *
+ * To lock memory takes time for each page: it is done before a pass that will be repeated, not for predictions. */
+#include "cuda/mixture/stream.cuh"
+
+#include <cstring>
+
+#include "core/scaled_value.h"
+
+namespace wb {
+
+constexpr int LOAD_THREADS = 256;
+
+__device__ __forceinline__ void narrow_into(double *to, double scaled) {
+  *to = scaled;
+}
+__device__ __forceinline__ void narrow_into(float *to, double scaled) {
+  *to = wb_scaled_valuef(scaled);
+}
+
+/* Scales raw values (rows x columns, column-major) into leaves; rows past the end
+ * of the last leaf are zero. Grid: leaves x WB_LEAF_ROWS / LOAD_THREADS blocks by
+ * columns; 18 registers; reads 8 bytes and writes one Real a value. */
+template <typename Real>
+__global__ void __launch_bounds__(LOAD_THREADS)
+    mixture_load(const double *raw, int64_t rows, const double *center, const double *inverse_scale, Real *x) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * LOAD_THREADS + threadIdx.x;
+  const int64_t c = blockIdx.y, p = gridDim.y;
+  Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
+  if (row < rows)
+    narrow_into(to, wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
+  else
+    *to = 0;
+}
+
+namespace {
+
+/* Groups of leaves are summed together; they begin at multiples of their size. */
+constexpr int64_t MOST_STEP = int64_t(1) << GROUP_LEVELS;
+const char *const SENDING = "sending rows to the device";
+
+int64_t round_down(int64_t leaf, int64_t step) {
+  return leaf / step * step;
+}
+
+/* Where the leaves begin that do travel in a pass whose chunks begin at multiples of `step`. */
+int64_t first_to_travel(const wb_mixture_session *s, int64_t step) {
+  return s->resident() ? s->leaves : round_down(s->kept, step);
+}
+
+/* Through page-locked buffers -------------------------------------------------- */
+
+/* How many leaves such a buffer holds that has about `bytes`, at least one. */
+int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
+  const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
+  return smaller(s->leaves, larger<int64_t>(1, fit));
+}
+
+void close_stage(wb_mixture_session *s) {
+  if (s->stage > 0) (void)cudaStreamSynchronize(s->copies.get());
+  s->stage = 0;
+  s->pinned[0].release();
+  s->pinned[1].release();
+}
+
+int open_stage(wb_mixture_session *s, int64_t leaves, wb_message *message) {
+  if (s->stage > 0) return WB_OK;
+  const size_t values = static_cast<size_t>(leaves) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+  int status = WB_OK;
+  for (int i = 0; i < 2 && status == WB_OK; i++) status = s->pinned[i].allocate(values, "rows to send", message);
+  if (status == WB_OK)
+    s->stage = leaves;
+  else
+    close_stage(s);
+  return status;
+}
+
+int copy_to_device(const wb_mixture_session *s, void *to, const void *from, size_t bytes, wb_message *message) {
+  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->copies.get()), SENDING, message);
+}
+
+const double *column(const wb_mixture_session *s, size_t c, int64_t leaf) {
+  return s->data.x + c * static_cast<size_t>(s->stride) + leaf * WB_LEAF_ROWS;
+}
+
+/* Columns of `rows` rows: from the caller's matrix to `to` on the device. */
+int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
+  const size_t p = static_cast<size_t>(s->data.columns);
+  const int64_t all = s->rows(first, count);
+  int status = open_stage(s, stage_leaves(s, STAGE_BYTES), message);
+  for (int64_t leaf = first; leaf < first + count && status == WB_OK; leaf += s->stage) {
+    const int64_t rows = s->rows(leaf, smaller(s->stage, first + count - leaf));
+    const size_t bytes = static_cast<size_t>(rows) * sizeof(double);
+    const int i = s->turn++ & 1;
+    status = s->copied[i].wait(SENDING, message);
+    if (status != WB_OK) break;
+    double *const from = s->pinned[i].data();
+    for (size_t c = 0; c < p; c++) std::memcpy(from + c * static_cast<size_t>(rows), column(s, c, leaf), bytes);
+    if (rows == all)
+      status = copy_to_device(s, to, from, p * bytes, message);
+    else
+      for (size_t c = 0; c < p && status == WB_OK; c++)
+        status = copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS, from + c * static_cast<size_t>(rows), bytes,
+                                message);
+    if (status == WB_OK) status = s->copied[i].record(s->copies.get(), message);
+  }
+  return status;
+}
+
+int send_locked(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
+  const size_t rows = static_cast<size_t>(s->rows(first, count));
+  int status = WB_OK;
+  for (size_t c = 0; c < static_cast<size_t>(s->data.columns) && status == WB_OK; c++)
+    status = copy_to_device(s, to + c * rows, column(s, c, first), rows * sizeof(double), message);
+  return status;
+}
+
+/* Sends leaves to one of the two buffers, when its last chunk has been read. */
+int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, int buffer, wb_message *message) {
+  transit->first[buffer] = -1;
+  void *const to = transit->arriving[buffer].address();
+  int status = s->read[buffer].hold(s->copies.get(), message);
+  if (status != WB_OK) return status;
+  if (transit->packed)
+    status = copy_to_device(s, to, static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(first - s->first_packed) * s->leaf(),
+                            static_cast<size_t>(count) * s->leaf(), message);
+  else if (s->source == mixture_source::locked)
+    status = send_locked(s, first, count, static_cast<double *>(to), message);
+  else
+    status = send_staged(s, first, count, static_cast<double *>(to), message);
+  if (status == WB_OK) status = s->arrived[buffer].record(s->copies.get(), message);
+  if (status == WB_OK) transit->first[buffer] = first;
+  return status;
+}
+
+/* Work on the chunk that was found last has been given to the stream. */
+int end_reading(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
+  const int buffer = transit->reading;
+  transit->reading = -1;
+  return buffer < 0 ? static_cast<int>(WB_OK) : s->read[buffer].record(s->stream.get(), message);
+}
+
+/* Finds leaves that travel; columns are made leaves at `to`. *x: where they are. */
+template <typename Real>
+int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, Real *to, const Real **x, wb_message *message) {
+  int buffer = transit->first[0] == first ? 0 : transit->first[1] == first ? 1 : -1;
+  int status = WB_OK;
+  if (buffer < 0) {
+    buffer = 1 - transit->last;
+    status = send(s, first, count, transit, buffer, message);
+  }
+  if (status == WB_OK) status = s->arrived[buffer].hold(s->stream.get(), message);
+  if (status != WB_OK) return status;
+  transit->last = transit->reading = buffer;
+  if (transit->packed) {
+    *x = static_cast<const Real *>(transit->arriving[buffer].address());
+    return WB_OK;
+  }
+  const size_t p = static_cast<size_t>(s->data.columns);
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(count * (WB_LEAF_ROWS / LOAD_THREADS)), static_cast<unsigned>(p));
+  shape.threads = dim3(LOAD_THREADS);
+  shape.stream = s->stream.get();
+  *x = to;
+  status = launch(shape, mixture_load<Real>, "scaling rows", message, static_cast<const double *>(transit->arriving[buffer].address()),
+                  s->rows(first, count), s->units.data(), s->units.data() + p, to);
+  return status == WB_OK ? end_reading(s, transit, message) : status;
+}
+
+/* Sends leaves from `first` up to `end` once, `stage` at a time; each piece is made leaves where to(leaf) says, and then
+ * done(leaf, count) is called. */
+template <typename Real, typename To, typename Done>
+int send_once(wb_mixture_session *s, int64_t first, int64_t end, int64_t stage, To to, Done done, wb_message *message) {
+  mixture_transit transit;
+  close_stage(s);
+  int status = open_stage(s, stage, message);
+  for (int i = 0; i < 2 && status == WB_OK; i++)
+    status = transit.arriving[i].allocate(static_cast<size_t>(stage) * s->raw_leaf(), "rows as they arrive", message);
+  for (int64_t leaf = first; leaf < end && status == WB_OK; leaf += stage) {
+    const int64_t count = smaller(stage, end - leaf);
+    const Real *x;
+    status = receive<Real>(s, leaf, count, &transit, to(leaf), &x, message);
+    if (status == WB_OK) status = done(leaf, count);
+  }
+  if (status == WB_OK) status = s->stream.wait(SENDING, message);
+  /* The buffers are freed now. */
+  (void)settled(s, status);
+  close_stage(s);
+  return status;
+}
+
+/* Rows that stay on the device ------------------------------------------------- */
+
+template <typename Real>
+int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
+  s->kept = 0;
+  s->x.release();
+  if (leaves == 0) return WB_OK;
+  int status = s->x.allocate(s->leaf() * static_cast<uint64_t>(leaves), "the rows", message);
+  Real *const x = static_cast<Real *>(s->x.address());
+  if (status == WB_OK)
+    status = send_once<Real>(
+        s, 0, leaves, stage_leaves(s, beside / 2),
+        [&](int64_t leaf) { return x + static_cast<size_t>(leaf) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns); },
+        [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
+  if (status == WB_OK)
+    s->kept = leaves;
+  else
+    s->x.release();
+  /* If the rows do not fit, they are sent in chunks in every call: no failure. */
+  return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
+}
+
+int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
+  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message) : keep_rows<double>(s, leaves, beside, message);
+}
+
+/* How rows travel -------------------------------------------------------------- */
+
+/* A page-locked copy of the leaves that travel, made by the device. None is made where memory is lacking. */
+int pack_rows(wb_mixture_session *s, wb_message *message) {
+  const int64_t first = round_down(s->kept, MOST_STEP);
+  const uint64_t bytes = static_cast<uint64_t>(s->leaves - first) * s->leaf();
+  uint64_t left = 0;
+  int status = memory_left(s->memory_limit, s->held(), &left, message);
+  if (status != WB_OK) return status;
+  const int64_t stage = stage_leaves(s, left / 4);
+  const size_t place = static_cast<size_t>(stage) * s->leaf();
+  if (bytes > s->host_memory || static_cast<uint64_t>(stage) * 2 * s->raw_leaf() + place > left) return WB_OK;
+  device_bytes room;
+  status = s->packed_rows.allocate(bytes, "rows that travel", message);
+  if (status == WB_OK) status = room.allocate(place, "rows as they arrive", message);
+  char *const to = static_cast<char *>(s->packed_rows.address());
+  if (status == WB_OK)
+    status = send_once<float>(
+        s, first, s->leaves, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
+        [&](int64_t leaf, int64_t count) {
+          return status_of(cudaMemcpyAsync(to + static_cast<size_t>(leaf - first) * s->leaf(), room.address(), static_cast<size_t>(count) * s->leaf(),
+                                           cudaMemcpyDeviceToHost, s->stream.get()),
+                           "fetching scaled rows", message);
+        },
+        message);
+  if (status == WB_OK) {
+    s->first_packed = first;
+    s->source = mixture_source::packed;
+  } else {
+    s->packed_rows.release();
+  }
+  return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
+}
+
+} // namespace
+
+int settle_rows(wb_mixture_session *s, wb_message *message) {
+  const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves), whole = larger(bytes / 12, 2 * s->raw_leaf());
+  uint64_t left = 0;
+  int status = memory_left(s->memory_limit, s->held(), &left, message);
+  if (status != WB_OK) return status;
+  if (bytes + whole <= left) return keep_rows(s, s->leaves, whole, message);
+  /* Missing values are drawn into rows that stay. */
+  if (s->data.missing != nullptr) return WB_OK;
+  /* Chunks, what is kept of each row, and components, whose number is not known yet. */
+  const uint64_t labels = s->data.keep_labels ? sizeof(int32_t) * WB_LEAF_ROWS * static_cast<uint64_t>(s->leaves) : 0;
+  const uint64_t beside = labels + smaller(CHUNK_BYTES + left / 16, left / 2);
+  const int64_t fit = beside < left ? static_cast<int64_t>((left - beside) / s->leaf()) : 0;
+  return keep_rows(s, smaller(fit, s->leaves - 1), beside, message);
+}
+
+int keep_fewer(wb_mixture_session *s, wb_message *message) {
+  s->work.release();
+  s->held_back = true;
+  const int64_t leaves = s->kept / 2;
+  const uint64_t beside = s->leaf() * static_cast<uint64_t>(s->kept - leaves);
+  /* The copy lacks the leaves that stay no longer. */
+  if (s->source == mixture_source::packed && s->first_packed > leaves) {
+    (void)cudaStreamSynchronize(s->copies.get());
+    s->packed_rows.release();
+    s->source = mixture_source::staged;
+  }
+  return keep_rows(s, leaves, beside, message);
+}
+
+int prepare_rows(wb_mixture_session *session, wb_message *message) {
+  bool lock = false;
+  for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
+    if (s->resident() || s->source != mixture_source::staged || s->unlockable) continue;
+    /* Memory has been laid out for columns, if a pass was made before some rows had to leave. */
+    if (s->data.precision == WB_SINGLE && !s->held_back) {
+      const int status = on_device(s, message, [&] { return pack_rows(s, message); });
+      if (status != WB_OK) return status;
+    }
+    lock = lock || s->source == mixture_source::staged;
+  }
+  if (!lock) return WB_OK;
+  device_scope scope;
+  const int status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  /* The matrix of all parts. */
+  const bool is_locked = session->matrix.lock(session->data.x - session->first_row,
+                                              static_cast<size_t>(session->stride) * static_cast<size_t>(session->data.columns) * sizeof(double));
+  for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
+    if (s->source != mixture_source::staged) continue;
+    s->unlockable = !is_locked;
+    if (is_locked) s->source = mixture_source::locked;
+  }
+  return WB_OK;
+}
+
+uint64_t transit_leaf(const wb_mixture_session *s) {
+  return s->resident() ? 0 : s->source == mixture_source::packed ? 2 * s->leaf() : 2 * s->raw_leaf() + s->leaf();
+}
+
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message) {
+  transit->release();
+  transit->chunk = chunk;
+  transit->step = step;
+  transit->end = end;
+  if (s->resident()) return WB_OK;
+  transit->packed = s->source == mixture_source::packed;
+  const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - first_to_travel(s, MOST_STEP)));
+  int status = WB_OK;
+  for (int i = 0; i < 2 && status == WB_OK; i++)
+    status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows", message);
+  if (status == WB_OK && !transit->packed) status = transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
+  return status;
+}
+
+int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {
+  const int64_t change = first_to_travel(s, transit->step), end = first < change ? smaller(change, transit->end) : transit->end;
+  return smaller(transit->chunk, end - first);
+}
+
+namespace {
+
+/* Sends the leaves from `first` on, if they travel and have not been sent. Not those that a thread copies, which would keep
+ * the caller waiting. */
+int send_early(wb_mixture_session *s, int64_t first, mixture_transit *transit, int buffer, wb_message *message) {
+  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step)) return WB_OK;
+  if (transit->first[0] == first || transit->first[1] == first) return WB_OK;
+  return send(s, first, leaves_at_once(s, first, transit), transit, buffer, message);
+}
+
+} // namespace
+
+template <typename Real>
+int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message) {
+  const int64_t count = leaves_at_once(s, first, transit);
+  int status = end_reading(s, transit, message);
+  if (status != WB_OK) return status;
+  if (first + count <= s->kept)
+    *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+  else
+    status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
+  return status == WB_OK ? send_early(s, first + count, transit, 1 - transit->last, message) : status;
+}
+
+template int find_rows(wb_mixture_session *, int64_t, mixture_transit *, const double **, wb_message *);
+template int find_rows(wb_mixture_session *, int64_t, mixture_transit *, const float **, wb_message *);
+
+int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
+  int status = end_reading(s, transit, message);
+  const int64_t start = first_to_travel(s, transit->step);
+  for (int i = 0; i < 2 && status == WB_OK; i++) {
+    const int64_t first = start + i * transit->chunk, other = start + (1 - i) * transit->chunk;
+    const int buffer = 1 - transit->last;
+    status = send_early(s, first, transit, transit->first[buffer] == other ? 1 - buffer : buffer, message);
+  }
+  return status;
+}
+
+} // namespace wb

@@ -1,0 +1,242 @@
+/* The pass over the rows of a Bayesian EM step: the twin of cpu/mixture_weigh.h, and a part of
+ * cuda/mixture/session.cu, which includes it.
+ *
+ * mixture_evaluate() writes the probabilities of a chunk of rows; the kernel below adds the
+ * rows of each leaf to the sums of the components, those with a probability that counts, in
+ * order. So a chunk needs 8 bytes for each row and component: some hundred megabytes are used, as they are
+ * for rows that do not fit, since fewer rows would leave multiprocessors idle.
+ */
+#ifndef WB_CUDA_MIXTURE_WEIGH_CUH
+#define WB_CUDA_MIXTURE_WEIGH_CUH
+
+#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/sums.cuh"
+
+namespace wb {
+
+constexpr int WARPS = SUM_THREADS / 32, WINDOWS = WB_LEAF_ROWS / SUM_THREADS, MASKS = WARPS * WINDOWS;
+static_assert(MASKS <= SUM_THREADS, "a thread adds up the masks before one of them");
+
+/* The list of a leaf's rows that count, as list_rows() makes it. */
+struct listed_rows {
+  uint32_t masks[MASKS];
+  int before[MASKS + 1];
+  uint16_t row[WB_LEAF_ROWS];
+};
+
+/* Rows' values and weights, then their list; or log densities in place of all. */
+inline size_t weigh_shared_bytes(int p) {
+  const size_t rows = static_cast<size_t>(rows_in_shared(p)), stride = static_cast<size_t>(sum_stride(p));
+  return larger(rows * (stride + 1) * sizeof(double) + sizeof(listed_rows), static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double));
+}
+
+/* Lists the rows of a leaf whose probability counts, in order; returns how many there are. Each warp
+ * votes on its rows of a window; the votes of the warps before it say where its rows come. All
+ * threads of the block must call it. */
+__device__ __forceinline__ int list_rows(const double *probability, int rows, listed_rows *list) {
+  const int t = static_cast<int>(threadIdx.x), warp = t / 32;
+  const uint32_t below = (1u << (t % 32)) - 1;
+  WB_ROLLED
+  for (int w = 0; w < WINDOWS; w++) {
+    const int i = w * SUM_THREADS + t;
+    const uint32_t mask = __ballot_sync(0xFFFFFFFFu, i < rows && probability[i] >= WB_MIXTURE_LEAST_WEIGHT);
+    if (t % 32 == 0) list->masks[w * WARPS + warp] = mask;
+  }
+  __syncthreads();
+  if (t <= MASKS) {
+    int sum = 0;
+    WB_ROLLED
+    for (int m = 0; m < t; m++) sum += __popc(list->masks[m]);
+    list->before[t] = sum;
+  }
+  __syncthreads();
+  WB_ROLLED
+  for (int w = 0; w < WINDOWS; w++) {
+    const uint32_t mask = list->masks[w * WARPS + warp];
+    if (mask >> (t % 32) & 1) list->row[list->before[w * WARPS + warp] + __popc(mask & below)] = static_cast<uint16_t>(w * SUM_THREADS + t);
+  }
+  __syncthreads();
+  return list->before[MASKS];
+}
+
+/* Adds the rows in shared memory to the sums of a component: a thread adds one entry for all of
+ * them, in order, then its next one. */
+__device__ __forceinline__ void add_weighted(const double *values, const double *weights, int rows, int p, double *sums) {
+  const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
+  WB_ROLLED
+  for (int entry = static_cast<int>(threadIdx.x); entry < entries; entry += SUM_THREADS) {
+    int r, c;
+    entry_position(entry, p, &r, &c);
+    double sum = sums[entry];
+    WB_ROLLED
+    for (int i = 0; i < rows; i++) sum = wb_fma(weights[i] * values[i * stride + r], values[i * stride + c], sum);
+    sums[entry] = sum;
+  }
+}
+
+/* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as those of mixture_sum(); x holds
+ * floats where `single`. probability is `stride` x components. The blocks of one leaf share its components
+ * evenly, and one more block adds the log densities.
+ *
+ * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of
+ * shared memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory: 7 blocks of a multiprocessor, or 4.6 KB more than one row needs. */
+static __global__ void __launch_bounds__(SUM_THREADS)
+    mixture_weigh(const void *x, bool single, int p, const double *probability, int64_t stride, const double *log_sum,
+                  int64_t rows, int components, size_t node, double *sums) {
+  WB_DYNAMIC_SHARED(double, values);
+  const int64_t leaf = blockIdx.x, left = rows - leaf * WB_LEAF_ROWS;
+  const int here = left < WB_LEAF_ROWS ? static_cast<int>(left) : WB_LEAF_ROWS;
+  const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y) - 1;
+  sums += static_cast<size_t>(leaf) * node;
+  if (part == parts) {
+    sum_logs(log_sum + leaf * WB_LEAF_ROWS, here, values, sums + node - 1);
+    return;
+  }
+  const int at_once = rows_in_shared(p), padded = sum_stride(p), t = static_cast<int>(threadIdx.x);
+  double *const weights = values + static_cast<size_t>(at_once) * padded;
+  listed_rows *const list = reinterpret_cast<listed_rows *>(weights + at_once);
+  const int from = static_cast<int>(static_cast<int64_t>(components) * part / parts);
+  const int to = static_cast<int>(static_cast<int64_t>(components) * (part + 1) / parts);
+  const int64_t first_value = leaf * p * WB_LEAF_ROWS;
+  const int entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
+  WB_ROLLED
+  for (int j = from; j < to; j++) {
+    const double *const column = probability + j * stride + leaf * WB_LEAF_ROWS;
+    double *const own = sums + static_cast<size_t>(j) * entries;
+    /* A thread sets to zero the entries that it will add to. */
+    WB_ROLLED
+    for (int entry = t; entry < entries; entry += SUM_THREADS) own[entry] = 0;
+    const int listed = list_rows(column, here, list);
+    WB_ROLLED
+    for (int first = 0; first < listed; first += at_once) {
+      const int count = listed - first < at_once ? listed - first : at_once;
+      if (t < count) {
+        const int row = list->row[first + t];
+        const int64_t value = first_value + row;
+        weights[t] = column[row];
+        values[t * padded] = 1;
+        WB_ROLLED
+        for (int c = 0; c < p; c++)
+          values[t * padded + 1 + c] = single ? static_cast<double>(static_cast<const float *>(x)[value + c * WB_LEAF_ROWS])
+                                              : static_cast<const double *>(x)[value + c * WB_LEAF_ROWS];
+      }
+      __syncthreads();
+      add_weighted(values, weights, count, p, own);
+      __syncthreads(); /* all have read these rows, and the list if they are the last */
+    }
+  }
+}
+
+} // namespace wb
+
+namespace {
+
+template <typename Real>
+int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_message *message) {
+  wb::mixture_weighing &w = s->work.weighing;
+  if (components <= w.components) return WB_OK;
+  s->work.release();
+  uint64_t left = 0;
+  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
+  const uint64_t coefficients = coefficient_bytes<Real>(components, order);
+  const size_t node = node_size(s, components);
+  const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components))) +
+                        wb::transit_leaf(s);
+  if (status == WB_OK)
+    status = plan_leaves(s, components, leaf, CHUNK_BYTES, coefficients + static_cast<size_t>(s->pieces()) * node * sizeof(double), left,
+                         &w.chunk, &w.group, message);
+  if (status != WB_OK) return status;
+  const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
+  status = w.coefficients.allocate(coefficients, "the components", message);
+  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
+  if (status == WB_OK) status = wb::open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
+  if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
+  if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
+  if (status == WB_OK) status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
+  if (status == WB_OK)
+    status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node, "sums of rows", message);
+  const size_t roots = static_cast<size_t>(s->pieces()) * node;
+  if (status == WB_OK) status = w.root.allocate(roots, "sums of rows", message);
+  if (status == WB_OK && s->piece > 0) status = s->mail.allocate(roots, "sums of rows", message);
+  if (status == WB_OK)
+    w.components = components;
+  else
+    w.release();
+  return status;
+}
+
+/* Adds the leaves of a chunk, group by group, once the probabilities of its rows are there. */
+template <typename Real>
+int add_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t components, wb_message *message) {
+  wb::mixture_weighing &w = s->work.weighing;
+  const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
+  double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
+  const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 512 / w.group));
+  int status = WB_OK;
+  for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
+    const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
+    const int64_t at = first + leaf, piece = s->piece == 0 ? 0 : at / s->piece, end = at + leaves;
+    const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(parts + 1));
+    shape.threads = dim3(wb::SUM_THREADS);
+    shape.shared_bytes = wb::weigh_shared_bytes(s->data.columns);
+    shape.stream = s->stream.get();
+    status = wb::launch(shape, wb::mixture_weigh, "adding weighted rows", message,
+                        static_cast<const void *>(x + static_cast<size_t>(row) * p), sizeof(Real) == sizeof(float), s->data.columns,
+                        static_cast<const double *>(w.probability.data() + row), w.chunk * WB_LEAF_ROWS,
+                        static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
+                        w.nodes.data());
+    if (status == WB_OK)
+      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (at - piece * s->piece) / w.group, is_last,
+                             w.root.data() + static_cast<size_t>(piece) * node, message);
+  }
+  return status;
+}
+
+template <typename Real>
+int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
+               wb_message *message) {
+  const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
+  const int32_t k = parameters->components;
+  int status = with_memory(s, message, [&] { return open_weighing<Real>(s, k, kernel.order, message); });
+  wb::mixture_weighing &w = s->work.weighing;
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, 1, kernel.order, w.coefficients.address(), message);
+  for (int64_t first = 0, count; first < s->leaves && status == WB_OK; first += count) {
+    count = leaves_at_once(s, first, &w.x);
+    const int64_t rows = s->rows(first, count);
+    const Real *x;
+    status = find_rows<Real>(s, first, &w.x, &x, message);
+    if (status != WB_OK) break;
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
+    shape.threads = dim3(wb::MIXTURE_THREADS);
+    shape.stream = s->stream.get();
+    status = wb::launch(shape, kernel.kernel, "weighing components", message, x, s->data.columns,
+                        static_cast<const Real *>(w.coefficients.address()), k, int64_t(0), rows, w.labels.data(),
+                        w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS);
+    if (status == WB_OK) status = add_leaves<Real>(s, x, first, count, k, message);
+  }
+  if (status == WB_OK) status = wb::send_ahead(s, &w.x, message);
+  const size_t values = node_size(s, k) - 1;
+  if (status == WB_OK && s->piece > 0) {
+    s->nodes = s->mail.data();
+    s->node_count = static_cast<size_t>(s->pieces()) * (values + 1);
+    status = wb::status_of(cudaMemcpyAsync(s->mail.data(), w.root.data(), s->node_count * sizeof(double), cudaMemcpyDeviceToHost,
+                                           s->stream.get()),
+                           "fetching sums", message);
+    return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
+  }
+  if (status == WB_OK)
+    status = wb::status_of(cudaMemcpyAsync(statistics, w.root.data(), values * sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
+                           "fetching sums", message);
+  if (status == WB_OK)
+    status = wb::status_of(cudaMemcpyAsync(log_likelihood, w.root.data() + values, sizeof(double), cudaMemcpyDeviceToHost,
+                                           s->stream.get()),
+                           "fetching sums", message);
+  return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
+}
+
+} // namespace
+
+#endif

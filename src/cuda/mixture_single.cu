@@ -1,9 +1,0 @@
-/* Compiles the kernels of mixture_tile.cuh in single precision. */
-#include "cuda/mixture_orders.cuh"
-
-namespace wb {
-
-template mixture_draw_kernel<float> find_mixture_draw<float>(int p);
-template mixture_evaluate_kernel<float> find_mixture_evaluate<float>(int p);
-
-} // namespace wb

@@ -1,0 +1,407 @@
+/* The distribution of a sum of two independent discrete random variables by the
+ * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend/pmf_table.h: the results
+ * are those of src/cpu/pmf/direct_sum.c to the last bit.
+ *
+ * There are two kernels. convolve_tiled keeps outputs in registers and is limited by
+ * multiply-adds. convolve_skew gives a warp to a small pair and lets the sums of
+ * the skew diagonals x + y = i of the outer product travel through its lanes, which is
+ * the idea of Murray's "Fast enumeration of sums of discrete random variables".
+ */
+#include "cuda/table.cuh"
+#include "cuda/device.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/host_device.h"
+#include "core/min_max.h"
+#include "core/unroll.h"
+#include "core/weight_look.h"
+#include "numeric/poll.h"
+
+namespace wb {
+
+namespace {
+
+/* Device addresses and strides; r[0] is output `first` of the first pair. */
+struct convolve_arguments {
+  int64_t pairs, m, n, first, count;
+  const double *p, *q;
+  double *r;
+  int64_t p_stride, p_pair_stride, q_stride, q_pair_stride, r_stride, r_pair_stride;
+};
+
+constexpr int group = WB_CONVOLUTION_GROUP, block_weights = WB_CONVOLUTION_BLOCK, steps = group / 8;
+constexpr int tiled_threads = 128;
+
+/* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread holds R
+ * outputs that are eight apart, and the j of a group are
+ * eight apart as well: so R + 3 entries of q serve 4 R multiply-adds. Eight
+ * threads cover 8 R outputs. R is odd, which puts the two runs of eight threads in a
+ * half warp on different banks.
+ * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023
+ * entries of q that they meet, 34 KB for R = 17. Bytes from global memory per
+ * multiply-add: 0.06 / R. */
+template <int R>
+__global__ void convolve_tiled(convolve_arguments a) {
+  constexpr int tile = tiled_threads * R, window = tile + block_weights;
+  WB_DYNAMIC_SHARED(double, shared);
+  double *const p = shared, *const q = shared + block_weights;
+  const int thread = static_cast<int>(threadIdx.x);
+  /* Place of the thread's first output in the tile; the others follow by eights. */
+  const int place = thread / 8 * (8 * R) + thread % 8;
+  const int64_t begin = a.first + static_cast<int64_t>(blockIdx.x) * tile;
+  const int64_t end = begin + tile < a.first + a.count ? begin + tile : a.first + a.count;
+  const int64_t low = begin - a.n + 1 > 0 ? begin - a.n + 1 : 0, high = end < a.m ? end : a.m;
+
+  for (int64_t pair = blockIdx.y; pair < a.pairs; pair += gridDim.y) {
+    const double *const p_pair = a.p + pair * a.p_pair_stride;
+    const double *const q_pair = a.q + pair * a.q_pair_stride;
+    double total[R];
+    WB_UNROLL
+    for (int l = 0; l < R; l++) total[l] = 0;
+    for (int64_t first = low / block_weights * block_weights; first < high; first += block_weights) {
+      __syncthreads();
+      for (int k = thread; k < block_weights; k += tiled_threads) {
+        const int64_t j = first + k / group * group + k % steps * 8 + k % group / steps;
+        p[k] = j < a.m ? p_pair[j * a.p_stride] : 0.0;
+      }
+      /* q[k] is the entry begin - first - (block_weights - 1) + k. */
+      for (int k = thread; k < window; k += tiled_threads) {
+        const int64_t entry = begin - first - (block_weights - 1) + k;
+        q[k] = entry >= 0 && entry < a.n ? q_pair[entry * a.q_stride] : 0.0;
+      }
+      __syncthreads();
+      const int group_begin = first < low ? static_cast<int>(low - first) / group * group : 0;
+      const int group_end = high - first < block_weights ? static_cast<int>(high - first) : block_weights;
+      double sum[R];
+      WB_UNROLL
+      for (int l = 0; l < R; l++) sum[l] = 0;
+      for (int g = group_begin; g < group_end; g += group) {
+        for (int c = 0; c < 8; c++) {
+          const double *const weight = p + g + c * steps;
+          const double *const entry = q + place + (block_weights - 1) - g - c - 8 * (steps - 1);
+          double x[R + steps - 1];
+          WB_UNROLL
+          for (int l = 0; l < R + steps - 1; l++) x[l] = entry[8 * l];
+          WB_UNROLL
+          for (int step = 0; step < steps; step++) {
+            const double w = weight[step];
+            WB_UNROLL
+            for (int l = 0; l < R; l++) sum[l] = wb_fma(w, x[l + steps - 1 - step], sum[l]);
+          }
+        }
+      }
+      WB_UNROLL
+      for (int l = 0; l < R; l++) total[l] += sum[l];
+    }
+    double *const r_pair = a.r + pair * a.r_pair_stride;
+    WB_UNROLL
+    for (int l = 0; l < R; l++) {
+      const int64_t i = begin + place + 8 * l;
+      if (i < end) r_pair[(i - a.first) * a.r_stride] = total[l];
+    }
+  }
+}
+
+constexpr int skew_pairs = 8;
+
+/* Launch: one warp for each pair, eight pairs a block. Lane l of a warp holds the
+ * weight that comes l-th in the order of a group. The sum of skew diagonal i
+ * enters at lane 0 and moves one lane on in each step, taking up p_x q_y with
+ * x + y = i: at any time the 32 lanes work on 32 neighbouring diagonals, and
+ * every sum is added within the warp, one shuffle a term, in the order that
+ * the processor uses. (Summing a diagonal by a butterfly, as the source sketches,
+ * needs segments of unequal length and gives an order that no fast loop of the
+ * processor shares; atomic additions give none at all.)
+ * n + 93 - (lanes unused) steps serve 32 n terms: for n = 32 a third
+ * of the time is spent on lanes that wait for their first or have had their last diagonal. Shared memory: (m + n + m + n - 1) doubles a pair. Each
+ * value is read from and written to global memory once, 64 bytes side by side
+ * where pairs are neighbours in memory. */
+__global__ void convolve_skew(convolve_arguments a) {
+  WB_DYNAMIC_SHARED(double, shared);
+  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), outputs = m + n - 1;
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int lane = thread % 32, warp = thread / 32, room = m + n + outputs;
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * skew_pairs;
+  const int pairs = a.pairs - begin < skew_pairs ? static_cast<int>(a.pairs - begin) : skew_pairs;
+
+  for (int k = thread; k < m * skew_pairs; k += threads) {
+    const int pair = k % skew_pairs, j = k / skew_pairs;
+    if (pair < pairs) shared[pair * room + j] = a.p[(begin + pair) * a.p_pair_stride + j * a.p_stride];
+  }
+  for (int k = thread; k < n * skew_pairs; k += threads) {
+    const int pair = k % skew_pairs, j = k / skew_pairs;
+    if (pair < pairs) shared[pair * room + m + j] = a.q[(begin + pair) * a.q_pair_stride + j * a.q_stride];
+  }
+  __syncthreads();
+  if (warp < pairs) {
+    const double *const p = shared + warp * room, *const q = p + m;
+    double *const r = shared + warp * room + m + n;
+    for (int i = lane; i < outputs; i += 32) r[i] = 0;
+    const int x = lane % steps * 8 + lane / steps;
+    for (int first = 0; first < m; first += group) {
+      const double weight = first + x < m ? p[first + x] : 0.0;
+      /* Diagonals first..last - 1 have terms in this group. */
+      const int last = first + group + n - 1 < outputs ? first + group + n - 1 : outputs;
+      double sum = 0;
+      for (int s = first; s < last + 31; s++) {
+        __syncwarp(); /* r: a shuffle makes lanes wait, but does not order their memory */
+        double from_before = __shfl_up_sync(0xffffffffu, sum, 1);
+        if (lane == 0) from_before = s < last ? r[s] : 0.0;
+        const int y = s - lane - first - x;
+        sum = wb_fma(weight, y >= 0 && y < n ? q[y] : 0.0, from_before);
+        if (lane == 31 && s - 31 >= first) r[s - 31] = sum;
+      }
+    }
+  }
+  __syncthreads();
+  const int count = static_cast<int>(a.count), offset = static_cast<int>(a.first);
+  for (int k = thread; k < count * skew_pairs; k += threads) {
+    const int pair = k % skew_pairs, i = k / skew_pairs;
+    if (pair < pairs)
+      a.r[(begin + pair) * a.r_pair_stride + i * a.r_stride] = shared[pair * room + m + n + offset + i];
+  }
+}
+
+constexpr int LOOK_THREADS = 128;
+
+/* Looks at the vectors of all pairs, a thread a vector, and adds to what was seen. Reads each weight once, threads side
+ * by side where pairs are. */
+__global__ void __launch_bounds__(LOOK_THREADS)
+    look_at_weights(const double *values, int64_t vectors, int64_t length, int64_t stride, int64_t vector_stride, unsigned *seen) {
+  const int64_t vector = static_cast<int64_t>(blockIdx.x) * LOOK_THREADS + threadIdx.x;
+  if (vector >= vectors) return;
+  wb_weight_bits bits = {0, 0, 0};
+  for (int64_t j = 0; j < length; j++) wb_weight_see(&bits, values[vector * vector_stride + j * stride]);
+  const unsigned found = wb_weight_judge(bits);
+  if (found != 0) atomicOr(seen, found);
+}
+
+/* Entries from the first to the last that is read with these strides. */
+int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
+  return (length - 1) * stride + (pairs - 1) * pair_stride + 1;
+}
+
+size_t skew_bytes(const convolve_arguments &a) {
+  return static_cast<size_t>(skew_pairs) * static_cast<size_t>(2 * (a.m + a.n) - 1) * sizeof(double);
+}
+
+/* Many small pairs go to the skew kernel, since most of a tile of outputs would be
+ * empty. WARPBAYES_CONVOLVE_KERNEL=skew or tiled overrides the choice where
+ * both can serve; bench/convolution-cuda.R compares them. */
+bool use_skew(const convolve_arguments &a) {
+  const bool can = a.m <= block_weights && a.m + a.n <= 4096 && skew_bytes(a) <= 48 * 1024;
+  const char *const wish = std::getenv("WARPBAYES_CONVOLVE_KERNEL");
+  if (can && wish != nullptr && std::strcmp(wish, "skew") == 0) return true;
+  if (wish != nullptr && std::strcmp(wish, "tiled") == 0) return false;
+  return can && a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256;
+}
+
+/* Looks at p and q. */
+int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
+  const int64_t p_vectors = a.p_pair_stride == 0 ? 1 : a.pairs, q_vectors = a.q_pair_stride == 0 ? 1 : a.pairs;
+  launch_shape shape;
+  shape.threads = dim3(LOOK_THREADS);
+  shape.stream = stream;
+  shape.blocks = dim3(static_cast<unsigned>((p_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
+  int status = launch(shape, look_at_weights, "looking at the weights", message, a.p, p_vectors, a.m, a.p_stride, a.p_pair_stride, seen);
+  shape.blocks = dim3(static_cast<unsigned>((q_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
+  if (status == WB_OK)
+    status = launch(shape, look_at_weights, "looking at the weights", message, a.q, q_vectors, a.n, a.q_stride, a.q_pair_stride, seen);
+  return status;
+}
+
+template <int R>
+int launch_tiled(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
+  const int64_t tile = static_cast<int64_t>(tiled_threads) * R;
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>((a.count + tile - 1) / tile),
+                      static_cast<unsigned>(a.pairs < 65535 ? a.pairs : 65535));
+  shape.threads = dim3(tiled_threads);
+  shape.stream = stream;
+  shape.shared_bytes = static_cast<size_t>(tile + 2 * block_weights) * sizeof(double);
+  return launch(shape, convolve_tiled<R>, "convolving", message, a);
+}
+
+int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
+  if (use_skew(a)) {
+    launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>((a.pairs + skew_pairs - 1) / skew_pairs));
+    shape.threads = dim3(32 * skew_pairs);
+    shape.stream = stream;
+    shape.shared_bytes = skew_bytes(a);
+    return launch(shape, convolve_skew, "convolving pairs", message, a);
+  }
+  /* Tiles of 2,176 outputs where they keep all multiprocessors busy. */
+  const int64_t large = (a.count + 17 * tiled_threads - 1) / (17 * tiled_threads) * a.pairs;
+  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, stream, message) : launch_tiled<5>(a, stream, message);
+}
+
+void gather(double *to, const double *from, int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
+  for (int64_t pair = 0; pair < pairs; pair++)
+    for (int64_t i = 0; i < length; i++) to[pair * length + i] = from[i * stride + pair * pair_stride];
+}
+
+/* One launch has at least so many products, and so many tiles of outputs for each
+ * multiprocessor: some tenths of a second, after which an interrupt is heeded. */
+constexpr double LAUNCH_PRODUCTS = 2e11;
+constexpr int64_t LAUNCH_TILES = 8;
+
+/* All launches for vectors that are on the device. */
+int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_message *message) {
+  const double products = static_cast<double>(all.m) * static_cast<double>(all.count);
+  const bool fits = products * static_cast<double>(all.pairs) <= LAUNCH_PRODUCTS;
+  int64_t pairs = all.pairs, outputs = all.count;
+  if (!fits && pairs > 1) pairs = static_cast<int64_t>(LAUNCH_PRODUCTS / products) + 1;
+  if (!fits && pairs == 1) {
+    const int64_t tiles = LAUNCH_TILES * processors * 17 * tiled_threads;
+    outputs = static_cast<int64_t>(LAUNCH_PRODUCTS / static_cast<double>(all.m)) + 1;
+    if (outputs < tiles) outputs = tiles;
+  }
+  for (int64_t pair = 0; pair < all.pairs; pair += pairs)
+    for (int64_t output = 0; output < all.count; output += outputs) {
+      convolve_arguments a = all;
+      a.pairs = all.pairs - pair < pairs ? all.pairs - pair : pairs;
+      a.p += pair * all.p_pair_stride;
+      a.q += pair * all.q_pair_stride;
+      a.first += output;
+      a.count = all.count - output < outputs ? all.count - output : outputs;
+      a.r += pair * all.r_pair_stride + output * all.r_stride;
+      int status = launch_convolution(a, processors, nullptr, message);
+      if (status == WB_OK && !fits) status = status_of(cudaDeviceSynchronize(), "convolving", message);
+      if (status != WB_OK) return status;
+      if (wb_poll_after(poll, fits ? 1e5 : WB_POLL_EVERY)) return WB_INTERRUPTED;
+    }
+  return WB_OK;
+}
+
+/* Device memory for a slice of the work that fits on the device. Vectors whose strides
+ * leave no gaps are copied as they are; others are gathered first. */
+class slice_memory {
+public:
+  int run(const wb_convolution &work, int processors, wb_poll *poll, unsigned *seen, wb_message *message) {
+    convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
+                            work.p_stride, work.p_pair_stride, work.q_stride, work.q_pair_stride,
+                            work.r_stride, work.r_pair_stride};
+    int status = upload(p_, work.p, work.m, work.pairs, &a.p_stride, &a.p_pair_stride, message);
+    if (status == WB_OK) status = upload(q_, work.q, work.n, work.pairs, &a.q_stride, &a.q_pair_stride, message);
+    const bool dense = extent(work.count, work.r_stride, work.pairs, work.r_pair_stride) == work.count * work.pairs;
+    if (!dense) {
+      a.r_stride = 1;
+      a.r_pair_stride = work.count;
+    }
+    const size_t results = static_cast<size_t>(work.count) * static_cast<size_t>(work.pairs);
+    if (status == WB_OK) status = r_.allocate(results, "the sums", message);
+    if (status != WB_OK) return status;
+    a.p = p_.data();
+    a.q = q_.data();
+    a.r = r_.data();
+    if (seen != nullptr) {
+      unsigned here = 0;
+      status = seen_.allocate(1, "what is seen of the weights", message);
+      if (status == WB_OK) status = seen_.upload(&here, 1, "looking at the weights", message);
+      if (status == WB_OK) status = launch_look(a, seen_.data(), nullptr, message);
+      if (status == WB_OK) status = seen_.download(&here, 1, "looking at the weights", message);
+      if (status != WB_OK) return status;
+      *seen |= here;
+    }
+    status = launch_all(a, processors, poll, message);
+    if (status != WB_OK) return status;
+    if (dense) return r_.download(work.r, results, "copying the sums from the device", message);
+    double *const packed = new (std::nothrow) double[results];
+    if (packed == nullptr) return no_memory(results, message);
+    status = r_.download(packed, results, "copying the sums from the device", message);
+    for (int64_t pair = 0; pair < work.pairs && status == WB_OK; pair++)
+      for (int64_t i = 0; i < work.count; i++)
+        work.r[i * work.r_stride + pair * work.r_pair_stride] = packed[pair * work.count + i];
+    delete[] packed;
+    return status;
+  }
+
+private:
+  static int no_memory(size_t doubles, wb_message *message) {
+    std::snprintf(message->text, sizeof message->text, "no memory to gather vectors for the device (%.1f MB)",
+                  static_cast<double>(doubles) * sizeof(double) / 1e6);
+    return WB_ERROR_MEMORY;
+  }
+
+  static int upload(device_array<double> &to, const double *from, int64_t length, int64_t pairs, int64_t *stride,
+                    int64_t *pair_stride, wb_message *message) {
+    const int64_t distinct = *pair_stride == 0 ? 1 : pairs;
+    const size_t values = static_cast<size_t>(length) * static_cast<size_t>(distinct);
+    int status = to.allocate(values, "the weights", message);
+    if (status != WB_OK) return status;
+    if (extent(length, *stride, distinct, *pair_stride) == length * distinct)
+      return to.upload(from, values, "copying the weights to the device", message);
+    double *const packed = new (std::nothrow) double[values];
+    if (packed == nullptr) return no_memory(values, message);
+    gather(packed, from, length, *stride, distinct, *pair_stride);
+    status = to.upload(packed, values, "copying the weights to the device", message);
+    delete[] packed;
+    *stride = 1;
+    *pair_stride = distinct == 1 ? 0 : length;
+    return status;
+  }
+
+  device_array<double> p_, q_, r_;
+  device_array<unsigned> seen_;
+};
+
+} // namespace
+
+} // namespace wb
+
+#include "cuda/pmf/direct_sum_pairs.cuh"
+
+static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
+  if (seen != nullptr) *seen = 0;
+  wb::device_scope scope;
+  int status = scope.enter(run->device, message);
+  uint64_t available = 0;
+  if (status == WB_OK) status = wb::memory_left(run->memory_limit, 0, &available, message);
+  int processors = 0;
+  if (status == WB_OK)
+    status = wb::status_of(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, run->device),
+                       "asking for the number of multiprocessors", message);
+  if (status != WB_OK) return status;
+
+  /* As many pairs at a time as fit, and where not even one does, as many of its
+   * outputs. A tenth stays free for what the runtime takes. */
+  const uint64_t doubles = available / 10 * 9 / sizeof(double);
+  const uint64_t inputs = static_cast<uint64_t>(work->m + work->n), pair = inputs + static_cast<uint64_t>(work->count);
+  if (doubles < inputs + 1024) {
+    std::snprintf(message->text, sizeof message->text,
+                  "%.3g MB of device memory are available, and two vectors of %.0f and %.0f weights do not fit",
+                  static_cast<double>(available) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
+    return WB_ERROR_MEMORY;
+  }
+  if (wb::fits_ring(*work)) {
+    wb::ring ring(*work, run, processors);
+    if (ring.plan(doubles)) return ring.go(poll, seen, message);
+  }
+  int64_t pairs_at_once = static_cast<int64_t>(doubles / pair), outputs_at_once = work->count;
+  if (pairs_at_once < 1) {
+    pairs_at_once = 1;
+    outputs_at_once = static_cast<int64_t>(doubles - inputs);
+  }
+  /* The grid of the skew kernel has one dimension of pairs. */
+  if (pairs_at_once > int64_t(1) << 30) pairs_at_once = int64_t(1) << 30;
+  wb::slice_memory memory;
+  for (int64_t done = 0; done < work->pairs && status == WB_OK; done += pairs_at_once)
+    for (int64_t output = 0; output < work->count && status == WB_OK; output += outputs_at_once) {
+      wb_convolution slice = *work;
+      slice.pairs = work->pairs - done < pairs_at_once ? work->pairs - done : pairs_at_once;
+      slice.p = work->p + done * work->p_pair_stride;
+      slice.q = work->q + done * work->q_pair_stride;
+      slice.r = work->r + done * work->r_pair_stride + output * work->r_stride;
+      slice.first = work->first + output;
+      slice.count = work->count - output < outputs_at_once ? work->count - output : outputs_at_once;
+      status = memory.run(slice, processors, poll, seen, message);
+    }
+  return status;
+}
+
+extern const wb_pmf_functions wb_cuda_pmf = {convolve};

@@ -1,0 +1,171 @@
+/* Many pairs of short vectors, whose sums take less time than their way to the device and back. Chunks of pairs go
+ * through a few slots, each with a stream of its own, so that at any time one chunk is copied to page-locked
+ * memory by the host's threads, one crosses the bus, one is computed, and the sums of one come back. What the
+ * host does to a chunk's inputs and to the sums of an earlier chunk is one piece of parallel work.
+ * Each number is read and written once on the host, and each page of the result is first touched by
+ * several threads, which is when the system clears it. Included by cuda/pmf/direct_sum.cu alone. */
+#ifndef WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
+#define WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
+
+namespace wb {
+
+namespace {
+
+constexpr int RING_SLOTS = 3;
+/* Of the inputs and of the outputs of a chunk, at most: enough to use the whole speed of the bus. */
+constexpr int64_t RING_BYTES = int64_t(1) << 22;
+/* Pairs whose numbers are copied in one piece: 32 KB from one column of a matrix. */
+constexpr int64_t RING_SPAN = 4096;
+
+/* Whether the pairs can go through the ring: each array has those of neighbouring pairs side by side, or one
+ * vector for all pairs. */
+bool fits_ring(const wb_convolution &work) {
+  return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 && work.p_pair_stride + work.q_pair_stride > 0 &&
+         work.r_pair_stride == 1 && work.m + work.n + work.count <= RING_BYTES / static_cast<int64_t>(8 * sizeof(double));
+}
+
+class ring {
+public:
+  ring(const wb_convolution &work, const wb_run *run, int processors) : work_(work), run_(run), processors_(processors) {
+    p_values_ = work.p_pair_stride == 0 ? 0 : work.m;
+    q_values_ = work.q_pair_stride == 0 ? 0 : work.n;
+  }
+  /* What the slots have begun uses memory that is freed, or is someone else's, from here on. */
+  ~ring() {
+    for (slot &s : slots_)
+      if (s.stream.get() != nullptr) (void)cudaStreamSynchronize(s.stream.get());
+    (void)cudaGetLastError();
+  }
+
+  /* Whether the device has room for one pair at least in `doubles` doubles. */
+  bool plan(uint64_t doubles) {
+    const int64_t inputs = p_values_ + q_values_, once = work_.m + work_.n - inputs + 1;
+    const int64_t most = RING_BYTES / static_cast<int64_t>(sizeof(double)) / wb_max_int(inputs, work_.count);
+    const auto room = [&](int slots) { return (static_cast<int64_t>(doubles / static_cast<uint64_t>(slots)) - once) / (inputs + work_.count); };
+    count_ = work_.pairs <= wb_min_int(most, room(1)) || room(RING_SLOTS) < 1 ? 1 : RING_SLOTS;
+    chunk_ = wb_min_int(wb_min_int(most, work_.pairs), room(count_));
+    if (chunk_ < 1) return false;
+    /* Chunks of even size, whose columns begin on a cache line. */
+    const int64_t chunks = (work_.pairs + chunk_ - 1) / chunk_, even = ((work_.pairs + chunks - 1) / chunks + 7) / 8 * 8;
+    if (even < chunk_) chunk_ = even;
+    return true;
+  }
+
+  int go(wb_poll *poll, unsigned *seen, wb_message *message) {
+    int status = open(message);
+    slot *next = slots_;
+    for (int64_t first = 0; first < work_.pairs && status == WB_OK; first += chunk_) {
+      const int64_t count = wb_min_int(chunk_, work_.pairs - first);
+      status = turn(*next, first, count, seen, message);
+      if (status == WB_OK) status = begin(*next, message);
+      if (status == WB_OK && wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count)))) status = WB_INTERRUPTED;
+      next = next + 1 == slots_ + count_ ? slots_ : next + 1;
+    }
+    for (int i = 0; i < count_ && status == WB_OK; i++) {
+      status = turn(*next, 0, 0, seen, message);
+      next = next + 1 == slots_ + count_ ? slots_ : next + 1;
+    }
+    return status;
+  }
+
+private:
+  struct slot {
+    wb::stream stream;
+    /* On the host what is sent and what is fetched, on the device one after the other: p, q, a word for what is seen,
+     * the sums. The word is sent as zero and fetched with the sums. */
+    double *sent = nullptr, *fetched = nullptr, *device = nullptr;
+    int64_t first = 0, count = 0; /* the pairs that are under way */
+  };
+
+  /* How many doubles p, and q, of a chunk are. */
+  int64_t p_size(int64_t count) const { return p_values_ == 0 ? work_.m : work_.m * count; }
+  int64_t q_size(int64_t count) const { return q_values_ == 0 ? work_.n : work_.n * count; }
+
+  int open(wb_message *message) {
+    const int64_t inputs = p_size(chunk_) + q_size(chunk_) + 1, outputs = work_.count * chunk_;
+    const size_t doubles = static_cast<size_t>(count_) * static_cast<size_t>(inputs + outputs);
+    int status = device_.allocate(doubles, "pairs of vectors", message);
+    if (status == WB_OK) status = host_.take((doubles + static_cast<size_t>(count_)) * sizeof(double), message);
+    for (int i = 0; i < count_ && status == WB_OK; i++) {
+      slot &s = slots_[i];
+      status = s.stream.create(message);
+      s.sent = static_cast<double *>(host_.address()) + i * (inputs + 1 + outputs);
+      s.fetched = s.sent + inputs;
+      s.device = device_.data() + i * (inputs + outputs);
+    }
+    return status;
+  }
+
+  /* Copies pairs begin..end - 1 of the c-th column of what is sent. */
+  void fill(const slot &s, int64_t c, int64_t begin, int64_t end) const {
+    const bool is_p = c < work_.m;
+    const int64_t j = is_p ? c : c - work_.m, values = is_p ? p_values_ : q_values_;
+    double *const to = s.sent + (is_p ? 0 : p_size(s.count));
+    const double *const from = is_p ? work_.p + j * work_.p_stride : work_.q + j * work_.q_stride;
+    if (values > 0)
+      std::memcpy(to + j * s.count + begin, from + s.first + begin, static_cast<size_t>(end - begin) * sizeof(double));
+    else if (begin == 0)
+      to[j] = *from;
+  }
+
+  /* Waits for the sums of the slot's pairs and stores them, while its next pairs are copied. */
+  int turn(slot &s, int64_t first, int64_t count, unsigned *seen, wb_message *message) {
+    slot before;
+    before.first = s.first;
+    before.count = s.count;
+    s.first = first;
+    s.count = count;
+    if (before.count > 0) {
+      const int status = s.stream.wait("convolving pairs", message);
+      if (status != WB_OK) return status;
+      if (seen != nullptr) *seen |= *reinterpret_cast<const unsigned *>(s.fetched);
+    }
+    const int64_t spans_before = (before.count + RING_SPAN - 1) / RING_SPAN, spans = (count + RING_SPAN - 1) / RING_SPAN;
+    const int64_t to_store = work_.count * spans_before, to_fill = (work_.m + work_.n) * spans;
+    spread(run_, to_store + to_fill, [&](int64_t piece) {
+      if (piece < to_store) {
+        const int64_t i = piece / spans_before, begin = piece % spans_before * RING_SPAN;
+        const int64_t end = wb_min_int(begin + RING_SPAN, before.count);
+        std::memcpy(work_.r + i * work_.r_stride + before.first + begin, s.fetched + 1 + i * before.count + begin,
+                    static_cast<size_t>(end - begin) * sizeof(double));
+      } else {
+        const int64_t c = (piece - to_store) / spans, begin = (piece - to_store) % spans * RING_SPAN;
+        fill(s, c, begin, wb_min_int(begin + RING_SPAN, count));
+      }
+    });
+    s.sent[p_size(count) + q_size(count)] = 0;
+    return WB_OK;
+  }
+
+  int begin(const slot &s, wb_message *message) {
+    const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1, outputs = work_.count * s.count;
+    const convolve_arguments a = {s.count, work_.m, work_.n, work_.first, work_.count, s.device, s.device + p_size_now, s.device + inputs,
+                                  p_values_ == 0 ? 1 : s.count, p_values_ == 0 ? 0 : 1, q_values_ == 0 ? 1 : s.count,
+                                  q_values_ == 0 ? 0 : 1, s.count, 1};
+    int status = status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double), cudaMemcpyHostToDevice,
+                                           s.stream.get()),
+                           "copying the weights to the device", message);
+    if (status == WB_OK) status = launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message);
+    if (status == WB_OK) status = launch_convolution(a, processors_, s.stream.get(), message);
+    if (status != WB_OK) return status;
+    return status_of(cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
+                                     cudaMemcpyDeviceToHost, s.stream.get()),
+                     "copying the sums from the device", message);
+  }
+
+  const wb_convolution work_;
+  const wb_run *const run_;
+  const int processors_;
+  int64_t p_values_, q_values_; /* of each pair; 0: one vector serves all */
+  int count_ = 0;               /* slots */
+  int64_t chunk_ = 0;           /* pairs */
+  device_array<double> device_;
+  kept_pinned host_;
+  slot slots_[RING_SLOTS];
+};
+
+} // namespace
+
+} // namespace wb
+
+#endif

@@ -1,0 +1,423 @@
+/* Copula updates, a thread a (resample, point): the twin of src/cpu/predictive/copula_update.c, equal
+ * to it in every bit.
+ *
+ * What the steps observe is drawn once for all points, a chunk of steps at a time,
+ * and read by all threads of a resample from the same addresses. A Gaussian update
+ * of one coordinate takes about 190 double precision operations and, in a chunk of
+ * 128 steps, 0.25 bytes of global memory for the state. */
+#include "cuda/predictive/copula_update.cuh"
+
+#include <cstdio>
+#include <vector>
+
+#include "cuda/device.cuh"
+
+#include "core/predictive_draw.h"
+
+namespace wb {
+
+namespace {
+
+constexpr int chunk = 128; /* steps drawn at a time */
+constexpr int point_threads = 128;
+constexpr int group_threads = 256;
+
+/* Device addresses of one part of the resamples and one chunk of steps. */
+struct update_arguments {
+  int kind, dimensions, covariates, steps;
+  int64_t rows, groups, points, first_group, first_step;
+  uint64_t key;
+  const double *alpha, *rho, *scale, *rho_scale; /* alpha: of the chunk */
+  double *score;                                 /* groups x chunk x dimensions */
+  int32_t *row;                                  /* groups x chunk */
+  double *cumulative;                            /* groups x rows */
+  const double *point_term, *point_covariate, *row_term, *row_covariate;
+  const double *own_term, *own_covariate; /* rows as points */
+  double *row_conditional, *conditional, *gain;
+};
+
+/* The weight of the observation with the covariates of `row` at point l. */
+__device__ double local_weight(double alpha, int covariates, const double *point_term, const double *point_covariate,
+                               int64_t points, int64_t l, const double *row_term, const double *row_covariate,
+                               int64_t rows, int64_t row) {
+  if (covariates == 0) return alpha;
+  double sum = point_term[l] + row_term[row];
+  for (int c = 0; c < covariates; c++)
+    sum = wb_fma(point_covariate[c * points + l], row_covariate[c * rows + row], sum);
+  return wb_copula_local_weight((1.0 - alpha) / alpha, sum);
+}
+
+/* All coordinates of one point; shift_j = rho_scale_j score_j. */
+__device__ void update_point(int dimensions, double weight, const double *scale, const double *rho_scale,
+                             const double *score, int64_t points, double *conditional, double *gain) {
+  double product = 1.0, total = 1.0;
+  for (int j = 0; j < dimensions; j++) {
+    const double u = conditional[j * points];
+    const wb_copula_pair pair = wb_copula_gaussian(u, scale[j], rho_scale[j] * score[j]);
+    const double here = j == 0 ? weight : weight * product / total;
+    conditional[j * points] = wb_fma(here, pair.conditional - u, u);
+    product = j == 0 ? pair.density : product * pair.density;
+    total = wb_fma(weight, product - 1.0, 1.0);
+    gain[j * points] *= total;
+  }
+}
+
+__device__ double update_binary(double q, double weight, double rho, double score) {
+  const int y = score > 0.0;
+  const double r = y ? score : -score;
+  const double inverse = 1.0 / (y ? r : 1.0 - r);
+  return wb_copula_binary(q, r, inverse, y, rho * weight);
+}
+
+/* A thread a resample: the rows' cumulative weights, in the order of the rows. */
+__global__ void row_weights(update_arguments a) {
+  const int64_t group = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (group >= a.groups) return;
+  double *const cumulative = a.cumulative + group * a.rows;
+  double sum = 0;
+  for (int64_t i = 0; i < a.rows; i++)
+    cumulative[i] = sum += wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
+}
+
+/* A thread a (resample, step): its row, and its scores, or for a binary response
+ * the uniform. */
+__global__ void draw_steps(update_arguments a) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= a.groups * a.steps) return;
+  const int64_t group = at / a.steps, t = at % a.steps;
+  const uint64_t resample = static_cast<uint64_t>(a.first_group + group);
+  const uint32_t step = static_cast<uint32_t>(a.first_step + t);
+  if (a.rows > 0)
+    a.row[group * chunk + t] = wb_row_at(a.cumulative + group * a.rows, static_cast<int32_t>(a.rows),
+                                         wb_row_uniform(a.key, resample, step));
+  double *const score = a.score + (group * chunk + t) * a.dimensions;
+  for (int j = 0; j < a.dimensions; j++) {
+    const double u = wb_step_uniform(a.key, resample, step, static_cast<uint32_t>(j));
+    score[j] = a.kind == WB_COPULA_BINARY ? u : wb_normal_quantile_within(u);
+  }
+}
+
+/* A block a resample, its threads across the rows: draws the binary responses one
+ * after the other from the state at the rows, which each of them updates. Turns
+ * the uniforms of `score` into the observations. */
+__global__ void draw_binary(update_arguments a) {
+  const int64_t group = blockIdx.x;
+  double *const state = a.row_conditional + group * a.rows;
+  for (int t = 0; t < a.steps; t++) {
+    double *const score = a.score + group * chunk + t;
+    const int64_t row = a.row[group * chunk + t];
+    const double r = state[row];
+    const double seen = *score < r ? wb_copula_clip(r) : -wb_copula_clip(r);
+    __syncthreads(); /* all have read the uniform and the row's state */
+    if (threadIdx.x == 0) *score = seen;
+    for (int64_t l = threadIdx.x; l < a.rows; l += blockDim.x) {
+      const double weight = local_weight(a.alpha[t], a.covariates, a.own_term, a.own_covariate, a.rows, l, a.row_term,
+                                         a.row_covariate, a.rows, row);
+      state[l] = update_binary(state[l], weight, a.rho[0], seen);
+    }
+    __syncthreads();
+  }
+}
+
+/* Launch: (blocks of points, resamples). One coordinate or a binary response: the
+ * state stays in registers. */
+__global__ void update_one(update_arguments a) {
+  const int64_t l = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (l >= a.points) return;
+  for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
+    double u = a.conditional[group * a.points + l];
+    double gain = a.gain != nullptr ? a.gain[group * a.points + l] : 1.0;
+    const double *const score = a.score + group * chunk;
+    const int32_t *const row = a.row + group * chunk;
+    for (int t = 0; t < a.steps; t++) {
+      const double weight = local_weight(a.alpha[t], a.covariates, a.point_term, a.point_covariate, a.points, l,
+                                         a.row_term, a.row_covariate, a.rows, a.covariates > 0 ? row[t] : 0);
+      if (a.kind == WB_COPULA_BINARY) {
+        u = update_binary(u, weight, a.rho[0], score[t]);
+      } else {
+        const wb_copula_pair pair = wb_copula_gaussian(u, a.scale[0], a.rho_scale[0] * score[t]);
+        u = wb_fma(weight, pair.conditional - u, u);
+        gain *= wb_fma(weight, pair.density - 1.0, 1.0);
+      }
+    }
+    a.conditional[group * a.points + l] = u;
+    if (a.gain != nullptr) a.gain[group * a.points + l] = gain;
+  }
+}
+
+__global__ void update_many(update_arguments a) {
+  const int64_t l = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (l >= a.points) return;
+  for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
+    const int64_t at = group * a.dimensions * a.points + l;
+    for (int t = 0; t < a.steps; t++) {
+      const int64_t row = a.covariates > 0 ? a.row[group * chunk + t] : 0;
+      const double weight = local_weight(a.alpha[t], a.covariates, a.point_term, a.point_covariate, a.points, l,
+                                         a.row_term, a.row_covariate, a.rows, row);
+      update_point(a.dimensions, weight, a.scale, a.rho_scale, a.score + (group * chunk + t) * a.dimensions, a.points,
+                   a.conditional + at, a.gain + at);
+    }
+  }
+}
+
+struct fit_arguments {
+  int kind, dimensions, covariates, grouped;
+  int64_t groups, points;
+  const double *alpha, *rho, *scale, *rho_scale; /* alpha: points; others: groups x dimensions */
+  const double *outcome;
+  const double *point_term, *point_covariate, *row_term, *row_covariate;
+  double *conditional, *score, *gain;
+};
+
+/* A block a group, its threads across the observations still to come. */
+__global__ void fit_sequence(fit_arguments a) {
+  const int64_t group = blockIdx.x, n = a.points, d = a.dimensions;
+  double *const conditional = a.conditional + group * d * n, *const gain = a.gain + group * d * n;
+  double *const scores = a.score + group * n * d;
+  const int64_t of_group = a.grouped && a.covariates > 0 ? group : 0;
+  for (int64_t i = 0; i < n; i++) {
+    __syncthreads(); /* observation i is predicted: it does not change any more */
+    double *const score = scores + i * d;
+    for (int64_t j = threadIdx.x; j < d; j += blockDim.x) {
+      const double u = conditional[j * n + i];
+      if (a.kind == WB_COPULA_BINARY) {
+        const int y = a.outcome[group * n + i] > 0.5;
+        score[j] = y ? wb_copula_clip(u) : -wb_copula_clip(u);
+        gain[i] = y ? u : 1.0 - u;
+      } else {
+        score[j] = wb_copula_score(u);
+      }
+    }
+    __syncthreads();
+    for (int64_t l = i + 1 + threadIdx.x; l < n; l += blockDim.x) {
+      const double weight = local_weight(a.alpha[i], a.covariates, a.point_term + of_group * n,
+                                         a.point_covariate + of_group * a.covariates * n, n, l, a.row_term + of_group * n,
+                                         a.row_covariate + of_group * a.covariates * n, n, i);
+      if (a.kind == WB_COPULA_BINARY) {
+        conditional[l] = update_binary(conditional[l], weight, a.rho[group], score[0]);
+      } else {
+        update_point(a.dimensions, weight, a.scale + group * d, a.rho_scale + group * d, score, n, conditional + l,
+                     gain + l);
+      }
+    }
+  }
+}
+
+unsigned blocks_for(int64_t threads, int block) {
+  return static_cast<unsigned>((threads + block - 1) / block);
+}
+
+/* An array of the host on the device; none for none. */
+int bring(device_array<double> &to, const double *from, int64_t count, wb_message *message) {
+  if (count <= 0) return WB_OK;
+  const int status = to.allocate(static_cast<size_t>(count), "arrays of predictive resampling", message);
+  return status == WB_OK ? to.upload(from, static_cast<size_t>(count), "copying to the device", message) : status;
+}
+
+/* rho, 1/sqrt(1 - rho^2) and their product. */
+class bandwidths {
+public:
+  int bring_all(const double *rho, int64_t count, int kind, wb_message *message) {
+    std::vector<double> scale(static_cast<size_t>(count)), both(static_cast<size_t>(count));
+    for (size_t j = 0; j < scale.size(); j++) {
+      scale[j] = kind == WB_COPULA_BINARY ? 1.0 : wb_copula_scale(rho[j]);
+      both[j] = rho[j] * scale[j];
+    }
+    int status = bring(rho_, rho, count, message);
+    if (status == WB_OK) status = bring(scale_, scale.data(), count, message);
+    return status == WB_OK ? bring(both_, both.data(), count, message) : status;
+  }
+  const double *rho() const { return rho_.data(); }
+  const double *scale() const { return scale_.data(); }
+  const double *rho_scale() const { return both_.data(); }
+
+private:
+  device_array<double> rho_, scale_, both_;
+};
+
+class closeness {
+public:
+  int bring_all(const wb_copula_closeness &from, int64_t groups, int64_t points, int64_t rows, int64_t covariates,
+                wb_message *message) {
+    if (covariates == 0) return WB_OK;
+    const int64_t times = from.grouped ? groups : 1;
+    int status = bring(point_term_, from.point_term, times * points, message);
+    if (status == WB_OK) status = bring(point_covariate_, from.point_covariate, times * points * covariates, message);
+    if (status == WB_OK) status = bring(row_term_, from.row_term, times * rows, message);
+    return status == WB_OK ? bring(row_covariate_, from.row_covariate, times * rows * covariates, message) : status;
+  }
+  const double *point_term() const { return point_term_.data(); }
+  const double *point_covariate() const { return point_covariate_.data(); }
+  const double *row_term() const { return row_term_.data(); }
+  const double *row_covariate() const { return row_covariate_.data(); }
+
+private:
+  device_array<double> point_term_, point_covariate_, row_term_, row_covariate_;
+};
+
+/* Groups first..first + count - 1 through all steps. */
+class update_part {
+public:
+  int run(const wb_copula_update &work, update_arguments a, const double *alpha, int64_t first, int64_t count,
+          wb_message *message) {
+    const int64_t size = a.dimensions * a.points;
+    const bool drawn = work.score == nullptr, rows_live = drawn && a.kind == WB_COPULA_BINARY;
+    a.groups = count;
+    a.first_group = work.first_group + first;
+    int status = bring(conditional_, work.conditional + first * size, count * size, message);
+    if (status == WB_OK && work.gain != nullptr) status = bring(gain_, work.gain + first * size, count * size, message);
+    if (status == WB_OK && rows_live)
+      status = bring(rows_, work.row_conditional + first * a.rows, count * a.rows, message);
+    if (status == WB_OK) status = score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message);
+    if (status == WB_OK) status = row_.allocate(static_cast<size_t>(count * chunk), "rows of the steps", message);
+    if (status == WB_OK && drawn && a.rows > 0)
+      status = cumulative_.allocate(static_cast<size_t>(count * a.rows), "weights of the rows", message);
+    if (status != WB_OK) return status;
+    a.conditional = conditional_.data();
+    a.gain = work.gain != nullptr ? gain_.data() : nullptr;
+    a.row_conditional = rows_live ? rows_.data() : nullptr;
+    a.score = score_.data();
+    a.row = row_.data();
+    a.cumulative = cumulative_.data();
+    if (drawn && a.rows > 0) status = go(row_weights, blocks_for(count, group_threads), group_threads, a, message);
+    for (int64_t step = 0; step < work.steps && status == WB_OK; step += chunk) {
+      a.steps = static_cast<int>(work.steps - step < chunk ? work.steps - step : chunk);
+      a.first_step = work.first_step + step;
+      a.alpha = alpha + step;
+      status = drawn ? draw(a, rows_live, message) : take(work, a, first, step, message);
+      if (status == WB_OK && a.points > 0) status = advance(a, message);
+    }
+    const size_t bytes_of = static_cast<size_t>(count * size);
+    if (status == WB_OK) status = conditional_.download(work.conditional + first * size, bytes_of, "copying the states", message);
+    if (status == WB_OK && work.gain != nullptr)
+      status = gain_.download(work.gain + first * size, bytes_of, "copying the densities", message);
+    if (status == WB_OK && rows_live)
+      status = rows_.download(work.row_conditional + first * a.rows, static_cast<size_t>(count * a.rows),
+                              "copying the states of the rows", message);
+    return status;
+  }
+
+private:
+  static int go(void (*kernel)(update_arguments), unsigned blocks, int threads, const update_arguments &a,
+                wb_message *message) {
+    launch_shape shape;
+    shape.blocks = dim3(blocks);
+    shape.threads = dim3(static_cast<unsigned>(threads));
+    return launch(shape, kernel, "drawing observations", message, a);
+  }
+
+  static int draw(const update_arguments &a, bool rows_live, wb_message *message) {
+    int status = go(draw_steps, blocks_for(a.groups * a.steps, group_threads), group_threads, a, message);
+    if (status == WB_OK && rows_live) status = go(draw_binary, static_cast<unsigned>(a.groups), group_threads, a, message);
+    return status;
+  }
+
+  /* The caller's observations of this chunk, laid out as drawn ones are. */
+  int take(const wb_copula_update &work, const update_arguments &a, int64_t first, int64_t step, wb_message *message) {
+    const int64_t d = a.dimensions;
+    std::vector<double> score(static_cast<size_t>(a.groups * chunk * d));
+    std::vector<int32_t> row(static_cast<size_t>(a.groups * chunk));
+    for (int64_t g = 0; g < a.groups; g++)
+      for (int64_t t = 0; t < a.steps; t++) {
+        const int64_t from = (first + g) * work.steps + step + t, to = g * chunk + t;
+        for (int64_t j = 0; j < d; j++) score[static_cast<size_t>(to * d + j)] = work.score[from * d + j];
+        if (a.covariates > 0) row[static_cast<size_t>(to)] = work.row[from];
+      }
+    const int status = score_.upload(score.data(), score.size(), "copying observations", message);
+    return status == WB_OK ? row_.upload(row.data(), row.size(), "copying rows of the steps", message) : status;
+  }
+
+  static int advance(const update_arguments &a, wb_message *message) {
+    launch_shape shape;
+    shape.blocks = dim3(blocks_for(a.points, point_threads), static_cast<unsigned>(a.groups < 65535 ? a.groups : 65535));
+    shape.threads = dim3(point_threads);
+    return launch(shape, a.dimensions == 1 ? update_one : update_many, "updating points", message, a);
+  }
+
+  device_array<double> conditional_, gain_, rows_, score_, cumulative_;
+  device_array<int32_t> row_;
+};
+
+} // namespace
+
+int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
+  device_scope scope;
+  int status = scope.enter(run->device, message);
+  const wb_copula_model &model = work->model;
+  update_arguments a = {};
+  a.kind = model.kind;
+  a.dimensions = model.dimensions;
+  a.covariates = model.covariates;
+  a.rows = model.rows;
+  a.points = work->points;
+  a.key = work->key;
+  bandwidths rho;
+  closeness points, rows;
+  device_array<double> alpha;
+  std::vector<double> weights(static_cast<size_t>(work->steps));
+  for (size_t t = 0; t < weights.size(); t++)
+    weights[t] = wb_copula_weight(work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0);
+  if (status == WB_OK) status = rho.bring_all(work->rho, model.dimensions, model.kind, message);
+  if (status == WB_OK) status = bring(alpha, weights.data(), work->steps, message);
+  if (status == WB_OK) status = points.bring_all(work->closeness, work->groups, work->points, model.rows, model.covariates, message);
+  if (status == WB_OK && work->row_conditional != nullptr)
+    status = rows.bring_all(work->row_closeness, work->groups, model.rows, model.rows, model.covariates, message);
+  uint64_t available = 0;
+  if (status == WB_OK) status = memory_left(run->memory_limit, 0, &available, message);
+  if (status != WB_OK) return status;
+  a.rho = rho.rho();
+  a.scale = rho.scale();
+  a.rho_scale = rho.rho_scale();
+  a.point_term = points.point_term();
+  a.point_covariate = points.point_covariate();
+  a.row_term = points.row_term();
+  a.row_covariate = points.row_covariate();
+  a.own_term = rows.point_term();
+  a.own_covariate = rows.point_covariate();
+  /* As many resamples at a time as fit, a tenth of the memory left alone. */
+  const uint64_t each = sizeof(double) * static_cast<uint64_t>(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
+  const uint64_t fit = available / 10 * 9 / each;
+  if (fit < 1) {
+    std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and one resample takes %.3g MB",
+                  static_cast<double>(available) / 1e6, static_cast<double>(each) / 1e6);
+    return WB_ERROR_MEMORY;
+  }
+  const int64_t at_once = fit < static_cast<uint64_t>(work->groups) ? static_cast<int64_t>(fit) : work->groups;
+  update_part part;
+  for (int64_t first = 0; first < work->groups && status == WB_OK; first += at_once)
+    status = part.run(*work, a, alpha.data(), first, work->groups - first < at_once ? work->groups - first : at_once, message);
+  return status;
+}
+
+int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
+  device_scope scope;
+  int status = scope.enter(run->device, message);
+  const wb_copula_model &model = work->model;
+  const int64_t n = work->points, size = work->groups * n * model.dimensions;
+  bandwidths rho;
+  closeness near;
+  device_array<double> alpha, outcome, conditional, score, gain;
+  std::vector<double> weights(static_cast<size_t>(n)), ones(static_cast<size_t>(size), 1.0);
+  for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(static_cast<double>(i + 1));
+  if (status == WB_OK) status = rho.bring_all(work->rho, work->groups * model.dimensions, model.kind, message);
+  if (status == WB_OK) status = bring(alpha, weights.data(), n, message);
+  if (status == WB_OK && model.kind == WB_COPULA_BINARY) status = bring(outcome, work->outcome, work->groups * n, message);
+  if (status == WB_OK) status = near.bring_all(work->closeness, work->groups, n, n, model.covariates, message);
+  if (status == WB_OK) status = bring(conditional, work->conditional, size, message);
+  if (status == WB_OK) status = bring(gain, ones.data(), size, message);
+  if (status == WB_OK) status = score.allocate(static_cast<size_t>(size), "normal scores", message);
+  if (status != WB_OK) return status;
+  fit_arguments a = {model.kind, model.dimensions, model.covariates, work->closeness.grouped, work->groups, n,
+                     alpha.data(), rho.rho(), rho.scale(), rho.rho_scale(), outcome.data(), near.point_term(),
+                     near.point_covariate(), near.row_term(), near.row_covariate(), conditional.data(), score.data(),
+                     gain.data()};
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>(work->groups));
+  shape.threads = dim3(group_threads);
+  status = launch(shape, fit_sequence, "fitting by copulas", message, a);
+  if (status == WB_OK) status = conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message);
+  if (status == WB_OK) status = score.download(work->score, static_cast<size_t>(size), "copying the scores", message);
+  return status == WB_OK ? gain.download(work->gain, static_cast<size_t>(size), "copying the densities", message) : status;
+}
+
+} // namespace wb

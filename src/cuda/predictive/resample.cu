@@ -1,0 +1,210 @@
+/* Predictive resampling of a normal mean, a thread a resample, and the Bayesian
+ * bootstrap: the twin of src/cpu/predictive/resample.c, equal to it in every bit. */
+#include "cuda/table.cuh"
+#include "cuda/predictive/copula_update.cuh"
+#include "cuda/device.cuh"
+
+#include <cstdio>
+#include <vector>
+
+#include "core/predictive_draw.h"
+
+namespace wb {
+
+namespace {
+
+constexpr int chain_threads = 128;
+
+struct chain_arguments {
+  uint64_t key;
+  int64_t first, resamples, first_step, steps, every; /* first: of this part */
+  double weight, shape;
+  const double *gain; /* steps; known variance */
+  double *mean, *scale, *trajectory;
+};
+
+/* Launch: a thread a resample. Registers alone, but for the record of the way; a
+ * step with known variance is half a Philox block, an inverse normal distribution
+ * function and a multiply-add. */
+__global__ void known_variance(chain_arguments a) {
+  const int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r >= a.resamples) return;
+  double mean = a.mean[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
+  int64_t held = -1;
+  double even = 0, odd = 0;
+  for (int64_t i = 0; i < a.steps; i++) {
+    const int64_t step = a.first_step + i;
+    if (step / 2 != held) {
+      held = step / 2;
+      wb_chain_normals(a.key, static_cast<uint64_t>(a.first + r), static_cast<uint64_t>(held), &even, &odd);
+    }
+    mean = wb_fma(a.gain[i], step % 2 != 0 ? odd : even, mean);
+    if (a.every > 0 && (step + 1) % a.every == 0) {
+      *record = mean;
+      record += a.resamples;
+    }
+  }
+  a.mean[r] = mean;
+}
+
+__global__ void unknown_variance(chain_arguments a) {
+  const int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r >= a.resamples) return;
+  double mean = a.mean[r], scale = a.scale[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
+  for (int64_t i = 0; i < a.steps; i++) {
+    const int64_t step = a.first_step + i;
+    wb_chain_t_step(a.key, static_cast<uint64_t>(a.first + r), static_cast<uint32_t>(step),
+                    a.weight + static_cast<double>(step), a.shape + 0.5 * static_cast<double>(step), &mean, &scale);
+    if (a.every > 0 && (step + 1) % a.every == 0) {
+      *record = mean;
+      record += a.resamples;
+    }
+  }
+  a.mean[r] = mean;
+  a.scale[r] = scale;
+}
+
+struct bootstrap_arguments {
+  uint64_t key;
+  int64_t first, resamples, observations, steps;
+  double *weight, *cumulative;
+};
+
+/* A thread a (resample, observation). */
+__global__ void bootstrap_weights(bootstrap_arguments a) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= a.resamples * a.observations) return;
+  a.weight[at] = wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first + at / a.observations),
+                                     static_cast<uint64_t>(at % a.observations));
+}
+
+/* A thread a resample: sums in the order of the observations. */
+__global__ void bootstrap_finish(bootstrap_arguments a) {
+  const int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (r >= a.resamples) return;
+  const int64_t n = a.observations;
+  double *const weight = a.weight + r * n;
+  double sum = 0;
+  if (a.steps > 0) {
+    double *const cumulative = a.cumulative + r * n;
+    for (int64_t i = 0; i < n; i++) {
+      cumulative[i] = sum += weight[i];
+      weight[i] = 1.0;
+    }
+    for (int64_t t = 0; t < a.steps; t++)
+      weight[wb_row_at(cumulative, static_cast<int32_t>(n),
+                       wb_row_uniform(a.key, static_cast<uint64_t>(a.first + r), static_cast<uint32_t>(t)))] += 1.0;
+    sum = static_cast<double>(n + a.steps);
+  } else {
+    for (int64_t i = 0; i < n; i++) sum += weight[i];
+  }
+  for (int64_t i = 0; i < n; i++) weight[i] /= sum;
+}
+
+unsigned blocks_for(int64_t threads) {
+  return static_cast<unsigned>((threads + chain_threads - 1) / chain_threads);
+}
+
+template <typename Arguments>
+int go(void (*kernel)(Arguments), int64_t threads, const char *what, const Arguments &a, wb_message *message) {
+  launch_shape shape;
+  shape.blocks = dim3(blocks_for(threads));
+  shape.threads = dim3(chain_threads);
+  return launch(shape, kernel, what, message, a);
+}
+
+/* How many of `all` resamples of `bytes` each fit into the memory left; at least 1. */
+int fitting(const wb_run *run, uint64_t bytes, int64_t all, int64_t *count, wb_message *message) {
+  uint64_t available = 0;
+  const int status = memory_left(run->memory_limit, 0, &available, message);
+  if (status != WB_OK) return status;
+  const uint64_t fit = available / 10 * 9 / bytes;
+  if (fit < 1) {
+    std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and one resample takes %.3g MB",
+                  static_cast<double>(available) / 1e6, static_cast<double>(bytes) / 1e6);
+    return WB_ERROR_MEMORY;
+  }
+  *count = fit < static_cast<uint64_t>(all) ? static_cast<int64_t>(fit) : all;
+  return WB_OK;
+}
+
+/* Resamples first..first + count - 1 through all steps. */
+class chain_part {
+public:
+  int run(const wb_normal_chains &work, const double *gain, int64_t records, int64_t first, int64_t count,
+          wb_message *message) {
+    const size_t size = static_cast<size_t>(count);
+    int status = mean_.allocate(size, "means", message);
+    if (status == WB_OK) status = mean_.upload(work.mean + first, size, "copying means", message);
+    if (status == WB_OK && work.scale != nullptr) status = scale_.allocate(size, "scales", message);
+    if (status == WB_OK && work.scale != nullptr) status = scale_.upload(work.scale + first, size, "copying scales", message);
+    if (status == WB_OK && records > 0) status = trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message);
+    if (status != WB_OK) return status;
+    const chain_arguments a = {work.key, work.first + first, count, work.first_step, work.steps, records > 0 ? work.every : 0,
+                               work.weight, work.shape, gain, mean_.data(), scale_.data(), trajectory_.data()};
+    status = go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message);
+    if (status == WB_OK) status = mean_.download(work.mean + first, size, "copying means", message);
+    if (status == WB_OK && work.scale != nullptr) status = scale_.download(work.scale + first, size, "copying scales", message);
+    if (status != WB_OK || records == 0) return status;
+    std::vector<double> record(size * static_cast<size_t>(records));
+    status = trajectory_.download(record.data(), record.size(), "copying trajectories", message);
+    for (int64_t i = 0; i < records; i++)
+      for (int64_t r = 0; r < count; r++)
+        work.trajectory[i * work.resamples + first + r] = record[static_cast<size_t>(i * count + r)];
+    return status;
+  }
+
+private:
+  device_array<double> mean_, scale_, trajectory_;
+};
+
+int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
+  device_scope scope;
+  int status = scope.enter(run->device, message);
+  const int64_t records =
+      work->trajectory != nullptr ? (work->first_step + work->steps) / work->every - work->first_step / work->every : 0;
+  device_array<double> gain;
+  if (status == WB_OK && work->scale == nullptr && work->steps > 0) {
+    std::vector<double> values(static_cast<size_t>(work->steps));
+    for (size_t i = 0; i < values.size(); i++)
+      values[i] = wb_chain_step(work->sd, work->weight + static_cast<double>(work->first_step + static_cast<int64_t>(i)));
+    status = gain.allocate(values.size(), "gains of the steps", message);
+    if (status == WB_OK) status = gain.upload(values.data(), values.size(), "copying gains", message);
+  }
+  int64_t at_once = 0;
+  if (status == WB_OK)
+    status = fitting(run, sizeof(double) * static_cast<uint64_t>(records + 2), work->resamples, &at_once, message);
+  chain_part part;
+  for (int64_t first = 0; first < work->resamples && status == WB_OK; first += at_once) {
+    const int64_t left = work->resamples - first;
+    status = part.run(*work, gain.data(), records, first, left < at_once ? left : at_once, message);
+  }
+  return status;
+}
+
+int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) {
+  device_scope scope;
+  int status = scope.enter(run->device, message);
+  const int64_t n = work->observations;
+  int64_t at_once = 0;
+  if (status == WB_OK)
+    status = fitting(run, sizeof(double) * static_cast<uint64_t>(2 * n), work->resamples, &at_once, message);
+  device_array<double> weight, cumulative;
+  for (int64_t first = 0; first < work->resamples && status == WB_OK; first += at_once) {
+    const int64_t left = work->resamples - first, count = left < at_once ? left : at_once;
+    const size_t size = static_cast<size_t>(count * n);
+    status = weight.allocate(size, "weights", message);
+    if (status == WB_OK && work->steps > 0) status = cumulative.allocate(size, "cumulative weights", message);
+    const bootstrap_arguments a = {work->key, work->first + first, count, n, work->steps, weight.data(), cumulative.data()};
+    if (status == WB_OK) status = go(bootstrap_weights, count * n, "drawing weights", a, message);
+    if (status == WB_OK) status = go(bootstrap_finish, count, "adding weights", a, message);
+    if (status == WB_OK) status = weight.download(work->weight + first * n, size, "copying weights", message);
+  }
+  return status;
+}
+
+} // namespace
+
+} // namespace wb
+
+extern const wb_predictive_functions wb_cuda_predictive = {wb::normal_chains, wb::bootstrap, wb::copula_fit, wb::copula_update};

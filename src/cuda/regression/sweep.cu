@@ -1,0 +1,483 @@
+/* The sweep of a regression on a graphics card: linear predictors, Polya-Gamma variables and the
+ * sums X'WX and X'z, with the design resident. The twin of cpu/regression/sweep.c: every number is
+ * added by one thread, in the order of backend/regression_table.h, and there are no atomic additions. */
+#include "cuda/table.cuh"
+
+#include <cstdio>
+#include <new>
+#include <vector>
+
+#include "core/polyagamma_draw.h"
+#include "core/regression_row.h"
+#include "core/unroll.h"
+#include "cuda/device.cuh"
+
+namespace wb {
+
+namespace {
+
+constexpr int row_threads = 128, sum_threads = 128, tree_threads = 256;
+
+/* What the kernels read of a session and its parameters. */
+struct regression_rows {
+  const double *x; /* nullptr: the design is sparse, as backend/regression_table.h has it */
+  const int32_t *row_start, *column;
+  const double *value;
+  int64_t rows;
+  int columns, outcomes;
+  const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
+  const int32_t *group;                             /* nullptr: none */
+};
+struct regression_point {
+  const double *coefficients, *intercepts;
+  double dispersion, shift;
+  int outcome;
+  uint64_t key;
+  uint32_t iteration;
+};
+
+/* Launch: a thread for each value. Bytes of global memory: 16 a value. */
+__global__ void __launch_bounds__(row_threads)
+    regression_scale(double *x, int64_t rows, const double *center, const double *inverse_scale) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * row_threads + threadIdx.x;
+  const int64_t c = blockIdx.y;
+  if (row < rows) x[c * rows + row] = wb_regression_scaled(x[c * rows + row], center[c], inverse_scale[c]);
+}
+
+/* Weight, linear term and log likelihood of each row. Launch: a thread for each row. `omega` may
+ * be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
+ * multiply-add a column and outcome, and a Polya-Gamma draw, of which the threads of a warp make different kinds. */
+__global__ void __launch_bounds__(row_threads)
+    regression_weigh(regression_rows data, regression_point at, double *omega, double *z, double *log_likelihood) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * row_threads + threadIdx.x;
+  if (row >= data.rows) return;
+  double linear[WB_REGRESSION_MOST_OUTCOMES];
+  for (int k = 0; k < data.outcomes; k++) {
+    const double *const coefficients = at.coefficients + static_cast<size_t>(k) * data.columns;
+    double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
+    if (data.x == nullptr) {
+      WB_UNROLL_BY(2)
+      for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
+    } else {
+      WB_UNROLL_BY(4)
+      for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
+    }
+    linear[k] = sum;
+  }
+  const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
+  const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
+  const double kappa = wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
+  double fixed = data.offset != nullptr ? data.offset[row] : 0.0;
+  if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
+  fixed += at.shift;
+  const double psi = linear[at.outcome] + fixed;
+  log_likelihood[row] = data.outcomes > 1
+                            ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
+                                                         static_cast<size_t>(data.rows), linear, 1)
+                            : wb_regression_log_likelihood(kappa, shape, psi);
+  if (omega == nullptr) return;
+  const uint64_t element = static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
+  double drawn = wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
+  if (shape == 0.0) drawn = 0.0;
+  omega[row] = drawn;
+  z[row] = wb_fma(-drawn, fixed, kappa);
+}
+
+/* Rows whose values are in shared memory at a time; a row takes `stride` doubles, x and 1 of z,
+ * and as many of the left factors. */
+constexpr size_t sum_shared = 32 * 1024;
+__host__ __device__ inline int sum_stride(int p) {
+  return (p + 1) | 1;
+}
+__host__ __device__ inline int rows_in_shared(int p) {
+  const int rows = static_cast<int>(sum_shared / (2 * static_cast<size_t>(sum_stride(p)) * sizeof(double)));
+  return rows > 64 ? 64 : rows < 1 ? 1 : rows;
+}
+size_t sum_shared_bytes(int p) {
+  const size_t factors = 2 * static_cast<size_t>(rows_in_shared(p)) * static_cast<size_t>(sum_stride(p)) * sizeof(double);
+  const size_t logs = WB_LEAF_ROWS * sizeof(double);
+  return factors > logs ? factors : logs;
+}
+
+/* Columns that a tile of sums has, and lines: Side x Side sums in registers. */
+template <int Side>
+__host__ __device__ inline int tiles_of(int p) {
+  return (p + Side) / Side; /* p + 1 lines */
+}
+
+/* Doubles of a leaf's sums: lines of a square, then the log likelihood. */
+size_t node_size(int p) {
+  return (static_cast<size_t>(p) + 1) * static_cast<size_t>(p) + 1;
+}
+
+/* Sums of a leaf, blockIdx.x; blockIdx.y = 1 adds its log likelihoods, and without `omega` nothing else is added. A thread has tiles of Side x Side
+ * sums on or below the diagonal and passes all rows, in order: 2 Side reads of shared memory for
+ * Side^2 multiply-adds. Bytes of global memory: 8 (columns + 3) a row. */
+template <int Side>
+__global__ void __launch_bounds__(sum_threads)
+    regression_sum(regression_rows data, const double *omega, const double *z, const double *log_likelihood, size_t node,
+                   double *sums) {
+  WB_DYNAMIC_SHARED(double, shared);
+  const int thread = static_cast<int>(threadIdx.x), p = data.columns, stride = sum_stride(p);
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  const int rows = data.rows - begin < WB_LEAF_ROWS ? static_cast<int>(data.rows - begin) : WB_LEAF_ROWS;
+  sums += static_cast<size_t>(blockIdx.x) * node;
+  if (blockIdx.y == 1) {
+    for (int i = thread; i < rows; i += sum_threads) shared[i] = log_likelihood[begin + i];
+    __syncthreads();
+    if (thread != 0) return;
+    double sum = 0;
+    for (int i = 0; i < rows; i++) sum += shared[i];
+    sums[node - 1] = sum;
+    return;
+  }
+  if (omega == nullptr) return;
+  const int at_once = rows_in_shared(p), lines = tiles_of<Side>(p), tiles = lines * (lines + 1) / 2;
+  double *const right = shared, *const left = shared + at_once * stride;
+  for (int first = 0; first < rows; first += at_once) {
+    const int count = rows - first < at_once ? rows - first : at_once;
+    __syncthreads();
+    for (int i = thread; i < at_once * p; i += sum_threads) {
+      const int c = i / at_once, row = i % at_once;
+      if (row >= count) continue;
+      const double value = data.x[c * data.rows + begin + first + row];
+      right[row * stride + c] = value;
+      left[row * stride + c] = omega[begin + first + row] * value;
+    }
+    for (int row = thread; row < count; row += sum_threads) left[row * stride + p] = z[begin + first + row];
+    __syncthreads();
+    for (int tile = thread; tile < tiles; tile += sum_threads) {
+      int r = static_cast<int>((wb_sqrt(8.0 * tile + 1.0) - 1.0) * 0.5);
+      if (r * (r + 1) / 2 > tile) r--;
+      if ((r + 1) * (r + 2) / 2 <= tile) r++;
+      const int line = r * Side, column = (tile - r * (r + 1) / 2) * Side;
+      double sum[Side][Side];
+      WB_UNROLL
+      for (int i = 0; i < Side; i++)
+        WB_UNROLL
+        for (int j = 0; j < Side; j++)
+          sum[i][j] = first > 0 && line + i <= p && column + j < p ? sums[static_cast<size_t>(line + i) * p + column + j] : 0.0;
+      for (int row = 0; row < count; row++) {
+        double a[Side], b[Side];
+        WB_UNROLL
+        for (int i = 0; i < Side; i++) {
+          a[i] = line + i <= p ? left[row * stride + line + i] : 0.0;
+          b[i] = column + i < p ? right[row * stride + column + i] : 0.0;
+        }
+        WB_UNROLL
+        for (int i = 0; i < Side; i++)
+          WB_UNROLL
+          for (int j = 0; j < Side; j++) sum[i][j] = wb_fma(a[i], b[j], sum[i][j]);
+      }
+      WB_UNROLL
+      for (int i = 0; i < Side; i++)
+        WB_UNROLL
+        for (int j = 0; j < Side; j++)
+          if (line + i <= p && column + j < p) sums[static_cast<size_t>(line + i) * p + column + j] = sum[i][j];
+    }
+  }
+}
+
+/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; a warp multiplies an entry with those
+ * up to it, each product for a sum of its own, in global memory. */
+__global__ void __launch_bounds__(sum_threads)
+    regression_sum_entries(regression_rows data, const double *omega, const double *z, size_t node, double *sums) {
+  const int p = data.columns;
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  const int64_t end = data.rows - begin < WB_LEAF_ROWS ? data.rows : begin + WB_LEAF_ROWS;
+  sums += static_cast<size_t>(blockIdx.x) * node;
+  for (size_t i = threadIdx.x; i < node - 1; i += sum_threads) sums[i] = 0.0;
+  for (int64_t row = begin; row < end; row++) {
+    __syncthreads();
+    const int32_t *const column = data.column + data.row_start[row];
+    const double *const value = data.value + data.row_start[row];
+    const int32_t count = data.row_start[row + 1] - data.row_start[row];
+    /* A warp has a line of products; line `count` is z's. */
+    WB_ROLLED
+    for (int32_t e = static_cast<int32_t>(threadIdx.x / 32); e <= count; e += sum_threads / 32) {
+      const double left = e < count ? omega[row] * value[e] : z[row];
+      double *const line = sums + static_cast<size_t>(e < count ? column[e] : p) * p;
+      WB_ROLLED
+      for (int32_t f = static_cast<int32_t>(threadIdx.x % 32); f <= e && f < count; f += 32)
+        line[column[f]] = wb_fma(left, value[f], line[column[f]]);
+    }
+  }
+}
+
+/* One level of the tree: node 2i takes node 2i + 1 on, nodes `step` leaves apart. Launch: a thread for
+ * each double of a node from the one with index `from` on, by the pairs of the level. */
+__global__ void __launch_bounds__(tree_threads)
+    regression_combine(double *sums, size_t node, size_t from, int64_t leaves, int64_t step) {
+  const size_t entry = from + static_cast<size_t>(blockIdx.x) * tree_threads + threadIdx.x;
+  const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
+  if (entry >= node) return;
+  for (int64_t pair = blockIdx.y; pair < pairs; pair += gridDim.y) {
+    const int64_t left = pair * 2 * step, right = left + step;
+    if (right < leaves) sums[static_cast<size_t>(left) * node + entry] += sums[static_cast<size_t>(right) * node + entry];
+  }
+}
+
+/* Sums of a segment, blockIdx.x: rows of one group and leaf, in order. A thread has a column, or
+ * the sums of omega or of z. */
+__global__ void __launch_bounds__(row_threads)
+    regression_segment(regression_rows data, const int64_t *segment_row, const double *omega, const double *z,
+                       double *sums) {
+  const int size = data.columns + 2;
+  const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
+  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) {
+    double sum = 0;
+    if (c < data.columns)
+      for (int64_t row = begin; row < end; row++) sum = wb_fma(omega[row], data.x[c * data.rows + row], sum);
+    else
+      for (int64_t row = begin; row < end; row++) sum += c == data.columns ? omega[row] : z[row];
+    sums[static_cast<size_t>(blockIdx.x) * size + c] = sum;
+  }
+}
+
+/* The same for a sparse design, the entries of a row spread over the threads. */
+__global__ void __launch_bounds__(row_threads)
+    regression_segment_entries(regression_rows data, const int64_t *segment_row, const double *omega, const double *z,
+                               double *sums) {
+  const int size = data.columns + 2;
+  const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
+  sums += static_cast<size_t>(blockIdx.x) * size;
+  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) sums[c] = 0.0;
+  for (int64_t row = begin; row < end; row++) {
+    __syncthreads();
+    const int32_t last = data.row_start[row + 1];
+    for (int32_t e = data.row_start[row] + static_cast<int32_t>(threadIdx.x); e < last; e += row_threads)
+      sums[data.column[e]] = wb_fma(omega[row], data.value[e], sums[data.column[e]]);
+    if (threadIdx.x != 0) continue;
+    sums[size - 2] += omega[row];
+    sums[size - 1] += z[row];
+  }
+}
+
+unsigned blocks_for(int64_t count, int threads) {
+  return static_cast<unsigned>((count + threads - 1) / threads);
+}
+
+} // namespace
+
+} // namespace wb
+
+/* The design and what belongs to rows lie on the device as long as the session. */
+struct wb_regression_session {
+  int32_t device = 0;
+  int64_t rows = 0, leaves = 0, segments = 0;
+  int32_t columns = 0, outcomes = 0, groups = 0;
+  size_t node = 0;
+  std::vector<int32_t> segment_group;
+  std::vector<double> segment_host, root;
+  wb::device_array<double> x, value, offset, shape, kappa, dispersed, coefficients, intercepts;
+  wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
+  wb::device_array<int32_t> row_start, column, group;
+  wb::device_array<int64_t> segment_row;
+
+  int open(const wb_regression_data &data, wb_message *message);
+  int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration, double *statistics,
+            double *group_statistics, double *total, wb_message *message);
+
+private:
+  template <typename T>
+  int put(wb::device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message);
+  int scale(const wb_regression_data &data, wb_message *message);
+  int cut(const wb_regression_data &data, wb_message *message);
+  int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
+  int take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message);
+  wb::regression_rows rows_on_device() const;
+};
+
+template <typename T>
+int wb_regression_session::put(wb::device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message) {
+  if (from == nullptr) return WB_OK;
+  const int status = to.allocate(count, what, message);
+  return status == WB_OK ? to.upload(from, count, "copying the rows to the device", message) : status;
+}
+
+int wb_regression_session::scale(const wb_regression_data &data, wb_message *message) {
+  const size_t p = static_cast<size_t>(columns);
+  wb::device_array<double> center, inverse;
+  int status = put(center, data.center, p, "the design's units", message);
+  if (status == WB_OK) status = put(inverse, data.inverse_scale, p, "the design's units", message);
+  if (status != WB_OK) return status;
+  wb::launch_shape shape_of;
+  shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads), static_cast<unsigned>(columns));
+  shape_of.threads = dim3(wb::row_threads);
+  status = wb::launch(shape_of, wb::regression_scale, "scaling the design", message, x.data(), rows, center.data(), inverse.data());
+  /* The units are freed when this returns. */
+  return status == WB_OK ? wb::status_of(cudaDeviceSynchronize(), "scaling the design", message) : status;
+}
+
+/* Segments, as cpu/regression/sweep.c cuts them, and the group of each row. */
+int wb_regression_session::cut(const wb_regression_data &data, wb_message *message) {
+  std::vector<int64_t> first;
+  std::vector<int32_t> of_row(static_cast<size_t>(rows));
+  int32_t g = 0;
+  for (int64_t row = 0; row < rows; row++) {
+    while (data.group_start[g + 1] <= row) g++;
+    if (row == data.group_start[g] || row % WB_LEAF_ROWS == 0) {
+      first.push_back(row);
+      segment_group.push_back(g);
+    }
+    of_row[static_cast<size_t>(row)] = g;
+  }
+  segments = static_cast<int64_t>(first.size());
+  first.push_back(rows);
+  segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(columns));
+  int status = segment_row.allocate(first.size(), "the groups' rows", message);
+  if (status == WB_OK) status = segment_row.upload(first.data(), first.size(), "copying the groups to the device", message);
+  if (status == WB_OK) status = group.allocate(of_row.size(), "the groups of rows", message);
+  if (status == WB_OK) status = group.upload(of_row.data(), of_row.size(), "copying the groups to the device", message);
+  if (status == WB_OK) status = segment_sums.allocate(segment_host.size(), "the groups' sums", message);
+  if (status == WB_OK) status = intercepts.allocate(static_cast<size_t>(groups), "the groups' intercepts", message);
+  return status;
+}
+
+int wb_regression_session::open(const wb_regression_data &data, wb_message *message) {
+  const size_t n = static_cast<size_t>(data.rows), p = static_cast<size_t>(data.columns), m = static_cast<size_t>(data.outcomes);
+  rows = data.rows;
+  columns = data.columns;
+  outcomes = data.outcomes;
+  groups = data.groups;
+  leaves = (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  node = wb::node_size(columns);
+  root.resize(node);
+  int status = put(x, data.x, n * p, "the design", message);
+  if (status == WB_OK && data.x != nullptr) status = scale(data, message);
+  if (data.x == nullptr) {
+    const size_t entries = static_cast<size_t>(data.row_start[n]);
+    status = put(row_start, data.row_start, n + 1, "the design", message);
+    if (status == WB_OK && entries > 0) status = put(column, data.column, entries, "the design", message);
+    if (status == WB_OK && entries > 0) status = put(value, data.value, entries, "the design", message);
+  }
+  if (status == WB_OK) status = put(offset, data.offset, n, "the offsets", message);
+  if (status == WB_OK) status = put(shape, data.shape, n, "the responses", message);
+  if (status == WB_OK) status = put(kappa, data.kappa, n * m, "the responses", message);
+  if (status == WB_OK) status = put(dispersed, data.dispersed, n, "the responses", message);
+  if (status == WB_OK) status = coefficients.allocate(p * m, "the coefficients", message);
+  if (status == WB_OK) status = omega.allocate(n, "the Polya-Gamma variables", message);
+  if (status == WB_OK) status = z.allocate(n, "the Polya-Gamma variables", message);
+  if (status == WB_OK) status = log_likelihood.allocate(n, "the rows' log likelihoods", message);
+  if (status == WB_OK) status = sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message);
+  /* What lies above the diagonal is never written, but it passes through the tree. */
+  if (status == WB_OK) status = wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message);
+  if (status == WB_OK && groups > 0) status = cut(data, message);
+  return status;
+}
+
+wb::regression_rows wb_regression_session::rows_on_device() const {
+  return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, outcomes, offset.data(), shape.data(), kappa.data(), dispersed.data(), group.data()};
+}
+
+/* Sums of all leaves, then the tree; the sums of all rows are in `root`, or only their log likelihood. */
+int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb_message *message) {
+  const bool dense = data.x != nullptr;
+  const double *const weights = drawing && dense ? omega.data() : nullptr;
+  const size_t from = drawing ? 0 : node - 1;
+  wb::launch_shape shape_of;
+  shape_of.blocks = dim3(static_cast<unsigned>(leaves), 2);
+  shape_of.threads = dim3(wb::sum_threads);
+  shape_of.shared_bytes = wb::sum_shared_bytes(columns);
+  int status = columns < 24 ? wb::launch(shape_of, wb::regression_sum<1>, "adding the rows", message, data, weights, z.data(),
+                                         log_likelihood.data(), node, sums.data())
+                            : wb::launch(shape_of, wb::regression_sum<4>, "adding the rows", message, data, weights, z.data(),
+                                         log_likelihood.data(), node, sums.data());
+  if (status == WB_OK && drawing && !dense) {
+    shape_of.blocks = dim3(static_cast<unsigned>(leaves));
+    shape_of.shared_bytes = 0;
+    status = wb::launch(shape_of, wb::regression_sum_entries, "adding the rows", message, data, omega.data(), z.data(), node, sums.data());
+  }
+  for (int64_t step = 1; step < leaves && status == WB_OK; step *= 2) {
+    const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
+    wb::launch_shape level;
+    level.blocks = dim3(wb::blocks_for(static_cast<int64_t>(node - from), wb::tree_threads), static_cast<unsigned>(pairs < 65535 ? pairs : 65535));
+    level.threads = dim3(wb::tree_threads);
+    status = wb::launch(level, wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step);
+  }
+  return status == WB_OK ? sums.download(root.data(), node, "copying the sums from the device", message) : status;
+}
+
+int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message) {
+  const size_t size = WB_REGRESSION_GROUP_STATISTICS(columns);
+  wb::launch_shape shape_of;
+  shape_of.blocks = dim3(static_cast<unsigned>(segments));
+  shape_of.threads = dim3(wb::row_threads);
+  int status = wb::launch(shape_of, data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries, "adding the groups' rows",
+                          message, data, segment_row.data(), omega.data(), z.data(), segment_sums.data());
+  if (status == WB_OK)
+    status = segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device", message);
+  if (status != WB_OK) return status;
+  for (size_t i = 0; i < static_cast<size_t>(groups) * size; i++) group_statistics[i] = 0;
+  for (size_t s = 0; s < static_cast<size_t>(segments); s++)
+    for (size_t i = 0; i < size; i++) group_statistics[static_cast<size_t>(segment_group[s]) * size + i] += segment_host[s * size + i];
+  return WB_OK;
+}
+
+int wb_regression_session::sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
+                                 double *statistics, double *group_statistics, double *total, wb_message *message) {
+  const size_t p = static_cast<size_t>(columns);
+  const wb::regression_rows data = rows_on_device();
+  int status = coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes), "copying the coefficients to the device", message);
+  if (status == WB_OK && groups > 0)
+    status = intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device", message);
+  if (status != WB_OK) return status;
+  const wb::regression_point at = {coefficients.data(), intercepts.data(), parameters.dispersion, parameters.shift, outcome, key, iteration};
+  const bool drawing = statistics != nullptr;
+  wb::launch_shape shape_of;
+  shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads));
+  shape_of.threads = dim3(wb::row_threads);
+  status = wb::launch(shape_of, wb::regression_weigh, "drawing Polya-Gamma variables", message, data, at,
+                      drawing ? omega.data() : static_cast<double *>(nullptr), z.data(), log_likelihood.data());
+  if (status == WB_OK) status = sum(data, drawing, message);
+  if (status != WB_OK) return status;
+  *total = root[node - 1];
+  if (!drawing) return WB_OK;
+  size_t to = 0;
+  for (size_t r = 0; r < p; r++)
+    for (size_t c = 0; c <= r; c++) statistics[to++] = root[r * p + c];
+  for (size_t c = 0; c < p; c++) statistics[to++] = root[p * p + c];
+  return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
+}
+
+static int no_memory(wb_message *message) {
+  std::snprintf(message->text, sizeof message->text, "no memory for the regression session");
+  return WB_ERROR_MEMORY;
+}
+
+static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session, wb_message *message) {
+  wb::device_scope scope;
+  int status = scope.enter(run->device, message);
+  if (status != WB_OK) return status;
+  wb_regression_session *opened = nullptr;
+  try {
+    opened = new wb_regression_session;
+    opened->device = run->device;
+    status = opened->open(*data, message);
+  } catch (const std::bad_alloc &) {
+    status = no_memory(message);
+  }
+  if (status == WB_OK)
+    *session = opened;
+  else
+    delete opened;
+  return status;
+}
+
+static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome, uint64_t key,
+                 uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood, wb_message *message) {
+  wb::device_scope scope;
+  const int status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
+}
+
+static void close_session(wb_regression_session *session) {
+  if (session == nullptr) return;
+  wb_message message;
+  wb::device_scope scope;
+  (void)scope.enter(session->device, &message);
+  delete session;
+}
+
+extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, close_session};

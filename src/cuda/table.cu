@@ -1,0 +1,98 @@
+/* The CUDA backend: which devices there are, and the table of all topics. */
+#include "cuda/table.cuh"
+
+#include <cstdio>
+#include <cstring>
+
+#include "cuda/device.cuh"
+
+static int device_count(int32_t *count, wb_message *message) {
+  int status = wb::same_process(message);
+  if (status != WB_OK) {
+    return status;
+  }
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaErrorNoDevice) {
+    (void)cudaGetLastError();
+    devices = 0;
+  } else if (error == cudaErrorInsufficientDriver) {
+    /* CUDA reports a machine without any driver as one whose driver is too old. */
+    int driver = 0, runtime = 0;
+    (void)cudaGetLastError();
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&runtime);
+    status = WB_ERROR_BACKEND;
+    if (driver == 0) {
+      std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
+    } else {
+      std::snprintf(message->text, sizeof message->text,
+                    "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver", driver / 1000,
+                    driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    }
+  } else {
+    status = wb::status_of(error, "asking the driver for CUDA devices", message);
+  }
+  *count = devices;
+  return status;
+}
+
+static int device_describe(int32_t index, wb_device *device, wb_message *message) {
+  wb::device_scope scope;
+  int status = scope.enter(index, message);
+  if (status != WB_OK) {
+    return status;
+  }
+  cudaDeviceProp properties;
+  size_t available = 0, total = 0;
+  int driver = 0, runtime = 0;
+  status = wb::status_of(cudaGetDeviceProperties(&properties, index), "reading the device's properties", message);
+  if (status == WB_OK) {
+    status = wb::status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message);
+  }
+  if (status == WB_OK) {
+    status = wb::status_of(cudaDriverGetVersion(&driver), "asking for the driver's version", message);
+  }
+  if (status == WB_OK) {
+    status = wb::status_of(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version", message);
+  }
+  if (status != WB_OK) {
+    return status;
+  }
+  std::memset(device, 0, sizeof *device);
+  std::snprintf(device->name, sizeof device->name, "%s", properties.name);
+  device->memory = total;
+  device->memory_free = available;
+  device->major = properties.major;
+  device->minor = properties.minor;
+  device->driver = driver;
+  device->runtime = runtime;
+  return WB_OK;
+}
+
+#if defined(_WIN32)
+#define WB_EXPORT __declspec(dllexport)
+#else
+#define WB_EXPORT __attribute__((visibility("default")))
+#endif
+
+extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
+  static wb_backend backend;
+  backend.abi_version = WB_ABI_VERSION;
+  backend.size = sizeof(wb_backend);
+  backend.name = "cuda";
+  backend.device_count = device_count;
+  backend.device_describe = device_describe;
+  backend.multiply_add_rate = wb_cuda_multiply_add_rate;
+  backend.read_rate = wb_cuda_read_rate;
+  backend.bus_rate = wb_cuda_bus_rate;
+  backend.release = wb::release_kept;
+  backend.mixture = &wb_cuda_mixture;
+  backend.pmf = &wb_cuda_pmf;
+  backend.categorical = &wb_cuda_categorical;
+  backend.topic_model = &wb_cuda_topic_model;
+  backend.polyagamma = &wb_cuda_polyagamma;
+  backend.regression = &wb_cuda_regression;
+  backend.predictive = &wb_cuda_predictive;
+  return &backend;
+}

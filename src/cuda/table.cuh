@@ -1,0 +1,18 @@
+/* The tables of the functions that launch kernels, one for each topic. */
+#ifndef WB_CUDA_TABLE_CUH
+#define WB_CUDA_TABLE_CUH
+
+#include "backend/backend.h"
+
+extern const wb_mixture_functions wb_cuda_mixture;
+extern const wb_pmf_functions wb_cuda_pmf;
+extern const wb_categorical_functions wb_cuda_categorical;
+extern const wb_topic_model_functions wb_cuda_topic_model;
+extern const wb_polyagamma_functions wb_cuda_polyagamma;
+extern const wb_regression_functions wb_cuda_regression;
+extern const wb_predictive_functions wb_cuda_predictive;
+int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+int wb_cuda_read_rate(const wb_run *run, double *rate, wb_message *message);
+int wb_cuda_bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message);
+
+#endif

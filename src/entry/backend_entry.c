@@ -1,0 +1,160 @@
+/* Entries for R/backend.R: the backends, the processor and the devices of this machine. */
+#include "entry/entry.h"
+
+#include "cpu/table.h"
+
+#define WB_QUOTE(x) #x
+#define WB_VERSION_TEXT(major, minor, patch) WB_QUOTE(major) "." WB_QUOTE(minor) "." WB_QUOTE(patch)
+
+static const char *compiler(void) {
+#if defined(__clang__)
+  return "clang " WB_VERSION_TEXT(__clang_major__, __clang_minor__, __clang_patchlevel__);
+#elif defined(__GNUC__)
+  return "gcc " WB_VERSION_TEXT(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#else
+  return "an unknown compiler";
+#endif
+}
+
+/* A backend exists as long as the process. */
+static SEXP backend_pointer(const wb_backend *backend) {
+  return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
+}
+
+/* What it keeps from call to call must be freed before the process ends. */
+static void release_plugin(SEXP pointer) {
+  const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
+  if (backend->release) backend->release(); /* a plugin's table may lack what it has no use for */
+}
+
+/* The version and the size of wb_backend, which a plugin must have too. */
+SEXP wb_entry_backend_abi(void) {
+  SEXP abi = Rf_allocVector(INTSXP, 2);
+  INTEGER(abi)[0] = WB_ABI_VERSION;
+  INTEGER(abi)[1] = (int)sizeof(wb_backend);
+  return abi;
+}
+
+SEXP wb_entry_backend_cpu(void) {
+  return backend_pointer(wb_cpu_backend());
+}
+
+SEXP wb_entry_backend_processor(void) {
+  static const char *const names[] = {"isa", "fma", "cores", "openmp", "forked", "compiler"};
+  SEXP processor = PROTECT(wb_list_new(6, names));
+  SET_VECTOR_ELT(processor, 0, Rf_ScalarInteger((int)wb_cpu_isa()));
+  SET_VECTOR_ELT(processor, 1, Rf_ScalarLogical(wb_cpu_fma()));
+  SET_VECTOR_ELT(processor, 2, Rf_ScalarInteger(wb_cpu_cores()));
+  SET_VECTOR_ELT(processor, 3, Rf_ScalarLogical(wb_cpu_openmp()));
+  SET_VECTOR_ELT(processor, 4, Rf_ScalarLogical(wb_forked()));
+  SET_VECTOR_ELT(processor, 5, Rf_mkString(compiler()));
+  UNPROTECT(1);
+  return processor;
+}
+
+/* `symbol` is the address of the plugin's one function. A plugin built for another
+ * version of the package is refused before any function of its backend is called. */
+SEXP wb_entry_backend_open(SEXP symbol) {
+  typedef const wb_backend *(*plugin_function)(void);
+  wb_message message;
+  plugin_function plugin = (plugin_function)R_ExternalPtrAddrFn(symbol);
+  const wb_backend *backend = plugin ? plugin() : NULL;
+  if (!backend) {
+    wb_message_write(&message, "the plugin returned no backend");
+    return wb_failure(WB_ERROR_BACKEND, &message);
+  }
+  if (backend->abi_version != WB_ABI_VERSION || backend->size != sizeof(wb_backend)) {
+    wb_message_write(&message,
+                     "the plugin was built for another version of warpbayes (interface %u of %u bytes, "
+                     "this package has %u of %u)",
+                     (unsigned)backend->abi_version, (unsigned)backend->size, (unsigned)WB_ABI_VERSION,
+                     (unsigned)sizeof(wb_backend));
+    return wb_failure(WB_ERROR_BACKEND, &message);
+  }
+  SEXP pointer = PROTECT(backend_pointer(backend));
+  R_RegisterCFinalizerEx(pointer, release_plugin, TRUE);
+  UNPROTECT(1);
+  return pointer;
+}
+
+/* The columns of a data frame with one row for each device. */
+SEXP wb_entry_backend_devices(SEXP pointer) {
+  static const char *const names[] = {"device", "name", "memory", "memory_free", "major", "minor", "driver", "runtime"};
+  const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
+  wb_message message;
+  int32_t count = 0;
+  message.text[0] = '\0';
+  int status = backend->device_count(&count, &message);
+  if (status != WB_OK) {
+    return wb_failure(status, &message);
+  }
+  SEXP devices = PROTECT(wb_list_new(8, names));
+  for (int column = 0; column < 8; ++column) {
+    SEXPTYPE type = column == 1 ? STRSXP : column == 2 || column == 3 ? REALSXP : INTSXP;
+    SET_VECTOR_ELT(devices, column, Rf_allocVector(type, count));
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    wb_device device;
+    status = backend->device_describe(i, &device, &message);
+    if (status != WB_OK) {
+      UNPROTECT(1);
+      return wb_failure(status, &message);
+    }
+    INTEGER(VECTOR_ELT(devices, 0))[i] = i;
+    SET_STRING_ELT(VECTOR_ELT(devices, 1), i, Rf_mkChar(device.name));
+    REAL(VECTOR_ELT(devices, 2))[i] = (double)device.memory;
+    REAL(VECTOR_ELT(devices, 3))[i] = (double)device.memory_free;
+    INTEGER(VECTOR_ELT(devices, 4))[i] = device.major;
+    INTEGER(VECTOR_ELT(devices, 5))[i] = device.minor;
+    INTEGER(VECTOR_ELT(devices, 6))[i] = device.driver;
+    INTEGER(VECTOR_ELT(devices, 7))[i] = device.runtime;
+  }
+  UNPROTECT(1);
+  return devices;
+}
+
+/* Fused multiply-adds per second that a run can do. */
+SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate = 0;
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->multiply_add_rate(&where, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
+  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
+}
+
+/* Bytes per second to a run's device and back. */
+SEXP wb_entry_backend_bus_rate(SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate[2] = {0, 0};
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->bus_rate(&where, &rate[0], &rate[1], &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP both = Rf_allocVector(REALSXP, 2);
+  REAL(both)[0] = rate[0];
+  REAL(both)[1] = rate[1];
+  return both;
+}
+
+/* Frees what a run's backend keeps from call to call. */
+SEXP wb_entry_backend_release(SEXP run) {
+  wb_run where;
+  const wb_backend *backend;
+  wb_run_from_list(run, &where, &backend);
+  if (backend->release) backend->release();
+  return R_NilValue;
+}
+
+/* Bytes per second that a run reads from its memory. */
+SEXP wb_entry_backend_read_rate(SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  double rate = 0;
+  wb_run_from_list(run, &where, &backend);
+  const int status = backend->read_rate(&where, &rate, &message);
+  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
+}

@@ -1,0 +1,221 @@
+/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session, whose requests an R function
+ * takes to the workers, and a worker's session, which answers them. R/dp_mixture_cluster.R has both ends. */
+#include "entry/entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "entry/mixture/open_mixture.h"
+#include "cluster/mixture/messages.h"
+#include "mixture/missing_rows.h"
+
+/* How the rows are split over so many workers: a list of `first_row`, a number for each worker that gets some and then how
+ * many there are, and `piece`. */
+SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
+  static const char *const names[] = {"first_row", "piece"};
+  const int32_t count = Rf_asInteger(workers);
+  int64_t piece, *first_row = (int64_t *)R_alloc((size_t)count + 1, sizeof(int64_t));
+  const int32_t used = wb_cluster_split(wb_size_from_sexp(rows), count, first_row, &piece);
+  SEXP out = PROTECT(wb_list_new(2, names));
+  double *first = REAL(wb_list_put(out, "first_row", Rf_allocVector(REALSXP, used + 1)));
+  for (int32_t w = 0; w <= used; w++) first[w] = (double)first_row[w];
+  wb_list_put(out, "piece", Rf_ScalarReal((double)piece));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Whether row numbers and piece are as wb_entry_mixture_split() gives them. */
+static int is_split(SEXP first_row, SEXP piece) {
+  if (TYPEOF(first_row) != REALSXP || Rf_xlength(first_row) < 2 || Rf_xlength(first_row) > INT32_MAX || !wb_are_finite(piece, 1)) return 0;
+  const double *first = REAL_RO(first_row), size = Rf_asReal(piece);
+  const R_xlen_t workers = Rf_xlength(first_row) - 1;
+  if (!(size >= 1 && size <= 0x1p40) || first[0] != 0) return 0;
+  const int64_t rows = (int64_t)size * WB_LEAF_ROWS;
+  if ((int64_t)size & ((int64_t)size - 1)) return 0;
+  for (R_xlen_t w = 0; w < workers; w++)
+    if (!(first[w + 1] > first[w] && first[w + 1] <= 0x1p53) || (int64_t)first[w] % rows != 0) return 0;
+  /* As many pieces as WB_CLUSTER_MOST_NODES provides for. */
+  return first[workers] / (double)rows <= 0x1p31;
+}
+
+/* The manager ------------------------------------------------------------------------------ */
+
+/* What the pointer of the manager's session protects: the R function, and the replies that came last. */
+enum { EXCHANGE, REPLIES };
+
+/* An exchange. R allocates, and may fail, inside R_ToplevelExec(), which no error leaves: the host algorithm has memory to free. */
+typedef struct exchange {
+  SEXP kept;
+  const void *request;
+  size_t size;
+} exchange;
+
+static void call_workers(void *asked) {
+  const exchange *ask = asked;
+  SEXP bytes = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)ask->size));
+  memcpy(RAW(bytes), ask->request, ask->size);
+  SEXP call = PROTECT(Rf_lang2(VECTOR_ELT(ask->kept, EXCHANGE), bytes));
+  SET_VECTOR_ELT(ask->kept, REPLIES, Rf_eval(call, R_GlobalEnv));
+  UNPROTECT(2);
+}
+
+/* The R function returns a list with the bytes of each worker's reply, or a failure. */
+static int exchange_with_workers(void *context, const void *request, size_t size, wb_cluster_reply *replies, wb_message *message) {
+  const exchange ask = {R_ExternalPtrProtected((SEXP)context), request, size};
+  SET_VECTOR_ELT(ask.kept, REPLIES, R_NilValue);
+  const int done = R_ToplevelExec(call_workers, (void *)&ask);
+  SEXP answers = VECTOR_ELT(ask.kept, REPLIES);
+  const open_mixture *opened = R_ExternalPtrAddr((SEXP)context);
+  if (done && Rf_inherits(answers, "warpbayes_failure")) {
+    wb_message_write(message, "%s", CHAR(Rf_asChar(wb_list_element(answers, "message"))));
+    return Rf_asInteger(wb_list_element(answers, "status"));
+  }
+  int right = done && TYPEOF(answers) == VECSXP;
+  for (R_xlen_t w = 0; right && w < Rf_xlength(answers); w++) {
+    SEXP bytes = VECTOR_ELT(answers, w);
+    if (opened->first_row[w] == opened->rows || TYPEOF(bytes) != RAWSXP) {
+      right = 0;
+    } else {
+      replies[w].bytes = RAW_RO(bytes);
+      replies[w].size = (size_t)Rf_xlength(bytes);
+      right = w + 1 < Rf_xlength(answers) || opened->first_row[w + 1] == opened->rows;
+    }
+  }
+  if (right && Rf_xlength(answers) > 0) return WB_OK;
+  wb_message_write(message, "the workers of the cluster could not be asked: memory ran out, or they gave no replies");
+  return WB_ERROR_DEVICE;
+}
+
+/* `call`: the R function. `samples`: 0 where the rows are one sample. */
+SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+                                   SEXP keep_labels, SEXP samples, SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *local;
+  const double columns = (double)Rf_xlength(center);
+  const int several = Rf_asInteger(samples);
+  if (!Rf_isFunction(call) || !is_split(first_row, piece) || columns < 1 || !wb_is_numbers(center, columns) ||
+      !wb_is_numbers(inverse_scale, columns) || several < 0)
+    return wb_changed_fit();
+  wb_run_from_list(run, &where, &local);
+  local = wb_cpu_backend();
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(kept, EXCHANGE, call);
+  SEXP pointer = PROTECT(wb_session_begin(kept, wb_mixture_close));
+  const int32_t workers = (int32_t)Rf_xlength(first_row) - 1;
+  open_mixture *opened = calloc(1, sizeof *opened);
+  if (opened) opened->first_row = malloc(((size_t)workers + 1) * sizeof(int64_t));
+  int status = opened && opened->first_row ? WB_OK : WB_ERROR_MEMORY;
+  if (status == WB_OK) {
+    for (int32_t w = 0; w <= workers; w++) opened->first_row[w] = (int64_t)REAL_RO(first_row)[w];
+    opened->backend = &wb_mixture_cluster;
+    opened->columns = (int32_t)columns;
+    opened->rows = opened->first_row[workers];
+    opened->keeps_labels = Rf_asLogical(keep_labels);
+    opened->samples = several;
+    const wb_mixture_data data = {.rows = opened->rows, .columns = opened->columns, .center = REAL_RO(center),
+                                  .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                  .samples = several};
+    const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, pointer};
+    status = wb_cluster_open(&data, local, &where, &cluster, &opened->session, &message);
+  } else {
+    wb_message_write(&message, "no memory for the mixture session");
+  }
+  if (status != WB_OK && opened) free(opened->first_row);
+  SEXP result = wb_session_end(pointer, opened, status, &message);
+  UNPROTECT(2);
+  return result;
+}
+
+/* A worker ----------------------------------------------------------------------------------- */
+
+/* What the pointer of a worker's session holds; it protects the data with their units. */
+typedef struct open_worker {
+  wb_cluster_worker worker;
+  int32_t *sample;
+  wb_mixture_missing *missing;
+} open_worker;
+
+static void free_worker(open_worker *opened) {
+  if (!opened) return;
+  wb_mixture_missing_free(opened->missing);
+  free(opened->sample);
+}
+
+static void close_worker(SEXP pointer) {
+  open_worker *opened = R_ExternalPtrAddr(pointer);
+  if (!opened) return;
+  opened->worker.backend->mixture->close(opened->worker.session);
+  R_ClearExternalPtr(pointer);
+  free_worker(opened);
+  free(opened);
+}
+
+/* x: the rows of worker number `worker`, from 0. sample: of these rows, from 1 to `samples`; NULL: they are one. */
+SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+                                  SEXP keep_labels, SEXP sample, SEXP samples, SEXP run) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  const int w = Rf_asInteger(worker), several = Rf_isNull(sample) ? 0 : Rf_asInteger(samples);
+  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || !is_split(first_row, piece) || w < 0 || w >= Rf_xlength(first_row) - 1 ||
+      REAL_RO(first_row)[w + 1] - REAL_RO(first_row)[w] != Rf_nrows(x) || !wb_is_numbers(center, Rf_ncols(x)) ||
+      !wb_is_numbers(inverse_scale, Rf_ncols(x)))
+    return wb_changed_fit();
+  if (!Rf_isNull(sample)) {
+    if (TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || several < 1) return wb_changed_fit();
+    for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
+      if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > several) return wb_changed_fit();
+  }
+  wb_run_from_list(run, &where, &backend);
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 3));
+  SET_VECTOR_ELT(kept, 0, x);
+  SET_VECTOR_ELT(kept, 1, center);
+  SET_VECTOR_ELT(kept, 2, inverse_scale);
+  SEXP pointer = PROTECT(wb_session_begin(kept, close_worker));
+  open_worker *opened = calloc(1, sizeof *opened);
+  if (opened && several > 0) opened->sample = malloc((size_t)Rf_nrows(x) * sizeof(int32_t));
+  int status = opened && (several == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
+  if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
+  if (status == WB_OK) {
+    wb_mixture_data *data = &opened->worker.data;
+    for (R_xlen_t i = 0; i < Rf_nrows(x) && several > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
+    *data = (wb_mixture_data){.x = REAL_RO(x), .rows = Rf_nrows(x), .columns = Rf_ncols(x), .center = REAL_RO(center),
+                              .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                              .keep_labels = Rf_asLogical(keep_labels), .samples = several, .sample = opened->sample,
+                              .first_row = (int64_t)REAL_RO(first_row)[w], .piece = wb_size_from_sexp(piece)};
+    opened->worker.backend = backend;
+    opened->worker.rows = (int64_t)REAL_RO(first_row)[Rf_xlength(first_row) - 1];
+    status = wb_mixture_missing_find(data->x, data->rows, data->columns, &opened->missing, &message);
+    data->missing = opened->missing;
+    if (status == WB_OK) status = backend->mixture->open(data, &where, &opened->worker.session, &message);
+  }
+  if (status != WB_OK) free_worker(opened);
+  SEXP result = wb_session_end(pointer, opened, status, &message);
+  UNPROTECT(2);
+  return result;
+}
+
+/* The reply to a request. */
+SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
+  wb_message message;
+  open_worker *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  size_t bytes;
+  if (!opened || TYPEOF(request) != RAWSXP) {
+    wb_message_write(&message, "the mixture session is closed");
+    return wb_failure(WB_ERROR_INPUT, &message);
+  }
+  int status = wb_cluster_answer_size(&opened->worker, RAW_RO(request), (size_t)Rf_xlength(request), &bytes, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP reply = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
+  /* The padding after the labels has a value too. */
+  memset(RAW(reply), 0, bytes);
+  status = wb_cluster_answer(&opened->worker, RAW_RO(request), RAW(reply), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? reply : wb_failure(status, &message);
+}
+
+SEXP wb_entry_mixture_close_worker(SEXP pointer) {
+  close_worker(pointer);
+  return R_NilValue;
+}

@@ -1,0 +1,520 @@
+/* Entries of the mixture: R's values to the host algorithm of mixture/mixture.h and
+ * its results back. Components and labels count from 1 in R and from 0 below. */
+#include "entry/entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "entry/mixture/open_mixture.h"
+#include "mixture/missing_rows.h"
+#include "mixture/mixture.h"
+
+void wb_mixture_close(SEXP pointer) {
+  open_mixture *opened = R_ExternalPtrAddr(pointer);
+  if (!opened) return;
+  opened->backend->mixture->close(opened->session);
+  wb_mixture_missing_free(opened->missing);
+  R_ClearExternalPtr(pointer);
+  free(opened->sample);
+  free(opened->first_row);
+  free(opened);
+}
+
+open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message) {
+  open_mixture *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  if (!opened) wb_message_write(message, "the mixture session is closed");
+  return opened;
+}
+
+/* Checks: a fit is a list that its user can change, and parts of it that no longer
+ * agree must not be read past their ends. */
+
+static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
+  return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && wb_is_numbers(center, Rf_ncols(x)) &&
+         wb_is_numbers(inverse_scale, Rf_ncols(x));
+}
+
+static int is_hyperprior(SEXP hyper, double p) {
+  SEXP learn = wb_list_element(hyper, "learn");
+  return TYPEOF(learn) == LGLSXP && Rf_xlength(learn) == 4 && wb_is_numbers(wb_list_element(hyper, "mean"), p) &&
+         wb_is_numbers(wb_list_element(hyper, "mean_scale"), 2) && wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
+         wb_is_numbers(wb_list_element(hyper, "packed_scale"), p * (p + 1) / 2) &&
+         wb_is_numbers(wb_list_element(hyper, "df_grid"), WB_MIXTURE_DF_GRID);
+}
+
+/* `values`: what may be learned of the prior. */
+static int is_prior(SEXP prior, SEXP values, double p) {
+  if (TYPEOF(prior) != VECSXP || !wb_is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
+  SEXP hyper = wb_list_element(prior, "hyper");
+  return wb_is_numbers(wb_list_element(prior, "concentration"), 2) && wb_is_numbers(wb_list_element(prior, "floor"), p) &&
+         (hyper == R_NilValue || is_hyperprior(hyper, p));
+}
+
+static int is_state(SEXP state, SEXP prior, double p) {
+  if (TYPEOF(state) != VECSXP || !is_prior(prior, wb_list_element(state, "prior"), p)) return 0;
+  SEXP statistics = wb_list_element(state, "statistics"), key = wb_list_element(state, "key");
+  const double size = 1 + p + p * (p + 1) / 2;
+  const double components = TYPEOF(statistics) == REALSXP ? (double)Rf_xlength(statistics) / size : 0;
+  return components >= 1 && components == (double)(int32_t)components && TYPEOF(key) == RAWSXP &&
+         Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1) &&
+         wb_is_numbers(wb_list_element(state, "concentration"), 1);
+}
+
+/* Numbers of rows: whole, and of a size that doubles and int64_t hold. */
+static int are_sizes(SEXP sizes, double length) {
+  if (!wb_is_numbers(sizes, length)) return 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++)
+    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53 && REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i])) return 0;
+  return 1;
+}
+
+/* What a chain of several samples has beside; see wb_mixture_samples. */
+static int is_sample_state(SEXP state, SEXP prior, double samples) {
+  SEXP shares = wb_list_element(state, "log_share");
+  const double components = TYPEOF(shares) == REALSXP ? (double)Rf_xlength(shares) : 0;
+  const double size = (double)Rf_xlength(wb_list_element(state, "statistics"));
+  const double p = (double)Rf_xlength(wb_list_element(prior, "floor"));
+  return components * (1 + p + p * (p + 1) / 2) == size && are_sizes(wb_list_element(state, "sample_sizes"), samples * components) &&
+         wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) && wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
+         wb_is_numbers(wb_list_element(prior, "sample_concentration"), 2);
+}
+
+/* Columns from 0 and values: see wb_mixture_spots. */
+static int is_atoms(SEXP atoms, int p) {
+  if (TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) || Rf_nrows(atoms) != 2) return 0;
+  for (int a = 0; a < Rf_ncols(atoms); a++) {
+    const double column = REAL_RO(atoms)[2 * a];
+    if (!(column >= 0 && column < p)) return 0;
+  }
+  return 1;
+}
+
+/* R's values to the host algorithm's. */
+
+static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
+  const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
+                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL, 0, 0};
+  return data;
+}
+
+/* The data of an open session, in the units that it was opened with. */
+static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
+  double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
+  for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
+  const double *x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer));
+  const wb_mixture_data data = {x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL, 0, 0};
+  return data;
+}
+
+static double *copy_of(const double *values, size_t size) {
+  return memcpy(R_alloc(size, sizeof(double)), values, size * sizeof(double));
+}
+
+/* The hyperprior that resolve_hyperprior() of R/dp_prior.R made. */
+static wb_mixture_hyperprior hyperprior_from_list(SEXP hyper) {
+  const int *learn = LOGICAL_RO(wb_list_element(hyper, "learn"));
+  const double *mean_scale = REAL_RO(wb_list_element(hyper, "mean_scale"));
+  const wb_mixture_hyperprior out = {learn[0], learn[1], learn[2], learn[3],
+                                     REAL_RO(wb_list_element(hyper, "mean")),
+                                     mean_scale[0], mean_scale[1],
+                                     Rf_asReal(wb_list_element(hyper, "scale_df")),
+                                     REAL_RO(wb_list_element(hyper, "packed_scale")),
+                                     REAL_RO(wb_list_element(hyper, "df_grid"))};
+  return out;
+}
+
+/* The prior that compiled_prior() of R/dp_mixture_sampler.R made. What may be
+ * learned of it travels as one vector: m, gamma, nu, Phi. */
+static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns, wb_mixture_hyperprior *hyper) {
+  SEXP learned = wb_list_element(prior, "hyper");
+  const size_t p = (size_t)columns;
+  const double *given = REAL_RO(values), *shape = REAL_RO(wb_list_element(prior, "concentration"));
+  if (learned != R_NilValue) *hyper = hyperprior_from_list(learned);
+  const wb_mixture_prior out = {columns, copy_of(given, p), given[p], given[p + 1],
+                                copy_of(given + p + 2, p * (p + 1) / 2), shape[0], shape[1],
+                                REAL_RO(wb_list_element(prior, "floor")),
+                                learned != R_NilValue ? hyper : NULL};
+  return out;
+}
+
+static wb_mixture_state state_of(int32_t components, int32_t columns) {
+  wb_mixture_state state;
+  wb_mixture_state_place(&state, components, columns,
+                         (double *)R_alloc(wb_mixture_state_size(components, columns), sizeof(double)));
+  return state;
+}
+
+static wb_mixture_state state_from_list(SEXP list, int32_t columns) {
+  SEXP statistics = wb_list_element(list, "statistics");
+  const size_t size = (size_t)Rf_xlength(statistics);
+  wb_mixture_state state = state_of((int32_t)(size / WB_MIXTURE_STATISTICS(columns)), columns);
+  memcpy(state.statistics, REAL_RO(statistics), size * sizeof(double));
+  state.concentration = Rf_asReal(wb_list_element(list, "concentration"));
+  return state;
+}
+
+static wb_mixture_samples samples_from_list(SEXP list, SEXP prior, int32_t samples, int32_t components) {
+  wb_mixture_samples out;
+  const size_t k = (size_t)components;
+  const double *law = REAL_RO(wb_list_element(prior, "sample_concentration")), pooled = Rf_asReal(wb_list_element(list, "pooled"));
+  wb_mixture_samples_place(&out, samples, components, (double *)R_alloc(wb_mixture_samples_size(samples, components), sizeof(double)));
+  out.pooled = pooled >= 0 && pooled <= UINT32_MAX ? (uint32_t)pooled : 0;
+  out.together = 1;
+  out.shape = law[0];
+  out.rate = law[1];
+  out.concentration = Rf_asReal(wb_list_element(list, "sample_concentration"));
+  memcpy(out.sizes, REAL_RO(wb_list_element(list, "sample_sizes")), (size_t)samples * k * sizeof(double));
+  memcpy(out.log_share, REAL_RO(wb_list_element(list, "log_share")), k * sizeof(double));
+  return out;
+}
+
+/* The number of the sweep that follows a state. */
+static uint32_t next_sweep(SEXP state) {
+  return (uint32_t)Rf_asReal(wb_list_element(state, "sweep")) + 1;
+}
+
+/* The number of the sweep before which clusters are joined; 0 if there is none. */
+static uint32_t merge_sweep(SEXP state) {
+  SEXP merge = wb_list_element(state, "merge");
+  const double sweep = wb_is_numbers(merge, 1) ? Rf_asReal(merge) : 0;
+  return sweep >= 0 && sweep <= UINT32_MAX ? (uint32_t)sweep : 0;
+}
+
+/* The host algorithm's values to R's. */
+
+static double *put_numbers(SEXP out, const char *name, size_t size) {
+  return REAL(wb_list_put(out, name, Rf_allocVector(REALSXP, (R_xlen_t)size)));
+}
+
+/* Returns where the statistics are. */
+static double *put_state(SEXP out, const wb_mixture_state *state) {
+  const size_t k = (size_t)state->components, size = k * WB_MIXTURE_STATISTICS(state->columns);
+  double *statistics = memcpy(put_numbers(out, "statistics", size), state->statistics, size * sizeof(double));
+  wb_list_put(out, "concentration", Rf_ScalarReal(state->concentration));
+  memcpy(put_numbers(out, "log_weight", k), state->log_weight, k * sizeof(double));
+  return statistics;
+}
+
+/* sample_weight: components x samples. */
+static void put_samples(SEXP out, const wb_mixture_samples *samples) {
+  const size_t k = (size_t)samples->components, table = k * (size_t)samples->samples;
+  memcpy(put_numbers(out, "sample_sizes", table), samples->sizes, table * sizeof(double));
+  memcpy(put_numbers(out, "log_share", k), samples->log_share, k * sizeof(double));
+  wb_list_put(out, "sample_concentration", Rf_ScalarReal(samples->concentration));
+  memcpy(REAL(wb_list_put(out, "sample_log_weight", Rf_allocMatrix(REALSXP, samples->components, samples->samples))),
+         samples->log_weight, table * sizeof(double));
+}
+
+static void put_prior(SEXP out, const wb_mixture_prior *prior) {
+  const size_t p = (size_t)prior->columns, triangle = p * (p + 1) / 2;
+  double *values = put_numbers(out, "prior", p + 2 + triangle);
+  memcpy(values, prior->mean, p * sizeof(double));
+  values[p] = prior->mean_scale;
+  values[p + 1] = prior->df;
+  memcpy(values + p + 2, prior->scale, triangle * sizeof(double));
+}
+
+static void count_from_one(int32_t *labels, int64_t count) {
+  for (int64_t i = 0; i < count; i++) labels[i]++;
+}
+
+static double *put_means(SEXP out, int32_t components, int32_t columns) {
+  return REAL(wb_list_put(out, "means", Rf_allocMatrix(REALSXP, components, columns)));
+}
+
+static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
+  return REAL(wb_list_put(out, "covariances", Rf_alloc3DArray(REALSXP, columns, columns, components)));
+}
+
+/* Entries ---------------------------------------------------------------- */
+
+static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
+                      int32_t samples) {
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  wb_run_from_list(run, &where, &backend);
+  SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
+  wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                        Rf_asLogical(keep_labels));
+  open_mixture *opened = calloc(1, sizeof *opened);
+  if (opened && samples > 0) opened->sample = malloc((size_t)data.rows * sizeof(int32_t));
+  int status = opened && (samples == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
+  if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
+  if (status == WB_OK) {
+    opened->backend = backend;
+    opened->columns = data.columns;
+    opened->rows = data.rows;
+    opened->keeps_labels = data.keep_labels;
+    opened->samples = samples;
+    for (int64_t i = 0; i < data.rows && samples > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
+    data.samples = samples;
+    data.sample = opened->sample;
+    status = wb_mixture_missing_find(data.x, data.rows, data.columns, &opened->missing, &message);
+    data.missing = opened->missing;
+    if (status == WB_OK) status = backend->mixture->open(&data, &where, &opened->session, &message);
+  }
+  if (status != WB_OK && opened) {
+    free(opened->sample);
+    wb_mixture_missing_free(opened->missing);
+  }
+  SEXP result = wb_session_end(pointer, opened, status, &message);
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run) {
+  if (!is_data(x, center, inverse_scale)) return wb_changed_fit();
+  return open_with(x, center, inverse_scale, precision, keep_labels, run, R_NilValue, 0);
+}
+
+/* sample: the sample of each row, from 1 to `samples`. */
+SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
+                                   SEXP samples) {
+  const int count = Rf_asInteger(samples);
+  if (!is_data(x, center, inverse_scale) || TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || count < 1)
+    return wb_changed_fit();
+  for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
+    if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > count) return wb_changed_fit();
+  return open_with(x, center, inverse_scale, precision, keep_labels, run, sample, count);
+}
+
+SEXP wb_entry_mixture_close(SEXP pointer) {
+  wb_mixture_close(pointer);
+  return R_NilValue;
+}
+
+static int is_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms) {
+  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) && is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
+}
+
+/* Statistics of a start by k-means. */
+static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge, SEXP atoms, int64_t rows) {
+  wb_message message;
+  wb_mixture_hyperprior hyper;
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
+  const int32_t k = Rf_asInteger(components);
+  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
+  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
+  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
+  const int status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge), rows, REAL(statistics), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? statistics : wb_failure(status, &message);
+}
+
+/* Statistics with which a chain starts: those of given labels (NA: left out) or, where
+ * these are NULL, those of k-means. */
+SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
+                            SEXP key, SEXP merge, SEXP atoms, SEXP labels) {
+  if (!is_start(x, center, inverse_scale, prior, atoms)) return wb_changed_fit();
+  if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, Rf_nrows(x));
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
+  const int32_t k = Rf_asInteger(components);
+  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
+  int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
+  const int *given = INTEGER_RO(labels);
+  for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
+  double *last = (double *)R_alloc((size_t)k * (size_t)data.columns, sizeof(double));
+  wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, last, REAL(statistics));
+  UNPROTECT(1);
+  return statistics;
+}
+
+/* The numbers, from 1, of the rows from which k-means starts a chain. */
+SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
+  const int64_t all = wb_size_from_sexp(rows), count = wb_mixture_start_count(all, Rf_asInteger(components));
+  int64_t *row = (int64_t *)R_alloc((size_t)count, sizeof(int64_t));
+  wb_mixture_start_rows(all, count, wb_key_from_raw(key), row);
+  SEXP numbers = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
+  for (int64_t i = 0; i < count; i++) REAL(numbers)[i] = (double)(row[i] + 1);
+  UNPROTECT(1);
+  return numbers;
+}
+
+/* As mixture_start without labels, where x has only these of the `rows` rows. */
+SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
+                                 SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
+  const int64_t all = wb_size_from_sexp(rows);
+  if (!is_start(x, center, inverse_scale, prior, atoms) || Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
+    return wb_changed_fit();
+  return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, all);
+}
+
+/* `sweeps` sweeps from a state of the chain, and what R/dp_mixture_sampler.R makes of
+ * them. probe: columns x points in scaled units. keep: whether the labels, means and
+ * covariances of the last sweep are wanted. center, scale: the data's units. */
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
+                            SEXP keep, SEXP center, SEXP scale) {
+  static const char *const names[] = {"statistics", "concentration", "prior", "log_weight",
+                                      "log_likelihood", "log_prior", "concentration_trace",
+                                      "occupied", "probe_density", "sizes", "labels", "means", "covariances",
+                                      "sample_sizes", "log_share", "sample_concentration", "sample_log_weight"};
+  wb_message message;
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const int32_t p = opened->columns;
+  if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
+      !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
+      (opened->samples > 0 && !is_sample_state(state, prior, opened->samples)))
+    return wb_changed_fit();
+  wb_mixture_state current = state_from_list(state, p);
+  wb_mixture_samples samples;
+  if (opened->samples > 0) {
+    samples = samples_from_list(state, prior, opened->samples, current.components);
+    current.samples = &samples;
+  }
+  wb_mixture_hyperprior hyper;
+  wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
+  const int count = Rf_asInteger(sweeps), points = Rf_ncols(probe);
+  const int *wanted = LOGICAL_RO(keep);
+  SEXP out = PROTECT(wb_list_new(17, names));
+  const wb_mixture_data data = session_data(pointer, opened, center, scale);
+  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
+  const wb_mixture_sweeps what = {
+      .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
+      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL, .points = points, .probe = REAL_RO(probe),
+      .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
+      .log_prior = put_numbers(out, "log_prior", (size_t)count),
+      .concentration = put_numbers(out, "concentration_trace", (size_t)count),
+      .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
+      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
+  const wb_mixture_draw draw = {
+      .center = REAL_RO(center), .scale = REAL_RO(scale),
+      .sizes = put_numbers(out, "sizes", (size_t)current.components),
+      .labels = wanted[0] ? INTEGER(wb_list_put(out, "labels", Rf_allocVector(INTSXP, (R_xlen_t)opened->rows))) : NULL,
+      .means = wanted[1] ? put_means(out, current.components, p) : NULL,
+      .covariances = wanted[2] ? put_covariances(out, current.components, p) : NULL};
+  const int status = wb_mixture_run(opened->backend, opened->session, &priors, &current, &what, &draw, &message);
+  if (status != WB_OK) {
+    UNPROTECT(1);
+    return wb_failure(status, &message);
+  }
+  if (draw.labels) count_from_one(draw.labels, opened->rows);
+  put_state(out, &current);
+  put_prior(out, &priors);
+  if (opened->samples > 0) put_samples(out, &samples);
+  UNPROTECT(1);
+  return out;
+}
+
+/* One draw of the parameters from the statistics of a state, whatever the rows of the
+ * session: for tests and benchmarks. keep: whether means and covariances are wanted; center,
+ * scale: their units. The statistics of the result are in the order of its components. */
+SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale) {
+  static const char *const names[] = {"statistics", "concentration", "log_weight", "log_prior", "means", "covariances"};
+  wb_message message;
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const int32_t p = opened->columns;
+  if (!is_state(state, prior, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p)) return wb_changed_fit();
+  const wb_backend *backend = opened->backend;
+  wb_mixture_state current = state_from_list(state, p);
+  wb_mixture_hyperprior hyper;
+  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
+  double log_prior = 0;
+  int status = wb_mixture_begin(backend, opened->session, &current, &message);
+  if (status == WB_OK)
+    status = wb_mixture_draw_parameters(backend, opened->session, &priors, &current,
+                                        wb_key_from_raw(wb_list_element(state, "key")), next_sweep(state),
+                                        Rf_asLogical(moves), &message);
+  if (status == WB_OK) status = wb_mixture_log_prior(backend, opened->session, &priors, &current, 0, NULL, &log_prior, &message);
+  if (status == WB_OK) status = wb_mixture_fetch_parameters(backend, opened->session, &current, &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP out = PROTECT(wb_list_new(6, names));
+  const size_t size = WB_MIXTURE_STATISTICS(p);
+  double *statistics = put_state(out, &current);
+  for (int32_t j = 0; j < current.components; j++)
+    memcpy(statistics + (size_t)j * size, current.statistics + (size_t)current.source[j] * size, size * sizeof(double));
+  wb_list_put(out, "log_prior", Rf_ScalarReal(log_prior));
+  const int wanted = Rf_asLogical(keep);
+  const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
+                                .means = wanted ? put_means(out, current.components, p) : NULL,
+                                .covariances = wanted ? put_covariances(out, current.components, p) : NULL};
+  wb_mixture_moments(&current, &draw);
+  UNPROTECT(1);
+  return out;
+}
+
+/* Rows first..first + count - 1 (from 0) under a mixture in the data's units.
+ * want: class, log density, probabilities. */
+SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
+                               SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
+  static const char *const names[] = {"class", "log_density", "prob"};
+  wb_message message;
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const double p = opened->columns, components = (double)Rf_xlength(weights);
+  if (!wb_is_numbers(weights, components) || components < 1 || !wb_is_numbers(means, components * p) ||
+      !wb_is_numbers(covariances, components * p * p) || !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p))
+    return wb_changed_fit();
+  const double begin = Rf_asReal(first), many = Rf_asReal(count);
+  if (!(begin >= 0 && many >= 0 && begin + many <= (double)opened->rows)) return wb_changed_fit();
+  const int k = LENGTH(weights), *wanted = LOGICAL_RO(want);
+  const int64_t rows = wb_size_from_sexp(count);
+  wb_mixture_state state = state_of(k, opened->columns);
+  int status = wb_mixture_from_moments(&state, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances),
+                                       REAL_RO(center), REAL_RO(inverse_scale), &message);
+  if (status != WB_OK) return wb_failure(status, &message);
+  SEXP out = PROTECT(wb_list_new(3, names));
+  int32_t *labels = wanted[0] ? INTEGER(wb_list_put(out, "class", Rf_allocVector(INTSXP, (R_xlen_t)rows))) : NULL;
+  double *log_density = wanted[1] ? put_numbers(out, "log_density", (size_t)rows) : NULL;
+  double *probability = wanted[2] ? REAL(wb_list_put(out, "prob", Rf_allocMatrix(REALSXP, (int)rows, k))) : NULL;
+  status = wb_mixture_evaluate(opened->backend, opened->session, &state, wb_size_from_sexp(first), rows, labels,
+                               log_density, probability, &message);
+  if (labels && status == WB_OK) count_from_one(labels, rows);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
+/* At most `steps` steps of Bayesian EM from a state, whose `log_posterior` is that of its parameters in
+ * scaled units, NaN where it has none; the mode is in `log_weight`, `means` and `covariances`. What is
+ * noted after each step has as many rows as steps were asked for; those after the first `done` are NA. */
+SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
+                            SEXP center, SEXP scale) {
+  static const char *const names[] = {"statistics", "concentration", "log_weight", "log_likelihood", "log_prior",
+                                      "concentration_trace", "occupied", "probe_density", "sizes", "means", "covariances",
+                                      "log_posterior", "done", "converged"};
+  wb_message message;
+  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const int32_t p = opened->columns;
+  SEXP before = TYPEOF(state) == VECSXP ? wb_list_element(state, "log_posterior") : R_NilValue;
+  if (!is_state(state, prior, p) || !wb_is_numbers(before, 1) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
+      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
+    return wb_changed_fit();
+  wb_mixture_state current = state_from_list(state, p);
+  wb_mixture_hyperprior hyper;
+  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
+  const int count = Rf_asInteger(steps), points = Rf_ncols(probe);
+  SEXP out = PROTECT(wb_list_new(14, names));
+  wb_mixture_steps what = {
+      .count = count, .means = Rf_asLogical(means), .least_gain = Rf_asReal(least_gain), .log_posterior = Rf_asReal(before),
+      .points = points, .probe = REAL_RO(probe),
+      .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
+      .log_prior = put_numbers(out, "log_prior", (size_t)count),
+      .concentration = put_numbers(out, "concentration_trace", (size_t)count),
+      .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
+      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
+  const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
+                                .means = put_means(out, current.components, p),
+                                .covariances = put_covariances(out, current.components, p)};
+  for (R_xlen_t i = 0; i < count; i++) {
+    what.log_likelihood[i] = what.log_prior[i] = what.concentration[i] = NA_REAL;
+    what.occupied[i] = NA_INTEGER;
+  }
+  for (R_xlen_t i = 0; i < (R_xlen_t)count * points; i++) what.probe_density[i] = NA_REAL;
+  const int status = wb_mixture_climb(opened->backend, opened->session, &priors, &current, &what, &message);
+  if (status != WB_OK) {
+    UNPROTECT(1);
+    return wb_failure(status, &message);
+  }
+  wb_mixture_moments(&current, &draw);
+  double *statistics = put_state(out, &current);
+  double *sizes = put_numbers(out, "sizes", (size_t)current.components);
+  for (int32_t j = 0; j < current.components; j++) sizes[j] = statistics[(size_t)j * WB_MIXTURE_STATISTICS(p)];
+  wb_list_put(out, "log_posterior", Rf_ScalarReal(what.log_posterior));
+  wb_list_put(out, "done", Rf_ScalarInteger(what.done));
+  wb_list_put(out, "converged", Rf_ScalarLogical(what.converged));
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,225 @@
+/* Entries of the topic model: R's values to the sampler of backend/topic_model_table.h and back. */
+#include "entry/entry.h"
+#include "topic_model/topic_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the external pointer of a session holds. */
+typedef struct session {
+  const wb_backend *backend;
+  wb_topic_session *topic;
+  wb_topic_corpus corpus;
+  void *memory;
+  int32_t topics;
+} session;
+
+static void close_session(SEXP pointer) {
+  session *s = R_ExternalPtrAddr(pointer);
+  if (!s) return;
+  if (s->topic) s->backend->topic_model->close(s->topic);
+  free(s->memory);
+  R_ClearExternalPtr(pointer);
+  free(s);
+}
+
+static session *open_session(SEXP pointer, wb_message *message) {
+  session *s = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  if (!s) wb_message_write(message, "the session of the topic model is closed");
+  return s;
+}
+
+/* Counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
+static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
+  if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(count) != INTSXP || LENGTH(start) < 1 ||
+      documents < 0 || INTEGER_RO(start)[0] != 0 || Rf_xlength(row) != Rf_xlength(count))
+    return 0;
+  const int *first = INTEGER_RO(start), *rows = INTEGER_RO(row), *counts = INTEGER_RO(count);
+  const int terms = LENGTH(start) - 1;
+  if (first[terms] != Rf_xlength(row)) return 0;
+  double tokens = 0;
+  for (int j = 0; j < terms; j++) {
+    if (first[j] > first[j + 1] || first[j] < 0 || first[j + 1] > first[terms]) return 0;
+    for (int i = first[j]; i < first[j + 1]; i++) {
+      if (rows[i] < 0 || rows[i] >= documents || counts[i] < 1 || (i > first[j] && rows[i] <= rows[i - 1])) return 0;
+      tokens += counts[i];
+    }
+  }
+  return tokens < 2147483648.0;
+}
+
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run) {
+  if (!is_counts(start, row, count, Rf_asInteger(documents))) return wb_changed_fit();
+  wb_message message;
+  wb_run where;
+  const wb_backend *backend;
+  wb_run_from_list(run, &where, &backend);
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(pointer, close_session, TRUE);
+  session *s = calloc(1, sizeof *s);
+  if (!s) {
+    UNPROTECT(1);
+    wb_message_write(&message, "no memory for the session of the topic model");
+    return wb_failure(WB_ERROR_MEMORY, &message);
+  }
+  R_SetExternalPtrAddr(pointer, s);
+  s->backend = backend;
+  s->topics = Rf_asInteger(topics);
+  const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE};
+  int status = wb_backend_has(backend, backend->topic_model, "topic models", &message);
+  if (status == WB_OK)
+    status = wb_topic_corpus_build(Rf_asInteger(documents), LENGTH(start) - 1, INTEGER_RO(start), INTEGER_RO(row),
+                                   INTEGER_RO(count), &s->corpus, &s->memory, &message);
+  if (status == WB_OK) status = backend->topic_model->open(&s->corpus, &settings, &where, &s->topic, &message);
+  if (status != WB_OK) close_session(pointer);
+  UNPROTECT(1);
+  return status == WB_OK ? pointer : wb_failure(status, &message);
+}
+
+SEXP wb_entry_topic_close(SEXP pointer) {
+  close_session(pointer);
+  return R_NilValue;
+}
+
+/* Topics travel as raw, two bytes a token in the order of the machine. */
+static SEXP topics_new(const session *s) {
+  return Rf_allocVector(RAWSXP, (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t));
+}
+
+static const uint16_t *topics_from_sexp(SEXP value, const session *s) {
+  if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t)) return NULL;
+  const uint16_t *topic = (const uint16_t *)(const void *)RAW_RO(value);
+  for (int64_t i = 0; i < s->corpus.tokens; i++)
+    if (topic[i] >= s->topics) return NULL;
+  return topic;
+}
+
+SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  SEXP topic = PROTECT(topics_new(s));
+  wb_topic_start(s->corpus.tokens, s->topics, wb_key_from_raw(key), (uint16_t *)(void *)RAW(topic));
+  UNPROTECT(1);
+  return topic;
+}
+
+static int is_positive(SEXP values, R_xlen_t length) {
+  if (TYPEOF(values) != REALSXP || Rf_xlength(values) != length) return 0;
+  for (R_xlen_t i = 0; i < length; i++)
+    if (!(REAL_RO(values)[i] > 0)) return 0;
+  return 1;
+}
+
+/* `sweeps` sweeps from a state with topics, alpha, beta and key, the first numbered
+ * `iteration`. method: mean, alpha, beta (as wb_topic_method has them); prior: its four
+ * numbers. want: theta and phi of the last sweep, topics x documents and topics x terms. */
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
+                          SEXP method, SEXP prior, SEXP want) {
+  static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
+                                      "theta", "phi"};
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  const uint16_t *topic = topics_from_sexp(topics, s);
+  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) || !is_positive(prior, 4)) return wb_changed_fit();
+  const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want);
+  const double *shapes = REAL_RO(prior);
+  const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]};
+  const uint64_t chain_key = wb_key_from_raw(key);
+  const uint32_t first = (uint32_t)Rf_asReal(iteration);
+  const int count = Rf_asInteger(sweeps);
+  SEXP out = PROTECT(wb_list_new(8, names));
+  SET_VECTOR_ELT(out, 0, topics_new(s));
+  SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
+  for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, count));
+  if (wanted[0]) SET_VECTOR_ELT(out, 6, Rf_allocMatrix(REALSXP, s->topics, s->corpus.documents));
+  if (wanted[1]) SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, s->topics, s->corpus.terms));
+  wb_topic_state state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta)};
+  int status = s->backend->topic_model->set_topics(s->topic, topic, &message);
+  for (int i = 0; i < count && status == WB_OK; i++) {
+    const int last = i == count - 1;
+    status = wb_topic_sweep(s->backend, s->topic, &s->corpus, &how, &state, chain_key, first + (uint32_t)i,
+                            &REAL(VECTOR_ELT(out, 3))[i], last && wanted[0] ? REAL(VECTOR_ELT(out, 6)) : NULL,
+                            last && wanted[1] ? REAL(VECTOR_ELT(out, 7)) : NULL, &message);
+    double sum = 0;
+    for (int k = 0; k < s->topics; k++) sum += state.alpha[k];
+    REAL(VECTOR_ELT(out, 4))[i] = sum;
+    REAL(VECTOR_ELT(out, 5))[i] = state.beta;
+  }
+  if (status == WB_OK)
+    status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0)), &message);
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(state.beta));
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
+/* Adds the means given the topics to sums that only the running fit refers to: topics x
+ * documents and topics x terms. */
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  const uint16_t *topic = topics_from_sexp(topics, s);
+  const R_xlen_t k = s->topics;
+  const int has_phi = phi_sum != R_NilValue;
+  if (!topic || !is_positive(alpha, k) || !is_positive(beta, 1) || TYPEOF(theta_sum) != REALSXP ||
+      Rf_xlength(theta_sum) != k * s->corpus.documents ||
+      (has_phi && (TYPEOF(phi_sum) != REALSXP || Rf_xlength(phi_sum) != k * s->corpus.terms)))
+    return wb_changed_fit();
+  int32_t *tally = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
+  int64_t *size = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
+  double *own = (double *)R_alloc((size_t)k, sizeof(double));
+  memcpy(own, REAL_RO(alpha), (size_t)k * sizeof(double));
+  const wb_topic_state state = {s->topics, own, Rf_asReal(beta)};
+  wb_topic_add_means(&s->corpus, &state, topic, REAL(theta_sum), has_phi ? REAL(phi_sum) : NULL, tally, size);
+  return R_NilValue;
+}
+
+static int is_matrix(SEXP values, double rows, double columns) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == rows * columns;
+}
+
+/* phi as it is for all that follows: topics x terms. */
+SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
+  const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
+  return status == WB_OK ? R_NilValue : wb_failure(status, &message);
+}
+
+/* `sweeps` sweeps of theta and the topics with phi as it was set: the topics. */
+SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  const uint16_t *topic = topics_from_sexp(topics, s);
+  if (!topic || !is_positive(alpha, s->topics)) return wb_changed_fit();
+  double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
+  SEXP out = PROTECT(topics_new(s));
+  const wb_topic_model_functions *functions = s->backend->topic_model;
+  int status = functions->set_topics(s->topic, topic, &message);
+  for (int i = 0; i < Rf_asInteger(sweeps) && status == WB_OK; i++) {
+    const wb_topic_draw draw = {wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration) + (uint32_t)i, Rf_asLogical(mean),
+                                REAL_RO(alpha), 1};
+    status = functions->draw_documents(s->topic, &draw, log_likelihood, NULL, &message);
+  }
+  if (status == WB_OK) status = functions->get_topics(s->topic, (uint16_t *)(void *)RAW(out), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
+/* The log probability of each document's words under phi as it was set and theta, topics
+ * x documents. */
+SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
+  const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}

@@ -1,0 +1,143 @@
+/* Rows grouped by the columns that they lack (see mixture/missing_rows.h). Rows are sorted by a hash of these columns, so that
+ * rows of a pattern lie together, and neighbours are compared column by column. Were two patterns to share a
+ * hash, a pattern could come twice, which changes no result. */
+#include "core/rounding.h"
+
+#include "mixture/missing_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "numeric/memory.h"
+
+typedef struct entry {
+  uint64_t hash;
+  int32_t row;
+} entry;
+
+typedef struct group {
+  int64_t first, count; /* among the entries */
+  int32_t row;          /* the first */
+} group;
+
+static int is_missing(double value) {
+  return value != value;
+}
+
+/* The finalizer of SplitMix64 (Steele, Lea & Flood 2014). */
+static uint64_t hash_of_column(int32_t column) {
+  uint64_t z = ((uint64_t)column + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static int compare_entries(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The most frequent first; of equals the one whose first row comes first. */
+static int compare_groups(const void *a, const void *b) {
+  const group *x = a, *y = b;
+  if (x->count != y->count) return x->count > y->count ? -1 : 1;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+static int64_t count_missing(const double *x, int64_t values) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < values; i++) count += is_missing(x[i]);
+  return count;
+}
+
+/* A hash of each row's missing columns; 0 for a row that lacks none. */
+static void hash_rows(const double *x, int64_t rows, int32_t columns, uint64_t *hash) {
+  memset(hash, 0, (size_t)rows * sizeof *hash);
+  for (int32_t c = 0; c < columns; c++) {
+    const uint64_t of_column = hash_of_column(c);
+    for (int64_t i = 0; i < rows; i++)
+      if (is_missing(x[i + c * rows])) hash[i] = (hash[i] + of_column) | 1;
+  }
+}
+
+static int same_columns(const double *x, int64_t rows, int32_t columns, int64_t a, int64_t b) {
+  for (int32_t c = 0; c < columns; c++)
+    if (is_missing(x[a + c * rows]) != is_missing(x[b + c * rows])) return 0;
+  return 1;
+}
+
+/* Entries in order, and their groups; returns how many groups there are. */
+static int64_t group_entries(const double *x, int64_t rows, int32_t columns, entry *entries, int64_t count, group *groups) {
+  int64_t found = 0;
+  qsort(entries, (size_t)count, sizeof *entries, compare_entries);
+  for (int64_t i = 0; i < count; i++) {
+    if (i == 0 || entries[i].hash != entries[i - 1].hash || !same_columns(x, rows, columns, entries[i].row, entries[i - 1].row))
+      groups[found++] = (group){i, 0, entries[i].row};
+    groups[found - 1].count++;
+  }
+  qsort(groups, (size_t)found, sizeof *groups, compare_groups);
+  return found;
+}
+
+/* Everything in one piece of memory. */
+static wb_mixture_missing *missing_of(const double *x, int64_t rows, int32_t columns, const entry *entries, int64_t count,
+                                      const group *groups, int64_t patterns, wb_message *message) {
+  const size_t p = (size_t)columns, n = (size_t)patterns;
+  const size_t bytes = sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t) + (n * (p + 1) + (size_t)count) * sizeof(int32_t);
+  wb_mixture_missing *made = malloc(bytes);
+  if (!made) {
+    wb_out_of_memory(message, "the patterns of missing values", bytes);
+    return NULL;
+  }
+  int64_t *first = (int64_t *)(made + 1);
+  int32_t *order = (int32_t *)(first + n + 1), *observed = order + n * p, *row = observed + n;
+  first[0] = 0;
+  for (size_t g = 0; g < n; g++) {
+    int32_t *columns_of = order + g * p;
+    int32_t with = 0, without = 0;
+    for (int32_t c = 0; c < columns; c++) with += !is_missing(x[groups[g].row + c * rows]);
+    observed[g] = with;
+    with = 0;
+    for (int32_t c = 0; c < columns; c++)
+      if (is_missing(x[groups[g].row + c * rows])) columns_of[observed[g] + without++] = c;
+      else columns_of[with++] = c;
+    for (int64_t i = 0; i < groups[g].count; i++) row[first[g] + i] = entries[groups[g].first + i].row;
+    first[g + 1] = first[g] + groups[g].count;
+  }
+  *made = (wb_mixture_missing){(int32_t)patterns, order, observed, first, row, 0};
+  return made;
+}
+
+int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, wb_mixture_missing **missing,
+                            wb_message *message) {
+  const int64_t values = count_missing(x, rows * columns);
+  *missing = NULL;
+  if (values == 0) return WB_OK;
+  uint64_t *hash = malloc((size_t)rows * sizeof *hash);
+  if (!hash) return wb_out_of_memory(message, "the patterns of missing values", (size_t)rows * sizeof *hash);
+  hash_rows(x, rows, columns, hash);
+  int64_t count = 0;
+  for (int64_t i = 0; i < rows; i++) count += hash[i] != 0;
+  const size_t bytes = (size_t)count * (sizeof(entry) + sizeof(group));
+  entry *entries = malloc(bytes);
+  if (!entries) {
+    free(hash);
+    return wb_out_of_memory(message, "the patterns of missing values", bytes);
+  }
+  group *groups = (group *)(entries + count);
+  count = 0;
+  for (int64_t i = 0; i < rows; i++)
+    if (hash[i] != 0) entries[count++] = (entry){hash[i], (int32_t)i};
+  free(hash);
+  const int64_t patterns = group_entries(x, rows, columns, entries, count, groups);
+  *missing = missing_of(x, rows, columns, entries, count, groups, patterns, message);
+  free(entries);
+  if (!*missing) return WB_ERROR_MEMORY;
+  (*missing)->values = values;
+  return WB_OK;
+}
+
+void wb_mixture_missing_free(wb_mixture_missing *missing) {
+  free(missing);
+}
