@@ -1,0 +1,115 @@
+# Data and digests of test-known-answers.R. The data come from whole numbers and from operations that IEEE 754 rounds
+# in one way. They depend on neither R's generator nor the C library, so the digests hold on every machine.
+
+# `count` whole numbers from 0 to `below` - 1: the minimal standard generator of Park and Miller (1988),
+# Communications of the ACM 31(10), 1192-1201. All products are below 2^53.
+known_integers <- function(count, below, seed) {
+  state <- 1 + seed
+  values <- numeric(count)
+  for (i in seq_len(20 + count)) {
+    state <- (state * 16807) %% 2147483647
+    if (i > 20) values[[i - 20]] <- state
+  }
+  floor(values * below / 2147483647)
+}
+
+# Whole numbers a, b, c, d whose squares have the sum `total`.
+four_squares <- function(total) {
+  for (a in seq(floor(sqrt(total)), 0)) {
+    for (b in seq(floor(sqrt(total - a^2)), 0)) {
+      rest <- total - a^2 - b^2
+      c <- seq(0, floor(sqrt(rest)))
+      d <- floor(sqrt(rest - c^2))
+      found <- which(c^2 + d^2 == rest)
+      if (length(found)) {
+        return(c(a, b, c[[found[[1L]]]], d[[found[[1L]]]]))
+      }
+    }
+  }
+}
+
+# About the given whole numbers, as multiples of 2^-12 with mean 0 and standard deviation 1. Both are exact, so that R's
+# logarithms of standard deviations are 0 and its sums need no rounding. Mean 0 holds in each block of 2048 values, which
+# the package scans one after the other. The last eight values, pairs of opposite sign, make the sum of squares exact.
+exact_moments <- function(values) {
+  n <- length(values)
+  unit <- 4096
+  first <- seq_len(n - 8)
+  blocks <- split(first, (first - 1) %/% 2048)
+  squares <- (n - 1) * unit^2
+  values[n - 7:0] <- 0
+  for (block in blocks) {
+    values[block] <- values[block] - floor(sum(values[block]) / length(block))
+  }
+  values <- floor(values * floor(sqrt(squares / sum(values^2)) * 0.98 * 65536) / 65536)
+  for (block in blocks) {
+    last <- block[[length(block)]]
+    values[[last]] <- values[[last]] - sum(values[block])
+  }
+  pairs <- four_squares((squares - sum(values^2)) / 2)
+  values[n - 7:0] <- c(pairs, -pairs)
+  values / unit
+}
+
+# Cells of a few clusters; the mean of marker j is 3 j, exactly. `atoms`: a third of the values of the first marker are
+# the same. `missing`: every seventh value or so is NA.
+known_cells <- function(rows, markers, seed, clusters = 4, atoms = FALSE, missing = FALSE) {
+  cluster <- known_integers(rows, clusters, seed) + 1
+  centre <- matrix(4096 * known_integers(clusters * markers, 6, seed + 1), clusters)
+  noise <- rowSums(matrix(known_integers(4 * rows * markers, 2048, seed + 2), rows * markers))
+  values <- centre[cluster, , drop = FALSE] + noise
+  if (atoms) {
+    values[seq(1, rows - 9, by = 3), 1L] <- 4096
+  }
+  if (missing) {
+    values[seq(4, length(values) - rows, by = 7)] <- NA
+  }
+  for (j in seq_len(markers)) {
+    known <- !is.na(values[, j])
+    values[known, j] <- exact_moments(values[known, j]) + 3 * j
+  }
+  dimnames(values) <- list(NULL, paste0("m", seq_len(markers)))
+  values
+}
+
+known_counts <- function(documents, terms, seed, most = 4) {
+  counts <- matrix(pmax(0, known_integers(documents * terms, most + 3, seed) - 3), documents)
+  dimnames(counts) <- list(paste0("d", seq_len(documents)), paste0("w", seq_len(terms)))
+  counts
+}
+
+# Weights of a distribution, their sum exactly 1.
+known_weights <- function(size, seed) {
+  weights <- known_integers(size, 2^20, seed)
+  weights[[1L]] <- 2^(20 + ceiling(log2(size))) - sum(weights[-1L])
+  weights / 2^(20 + ceiling(log2(size)))
+}
+
+# Rows of a regression: predictors with exact moments, responses in equal numbers, so that R's logarithms of odds are 0.
+known_rows <- function(rows, seed) {
+  x <- known_cells(rows, 6, seed)
+  score <- rank(x[, 1L] + x[, 2L] / 2 + known_integers(rows, 3, seed), ties.method = "first") - 1
+  data.frame(
+    x, f = factor(letters[1 + known_integers(rows, 4, seed + 1)]), g = factor(1 + known_integers(rows, 12, seed + 2)),
+    y = as.integer(score >= rows / 2), k = floor(score * 5 / rows), class = factor(floor(score * 3 / rows)), count = floor(score * 4 / rows)
+  )
+}
+
+# The first 16 digits of the MD5 sum of all numbers in a list, or in lists of lists, as bytes with the lowest first.
+known_digest <- function(values) {
+  file <- tempfile()
+  on.exit(unlink(file))
+  connection <- file(file, "wb")
+  write_numbers <- function(part) {
+    if (is.list(part)) {
+      for (one in part) write_numbers(one)
+    } else if (is.numeric(part) || is.logical(part)) {
+      part <- as.vector(unclass(part))
+      writeBin(length(part), connection, endian = "little")
+      writeBin(if (is.double(part)) part else as.integer(part), connection, endian = "little")
+    }
+  }
+  write_numbers(unclass(values))
+  close(connection)
+  substr(unname(tools::md5sum(file)), 1L, 16L)
+}
