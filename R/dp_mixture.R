@@ -2,243 +2,107 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a truncated Dirichlet-process mixture of multivariate normal distributions
-#' by blocked Gibbs sampling, or finds modes of its posterior by Bayesian EM. Made for flow cytometry: up to tens of millions of
-#' cells, tens of markers, hundreds of components.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to up to tens of millions of cells, tens of
+#' markers and hundreds of components. It samples from the posterior by blocked Gibbs sampling, or finds modes of the
+#' posterior by [Bayesian EM][bayesian_em]. It was made for flow cytometry.
 #'
-#' The model is that of [dp_prior()]. Each sweep draws means, covariances, weights
-#' and the concentration given the cells of each component, then the component of
-#' every cell given these. The cells-by-components matrix of probabilities is never
-#' stored. Inside, the data are centred and scaled; all results are in the data's
-#' units (after the transformation, if there is one).
+#' [dp_prior()] has the model. Each sweep draws means, covariances, weights and the concentration given the component of
+#' each cell, then the component of each cell given these. The data are centred and scaled internally; all results are
+#' in the data's units (after the transformation, if there is one).
 #'
-#' The same `seed` gives the same draws on any number of threads, any processor and,
-#' with `precision = "double"`, on a graphics card.
+#' The same `seed` gives the same draws on any number of threads and any processor and, with `precision = "double"`, on
+#' a graphics card.
 #'
-#' @section Bayesian EM:
-#' `method = "bem"` climbs to a mode of the posterior in place of sampling from it: faster by far, where one good mixture is
-#' enough, or for a start of the sampler, `dp_mixture(x, init = fit)`. A step weighs every cell by its probabilities
-#' of all components (those below \eqn{2^{-40}} count as zero) and sets means, covariances, weights and concentration to their
-#' most probable values given these; a component that has lost all cells is left out from then on. With `estimate = "mode"` the log posterior never falls, but
-#' for rounding. It is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} of each stick
-#' and \eqn{\alpha}, in which the sticks have a mode, so it differs from that of Gibbs sampling by the sum of the \eqn{\log(1 - v_j)}. Steps end where the log posterior
-#' changes by no more than `tolerance` a cell, or after `iter` steps.
+#' Details have pages of their own: [Bayesian EM][bayesian_em], [several samples][mixture_samples],
+#' [missing values][mixture_missing], [clusters][mixture_clusters], [memory, and saving a fit][mixture_memory], and the
+#' [arguments about computing][computing].
 #'
-#' `chains` is the number of starts, which end at different modes. Each begins with `warmup` Gibbs sweeps from its own
-#' clustering. What [dp_prior()] learns along with the mixture is learned by these sweeps of the first start, and held afterwards in all starts at the averages of their second half (geometric for
-#' `mean_scale` and `df`): the log posterior is then the same function for all starts, and it is bounded, which it is not where `scale` follows the mode. Without sweeps it is held
-#' where learning would begin, or where `init`, a fit, had it.
-#'
-#' Everything that needs a single mixture, or averages over draws, takes the start with the highest log posterior: [predict.dp_mixture()],
-#' [cell_types()], `simulate()`, `logLik()`, `tidy()`, `plot()`. There are no draws from the posterior, so that intervals,
-#' \eqn{\hat R} and effective sample sizes, [relabel()], [co_clustering()], [drop_warmup()] and the tables of packages posterior and coda are
-#' refused or `NA`. [continue()] makes more steps of the starts that had not converged; once all have, it gives the fit back as it is.
-#'
-#' On held-out cells of five samples a mode was 0.04 to 0.20 nats a cell below the average over draws of a sampled fit, with four starts 0.02 to 0.05, and above
-#' mclust (`bench/mixture-bem-density.R`). With fewer Gibbs sweeps at the start it may be far worse. A step takes
-#' about as long as a sweep without `moves`, up to twice as long where the components overlap so much that a cell counts for most of them (`bench/mixture-bem.R`). A graphics
-#' card takes up to 512 MB of its memory beside the data, or 16 kB a component if that is more.
-#'
-#' @section Missing values:
-#' With `missing = "model"`, values of `x` that are NA are unknowns like the parameters, and all that is known
-#' about a cell counts: its component is drawn by the density of the values that it has, then those that it lacks from their
-#' normal law given these and the component (Little and Rubin 2019). This is right if values are missing at
-#' random: whether one is missing may depend on values that are known, but not on itself. Events below a detector's threshold, for example, are
-#' not missing at random. A marker without any value is an error. Cells without any value are kept, with a
-#' warning: their components are drawn by the weights alone, up to the floor of [dp_prior()], which counts for them as for other cells.
-#'
-#' Then `log_likelihood` is that of the values that are known; [predict.dp_mixture()], [log_lik()], [cell_types()], [relabel()]
-#' and the rest take cells with missing values, of the fit or new ones, by the density of what is known of them; pictures leave
-#' out a cell where one of its two markers is missing; and [simulate()] gives whole cells. Cells that lack the same markers
-#' share their matrices. A cell that lacks values takes three times as long as a whole one, or up to six times where few
-#' cells lack the same markers (`bench/mixture-missing.R`). Memory grows by 24 bytes for each cell that lacks a value and 8 for each value. On a graphics card
-#' the cells have to fit into its memory.
-#'
-#' @section Memory:
-#' Beyond the data, the sampler takes 4 bytes a cell for `moves`, 4 if labels are kept, and a few
-#' buffers of about \eqn{10 k p^2} bytes each. Kept draws take
-#' \eqn{8 k} bytes each for the weights, \eqn{8 k p} for the means,
-#' \eqn{8 k p^2} for the covariances and 4 bytes a cell for the labels: with 256
-#' components and 14 markers 0.4 MB a draw, or 200 MB for 500 draws. Ask for less
-#' with `keep` or `thin`. The fit refers to the data; this takes no
-#' further memory as long as the data themselves are kept.
-#'
-#' A graphics card holds the cells, scaled: \eqn{8 p} bytes each, or \eqn{4 p} with `precision = "single"`, and up to a tenth of that,
-#' or 32 MB, for a sweep. As many cells stay there as it has room for, or as `options(warpbayes.device_memory)` allows; the others travel to it in each sweep, while
-#' those before them are computed. For them some 500 MB and a sixteenth of its memory are left free. A sweep then takes at least as long as the bus needs for the bytes of these cells, and
-#' one in which `moves` are proposed several times as long. In single precision a copy of the cells that travel is kept on the host, page-locked, \eqn{4 p} bytes each, if that is no more than
-#' half of the memory that is available. Otherwise, and in double precision, the data are page-locked where they are for as long as sweeps run, which takes no
-#' further memory, but twice the bytes on the bus in single precision. With 14 markers and single precision, 100 million cells take 5.6 GB of the card;
-#' 400 million take 22.4 GB of the card, or as much of the host where all of them travel, beside the 44.8 GB of the data.
-#'
-#' @section Clusters:
-#' With `cluster = parallel::makeCluster(4)`, or any other cluster that package parallel can talk to (of machines, or by MPI through package snow), each worker
-#' holds some of the cells and goes through them with its threads or its graphics card. In each sweep the components' statistics go to
-#' the workers, and sums over their cells come back, which are added in one order: the fit is `identical()` to that without a cluster, for any number of workers, in double precision
-#' also where some have graphics cards. What travels
-#' in a sweep does not depend on the number of cells: about \eqn{4 k p^2} bytes down to each worker and at most twelve times that up. A sweep in
-#' which `moves` are proposed takes besides as much as five sweeps of \eqn{\min(k, 64)} components. Labels that are kept take 4 bytes a cell besides.
-#' Chains run one after the other, all workers together on one sweep of one chain; a plan of package future is not used.
-#'
-#' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers: `x` is then a [row_reader()].
-#' The workers load warpbayes from their own library, which must have the same version. This process draws nothing but parameters, and writes the checkpoint:
-#' [resume()] and [continue()] take a `cluster` or none, whatever the fit began with, and always one where
-#' its workers read the cells.
-#'
-#' If a worker ends, that is an error which names it, or, where sweeps are done, a warning which does so, and they are returned; the cluster cannot be used any more. An interrupt
-#' waits for the replies of the sweep, and the cluster can be used again.
-#'
-#' Sockets of R put a message off for about 0.04 seconds where it is neither short nor long, which is as much as a small sweep takes. A cluster made by
-#' `options(socketOptions = "no-delay")` and `makePSOCKcluster(2, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))` does not (`bench/mixture-cluster.R`).
-#' @section Several samples:
-#' Given a list of samples, a `flowSet`, a `cytoset` or `sample`, all samples have the same components and each its own weights (the
-#' hierarchical Dirichlet process of Teh et al. 2006; see [dp_prior()]). So a population has the same number in all samples, and a sample
-#' of few cells borrows strength from the others. [cell_types()], [type_proportions()] and [type_differences()] give the proportions of
-#' cell types in each sample, with intervals, and compare groups of samples.
-#'
-#' `weights` are then the mean of the samples' weights, each sample counted by its cells: those of a cell drawn from all cells. They serve
-#' wherever no sample is named. A list with a single sample is fitted in the same way; for a plain mixture give the matrix itself.
-#'
-#' In the first half of the warm-up (at least one sweep) all samples are one, with all moves; splits and joins are made there only,
-#' since they are steps of the mixture of one sample. In the sweeps after that labels are still exchanged.
-#' A sweep of several samples takes somewhat longer than one of a single sample, most where their cells are
-#' mixed (`bench/mixture-samples.R`). Beyond the data, 8 bytes a cell are needed for the samples, and kept weights take \eqn{8 k} bytes a draw for each sample.
-#'
-#' Where samples should have nothing in common, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`, or on several processes
-#' with package future.apply: `future::plan("multisession"); future.apply::future_lapply(samples, dp_mixture, seed = 1, threads = 1,
-#' future.seed = NULL)`. The components of such fits have nothing to do with each other.
-#'
-#' @param x cells by markers: a numeric matrix or data frame, or an object of class
-#'   `flowFrame`, `flowSet`, `cytoframe`, `cytoset` or `SummarizedExperiment`; or a list of such matrices, data frames or frames, one for each
-#'   sample, with the same columns. The names of the list are those of the samples. Or a [row_reader()], whose cells the workers of `cluster` read.
-#' @param components \eqn{k}, the truncation of the Dirichlet process: at most this
-#'   many components. May exceed the number of cells.
-#' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: Bayesian EM, see below.
+#' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
+#'   `cytoset` or `SummarizedExperiment`. For [several samples][mixture_samples] also a list of matrices, data frames or
+#'   frames with the same columns, one for each sample. Or a [row_reader()], whose cells the workers of `cluster` read.
+#' @param components \eqn{k}, the truncation of the Dirichlet process: the largest number of components. It may exceed
+#'   the number of cells.
+#' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
-#' @param chains number of chains; each starts from its own clustering of its own
-#'   subsample of the cells, in which cells that share one value of a marker with many others lie
-#'   apart. In the first 20 sweeps, or half of the warm-up if that is less,
-#'   components that share a population are joined. All threads work together on one sweep of one chain. Where
-#'   the future.apply package is installed and `future::plan()` has several workers, each
-#'   worker runs whole chains instead, which is faster if there are few cells (not with a `cluster`). The draws
-#'   are the same.
-#' @param iter number of sweeps of each chain, including those of the warm-up; with `method = "bem"` the most steps of a start.
-#' @param warmup number of sweeps at the start of each chain; none of their draws is kept. `NULL` for half of
-#'   `iter`. With `method = "bem"` the number of Gibbs sweeps before the first step, which `iter` does not count: `NULL`
-#'   for 100, or none where `init` is a fit.
-#' @param thin after the warm-up, every `thin`-th draw is kept. Not for `method = "bem"`.
-#' @param init `NULL`, or the labels from which every chain starts: for each cell a component, one
-#'   whole number from 1 to `components`, or `NA` for a cell that the start leaves out. Or a fit from `dp_mixture()` to the same markers, by either
-#'   method: of the same cells, chains start from the last states of its chains in turn; other cells start from their most probable
-#'   components. It may have more components than this fit where no more than `components` of them hold cells.
-#' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`,
-#'   `"labels"`. Prediction needs the first three. Not for `method = "bem"`, which keeps these three of the last step.
-#' @param markers columns of `x` to use, by name or number; `NULL` for all.
-#' @param sample the sample of each cell: a vector or factor with an entry for each cell, in any order, or the name of a column of `x`, which is then
-#'   no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`, and otherwise one sample. `FALSE`: one sample in any case.
+#' @param chains number of chains. Each starts from its own clustering of its own subsample of the cells. In the first
+#'   20 sweeps, or half of the warm-up if that is less, components that share a population are joined. All threads work
+#'   together on one chain. If package future.apply is installed and `future::plan()` has several workers, each worker
+#'   runs whole chains instead (without a `cluster`). That is faster if there are few cells. The draws are the same.
+#' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
+#' @param warmup number of sweeps at the start of each chain of which no draw is kept; `NULL`: half of `iter`. For
+#'   `"bem"`: the number of Gibbs sweeps before the first step.
+#' @param thin every `thin`-th draw after the warm-up is kept. Not for `"bem"`.
+#' @param init where the chains start. `NULL`: each from its own clustering. Labels: for each cell a component from 1 to
+#'   `components`, or `NA` for a cell that the start leaves out. Or a fit from `dp_mixture()` to the same markers, by
+#'   either method: if it is of the same cells, chains start from the last states of its chains in turn. Other cells
+#'   start from their most probable components. At most `components` of the components of that fit may hold cells.
+#' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`, `"labels"`. Prediction needs the
+#'   first three. Not for `"bem"`.
+#' @param markers columns of `x` to use, by name or number; `NULL`: all.
+#' @param sample the sample of each cell: a vector or factor with an entry for each cell, or the name of a column of
+#'   `x`, which is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample.
+#'   `FALSE`: one sample in any case.
 #' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
-#' @param cofactor of the arcsinh transformation: one number, or one per marker. An error where it
-#'   is given without `transform = "arcsinh"`.
-#' @param missing `"error"`: a missing value in `x` is an error. `"model"`: NA and NaN are values missing at random; see the section on
-#'   missing values. Infinite values are errors with both.
-#' @param moves whether each sweep also proposes to split components in two and to join two to
-#'   one (Jain and Neal 2004), and to exchange the labels of components. This leaves the posterior as it is
-#'   and takes a chain where cells that change their component one by one do not come: without it, chains of
-#'   cytometry data often stay in different modes. A sweep of 10,000 cells under 64 components takes
-#'   2.2 to 2.6 times as long (`bench/mixture-moves.R`); after
-#'   100 sweeps and with more than 125,000 cells only some sweeps have such proposals, every eighth from 875,000 cells on.
-#' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
-#'   generator, so that `set.seed()` governs.
-#' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
-#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()].
-#' @param threads number of CPU threads; `NULL` for all that this process may use. More threads than
-#'   there are cores are used only up to eight.
-#' @param devices for `backend = "cuda"`: the indices of the graphics cards, from 0, that share the cells; `NULL` for as many
-#'   as repay it, or for the one that `options(warpbayes.device)` names. Each card takes some of the cells and draws all components;
-#'   their sums are added in one order, so that results do not depend on the cards. Each needs memory for its cells only. Cells with
-#'   missing values, and Bayesian EM, stay on the first.
-#' @param precision of log densities and weights: `"double"` or `"single"`. Sums over cells are
-#'   always in double precision.
-#' @param checkpoint `NULL`, or the name of a file from which [resume()] goes on if the process is killed. A file of
-#'   that name is overwritten if it is a checkpoint, otherwise it is an error.
-#' @param checkpoint_every seconds from one checkpoint to the next.
-#' @param progress whether to show a progress bar; `NULL` shows one in interactive sessions
-#'   only. If the progressr package is installed, progress is always signalled to it.
-#' @param cluster `NULL`, or a cluster of package parallel that shares the cells; see the section on clusters. Then `backend`, `threads` and `devices` are
-#'   those of each worker, `NULL` for what its own options say; workers on one machine share its cores.
-#' @param tolerance with `method = "bem"` only: a start has converged where a step changes the log posterior by no more than this
-#'   for each cell.
-#' @param estimate with `method = "bem"` only: `"mode"`, or `"mean"` to set the parameters to their conditional means in
-#'   each step. These have wider covariances and weights for components without cells. The log posterior may then fall.
+#' @param cofactor of the arcsinh transformation: one number, or one per marker. Only for `transform = "arcsinh"`.
+#' @param missing `"error"`: a missing value is an error. `"model"`: `NA` and `NaN` are
+#'   [values missing at random][mixture_missing].
+#' @param moves whether each sweep also proposes to split components, to join them (Jain and Neal 2004), and to exchange
+#'   their labels. Moves do not change the posterior. Without them, chains of cytometry data often stay in different
+#'   modes. For 10,000 cells and 64 components, they make a sweep 2.2 to 2.6 times as long (`bench/mixture-moves.R`).
+#'   After 100 sweeps with more than 125,000 cells, only some sweeps propose moves: every eighth from 875,000 cells on.
+#' @inheritParams computing_arguments
+#' @param tolerance for `"bem"` only: a start has converged when a step changes the log posterior by no more than this
+#'   per cell.
+#' @param estimate for `"bem"` only: `"mode"`, or `"mean"` to set the parameters to their conditional means in each
+#'   step. Conditional means have wider covariances, and weights for components without cells. With them, the log
+#'   posterior may fall.
 #' @param ... must be empty: a misspelt argument is an error.
 #'
-#' @return An object of class `dp_mixture`. Let S be the sweeps, D the draws kept per chain,
-#'   C the chains, k the components, p the markers, n the cells. It has
-#'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances`
-#'     (p x p x k x D x C), `labels` (n x D x C, from 1), as far as `keep` names them;
-#'     `concentration` (D x C); and the parts of the prior that are learned, `prior_mean`
-#'     (p x D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale`
-#'     (p x p x D x C). With several samples also `sample_weights` (k x samples x D x C, with `weights`) and
-#'     `sample_concentration` (D x C).}
-#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the
-#'     parameters of each sweep, with the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the
-#'     parameters.}
-#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of
-#'     components that hold cells, after each sweep.}
-#'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture
-#'     there (S x C x 5).}
+#' @return An object of class `dp_mixture`. Let S be the sweeps, D the kept draws per chain, C the chains, k the
+#'   components, p the markers, n the cells. It has
+#'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances` (p x p x k x D x C), `labels` (n x D x
+#'     C, from 1), if `keep` names them; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x
+#'     D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
+#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the parameters of each sweep, with
+#'     the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the parameters.}
+#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells, after
+#'     each sweep.}
+#'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture there (S x C x 5).}
 #'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
-#'   \item{prior}{the prior, with the parts that were set from the data. It is printed in the data's
-#'     units; its elements are in the units of the sampler, (x - `prior$center`) / `prior$unit`. As the
-#'     `prior` of another fit it means the same in the data's units.}
-#'   \item{workers, reader}{with a `cluster`: how many workers had cells; and the [row_reader()] with some of its cells, where `x` was one, and is `NULL` in the fit.}
-#'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` where there is one.}
-#'   \item{components, chains, iter, warmup, thin, keep, method, missing, moves, seed, backend, precision, threads, devices,
-#'     elapsed, interrupted, markers, rows, center, scale, transform, x, call}{how the fit was made;
-#'     `elapsed` is in seconds, `x` is the matrix of cells that was fitted.}
+#'   \item{prior}{the prior, with the parts that were set from the data. It prints in the data's units. Its elements are
+#'     in the units of the sampler, (x - `prior$center`) / `prior$unit`. It can be the `prior` of another fit.}
+#'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` for one sample.}
+#'   \item{workers, reader}{with a `cluster`: the number of workers that had cells, and the [row_reader()] if there was
+#'     one.}
+#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
+#'   \item{x, rows, markers, center, scale, transform}{the matrix of cells that was fitted (`NULL` with a
+#'     [row_reader()]), its size and names, and how it was scaled.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
-#'   With `method = "bem"`, sweeps are steps, chains are starts, and there is one draw for each, the mixture of its last step; after a
-#'   start has stopped, its traces repeat the last value. `sizes` are expected numbers of cells, rounded; `occupied` counts components of
-#'   half a cell or more. `prior` is as it was held. It has further
-#'   \item{steps, converged}{C: how many steps each start made, and whether it stopped because the last changed too little.}
-#'   \item{start_sweeps, tolerance, estimate}{how the fit was made.}
-#' @section Interruption:
-#' If the fit is interrupted from the keyboard, the sweeps that are done are returned as
-#' a fit, with a warning; [continue()] runs the other sweeps. In a loop or a function, the next fit of the same
-#' command does not start, and the command ends there. If a sweep fails, those before it are
-#' returned in the same way; an error in the first sweep of a call is an error. The Gibbs sweeps with which Bayesian EM starts are not
-#' kept: an interruption among them leaves no fit. With a `checkpoint`, [resume()] goes on
-#' after the process was killed.
-#' @section Saving:
-#' A fit holds the data. To save it without them, `fit$x <- NULL`; `saveRDS(fit, file)`. Then `summary()`, pictures, draws, `predict()` of new cells
-#' and `simulate()` work as before; [continue()], [relabel()], [cell_types()] and `logLik()` need the data, which can be put back: `fit$x <- x`, where `x` is the
-#' matrix that was fitted: the chosen markers as doubles, after the transformation if there was one. The draws can be made smaller by `keep` and `thin`.
+#' The other arguments are elements of the same name. [mixture_samples] and [bayesian_em] describe what is different in
+#' fits of several samples and of modes.
+#'
+#' If you interrupt the fit from the keyboard, or a sweep fails, the completed sweeps are returned as a fit, with a
+#' warning. [continue()] runs the remaining sweeps. In a loop or a function, an interrupt also ends the command when it
+#' reaches the next fit. If no sweep was completed, a failure is an error.
+#'
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used: the message names it and, for
-#' values that are not finite, the first row and column; with `missing = "model"` also for a marker without any value.
-#' `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
-#' `warpbayes_error_device` when a graphics card was asked for and fails, or a worker of the cluster has another warpbayes or ends. There is a warning if
-#' there are more than 100 markers but fewer cells than markers: the matrix may be transposed.
+#' `warpbayes_error_input` for an argument that cannot be used. The message names it and, for values that are not
+#' finite, the first row and column. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
+#' `warpbayes_error_device` if a graphics card was asked for and fails, or if a worker of the cluster ends or has
+#' another version of warpbayes. There is a warning if there are more than 100 markers but fewer cells than markers,
+#' because the matrix may be transposed.
 #' @references
-#' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
-#' priors. *Journal of the American Statistical Association* **96**, 161-173.
+#' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
+#' Statistical Association* **96**, 161-173.
 #'
-#' Jain, S. and Neal, R. M. (2004). A split-merge Markov chain Monte Carlo procedure for the
-#' Dirichlet process mixture model. *Journal of Computational and Graphical Statistics* **13**, 158-182.
+#' Jain, S. and Neal, R. M. (2004). A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture
+#' model. *Journal of Computational and Graphical Statistics* **13**, 158-182.
 #'
-#' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture modelling. Technical
-#' report, Department of Statistical Science, Duke University.
-#'
-#' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
-#' Understanding GPU programming for statistical computation: studies in massively
-#' parallel massive mixtures. *Journal of Computational and Graphical Statistics*
-#' **19**, 419-438.
-#'
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
-#' Statistical Association* **101**, 1566-1581.
-#'
-#' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
-#' @seealso [dp_prior()], [row_reader()] for cells that workers read, [type_proportions()] for several samples, [predict.dp_mixture()], [plot.dp_mixture()], [continue()]
+#' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
+#' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
+#' Statistics* **19**, 419-438.
+#' @seealso [predict.dp_mixture()], [summary.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()],
+#'   [continue()], [drop_warmup()]
 #' @examples
 #' # Three populations in two markers.
 #' set.seed(1)
@@ -247,16 +111,7 @@
 #' x <- x + 5 * cbind(population == 2, population == 3)
 #' fit <- dp_mixture(x, components = 8, iter = 200, threads = 2)
 #' fit
-#' table(population, predict(fit))
-#' # Two samples with the same components.
-#' half <- rep(c("one", "two"), each = 1000)
-#' both <- dp_mixture(x, components = 8, iter = 100, sample = half, threads = 2)
-#' round(apply(both$draws$sample_weights, 1:2, mean), 2)
-#'
-#' # The best of three modes of the posterior, and a sampler that starts from it.
-#' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
-#' mode
-#' sampled <- dp_mixture(x, components = 8, iter = 50, init = mode, seed = 1, threads = 2)
+#' table(population, predict(fit, threads = 2))
 #' @export
 dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = 1,
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,

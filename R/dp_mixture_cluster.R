@@ -1,8 +1,68 @@
-# Mixtures whose cells are on the workers of a cluster: how this process, the manager, talks to them. R/dp_mixture_worker.R has what
-# they do. Only functions that package parallel documents are used, so that any cluster serves whose nodes it knows.
+# Mixtures whose cells are on the workers of a cluster: how this process, the manager, talks to them.
+# R/dp_mixture_worker.R has what they do. Only functions that package parallel documents are used, so that any cluster
+# serves whose nodes it knows.
 #
-# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind: whoever reads the
-# next one finds another number, and the cluster is refused.
+# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind: whoever
+# reads the next one finds another number, and the cluster is refused.
+
+#' Mixtures on a cluster
+#'
+#' With `cluster = parallel::makeCluster(4)`, the workers of the cluster share the cells of one fit of [dp_mixture()].
+#' Each worker holds some of the cells, and goes through them with its threads or its graphics card.
+#'
+#' @section What to give it:
+#' Any cluster that package parallel can use: processes on one machine, several machines, or
+#' MPI through package snow. The workers load warpbayes from their own library, which must have the same version.
+#' `backend`, `threads` and `devices` are those of each worker. With `NULL`, each worker follows its own options, and
+#' workers on one machine share its cores.
+#'
+#' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers
+#' themselves: `x` is then a [row_reader()].
+#'
+#' @section What comes back:
+#' The fit is `identical()` to the fit without a cluster, for any number of workers. In double precision this also holds
+#' if some workers use graphics cards. `fit$workers` is the number of workers that had cells.
+#'
+#' This process holds the state of the chains and writes the checkpoint. [continue()] and [resume()] work with a
+#' `cluster` or without, whichever the fit began with. If the workers read the cells, a `cluster` is required.
+#'
+#' Chains run one after the other, because all workers together compute one sweep of one chain. A plan of package future
+#' is not used.
+#'
+#' @section What is sent:
+#' In each sweep, this process sends the parameters of the components to the workers, and they
+#' return sums over their cells. The amount does not depend on the number of cells. For \eqn{k} components and \eqn{p}
+#' markers, it is about \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep in which
+#' `moves` are proposed also sends as much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per
+#' cell.
+#'
+#' R's sockets delay medium-sized messages by about 0.04 seconds, which is as long as a small sweep takes. Sockets
+#' without that delay are faster (`bench/mixture-cluster.R`):
+#' ```
+#' options(socketOptions = "no-delay")
+#' cluster <- parallel::makePSOCKcluster(2,
+#'   rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))
+#' ```
+#'
+#' @section Errors and interrupts:
+#' If a worker ends, the completed sweeps are returned with a warning that names the
+#' worker. If no sweep was completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used
+#' again.
+#'
+#' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again.
+#'
+#' @seealso [row_reader()], [computing]
+#' @examples
+#' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
+#' \dontrun{
+#' cluster <- parallel::makeCluster(2)
+#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, cluster = cluster)
+#' parallel::stopCluster(cluster)
+#' here <- dp_mixture(x, components = 8, iter = 100, seed = 1)
+#' identical(fit$draws, here$draws)
+#' }
+#' @name mixture_clusters
+NULL
 
 cluster_calls <- new.env(parent = emptyenv())
 cluster_calls$count <- 0
@@ -27,9 +87,10 @@ call_worker <- function(arguments, number, task) {
 }
 environment(call_worker) <- baseenv()
 
-# The connection to a cluster: an environment with the `cluster`, the `names` of its workers in messages, whether it is `broken`,
-# the `backend` in use, `where`, what workers resolve their runs from, `data` and `session`, the names of what workers hold, or
-# NULL, `split`, which cells each has, and whether it `keeps` the data beyond a session. NULL without a cluster.
+# The connection to a cluster: an environment with the `cluster`, the `names` of its workers in messages, whether it
+# is `broken`, the `backend` in use, `where`, what workers resolve their runs from, `data` and `session`, the names of
+# what workers hold, or NULL, `split`, which cells each has, and whether it `keeps` the data beyond a session. NULL
+# without a cluster.
 connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL, call = sys.call(-1L)) {
   if (is.null(cluster)) {
     return(NULL)
@@ -85,15 +146,15 @@ run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$clus
 
 # Calls ---------------------------------------------------------------------------------
 
-# A task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers: with the same arguments, or with those that
-# `each` lists for each. Returns their values.
+# A task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers: with the same arguments, or with
+# those that `each` lists for each. Returns their values.
 ask_workers <- function(connection, task, arguments = list(), each = rep_len(list(arguments), length(workers)), workers = seq_along(connection$cluster),
                         call = NULL) {
   ask_cluster(connection, call_worker, each, list(task), workers, call)
 }
 
-# Calls fun(each[[i]], number, ...) on each worker, with what `same` lists for all. Interrupts wait: half an exchange would spoil
-# the next.
+# Calls fun(each[[i]], number, ...) on each worker, with what `same` lists for all. Interrupts wait: half an exchange
+# would spoil the next.
 ask_cluster <- function(connection, fun, each, same = list(), workers = seq_along(connection$cluster), call = NULL) {
   if (connection$broken) {
     stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by), call = call)
@@ -128,7 +189,8 @@ break_off <- function(connection, message, call) {
   stop_warpbayes("device", message, call = call)
 }
 
-# Which workers no longer answer. From others this may read replies that they had still to give: the cluster is lost anyway.
+# Which workers no longer answer. From others this may read replies that they had still to give: the cluster is lost
+# anyway.
 lost_workers <- function(connection, workers, error) {
   is_lost <- vapply(workers, function(i) {
     names <- list(c(connection$session, connection$data))

@@ -1,5 +1,65 @@
 # Several samples in one fit: which cells are of which sample, and the mixture of a sample.
 
+#' Mixtures of several samples
+#'
+#' [dp_mixture()] fits several samples together: all samples have the same components, and each sample has its own
+#' weights. So a population has the same number in all samples, and a sample with few cells borrows strength from the
+#' others. The model is the hierarchical Dirichlet process of Teh et al. (2006); [dp_prior()] has its formula.
+#'
+#' @section How to give the samples:
+#' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a
+#' `cytoset`; or `sample` has the sample of each cell, or the name of the column of `x` that does. A list with a
+#' single sample is fitted by the same model. For a plain mixture, give the matrix itself, or `sample = FALSE`.
+#'
+#' @section What comes back:
+#' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's
+#' sample). Its draws have also `sample_weights` (components x samples x draws x chains, if `keep` has `"weights"`)
+#' and `sample_concentration` (draws x chains).
+#'
+#' `weights` are the mean of the samples' weights, each sample weighted by its number of cells. These are the weights
+#' of a cell drawn at random from all cells. They are used wherever no sample is named.
+#'
+#' [cell_types()], [type_proportions()] and [type_differences()] give the proportions of cell types in each sample with
+#' intervals, and compare groups of samples.
+#'
+#' @section Warm-up and time:
+#' In the first half of the warm-up (at least one sweep), all cells are treated as one sample, with all moves. Later
+#' sweeps still exchange the labels of components, but do not split and join them: those moves are defined for the
+#' mixture of one sample only.
+#'
+#' A sweep of several samples takes somewhat longer than a sweep of one sample. The difference is largest if the rows of
+#' the samples are mixed (`bench/mixture-samples.R`). The samples need 8 bytes per cell besides the data. Each kept draw
+#' of the weights takes \eqn{8 k} bytes per sample for \eqn{k} components.
+#'
+#' @section Separate fits:
+#' If the samples should share nothing, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`. With package
+#' future.apply this runs on several processes:
+#' ```
+#' future::plan("multisession")
+#' future.apply::future_lapply(samples, dp_mixture, seed = 1, threads = 1, future.seed = NULL)
+#' ```
+#' The component numbers of separate fits are unrelated.
+#'
+#' @references
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
+#' American Statistical Association* **101**, 1566-1581.
+#' @seealso [dp_mixture()], [type_proportions()], [type_differences()]
+#' @examples
+#' set.seed(1)
+#' # The second sample has more cells of the second population.
+#' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
+#' samples <- list(one = draw(1000, 0.2), two = draw(600, 0.5))
+#' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
+#' fit
+#' round(apply(fit$draws$sample_weights, 1:2, mean), 2)
+#' # The same cells in one matrix.
+#' all <- do.call(rbind, samples)
+#' sample <- rep(c("one", "two"), c(1000, 600))
+#' again <- dp_mixture(all, components = 8, iter = 100, sample = sample, seed = 1, threads = 2)
+#' identical(again$draws, fit$draws)
+#' @name mixture_samples
+NULL
+
 # Reads `x` and `sample` of dp_mixture(). Returns `x`, what as_marker_matrix() is to read in its place, `markers` of
 # that, `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each sample,
 # and `parts`: the like for the parts that `x` has by itself, NULL where it has none.
