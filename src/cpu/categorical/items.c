@@ -61,22 +61,11 @@ static tile_of_rows *const tile_single[] = WB_ISA_TABLE(categorical_tile_single)
 static guess_of_double *const guess_double[] = WB_ISA_TABLE(categorical_guess_double);
 static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_single);
 
-#define REAL double
-#define REAL_NAME(stem) stem##_double
-#define REAL_EXP_WEIGHT wb_exp_weight
-#define REAL_POSITION wb_block_position
-#define REAL_TARGET wb_target
-#define REAL_UNIFORMS 2
-#define REAL_UNIFORM(bits, which) wb_uniform(wb_bits64(bits, (int)(which)))
+#define REAL_BITS 64
+#include "cpu/real.h"
 #include "cpu/categorical/items_row.h"
-
-#define REAL float
-#define REAL_NAME(stem) stem##_single
-#define REAL_EXP_WEIGHT wb_exp_weightf
-#define REAL_POSITION wb_block_positionf
-#define REAL_TARGET wb_targetf
-#define REAL_UNIFORMS 4
-#define REAL_UNIFORM(bits, which) wb_uniformf((bits).word[which])
+#define REAL_BITS 32
+#include "cpu/real.h"
 #include "cpu/categorical/items_row.h"
 
 static double seconds(void) {

@@ -110,11 +110,3 @@ static void REAL_NAME(invert_row)(int64_t columns, const REAL *prefix, const int
     }
   }
 }
-
-#undef REAL
-#undef REAL_NAME
-#undef REAL_EXP_WEIGHT
-#undef REAL_POSITION
-#undef REAL_TARGET
-#undef REAL_UNIFORM
-#undef REAL_UNIFORMS

@@ -7,6 +7,8 @@
 
 /* Rows of a vector, in both precisions as many as there are doubles in one. */
 #define LANES (WB_VECTOR_BYTES / 8)
+#define REAL_LANES REAL_NAME(value_lanes)
+#define REAL_ITEMS REAL_NAME(item_lanes)
 typedef REAL REAL_LANES __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 
@@ -16,7 +18,7 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
     const uint64_t element = row + (uint64_t)l;
     uint64_t first, second;
     wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0, &first, &second);
-    REAL_SPREAD(uniform, l, CATEGORICAL_TILE, first, second);
+    REAL_SPREAD(uniform + l, CATEGORICAL_TILE, first, second);
   }
 }
 
@@ -29,7 +31,7 @@ static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t fi
   for (int l = 0; l < DRAW_TILE / REAL_UNIFORMS; l++) {
     uint64_t even, odd;
     wb_philox_wide(key, (group + (uint64_t)l) & 0xFFFFFFFFu, row & 0xFFFFFFFFu, c2, (group + (uint64_t)l) >> 32, &even, &odd);
-    REAL_SPREAD(uniform + REAL_UNIFORMS * l, 0, 1, even, odd);
+    REAL_SPREAD(uniform + REAL_UNIFORMS * l, 1, even, odd);
   }
   for (int l = 0; l < DRAW_TILE; l++) item[l] = guide ? guide[(int32_t)(uniform[l] * (REAL)slices)] : ~0;
 }
@@ -142,13 +144,6 @@ static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, cons
     index[l] = !(signs[l] >> 63) && total[l] > 0 && total[l] - total[l] == 0 ? (int32_t)chosen[l] : -1;
 }
 
-#undef REAL
-#undef REAL_NAME
-#undef REAL_INDEX
-#undef REAL_EXP_WEIGHT
-#undef REAL_POSITION
-#undef REAL_SPREAD
-#undef REAL_UNIFORMS
+#undef LANES
 #undef REAL_LANES
 #undef REAL_ITEMS
-#undef LANES

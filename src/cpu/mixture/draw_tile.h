@@ -120,17 +120,7 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const 
                                         uint32_t group, REAL *restrict uniform) {
   uint64_t first[MIXTURE_TILE], second[MIXTURE_TILE];
   WB_NAME(random_words)(key, WB_PURPOSE_LABEL, iteration, group, row, first, second);
-  for (int l = 0; l < MIXTURE_TILE; l++) {
-#if REAL_UNIFORMS == 2
-    uniform[l] = wb_uniform(first[l]);
-    uniform[MIXTURE_TILE + l] = wb_uniform(second[l]);
-#else
-    uniform[l] = wb_uniformf((uint32_t)first[l]);
-    uniform[MIXTURE_TILE + l] = wb_uniformf((uint32_t)(first[l] >> 32));
-    uniform[2 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)second[l]);
-    uniform[3 * MIXTURE_TILE + l] = wb_uniformf((uint32_t)(second[l] >> 32));
-#endif
-  }
+  for (int l = 0; l < MIXTURE_TILE; l++) REAL_SPREAD(uniform + l, MIXTURE_TILE, first[l], second[l]);
 }
 
 /* What the draw and the evaluation know of the tile's rows before the first block: no

@@ -13,10 +13,9 @@ static inline float WB_NAME(missing_uniform_single)(uint64_t key, uint32_t itera
   return wb_uniformf((uint32_t)(block % 2 ? pair >> 32 : pair));
 }
 
-#include "cpu/real_double.h"
+#define REAL_BITS 64
+#include "cpu/real.h"
 #include "cpu/mixture/missing_row.h"
-#include "cpu/real_end.h"
-
-#include "cpu/real_single.h"
+#define REAL_BITS 32
+#include "cpu/real.h"
 #include "cpu/mixture/missing_row.h"
-#include "cpu/real_end.h"

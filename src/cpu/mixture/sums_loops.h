@@ -15,13 +15,12 @@ static inline __attribute__((always_inline)) void WB_NAME(random_words)(uint64_t
     WB_NAME(philox_tile)(key, purpose, iteration, same, row + l, first + l, second + l);
 }
 
-#include "cpu/real_double.h"
+#define REAL_BITS 64
+#include "cpu/real.h"
 #include "cpu/mixture/draw_tile.h"
-#include "cpu/real_end.h"
-
-#include "cpu/real_single.h"
+#define REAL_BITS 32
+#include "cpu/real.h"
 #include "cpu/mixture/draw_tile.h"
-#include "cpu/real_end.h"
 
 /* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
 static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,

@@ -433,12 +433,6 @@ static void REAL_NAME(topic_keep)(const double *restrict value, int count, int s
 #undef VECTORS
 #undef LANES
 #undef REAL_PAIRS
-#undef REAL
-#undef REAL_NAME
-#undef REAL_VECTOR
-#undef REAL_FMA
-#undef REAL_SET
-#undef REAL_SCALAR_FMA
 #undef REAL_WEIGHT
 #undef REAL_GATHER
 #undef REAL_FOUR_LOAD

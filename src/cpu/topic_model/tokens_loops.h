@@ -68,12 +68,8 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
   }
 }
 
-#define REAL double
-#define REAL_NAME(stem) WB_NAME(stem##_double)
-#define REAL_VECTOR wb_vector
-#define REAL_FMA WB_VECTOR_FMA
-#define REAL_SET WB_VECTOR_SET
-#define REAL_SCALAR_FMA wb_fma
+#define REAL_BITS 64
+#include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weight
 #if WB_VECTOR_BYTES == 64
 #define REAL_LEAST WB_TOPIC_LEAST
@@ -94,12 +90,8 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #endif
 #include "cpu/topic_model/token_weights.h"
 
-#define REAL float
-#define REAL_NAME(stem) WB_NAME(stem##_single)
-#define REAL_VECTOR wb_vectorf
-#define REAL_FMA WB_VECTOR_FMAF
-#define REAL_SET WB_VECTOR_SETF
-#define REAL_SCALAR_FMA wb_fmaf
+#define REAL_BITS 32
+#include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weightf
 #if WB_VECTOR_BYTES == 64
 #define REAL_LEAST (double)WB_TOPIC_LEASTF

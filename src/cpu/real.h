@@ -1,0 +1,79 @@
+/* The names by which a loop is written once for both precisions. Each inclusion defines them for the precision
+ * whose bits REAL_BITS counts, 64 or 32; there is no include guard. Inside a file that isa.h includes, the names of
+ * functions end in the instruction set too. */
+#undef REAL
+#undef REAL_NAME
+#undef REAL_INDEX
+#undef REAL_VECTOR
+#undef REAL_SET
+#undef REAL_FMA
+#undef REAL_SCALAR_FMA
+#undef REAL_EXP_WEIGHT
+#undef REAL_LOG
+#undef REAL_NARROW
+#undef REAL_POSITION
+#undef REAL_TARGET
+#undef REAL_NOTHING
+#undef REAL_NEGLIGIBLE
+#undef REAL_UNIFORMS
+#undef REAL_UNIFORM
+#undef REAL_SPREAD
+
+/* REAL_INDEX: a whole number as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox; REAL_UNIFORM(bits, i):
+ * uniform i of the block `bits`; REAL_SPREAD(to, apart, first, second): all of the block with these two words,
+ * `apart` numbers apart. */
+#if REAL_BITS == 64
+#define REAL double
+#define REAL_NAME(stem) REAL_NAME_OF(stem##_double)
+#define REAL_INDEX int64_t
+#define REAL_VECTOR wb_vector
+#define REAL_SET WB_VECTOR_SET
+#define REAL_FMA WB_VECTOR_FMA
+#define REAL_SCALAR_FMA wb_fma
+#define REAL_EXP_WEIGHT wb_exp_weight
+#define REAL_LOG wb_log
+#define REAL_NARROW(x) (x)
+#define REAL_POSITION wb_block_position
+#define REAL_TARGET wb_target
+#define REAL_NOTHING WB_BLOCK_NOTHING
+#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLE
+#define REAL_UNIFORMS 2
+#define REAL_UNIFORM(bits, i) wb_uniform(wb_bits64(bits, (int)(i)))
+#define REAL_SPREAD(to, apart, first, second) \
+  do {                                        \
+    (to)[0] = wb_uniform(first);              \
+    (to)[apart] = wb_uniform(second);         \
+  } while (0)
+#else
+#define REAL float
+#define REAL_NAME(stem) REAL_NAME_OF(stem##_single)
+#define REAL_INDEX int32_t
+#define REAL_VECTOR wb_vectorf
+#define REAL_SET WB_VECTOR_SETF
+#define REAL_FMA WB_VECTOR_FMAF
+#define REAL_SCALAR_FMA wb_fmaf
+#define REAL_EXP_WEIGHT wb_exp_weightf
+#define REAL_LOG wb_logf
+#define REAL_NARROW wb_scaled_valuef
+#define REAL_POSITION wb_block_positionf
+#define REAL_TARGET wb_targetf
+#define REAL_NOTHING WB_BLOCK_NOTHINGF
+#define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
+#define REAL_UNIFORMS 4
+#define REAL_UNIFORM(bits, i) wb_uniformf((bits).word[i])
+#define REAL_SPREAD(to, apart, first, second)                \
+  do {                                                       \
+    (to)[0] = wb_uniformf((uint32_t)(first));                \
+    (to)[apart] = wb_uniformf((uint32_t)((first) >> 32));    \
+    (to)[2 * (apart)] = wb_uniformf((uint32_t)(second));     \
+    (to)[3 * (apart)] = wb_uniformf((uint32_t)((second) >> 32)); \
+  } while (0)
+#endif
+#undef REAL_BITS
+
+#undef REAL_NAME_OF
+#ifdef WB_ISA
+#define REAL_NAME_OF(name) WB_NAME(name)
+#else
+#define REAL_NAME_OF(name) name
+#endif
