@@ -2,15 +2,18 @@
 # in one way. They depend on neither R's generator nor the C library, so the digests hold on every machine.
 
 # `count` whole numbers from 0 to `below` - 1: the minimal standard generator of Park and Miller (1988),
-# Communications of the ACM 31(10), 1192-1201. All products are below 2^53.
+# Communications of the ACM 31(10), 1192-1201, without its first 20 numbers. All products are below 2^53.
 known_integers <- function(count, below, seed) {
-  state <- 1 + seed
-  values <- numeric(count)
-  for (i in seq_len(20 + count)) {
-    state <- (state * 16807) %% 2147483647
-    if (i > 20) values[[i - 20]] <- state
+  modulus <- 2147483647
+  multiply <- function(x, y) ((x * (y %/% 65536)) %% modulus * 65536 + x * (y %% 65536)) %% modulus
+  # `step` goes from each number to the one that comes length(state) later.
+  step <- 16807
+  state <- multiply(1 + seed, step)
+  while (length(state) < count + 20) {
+    state <- c(state, multiply(state, step))
+    step <- multiply(step, step)
   }
-  floor(values * below / 2147483647)
+  floor(state[20 + seq_len(count)] * below / modulus)
 }
 
 # Whole numbers a, b, c, d whose squares have the sum `total`.
@@ -28,9 +31,10 @@ four_squares <- function(total) {
   }
 }
 
-# About the given whole numbers, as multiples of 2^-12 with mean 0 and standard deviation 1. Both are exact, so that R's
-# logarithms of standard deviations are 0 and its sums need no rounding. Mean 0 holds in each block of 2048 values, which
-# the package scans one after the other. The last eight values, pairs of opposite sign, make the sum of squares exact.
+# Numbers near the given whole ones, up to scale: multiples of 2^-12 with mean 0 and standard deviation 1. Both are
+# exact, so that R's logarithms of standard deviations are 0 and its sums need no rounding. The package scans 2048
+# values at a time, so each of these blocks has mean 0. The last eight values, in pairs of opposite sign, make the sum
+# of squares exact.
 exact_moments <- function(values) {
   n <- length(values)
   unit <- 4096
@@ -72,17 +76,26 @@ known_cells <- function(rows, markers, seed, clusters = 4, atoms = FALSE, missin
   values
 }
 
-known_counts <- function(documents, terms, seed, most = 4) {
-  counts <- matrix(pmax(0, known_integers(documents * terms, most + 3, seed) - 3), documents)
+known_counts <- function(documents, terms, seed) {
+  counts <- matrix(pmax(0, known_integers(documents * terms, 7, seed) - 3), documents)
   dimnames(counts) <- list(paste0("d", seq_len(documents)), paste0("w", seq_len(terms)))
   counts
 }
 
-# Weights of a distribution, their sum exactly 1.
+# Many documents and terms that meet seldom.
+sparse_counts <- function(documents, terms, pairs, seed) {
+  # Each document and each term comes once at least.
+  document <- c(seq_len(documents), 1 + known_integers(pairs, documents, seed))
+  term <- c(rep_len(seq_len(terms), documents), 1 + known_integers(pairs, terms, seed + 1))
+  data.frame(document, term, count = 1 + known_integers(documents + pairs, 3, seed + 2))
+}
+
+# Weights of a distribution, multiples of 2^-30 whose sum is exactly 1.
 known_weights <- function(size, seed) {
   weights <- known_integers(size, 2^20, seed)
-  weights[[1L]] <- 2^(20 + ceiling(log2(size))) - sum(weights[-1L])
-  weights / 2^(20 + ceiling(log2(size)))
+  weights <- floor(weights * 2^30 / sum(weights))
+  weights[[1L]] <- weights[[1L]] + 2^30 - sum(weights)
+  weights / 2^30
 }
 
 # Rows of a regression: predictors with exact moments, responses in equal numbers, so that R's logarithms of odds are 0.
@@ -91,11 +104,12 @@ known_rows <- function(rows, seed) {
   score <- rank(x[, 1L] + x[, 2L] / 2 + known_integers(rows, 3, seed), ties.method = "first") - 1
   data.frame(
     x, f = factor(letters[1 + known_integers(rows, 4, seed + 1)]), g = factor(1 + known_integers(rows, 12, seed + 2)),
-    y = as.integer(score >= rows / 2), k = floor(score * 5 / rows), class = factor(floor(score * 3 / rows)), count = floor(score * 4 / rows)
+    y = as.integer(score >= rows / 2), k = floor(score * 5 / rows), class = factor(floor(score * 3 / rows)),
+    count = floor(score * 4 / rows), rare = c(0, 0, 0, 0, 0, 1, 1, 2)[1 + floor(score * 8 / rows)]
   )
 }
 
-# The first 16 digits of the MD5 sum of all numbers in a list, or in lists of lists, as bytes with the lowest first.
+# The first 16 digits of the MD5 sum of all numbers in a list, or in lists of lists: little-endian bytes.
 known_digest <- function(values) {
   file <- tempfile()
   on.exit(unlink(file))
@@ -104,6 +118,8 @@ known_digest <- function(values) {
     if (is.list(part)) {
       for (one in part) write_numbers(one)
     } else if (is.numeric(part) || is.logical(part)) {
+      # The bits of NA are not the same everywhere.
+      stopifnot(!anyNA(part))
       part <- as.vector(unclass(part))
       writeBin(length(part), connection, endian = "little")
       writeBin(if (is.double(part)) part else as.integer(part), connection, endian = "little")
