@@ -40,7 +40,7 @@ check_count <- function(value, argument, min = 1, max = .Machine$integer.max, ca
 }
 
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
-check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
+check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE, call = sys.call(-1L)) {
   inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
     (if (open) value > min && value < max else value >= min && value <= max)
   if (!inside) {
@@ -51,7 +51,7 @@ check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
     } else {
       sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
     }
-    stop_input(argument, "must be ", range, ", not ", show_value(value), call = sys.call(-1L))
+    stop_input(argument, "must be ", range, ", not ", show_value(value), call = call)
   }
   as.double(value)
 }

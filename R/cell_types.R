@@ -18,25 +18,26 @@
 #' added. Components that would hold less than one cell go with their nearest neighbour.
 #'
 #' **Averaging over draws.** Each of `draws` draws has its own tree, cut at the same overlap or number of types. The
-#' types shown are those of the draw that agrees best with all others: the least mean variation of
-#' information (Wade and Ghahramani 2018), over at most 10,000 cells. In the other draws a
-#' component belongs to the type that has most of its cells. So each draw gives the proportion of each type and each cell's
-#' probabilities, and these are averaged. Where the draws do not agree on which types there are, `stability` is low.
-#' `print()` says by how much the shares of the types differ between chains: they often agree where the chains have not
-#' converged on the components.
+#' types shown are those of the draw that agrees best with all others: the least mean variation of information (Wade
+#' and Ghahramani 2018), over at most 10,000 cells. In the other draws a component belongs to the type that has most
+#' of its cells. So each draw gives the proportion of each type and each cell's probabilities, and these are averaged.
+#' Where the draws do not agree on which types there are, `stability` is low. `print()` says by how much the shares of
+#' the types differ between chains: they often agree where the chains have not converged on the components.
 #'
-#' **Several samples.** Types are found and cells classified under the mixture of all samples, each weighted by its cells, so that a cell's type
-#' does not depend on where it comes from; [type_proportions()] gives the proportions of each sample.
+#' **Several samples.** Types are found and cells classified under the mixture of all samples, each weighted by its
+#' cells, so that a cell's type does not depend on where it comes from; [type_proportions()] gives the proportions of
+#' each sample.
 #'
-#' **Specks.** Small clusters that lie far from all others overlap with nothing and stay types of their own. Some are rare
-#' populations, others debris. Types with less than `speck` of the cells are called
-#' specks. `specks = "keep"` keeps them as types, which `print()` and `plot()` show apart; `"join"` gives each to the type it
-#' overlaps with most (or, where all overlaps are zero, the nearest). By default they are kept where the tree is cut at
-#' `overlap`, and joined where a number of `types` is asked for: there are then as many types that are not specks, unless no cut
-#' of the tree has so many.
+#' **Specks.** Small clusters that lie far from all others overlap with nothing and stay types of their own. Some are
+#' rare populations, others debris. Types with less than `speck` of the cells are called specks. `specks = "keep"`
+#' keeps them as types, which `print()` and `plot()` show apart; `"join"` gives each to the type it overlaps with most
+#' (or, where all overlaps are zero, the nearest). By default they are kept where the tree is cut at `overlap`, and
+#' joined where a number of `types` is asked for: there are then as many types that are not specks, unless no cut of
+#' the tree has so many.
 #'
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
-#' @param types `NULL` to cut the tree at `overlap`, or how many types to cut it into. Specks are counted only with `specks = "keep"`.
+#' @param types `NULL` to cut the tree at `overlap`, or how many types to cut it into. Specks are counted only with
+#'   `specks = "keep"`.
 #' @param overlap the share of a type, between 0 and 1, that may be mistaken for another. With a larger value
 #'   there are more types. The default is the middle of the range, 0.18 to 0.22, over which the agreement with
 #'   manual gates of the eight samples that it was chosen on changes little under the prior that is learned.
@@ -44,35 +45,37 @@
 #' @param speck a type with a smaller share of the cells is a speck.
 #' @param names names of the types, the most frequent first; fewer than there are types will do. `levels(x) <-` names
 #'   them later.
-#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL` for all. The time is that of about one
-#'   sweep for each.
+#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL` for all. The time is that of about
+#'   one sweep for each.
 #' @inheritParams predict.dp_mixture
 #' @return An object of class `cell_types`. Let T be the types, D the draws, n the cells, p the markers:
-#'   \item{types}{a data frame with a row for each type, the most frequent first: `type`, its name; `proportion`, `lower` and `upper`,
-#'     the posterior mean of its share of the cells and the interval that holds 90% of the draws, `NA` of a fit with `method = "bem"`, which has one draw; `cells`, for how
-#'     many of the fitted cells this is the most probable type; `components` of the chosen draw; `nearest`, the type it overlaps with
-#'     most, and `overlap`, by how much; `stability`, from 0 to 1: the mean over draws of the largest Jaccard index (cells
-#'     in both by cells in either) of this type and a type of that draw's own tree; `speck`.}
+#'   \item{types}{a data frame with a row for each type, the most frequent first: `type`, its name; `proportion`,
+#'     `lower` and `upper`, the posterior mean of its share of the cells and the interval that holds 90% of the draws,
+#'     `NA` of a fit with `method = "bem"`, which has one draw; `cells`, for how many of the fitted cells this is the
+#'     most probable type; `components` of the chosen draw; `nearest`, the type it overlaps with most, and `overlap`,
+#'     by how much; `stability`, from 0 to 1: the mean over draws of the largest Jaccard index (cells in both by cells
+#'     in either) of this type and a type of that draw's own tree; `speck`.}
 #'   \item{type}{a factor of length n: the most probable type of each fitted cell.}
 #'   \item{probability}{n: the probability of that type, averaged over draws.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
-#'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation); the mean of its
-#'     components where it has no cells.}
-#'   \item{tree}{an object of class `hclust` whose leaves are the components of the chosen draw (`tree$labels`) and whose
-#'     heights are \eqn{-\log_{10}} of the overlap at which they join; where a later pair overlaps more than an earlier
-#'     one, that of the earlier. `tree$level` has the overlaps themselves.}
+#'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation); the
+#'     mean of its components where it has no cells.}
+#'   \item{tree}{an object of class `hclust` whose leaves are the components of the chosen draw (`tree$labels`) and
+#'     whose heights are \eqn{-\log_{10}} of the overlap at which they join; where a later pair overlaps more than an
+#'     earlier one, that of the earlier. `tree$level` has the overlaps themselves.}
 #'   \item{component_type}{for each component of the chosen draw, the number of its type.}
 #'   \item{draw, chain}{the chosen draw.}
-#'   \item{limit, requested, specks, speck, fit, map}{how it was made: `overlap`, `types`, `specks` and `speck` as given, the fit, and
-#'     which component is of which type in all `draws`.}
+#'   \item{limit, requested, specks, speck, fit, map}{how it was made: `overlap`, `types`, `specks` and `speck` as
+#'     given, the fit, and which component is of which type in all `draws`.}
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types` than there
-#' are components that hold a cell.
+#' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
+#' than there are components that hold a cell.
 #' @references
 #' Chan, C., Feng, F., Ottinger, J., Foster, D., West, M. and Kepler, T. B. (2008). Statistical mixture modeling for
 #' cell subtype identification in flow cytometry. *Cytometry A* **73**, 693-701.
 #'
-#' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification* **4**, 3-34.
+#' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*
+#' **4**, 3-34.
 #'
 #' Wade, S. and Ghahramani, Z. (2018). Bayesian cluster analysis: point estimation and credible balls. *Bayesian
 #' Analysis* **13**, 559-626.

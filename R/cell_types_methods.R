@@ -24,8 +24,8 @@ levels.cell_types <- function(x) x$types$type
 #' `type = "type"` gives the types that [cell_types()] finds by default, as numbers.
 #'
 #' @param object cell types from [cell_types()].
-#' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus that of
-#'   the most probable.
+#' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus
+#'   that of the most probable.
 #' @inheritParams predict.dp_mixture
 #' @return One entry or row per cell, named as the rows of `newdata` are: `"type"`: a factor; `"prob"`: a matrix,
 #'   cells x types; `"uncertainty"`: a numeric vector.

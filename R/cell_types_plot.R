@@ -3,20 +3,21 @@
 #' Plot cell types
 #'
 #' \describe{
-#'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up: at what overlap each took place, on a
-#'     log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a number of types. Colours at the leaves are those of the types. Where
-#'     joins lie close to the cut, another number of types may be as good.}
+#'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up: at what overlap each took place,
+#'     on a log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a number of
+#'     types. Colours at the leaves are those of the types. Where joins lie close to the cut, another number of types
+#'     may be as good.}
 #'   \item{`"cells"`}{Markers against each other, cells coloured by type and darker where there are more.}
-#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below the mean of
-#'     all cells. Colours end at the value where the key has a triangle.}
+#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or
+#'     below the mean of all cells. Colours end at the value where the key has a triangle.}
 #'   \item{`"proportions"`}{The share of each type, on a log scale, with the interval that holds 90% of the draws.}
 #' }
 #' The nine most frequent types have colours that colour-blind readers can distinguish; the others are grey.
 #'
 #' @param x cell types from [cell_types()].
 #' @param type which picture.
-#' @param markers for `"cells"`: names or numbers of two or more markers. By default all up to five, and of more than five
-#'   those on which components differ most.
+#' @param markers for `"cells"`: names or numbers of two or more markers. By default all up to five, and of more than
+#'   five those on which components differ most.
 #' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
 #' @param main title, `NULL` for none.
 #' @param ... not used.

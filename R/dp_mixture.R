@@ -1,4 +1,4 @@
-# The fit of a Dirichlet-process mixture: its arguments, and a new or continued fit.
+# A new fit of a Dirichlet-process mixture, and more sweeps of a fit.
 
 #' Dirichlet-process mixture of Gaussians
 #'
@@ -117,199 +117,80 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = c("none", "arcsinh"), cofactor = 5, missing = c("error", "model"), moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL, devices = NULL,
-                       precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL, tolerance = 1e-5,
-                       estimate = c("mode", "mean")) {
+                       seed = NULL, backend = NULL, threads = NULL, devices = NULL, precision = c("double", "single"),
+                       checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
+                       tolerance = 1e-5, estimate = c("mode", "mean")) {
   check_dots_empty(...)
+  call <- sys.call()
+  method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
   transform <- check_choice(transform, "transform", c("none", "arcsinh"))
   missing <- check_choice(missing, "missing", c("error", "model"))
-  if (!base::missing(cofactor) && transform == "none") {
-    stop_input("cofactor", "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted")
-  }
-  run <- if (!is.null(cluster)) resolve_fit_run(cluster, backend, threads, devices)
-  if (!is.null(run)) {
-    # Until the end of this call.
+  check_given(names(match.call())[-1L], method$name, transform)
+
+  run <- resolve_fit_run(cluster, backend, threads, devices)
+  if (is.null(cluster)) {
+    share_run(run, devices, 0)
+  } else {
+    # The workers hold the cells until the end of this call.
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
   }
-  sample_given <- sample
-  if (is_reader(x)) {
-    if (missing == "model") {
-      stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
-    }
-    given <- list(x = x, sample = if (!identical(sample, FALSE)) sample)
-    data <- read_marker_cells(x, run, markers, transform, cofactor, sys.call())
-    rows <- x$rows
-  } else {
-    given <- read_samples(x, sample, markers)
-    data <- as_marker_matrix(given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts)
-    if (identical(missing, "model")) {
-      warn_empty_rows(data$x)
-    }
-    rows <- nrow(data$x)
-  }
-  sample <- check_samples(given$sample, rows)
-  if (length(data$markers) > max(100, rows)) {
-    warning(sprintf("`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?", rows, ncol(data$x)), call. = FALSE)
-  }
+  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, run, call)
+
   components <- check_count(components, "components", max = 1e5)
-  method <- check_choice(method, "method", c("gibbs", "bem"))
-  check_method_arguments(method, names(match.call())[-1L])
-  tolerance <- check_number(tolerance, "tolerance", min = 0, open = FALSE)
-  estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
   chains <- check_count(chains, "chains", max = 1e4)
   iter <- check_count(iter, "iter")
-  if (method == "bem") {
-    check_bem_cells(sample, data$x)
-    start_sweeps <- if (!is.null(warmup)) check_count(warmup, "warmup", min = 0) else if (inherits(init, "dp_mixture")) 0 else 100
-    warmup <- 0
-  } else {
-    warmup <- check_warmup(if (is.null(warmup)) floor(iter / 2) else warmup, iter)
-    thin <- check_thin(thin, iter, warmup)
-  }
+  schedule <- method$schedule(
+    iter = iter, warmup = warmup, thin = thin, init = init, tolerance = tolerance, estimate = estimate, call = call
+  )
   keep <- check_keep(keep)
-  init <- check_init(init, rows, components)
+  init <- check_init(init, cells$rows, components)
   moves <- check_flag(moves, "moves")
   precision <- check_precision(precision)
   progress <- check_progress(progress)
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, list(markers = markers, sample = if (length(sample_given) == 1L) sample_given))
-  unit <- ifelse(data$sd > 0 & is.finite(1 / data$sd), data$sd, 1)
-  prior <- resolve_prior(prior, data$mean, unit, data$markers, resolution(data))
-  if (is.null(sample)) {
-    prior["sample_concentration"] <- list(NULL)
-  }
-  if (is.null(run)) {
-    run <- resolve_run(backend, threads)
-    share_run(run, devices, 0)
-  }
+  given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, given)
+  prior <- prior_of_cells(prior, cells, call)
   seed <- check_seed(seed)
 
-  fit <- structure(list(
-    draws = NULL, components = components, chains = chains, iter = 0, warmup = warmup, thin = thin,
-    keep = keep, seed = seed, method = method, missing = missing, moves = moves, backend = run_backend(run),
-    precision = precision, threads = run$threads, devices = if (!is.null(devices)) as.integer(devices), prior = prior, markers = data$markers,
-    rows = rows, samples = levels(sample), sample = if (!is.null(sample)) as.integer(sample), center = unname(data$mean), scale = unname(unit), transform = data$transform,
-    x = if (is.null(data$reader)) data$x, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = short_call(match.call())
-  ), class = "dp_mixture")
-  fit$reader <- data$reader
-  fit$probe <- if (is.null(data$reader)) probe_cells(fit$x, fit$center) else data$reader$probe
-  dimnames(fit$probe) <- list(NULL, fit$markers)
-
-  merge <- if (is.null(init)) merge_after(if (method == "bem") start_sweeps else warmup, moves) else 0
-  start <- mixture_start(fit, init, merge, find_atoms(fit), run)
-  if (method == "bem") {
-    fit[c("start_sweeps", "tolerance", "estimate")] <- list(start_sweeps, tolerance, estimate)
-    fit <- start_bem(fit, init, start, run)
-    return(advance_chains(fit, iter, bem_sampler, run, progress, threads, checkpoint))
-  }
-  chain <- 0
-  fit <- start_chains(fit, function(key) {
-    chain <<- chain + 1
-    c(list(
-      merge = if (merge > 0) merge + 1 else 0,
-      statistics = start(key, chain),
-      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]],
-      prior = compiled_prior(prior)$values
-    ), if (!is.null(fit$samples)) sample_state(fit, merge))
-  })
-  advance_chains(fit, iter, mixture_sampler, run, progress, threads, checkpoint)
+  settings <- list(
+    components = components, chains = chains, keep = keep, seed = seed, method = method$name, missing = missing,
+    moves = moves, precision = precision, devices = if (!is.null(devices)) as.integer(devices), prior = prior,
+    call = short_call(match.call())
+  )
+  fit <- method$start(new_mixture(settings, schedule, cells, run), init, run, call)
+  advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
 }
 
 #' @rdname continue
-#' @inheritParams dp_mixture
+#' @inheritParams computing_arguments
 #' @export
-continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL) {
+continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+                                progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
-  if (!is.null(fit$reader) && is.null(cluster)) {
-    stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
-  }
-  if (is.null(fit$x) && is.null(fit$reader)) {
-    stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
-  }
-  if (is.null(fit$reader) && (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers))))) {
-    stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)), show_value(fit$x))
-  }
-  if (!is.null(fit$samples) && !(is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples)))) {
-    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
-  }
+  check_own_cells(fit, cluster)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  continue_chains(fit, iter, if (is_bem(fit)) bem_sampler else mixture_sampler, backend, threads, progress, checkpoint, cluster)
+  sampler <- if (is_bem(fit)) bem_sampler else mixture_sampler
+  continue_chains(fit, iter, sampler, backend, threads, progress, checkpoint, cluster)
 }
 
-# A call without the data: do.call() puts the values of its arguments in, not their names.
-short_call <- function(call) {
-  if (!is.name(call[[1L]]) && !is.call(call[[1L]])) {
-    call[[1L]] <- quote(dp_mixture)
-  }
-  for (name in setdiff(names(call), "")) {
-    value <- call[[name]]
-    if (!is.null(value) && !is.language(value) && (length(value) > 20L || isS4(value) || is.list(value))) {
-      call[[name]] <- as.name(name)
+# The user may have taken the cells out of the fit, or put others in.
+check_own_cells <- function(fit, cluster, call = sys.call(-1L)) {
+  if (!is.null(fit$reader)) {
+    if (is.null(cluster)) {
+      stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster", call = call)
     }
+  } else if (is.null(fit$x)) {
+    stop_input("fit", "has lost its data, `fit$x`: more sweeps need them", call = call)
+  } else if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
+    stop_input("fit", sprintf(
+      "has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)
+    ), show_value(fit$x), call = call)
   }
-  call
-}
-
-check_keep <- function(keep, call = sys.call(-1L)) {
-  choices <- c("weights", "means", "covariances", "labels")
-  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
-    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+  of_samples <- function(sample) {
+    is.integer(sample) && length(sample) == fit$rows && all(sample %in% seq_along(fit$samples))
   }
-  choices[choices %in% keep]
-}
-
-check_init <- function(init, rows, components, call = sys.call(-1L)) {
-  if (is.null(init) || inherits(init, "dp_mixture")) {
-    return(init)
-  }
-  if (!is.numeric(init) && !(is.logical(init) && all(is.na(init))) || is.factor(init) || length(init) != rows) {
-    stop_input("init", sprintf("must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)), show_value(init), call = call)
-  }
-  outside <- which(!is.na(init) & (init < 1 | init > components | init != floor(init)))
-  if (length(outside)) {
-    stop_input("init", sprintf("has the component %s at row %d; components are 1 to %s", format(init[[outside[[1L]]]]), outside[[1L]], format(components)), call = call)
-  }
-  as.integer(init)
-}
-
-# The number of sweeps after which components that share a population have been joined: early
-# in the warm-up, because no draw that is kept may come before. 0: in the start. With moves,
-# each of these sweeps joins some; more of them would join too many where populations
-# are not normal, and these come back one by one.
-merge_after <- function(warmup, moves) {
-  min(if (moves) 20 else 50, floor(warmup / 2))
-}
-
-# Five rows spread over the data: the density there does not depend on labels.
-probe_rows <- function(rows) {
-  pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
-}
-
-# Five rows without missing values; where there are none, with means in their place.
-probe_cells <- function(x, center) {
-  probe <- x[probe_rows(nrow(x)), , drop = FALSE]
-  if (!anyNA(probe)) {
-    return(probe)
-  }
-  known <- which(known_rows(x))
-  if (length(known)) {
-    return(x[known[probe_rows(length(known))], , drop = FALSE])
-  }
-  gaps <- which(is.na(probe), arr.ind = TRUE)
-  probe[gaps] <- center[gaps[, 2L]]
-  probe
-}
-
-warn_empty_rows <- function(x) {
-  if (!anyNA(x)) {
-    return(invisible())
-  }
-  empty <- which(!known_rows(x, any = TRUE))
-  if (length(empty)) {
-    warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
-      count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
-      if (length(empty) > 1L) "them" else "it"
-    ), call. = FALSE)
+  if (!is.null(fit$samples) && !of_samples(fit$sample)) {
+    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell", call = call)
   }
 }

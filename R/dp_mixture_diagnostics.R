@@ -1,5 +1,5 @@
-# Convergence of the mixture's chains: the quantities by which it is judged do not depend on how
-# components are numbered. R/diagnostics.R has the rest.
+# Convergence of the mixture's chains, judged by quantities that do not depend on how components are numbered.
+# R/diagnostics.R has the rest.
 
 # The quantities by which convergence is judged: sweeps x chains each.
 trace_quantities <- function(fit, warmup = FALSE) {
@@ -36,19 +36,23 @@ diagnose <- function(fit) {
   table
 }
 
-# The fit is judged by what it says about the data. The number of components that hold cells and the
-# concentration depend on components of a few cells, which come and go more slowly than the density changes.
+# The fit is judged by what it says about the data. The number of components that hold cells and the concentration
+# depend on components of a few cells, which come and go more slowly than the density changes.
 convergence_verdict <- function(fit, table) {
   judge_convergence(trace_quantities(fit), table, quantity_words, c("occupied", "concentration"))
 }
 
-# Says when the truncation binds: all components hold cells in more than 5% of the sweeps.
+# Says if the truncation binds: all components hold cells in more than 5% of the sweeps.
 truncation_words <- function(fit) {
   occupied <- trace_quantities(fit)$occupied
   share <- mean(occupied == fit$components)
   if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) {
     return(NULL)
   }
-  sprintf("All %s components hold cells in %.0f%% of the sweeps: the data may need more; fit again with components = %s.",
-    format(fit$components), 100 * share, format(2 * fit$components))
+  more_components(sprintf(" in %.0f%% of the sweeps", 100 * share), fit)
+}
+
+more_components <- function(when, fit) {
+  sprintf("All %s components hold cells%s: the data may need more; fit again with components = %s.",
+    format(fit$components), when, format(2 * fit$components))
 }

@@ -1,17 +1,67 @@
-# A fitted mixture in the forms of other packages: the draws of posterior and coda, and
-# the tables of tidy(), glance() and augment(). The methods are registered when those
-# packages are loaded.
+# The kept draws of a mixture: one draw, the reference draw, and all draws in the forms of packages posterior and coda.
+
+# The kept draw with the highest log posterior. It represents the fit wherever a single
+# mixture is needed.
+reference_draw <- function(fit, call = sys.call(-1L)) {
+  need_draws(fit, c("weights", "means", "covariances"), call)
+  log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
+  best <- which.max(log_posterior)
+  draw <- (best - 1L) %% nrow(log_posterior) + 1L
+  chain <- (best - 1L) %/% nrow(log_posterior) + 1L
+  c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), mixture_of_draw(fit, draw, chain))
+}
+
+# Sweeps whose draws were kept, in order.
+kept_sweeps <- function(fit) {
+  if (is_bem(fit)) {
+    return(if (fit$iter > 0) fit$iter else integer())
+  }
+  fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
+}
+
+# One draw: weights (k), means (k x p) and covariances (p x p x k); sample_weights (k x samples) where there are
+# several.
+mixture_of_draw <- function(fit, draw, chain) {
+  k <- fit$components
+  p <- length(fit$markers)
+  list(
+    weights = fit$draws$weights[, draw, chain],
+    sample_weights = if (!is.null(fit$draws$sample_weights)) matrix(fit$draws$sample_weights[, , draw, chain], k),
+    means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
+    covariances = array(fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL))
+  )
+}
+
+need_draws <- function(fit, parts, call = sys.call(-1L)) {
+  absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
+  if (length(absent)) {
+    stop_warpbayes("input", sprintf(
+      "this needs the draws of %s, which the fit did not keep; fit with keep = c(%s)",
+      paste(absent, collapse = " and "), paste(dQuote(union(fit$keep, absent), FALSE), collapse = ", ")
+    ), argument = "keep", call = call)
+  }
+  if (length(fit$draws[[parts[[1L]]]]) == 0L) {
+    stop_warpbayes("input", sprintf(
+      "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s; continue(fit, iter) adds sweeps",
+      nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
+    ), argument = "iter", call = call)
+  }
+}
+
+count_kept <- function(fit) {
+  length(fit$draws$concentration)
+}
+
+# In the forms of other packages ---------------------------------------------------------
 
 #' Draws of a fitted mixture for posterior and coda
 #'
-#' By default, these are the quantities that do not depend on how components are numbered
-#' and can be compared between draws and chains: `log_likelihood`, `log_posterior`
-#' (whose stick-breaking prior does depend on the order of the components),
-#' `concentration`, `occupied` (components that hold cells) and `log_density[1]` to
-#' `log_density[5]` (of the mixture, at the five rows of `fit$probe`), and the parts
-#' of the prior that are learned: `prior_mean[marker]`, `prior_mean_scale`, `prior_df`, and `sample_concentration` of several samples. With
-#' `components = TRUE` also `weight[j]` and `mean[j,marker]`, if the fit kept them;
-#' component `j` need not be the same population in all draws.
+#' By default, these are the quantities that do not depend on how components are numbered and can be compared between
+#' draws and chains: `log_likelihood`, `log_posterior` (whose stick-breaking prior does depend on the order of the
+#' components), `concentration`, `occupied` (components that hold cells) and `log_density[1]` to `log_density[5]` (of
+#' the mixture, at the five rows of `fit$probe`), and the parts of the prior that are learned: `prior_mean[marker]`,
+#' `prior_mean_scale`, `prior_df`, and `sample_concentration` of several samples. With `components = TRUE` also
+#' `weight[j]` and `mean[j,marker]`, if the fit kept them; component `j` need not be the same population in all draws.
 #'
 #' One iteration per kept draw, chains side by side. The methods for the
 #' generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`,
@@ -118,134 +168,4 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
     values <- matrix(draws[, chain, ], dim(draws)[[1L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
     coda::mcmc(values, start = sweeps[[1L]], thin = x$thin)
   }))
-}
-
-#' Tables of a fitted mixture
-#'
-#' Methods for the generics of package generics (and of broom, which re-exports
-#' them), which can be used when that package is installed. `tidy()` has one row per component and
-#' marker, `glance()` one row for the fit, and `augment()` one row per cell. Everything
-#' that refers to single components comes from the reference draw; see
-#' [predict.dp_mixture()].
-#'
-#' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
-#' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL` for those that
-#'   were fitted.
-#' @param draws number of draws that the density is averaged over; `NULL` for all. With many cells, 20 are faster by as much and often enough.
-#' @inheritParams predict.dp_mixture
-#' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`,
-#'   heaviest component first. `glance()`: a data frame with `rows`, `markers`, `components`,
-#'   `occupied` (median), `concentration` (mean), `log_likelihood` (mean), `chains`,
-#'   `draws`, `rhat` (largest) and `ess_bulk` (smallest) of the quantities in
-#'   [summary.dp_mixture()], `converged`, `seconds`. `augment()`: all columns of `data`, or else the
-#'   markers in the data's units, with `.class`, `.prob` (of that class) and
-#'   `.log_density`, which agree with [predict.dp_mixture()]; for the result of [relabel()] with [predict.relabelled_mixture()], and
-#'   for cell types `.type` and `.prob` with [predict.cell_types()].
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))
-#' fit <- dp_mixture(x, components = 5, iter = 100, seed = 1, threads = 2)
-#' if (requireNamespace("generics", quietly = TRUE)) {
-#'   generics::glance(fit)
-#'   head(generics::tidy(fit))
-#'   head(generics::augment(fit, x, threads = 2))
-#' }
-#' @name tidy.dp_mixture
-NULL
-
-#' @rdname tidy.dp_mixture
-#' @exportS3Method generics::tidy
-tidy.dp_mixture <- function(x, ...) {
-  check_dots_empty(...)
-  reference <- reference_draw(x)
-  order <- order(-reference$weights)
-  p <- length(x$markers)
-  deviation <- matrix(apply(reference$covariances, 3L, function(covariance) sqrt(diag(as.matrix(covariance)))), p)
-  data.frame(
-    component = rep(order, each = p), weight = rep(reference$weights[order], each = p),
-    marker = rep(x$markers, length(order)),
-    mean = as.vector(t(reference$means[order, , drop = FALSE])), sd = as.vector(deviation[, order])
-  )
-}
-
-#' @rdname tidy.dp_mixture
-#' @exportS3Method generics::glance
-glance.dp_mixture <- function(x, ...) {
-  check_dots_empty(...)
-  if (is_bem(x)) {
-    return(glance_bem(x))
-  }
-  table <- diagnose(x)
-  value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
-  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  data.frame(
-    rows = x$rows, markers = length(x$markers), components = x$components,
-    occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
-    log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = count_kept(x),
-    rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = convergence_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
-  )
-}
-
-#' @rdname tidy.dp_mixture
-#' @exportS3Method generics::augment
-augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  call <- sys.call()
-  need_draws(x, c("weights", "means", "covariances"))
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
-  cells <- cells_of(x, data, argument = "data", call = call)
-  run <- resolve_run(backend, threads, call = call)
-  reference <- reference_draw(x)
-  used <- spaced_draws(x, draws)
-  class <- integer(nrow(cells))
-  probability <- numeric(nrow(cells))
-  density <- mean_log_density(x, used, cells, run, if (is.null(data)) x$sample)
-  # 2^24 probabilities at a time: 128 MB.
-  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
-    some <- cells_in(cells, slice)
-    sample <- if (is.null(data)) x$sample[slice]
-    part <- evaluate_mixture(x, reference, some, "prob", run, sample)
-    class[slice] <- max.col(part, ties.method = "first")
-    probability[slice] <- part[cbind(seq_along(slice), class[slice])]
-  }
-  cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density)
-}
-
-#' @rdname tidy.dp_mixture
-#' @exportS3Method generics::augment
-augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  call <- sys.call()
-  cells <- cells_of(x, data, argument = "data", call = call)
-  get <- function(type, ...) unname(predict(x, data, type = type, ..., backend = backend, threads = threads))
-  cbind(all_columns(x, data, cells, call), .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws))
-}
-
-#' @rdname tidy.dp_mixture
-#' @exportS3Method generics::augment
-augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  call <- sys.call()
-  cells <- cells_of(x$fit, data, argument = "data", call = call)
-  get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
-  found <- if (is.null(data)) list(type = x$type, prob = x$probability) else list(type = get("type"), prob = 1 - get("uncertainty"))
-  cbind(all_columns(x$fit, data, cells, call), .type = found$type, .prob = found$prob)
-}
-
-# All columns that the user gave, as a data frame; without `data` the markers in the data's units.
-all_columns <- function(fit, data, cells, call) {
-  if (is.null(data)) {
-    return(as.data.frame(in_data_units(fit, cells)))
-  }
-  if (is.data.frame(data)) {
-    return(data)
-  }
-  values <- expression_matrix(data, NULL, "data", call)
-  if (is.null(colnames(values))) {
-    colnames(values) <- fit$markers
-  }
-  as.data.frame(values)
 }

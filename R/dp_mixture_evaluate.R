@@ -55,8 +55,8 @@ evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
-# The log of the mean of the density over the draws that `used` lists. A draw is added to the sum of those before it where the
-# cells are. `sample`: from sample_of_cells(); a cell of a sample has the weights of that sample.
+# The log of the mean of the density over the draws that `used` lists. A draw is added to the sum of those before it
+# where the cells are. `sample`: from sample_of_cells(); a cell of a sample has the weights of that sample.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   if (is.null(sample)) {
     return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
@@ -111,4 +111,74 @@ spaced_draws <- function(fit, count = NULL) {
     return(all)
   }
   all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
+}
+
+# Prediction ---------------------------------------------------------------------------
+
+# The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are
+# the fitted ones, which are of their own samples.
+sample_of_cells <- function(fit, sample, rows, own, call) {
+  if (is.null(sample)) {
+    return(if (own) fit$sample)
+  }
+  if (identical(sample, FALSE)) {
+    return(NULL)
+  }
+  if (is.null(fit$samples)) {
+    stop_input("sample", "is given, but the fit has one sample only", call = call)
+  }
+  if (is.factor(sample)) {
+    sample <- as.character(sample)
+  }
+  if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
+    stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")), show_value(sample), call = call)
+  }
+  number <- match(as.character(sample), fit$samples)
+  if (anyNA(number)) {
+    stop_input("sample", "has ", dQuote(as.character(sample)[is.na(number)][[1L]], FALSE), "; the samples of the fit are ", list_some(fit$samples), call = call)
+  }
+  rep_len(number, rows)
+}
+
+# As evaluate_cells(), each cell under the weights of its sample. `sample`: from sample_of_cells().
+evaluate_sampled <- function(fit, cells, sample, run, use) {
+  if (is.null(sample)) {
+    return(evaluate_cells(fit, cells, run, use))
+  }
+  rows <- split(seq_len(nrow(cells)), sample)
+  if (length(rows) > 100L) {
+    # One session after the other: so many cannot be open inside each other.
+    parts <- lapply(rows, function(own) cells[own, , drop = FALSE])
+    evaluates <- lapply(parts, function(part) {
+      function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
+    })
+    return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
+  }
+  # A session for each sample, all of them open while `use` goes through the draws.
+  inside <- function(i, evaluates) {
+    if (i > length(rows)) {
+      return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
+    }
+    evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))
+  }
+  inside(1L, list())
+}
+
+combine_samples <- function(mixture, what, rows, evaluates, count) {
+  result <- list()
+  for (i in seq_along(rows)) {
+    mixture$weights <- mixture$sample_weights[, as.integer(names(rows)[[i]])]
+    part <- evaluates[[i]](mixture, what)
+    for (name in names(part)) {
+      values <- part[[name]]
+      if (is.null(values)) {
+        next
+      }
+      if (is.null(result[[name]])) {
+        result[[name]] <- if (is.matrix(values)) matrix(0, count, ncol(values)) else vector(typeof(values), count)
+      }
+      if (is.matrix(values)) result[[name]][rows[[i]], ] <- values else result[[name]][rows[[i]]] <- values
+    }
+  }
+  result
 }

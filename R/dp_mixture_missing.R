@@ -1,4 +1,4 @@
-# Cells with missing values.
+# Cells with missing values: which they are, and the columns without them.
 
 #' Mixtures of cells with missing values
 #'
@@ -40,3 +40,47 @@
 #' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
 #' @name mixture_missing
 NULL
+
+warn_empty_rows <- function(x) {
+  if (!anyNA(x)) {
+    return(invisible())
+  }
+  empty <- which(!known_rows(x, any = TRUE))
+  if (length(empty)) {
+    warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
+      count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
+      if (length(empty) > 1L) "them" else "it"
+    ), call. = FALSE)
+  }
+}
+
+# As C_matrix_scan, over the values that are not NA.
+scan_known <- function(x) {
+  columns <- vapply(seq_len(ncol(x)), function(j) {
+    known <- x[!is.na(x[, j]), j]
+    if (!length(known)) {
+      return(c(0, NA, NA, NA, NA))
+    }
+    scan <- native(C_matrix_scan, matrix(known))
+    c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
+  }, numeric(5L))
+  count <- sum(columns[1L, ])
+  infinite <- if (count > 0) which(is.infinite(x), arr.ind = TRUE)
+  first <- if (count > 0) infinite[order(infinite[, 1L], infinite[, 2L])[[1L]], ] else c(0, 0)
+  # Columns without values pass the checks of their size, which cannot compare NA.
+  columns[4:5, is.na(columns[3L, ])] <- 0
+  list(
+    first = as.double(first), count = count,
+    mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ], max = columns[5L, ]
+  )
+}
+
+# Which rows lack no value or, with `any = TRUE`, which rows have some value. This goes column by column to save memory.
+known_rows <- function(x, any = FALSE) {
+  found <- rep(!any, nrow(x))
+  for (j in seq_len(ncol(x))) {
+    known <- !is.na(x[, j])
+    found <- if (any) found | known else found & known
+  }
+  found
+}

@@ -2,13 +2,15 @@
 
 #' Log likelihoods, simulated cells and other things that R has for models
 #'
-#' `log_lik()` gives the log density of each cell under each draw, as package loo takes it: `loo::loo(log_lik(fit))` estimates how well the
-#' fit predicts new cells, for example to compare priors. It has a column for each cell, so for large samples choose rows or draws.
+#' `log_lik()` gives the log density of each cell under each draw, as package loo takes it: `loo::loo(log_lik(fit))`
+#' estimates how well the fit predicts new cells, for example to compare priors. It has a column for each cell, so for
+#' large samples choose rows or draws.
 #'
-#' `logLik()` is that of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the like; its degrees of freedom are those of
-#' the components that hold a cell or more, with weights for each sample. `simulate()` draws new samples of the size of the fitted one, each from the mixture
-#' of a kept draw that is chosen at random; cells of several samples have the weights of theirs, in the order of the fitted cells. Likewise `log_lik()` and
-#' `logLik()` of the fitted cells. `update()` fits again with other arguments. It takes the cells from the fit where they were
+#' `logLik()` is that of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the like; its degrees
+#' of freedom are those of the components that hold a cell or more, with weights for each sample. `simulate()` draws
+#' new samples of the size of the fitted one, each from the mixture of a kept draw that is chosen at random; cells of
+#' several samples have the weights of theirs, in the order of the fitted cells. Likewise `log_lik()` and `logLik()`
+#' of the fitted cells. `update()` fits again with other arguments. It takes the cells from the fit where they were
 #' not transformed, and from the call otherwise.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
@@ -20,8 +22,9 @@
 #' @param ... for `update()`: arguments of [dp_mixture()] to change. Otherwise not used.
 #' @inheritParams predict.dp_mixture
 #' @return `log_lik()`: a matrix, draws x cells; with all draws these are chain after chain, so that
-#'   `rep(seq_len(fit$chains), each = nrow(.) / fit$chains)` are the chains. Densities are per unit of the transformed values. `logLik()`: a number of class
-#'   `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim` matrices, cells x markers, in the data's units. `update()`: a fit.
+#'   `rep(seq_len(fit$chains), each = nrow(.) / fit$chains)` are the chains. Densities are per unit of the transformed
+#'   values. `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim`
+#'   matrices, cells x markers, in the data's units. `update()`: a fit.
 #' @section Errors:
 #' As in [predict.dp_mixture()]; `warpbayes_error_memory` where the matrix needs more memory than there is.
 #' @examples

@@ -36,7 +36,8 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 #'     marker the component's mean lies above or below that of all cells. Similar
 #'     components are neighbours; bars show the weights. Colours end at the value where the key has a triangle.}
 #' }
-#' After an arcsinh transformation, axes of `"pairs"` show the values before it. `"pairs"` and `"heatmap"` show the reference draw; see [predict.dp_mixture()].
+#' After an arcsinh transformation, axes of `"pairs"` show the values before it. `"pairs"` and `"heatmap"` show the
+#' reference draw; see [predict.dp_mixture()].
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`

@@ -19,10 +19,10 @@
 #' is applied. Densities are per unit of the transformed
 #' values.
 #'
-#' Beyond the cells, memory is needed for the result and, for `"class"` and `"prob"`, for a copy of 262,144 cells at a time.
-#' Only the result of `type = "prob"` is of size cells x components. `"class"` and `"prob"` take the
-#' time of about one sweep, and `"log_density"` that of about one sweep for each draw: use fewer
-#' `draws` where that is too long.
+#' Beyond the cells, memory is needed for the result and, for `"class"` and `"prob"`, for a copy of 262,144 cells at a
+#' time. Only the result of `type = "prob"` is of size cells x components. `"class"` and `"prob"` take the time of
+#' about one sweep, and `"log_density"` that of about one sweep for each draw: use fewer `draws` where that is too
+#' long.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata the cells, in any of the forms that [dp_mixture()] takes; `NULL` for
@@ -30,9 +30,10 @@
 #' @param type what to return.
 #' @param draws for `"log_density"` and `"type"`: average over this many kept draws, evenly
 #'   spaced over all chains; `NULL` for all of them, or for 50 with `"type"`.
-#' @param sample for a fit of several samples: the sample of the cells, one name, or one for each cell. `NULL`: the fitted cells
-#'   are of their own samples, and other cells of the mixture of all samples, each weighted by its number of cells; with `FALSE` the
-#'   fitted cells too. Types, `type = "type"`, are always those of the mixture of all samples.
+#' @param sample for a fit of several samples: the sample of the cells, one name, or one for each cell. `NULL`: the
+#'   fitted cells are of their own samples, and other cells of the mixture of all samples, each weighted by its number
+#'   of cells; with `FALSE` the fitted cells too. Types, `type = "type"`, are always those of the mixture of all
+#'   samples.
 #' @inheritParams dp_mixture
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata` are:

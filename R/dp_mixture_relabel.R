@@ -3,11 +3,10 @@
 
 #' Give the components of a mixture the same numbers in all draws
 #'
-#' Every kept draw is matched to the reference draw, the one with the highest log posterior of all
-#' chains: its components are renumbered one to one so that as many cells as possible have the same
-#' component in both (Cron and West 2011), which the Hungarian method finds exactly. Cells are compared by the kept labels
-#' where the fit has them, and by their most probable component otherwise; of more than 10,000 cells, by 10,000 that
-#' are spread evenly.
+#' Every kept draw is matched to the reference draw, the one with the highest log posterior of all chains: its
+#' components are renumbered one to one so that as many cells as possible have the same component in both (Cron and
+#' West 2011), which the Hungarian method finds exactly. Cells are compared by the kept labels where the fit has them,
+#' and by their most probable component otherwise; of more than 10,000 cells, by 10,000 that are spread evenly.
 #'
 #' A component of the reference may have no counterpart in a draw, for example where two are one there. What
 #' the result says about a component is said of the draws in which it shares cells with its counterpart; `present` is
@@ -17,28 +16,29 @@
 #'
 #' After [continue()] the draws have their own numbers again, and the fit can be relabelled anew.
 #'
-#' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the relabelled fit.
-#' @param type for `plot()`: `"components"` for means by marker and weights with the intervals that hold 90% of the draws, or a picture of
-#'   [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest probability, averaged over draws; `"prob"`: the averaged
-#'   probabilities; `"uncertainty"`: one minus the highest of them; `"type"` and `"log_density"` as in [predict.dp_mixture()].
+#' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
+#'   relabelled fit.
+#' @param type for `plot()`: `"components"` for means by marker and weights with the intervals that hold 90% of the
+#'   draws, or a picture of [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest
+#'   probability, averaged over draws; `"prob"`: the averaged probabilities; `"uncertainty"`: one minus the highest of
+#'   them; `"type"` and `"log_density"` as in [predict.dp_mixture()].
 #' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL` for all.
 #' @param components how many of the heaviest components to show.
 #' @inheritParams predict.dp_mixture
-#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means, covariances and labels
-#'   renumbered, and with
+#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means,
+#'   covariances and labels renumbered, and with
 #'   \item{match}{components x draws x chains: the number that each component had in each draw.}
 #'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference.}
-#'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of the
-#'     weight the posterior `mean`, `lower` and `upper` (the interval holds 90% of the draws). `NA` for components
+#'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
+#'     the weight the posterior `mean`, `lower` and `upper` (the interval holds 90% of the draws). `NA` for components
 #'     that hold no cells of the reference.}
 #'   \item{component_means}{the same of the components' means: a row for each component and `marker`.}
 #'   \item{reference}{`draw` and `chain` of the reference.}
 #' `predict()` gives one entry or row per cell, as [predict.dp_mixture()] does.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
-#' @references
-#' Cron, A. J. and West, M. (2011). Efficient classification-based relabeling in mixture models. *The American Statistician*
-#' **65**, 16-20.
+#' @references Cron, A. J. and West, M. (2011). Efficient classification-based relabeling in mixture models. *The
+#' American Statistician* **65**, 16-20.
 #' @seealso [co_clustering()], [cell_types()]
 #' @examples
 #' set.seed(1)
@@ -239,14 +239,15 @@ without_numbers <- function(fit) {
 
 #' How probably pairs of cells belong together
 #'
-#' The probability that two cells are of the same component or, given [cell_types()], of the same type: the mean over draws
-#' \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)}, where \eqn{p_{dj}} are the probabilities of the components, or types, of
-#' that draw. It does not depend on how components are numbered.
+#' The probability that two cells are of the same component or, given [cell_types()], of the same type: the mean over
+#' draws \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)}, where \eqn{p_{dj}} are the probabilities of the components, or
+#' types, of that draw. It does not depend on how components are numbered.
 #'
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, or cell types from [cell_types()].
 #' @param cells rows of the fitted data, as numbers, or `NULL` for all of `newdata`.
 #' @param newdata other cells, as in [predict.dp_mixture()]; `NULL` for those that were fitted.
-#' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL` for all. Cell types have their own.
+#' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL` for all. Cell types have
+#'   their own.
 #' @inheritParams predict.dp_mixture
 #' @return A symmetric matrix with a row and a column for each of the cells, and 1 on the diagonal.
 #' @section Errors:

@@ -61,8 +61,8 @@
 NULL
 
 # Reads `x` and `sample` of dp_mixture(). Returns `x`, what as_marker_matrix() is to read in its place, `markers` of
-# that, `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each sample,
-# and `parts`: the like for the parts that `x` has by itself, NULL where it has none.
+# that, `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each
+# sample, and `parts`: the like for the parts that `x` has by itself, NULL where it has none.
 read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L)) {
   pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
@@ -180,119 +180,4 @@ frame_samples <- function(x, argument, call) {
     stop_input(argument, "has no cells in sample ", dQuote(names[sizes == 0L][[1L]], FALSE), call = call)
   }
   factor(rep(seq_along(sizes), sizes), seq_along(sizes), names)
-}
-
-# The fit ------------------------------------------------------------------------------
-
-# How many sweeps at the start of a chain take all samples as one: half of the warm-up, and those in which components
-# that share a population are joined.
-pooled_sweeps <- function(warmup, merge) {
-  max(1, merge + 1, floor(warmup / 2))
-}
-
-# Where a chain of several samples starts.
-sample_state <- function(fit, merge) {
-  law <- fit$prior$sample_concentration
-  list(
-    pooled = pooled_sweeps(fit$warmup, merge), sample_sizes = numeric(length(fit$samples) * fit$components),
-    log_share = numeric(fit$components), sample_concentration = law[["shape"]] / law[["rate"]]
-  )
-}
-
-open_fit <- function(fit, run, keep_labels = fit$moves) {
-  if (!is.null(run$cluster)) {
-    return(open_on_cluster(fit, run, keep_labels))
-  }
-  single <- as.integer(fit$precision == "single")
-  run <- allow_copies(run)
-  if (is.null(fit$samples)) {
-    return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run))
-  }
-  native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run, fit$sample, length(fit$samples))
-}
-
-# Lets a graphics card keep a copy of cells in host memory that do not fit into its own (src/cuda/mixture/stream.cu): half
-# of what is available, because draws, and other programs, need some too.
-allow_copies <- function(run) {
-  if (run$backend == "cuda") {
-    run$host_memory <- floor(memory_available() / 2)
-  }
-  run
-}
-
-close_fit <- function(session) {
-  .Call(C_mixture_close, session)
-  if (!is.null(attr(session, "cluster"))) {
-    close_workers(attr(session, "cluster"))
-  }
-}
-
-# Prediction ---------------------------------------------------------------------------
-
-# The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are the
-# fitted ones, which are of their own samples.
-sample_of_cells <- function(fit, sample, rows, own, call) {
-  if (is.null(sample)) {
-    return(if (own) fit$sample)
-  }
-  if (identical(sample, FALSE)) {
-    return(NULL)
-  }
-  if (is.null(fit$samples)) {
-    stop_input("sample", "is given, but the fit has one sample only", call = call)
-  }
-  if (is.factor(sample)) {
-    sample <- as.character(sample)
-  }
-  if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
-    stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")), show_value(sample), call = call)
-  }
-  number <- match(as.character(sample), fit$samples)
-  if (anyNA(number)) {
-    stop_input("sample", "has ", dQuote(as.character(sample)[is.na(number)][[1L]], FALSE), "; the samples of the fit are ", list_some(fit$samples), call = call)
-  }
-  rep_len(number, rows)
-}
-
-# As evaluate_cells(), each cell under the weights of its sample. `sample`: from sample_of_cells().
-evaluate_sampled <- function(fit, cells, sample, run, use) {
-  if (is.null(sample)) {
-    return(evaluate_cells(fit, cells, run, use))
-  }
-  rows <- split(seq_len(nrow(cells)), sample)
-  if (length(rows) > 100L) {
-    # One session after the other: so many cannot be open inside each other.
-    parts <- lapply(rows, function(own) cells[own, , drop = FALSE])
-    evaluates <- lapply(parts, function(part) {
-      function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
-    })
-    return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
-  }
-  # A session for each sample, all of them open while `use` goes through the draws.
-  inside <- function(i, evaluates) {
-    if (i > length(rows)) {
-      return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
-    }
-    evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))
-  }
-  inside(1L, list())
-}
-
-combine_samples <- function(mixture, what, rows, evaluates, count) {
-  result <- list()
-  for (i in seq_along(rows)) {
-    mixture$weights <- mixture$sample_weights[, as.integer(names(rows)[[i]])]
-    part <- evaluates[[i]](mixture, what)
-    for (name in names(part)) {
-      values <- part[[name]]
-      if (is.null(values)) {
-        next
-      }
-      if (is.null(result[[name]])) {
-        result[[name]] <- if (is.matrix(values)) matrix(0, count, ncol(values)) else vector(typeof(values), count)
-      }
-      if (is.matrix(values)) result[[name]][rows[[i]], ] <- values else result[[name]][rows[[i]]] <- values
-    }
-  }
-  result
 }

@@ -54,3 +54,32 @@
 #' predict(thinned, rbind(c(0, 0)), type = "log_density", threads = 2)
 #' @name mixture_memory
 NULL
+
+# A session: the cells where sweeps will go through them.
+open_fit <- function(fit, run, keep_labels = fit$moves) {
+  if (!is.null(run$cluster)) {
+    return(open_on_cluster(fit, run, keep_labels))
+  }
+  single <- as.integer(fit$precision == "single")
+  run <- allow_copies(run)
+  if (is.null(fit$samples)) {
+    return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run))
+  }
+  native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run, fit$sample, length(fit$samples))
+}
+
+# Lets a graphics card keep a copy of cells that do not fit into its own memory (src/cuda/mixture/stream.cu): in up to
+# half of the available host memory, because draws and other programs need some too.
+allow_copies <- function(run) {
+  if (run$backend == "cuda") {
+    run$host_memory <- floor(memory_available() / 2)
+  }
+  run
+}
+
+close_fit <- function(session) {
+  .Call(C_mixture_close, session)
+  if (!is.null(attr(session, "cluster"))) {
+    close_workers(attr(session, "cluster"))
+  }
+}

@@ -3,8 +3,8 @@
 # What it holds, by names that the manager gives: the cells, lists with `x`, and sessions of the compiled code.
 worker_data <- new.env(parent = emptyenv())
 
-# An interrupt from the keyboard may reach all processes of a machine. A worker that heeds it would give no reply, for which
-# the manager would wait: the manager decides.
+# An interrupt from the keyboard may reach all processes of a machine. A worker that heeds it would give no reply, for
+# which the manager would wait: the manager decides.
 answer_manager <- function(number, task, arguments) {
   value <- suspendInterrupts({
     value <- tryCatch(do.call(worker_tasks[[task]], arguments, quote = TRUE), error = as_failure)

@@ -91,8 +91,8 @@ start_df <- 50
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of
 #'   \eqn{\alpha}: two positive numbers. Larger \eqn{\alpha} means more components
 #'   that carry weight.
-#' @param sample_concentration shape and rate of the gamma distribution of \eqn{a}, two positive numbers, where several samples
-#'   are fitted together; see the section on several samples. By default 2 and 0.1: mean 20.
+#' @param sample_concentration shape and rate of the gamma distribution of \eqn{a}, two positive numbers, where
+#'   several samples are fitted together; see the section on several samples. By default 2 and 0.1: mean 20.
 #' @param floor the standard deviation to within which values are known, in the data's units: one
 #'   number per marker, or one for all; 0 for none. See the section on the floor.
 #' @param learn names of the parts to be learned along with the mixture: any of
@@ -109,8 +109,8 @@ start_df <- 50
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking
 #' priors. *Journal of the American Statistical Association* **96**, 161-173.
 #'
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
-#' Statistical Association* **101**, 1566-1581.
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
+#' American Statistical Association* **101**, 1566-1581.
 #'
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010).
 #' Understanding GPU programming for statistical computation: studies in massively

@@ -2,18 +2,18 @@
 
 #' Count more sweeps of a fit as warm-up
 #'
-#' [continue()] keeps the warm-up of a fit. Where `summary()` says that a quantity was still rising or falling, the draws
-#' from before it settled stay in the fit; `drop_warmup()` takes them out.
+#' [continue()] keeps the warm-up of a fit. Where `summary()` says that a quantity was still rising or falling, the
+#' draws from before it settled stay in the fit; `drop_warmup()` takes them out.
 #'
 #' @param fit a fit from [dp_mixture()] or [bayes_logit()].
-#' @param n how many more sweeps of each chain to drop, from those after the present warm-up; rounded up to whole draws where
-#'   the fit is thinned. `NULL` for as many as make the warm-up half of all sweeps, as in a new fit.
+#' @param n how many more sweeps of each chain to drop, from those after the present warm-up; rounded up to whole
+#'   draws where the fit is thinned. `NULL` for as many as make the warm-up half of all sweeps, as in a new fit.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return The fit with the longer warm-up, as if it had been made with it. Traces of all sweeps stay in it. A relabelled mixture has to be
-#'   relabelled anew.
+#' @return The fit with the longer warm-up, as if it had been made with it. Traces of all sweeps stay in it. A
+#'   relabelled mixture has to be relabelled anew.
 #' @section Errors:
-#' `warpbayes_error_input` where no draw would remain, and for other fits. The averages of a [topic_model()] cannot be taken back: fit it
-#' again with a longer `warmup`.
+#' `warpbayes_error_input` where no draw would remain, and for other fits. The averages of a [topic_model()] cannot be
+#' taken back: fit it again with a longer `warmup`.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))

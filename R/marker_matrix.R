@@ -387,8 +387,8 @@ arcsinh_columns <- function(x, cofactor) {
 }
 
 # Stops if a value is not finite; with `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
-# sd, min and max of each column: of its known values, NA where there are none. `advice`: what to do about NA. `parts`: see
-# as_marker_matrix().
+# sd, min and max of each column: of its known values, NA where there are none. `advice`: what to do about NA.
+# `parts`: see as_marker_matrix().
 scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL, parts = NULL) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x)
   check_scan(scan, if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]], markers, argument, call, advice, parts)
@@ -419,34 +419,6 @@ check_scan <- function(scan, value, markers, argument, call, advice = NULL, part
     )
   }
   scan[c("mean", "sd", "min", "max")]
-}
-
-# The scan of the values that are not NA.
-scan_known <- function(x) {
-  columns <- vapply(seq_len(ncol(x)), function(j) {
-    known <- x[!is.na(x[, j]), j]
-    if (!length(known)) {
-      return(c(0, NA, NA, NA, NA))
-    }
-    scan <- native(C_matrix_scan, matrix(known))
-    c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
-  }, numeric(5L))
-  count <- sum(columns[1L, ])
-  infinite <- if (count > 0) which(is.infinite(x), arr.ind = TRUE)
-  first <- if (count > 0) infinite[order(infinite[, 1L], infinite[, 2L])[[1L]], ] else c(0, 0)
-  # NA compares with nothing: columns without values pass the checks of their size.
-  columns[4:5, is.na(columns[3L, ])] <- 0
-  list(first = as.double(first), count = count, mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ], max = columns[5L, ])
-}
-
-# Which rows lack no value, or, with `any`, which have some, column by column to save memory.
-known_rows <- function(x, any = FALSE) {
-  found <- rep(!any, nrow(x))
-  for (j in seq_len(ncol(x))) {
-    known <- !is.na(x[, j])
-    found <- if (any) found | known else found & known
-  }
-  found
 }
 
 # Up to 10,000 values of a column, spread over the rows that have one.

@@ -13,8 +13,8 @@ marker_axis <- function(side, fit, marker, cex = 0.75) {
   invisible()
 }
 
-# Powers of ten, from about the cofactor on, and zero, as places on the arcsinh scale within `ends`; where they would touch
-# zero they go. `minor`: their multiples by 2 to 9.
+# Powers of ten, from about the cofactor on, and zero, as places on the arcsinh scale within `ends`; where they would
+# touch zero they go. `minor`: their multiples by 2 to 9.
 arcsinh_ticks <- function(ends, cofactor) {
   largest <- max(abs(sinh(ends)), 1) * cofactor
   powers <- as.double(seq(floor(log10(cofactor)) - 1, floor(log10(largest))))
@@ -64,8 +64,8 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
   list(names = names, cex = size, lines = 1 + 0.55 * max(nchar(names)) * size)
 }
 
-# A key above the frame of the picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from -limit to
-# limit, with triangles at the ends if colours stand for values beyond.
+# A key above the frame of the picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from
+# -limit to limit, with triangles at the ends if colours stand for values beyond.
 paint_key <- function(palette, limit, beyond, p, top, title) {
   line <- diff(graphics::par("usr")[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
   low <- top + 0.5 * line

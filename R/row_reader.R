@@ -2,26 +2,28 @@
 
 #' Cells that workers read
 #'
-#' Describes data that are too large for one machine, as `x` of [dp_mixture()]: each worker of its `cluster` calls `read()` for its own share
-#' of the rows, and no other process ever has them.
+#' Describes data that are too large for one machine, as `x` of [dp_mixture()]: each worker of its `cluster` calls
+#' `read()` for its own share of the rows, and no other process ever has them.
 #'
-#' A worker calls `read()` in its own process, where the function must find what it needs: it gets the function with the environment in
-#' which that was made (not what is in the global environment), so packages are best named, as in `data.table::fread()`, and files must
-#' be where the worker runs. The same rows must come whenever they are asked for: at the start, and again by [continue()] and [resume()].
+#' A worker calls `read()` in its own process, where the function must find what it needs: it gets the function with
+#' the environment in which that was made (not what is in the global environment), so packages are best named, as in
+#' `data.table::fread()`, and files must be where the worker runs. The same rows must come whenever they are asked
+#' for: at the start, and again by [continue()] and [resume()].
 #'
-#' The fit is `identical()` to that of the whole matrix, and so are its prior, start and draws. It does not hold the cells: `fit$x` is `NULL` and
-#' `fit$reader` says how they are read. What needs all cells, for instance `logLik()` or `predict()` without new data, says so;
-#' give `predict()` some cells at a time, with `type = "type"` for their cell types. Missing values, `init` with labels or a fit of other cells, and `sample` as the
-#' name of a column are refused.
+#' The fit is `identical()` to that of the whole matrix, and so are its prior, start and draws. It does not hold the
+#' cells: `fit$x` is `NULL` and `fit$reader` says how they are read. What needs all cells, for instance `logLik()` or
+#' `predict()` without new data, says so; give `predict()` some cells at a time, with `type = "type"` for their cell
+#' types. Missing values, `init` with labels or a fit of other cells, and `sample` as the name of a column are
+#' refused.
 #'
 #' @param rows how many rows there are in all.
-#' @param read a function of two numbers, `first` and `last`, that returns rows `first` to `last`, counted from 1: a numeric matrix or data frame
-#'   with the same columns, in the same order, every time. Columns are markers.
+#' @param read a function of two numbers, `first` and `last`, that returns rows `first` to `last`, counted from 1: a
+#'   numeric matrix or data frame with the same columns, in the same order, every time. Columns are markers.
 #' @param block at most so many rows are asked for at a time.
 #' @return An object of class `row_reader`.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else, so does [dp_mixture()], with an
-#' error that names the worker and the rows.
+#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else, so does
+#' [dp_mixture()], with an error that names the worker and the rows.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
@@ -64,7 +66,8 @@ print.row_reader <- function(x, ...) {
 
 is_reader <- function(x) inherits(x, "row_reader")
 
-# What as_marker_matrix() gives, of cells that stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
+# What as_marker_matrix() gives, of cells that stay on the workers: `x` has some of them, and `reader` is
+# complete_reader()'s.
 read_marker_cells <- function(reader, run, markers, transform, cofactor, call) {
   connection <- run$cluster
   if (is.null(connection)) {

@@ -2,39 +2,41 @@
 
 #' Proportions of cell types in several samples, and differences between groups
 #'
-#' For cell types of a fit of several samples (`sample` of [dp_mixture()]), `type_proportions()` gives the proportion of each
-#' type in each sample, and `type_differences()` compares groups of samples, such as patients and controls.
+#' For cell types of a fit of several samples (`sample` of [dp_mixture()]), `type_proportions()` gives the proportion
+#' of each type in each sample, and `type_differences()` compares groups of samples, such as patients and controls.
 #'
 #' A type's proportion in a sample is the sum of that sample's weights over the components of the type, in each of the
-#' draws that [cell_types()] used; its interval is that of these draws, 50 by default: give `cell_types()` more `draws` for finer
-#' limits. It covers what is not known of the population from which the cells of the sample were drawn, so it is wider where a sample has
-#' few cells, and these proportions are drawn towards those of the other samples.
+#' draws that [cell_types()] used; its interval is that of these draws, 50 by default: give `cell_types()` more
+#' `draws` for finer limits. It covers what is not known of the population from which the cells of the sample were
+#' drawn, so it is wider where a sample has few cells, and these proportions are drawn towards those of the other
+#' samples.
 #'
-#' A difference is that of two means over the samples of a group, each sample counting the same; with `scale = "log_ratio"` that
-#' of the means of log proportions. Its interval and `above` refer to **these samples**. They do not say how other patients would differ:
-#' for that, the spread between samples of a group counts too, which is what `within` shows. If the difference is not well beyond it, the
-#' groups may differ by their patients alone.
+#' A difference is that of two means over the samples of a group, each sample counting the same; with
+#' `scale = "log_ratio"` that of the means of log proportions. Its interval and `above` refer to **these samples**.
+#' They do not say how other patients would differ: for that, the spread between samples of a group counts too, which
+#' is what `within` shows. If the difference is not well beyond it, the groups may differ by their patients alone.
 #'
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param level probability of the intervals, between 0 and 1.
-#' @param group the group of each sample: a vector or factor with an entry for each, in the order of `types$fit$samples` or
-#'   with their names; `NA` leaves a sample out. The first group (or level) is what the others are compared with.
+#' @param group the group of each sample: a vector or factor with an entry for each, in the order of
+#'   `types$fit$samples` or with their names; `NA` leaves a sample out. The first group (or level) is what the others
+#'   are compared with.
 #' @param scale `"proportion"`, or `"log_ratio"` for natural logs of ratios.
 #' @param ... not used.
-#' @return `type_proportions()`: a data frame of class `type_proportions` with a row for each type and sample: `type`, `sample`, `cells` (of the
-#'   sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has the proportions in each draw (draws x types x
-#'   samples).
+#' @return `type_proportions()`: a data frame of class `type_proportions` with a row for each type and sample: `type`,
+#'   `sample`, `cells` (of the sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has
+#'   the proportions in each draw (draws x types x samples).
 #'
-#'   `type_differences()`: a data frame of class `type_differences` with a row for each type and group but the first: `type`,
-#'   `group`, `against`, `mean` and `mean_against` (mean proportions of the two groups), `difference` (posterior mean), `lower`,
-#'   `upper`, `above` (the posterior probability that the difference is above 0), `within` (the standard deviation of the samples within
-#'   their groups, on the same scale; `NA` where each group has one sample).
+#'   `type_differences()`: a data frame of class `type_differences` with a row for each type and group but the first:
+#'   `type`, `group`, `against`, `mean` and `mean_against` (mean proportions of the two groups), `difference`
+#'   (posterior mean), `lower`, `upper`, `above` (the posterior probability that the difference is above 0), `within`
+#'   (the standard deviation of the samples within their groups, on the same scale; `NA` where each group has one
+#'   sample).
 #' @section Errors:
-#' `warpbayes_error_input` for cell types of a fit of one sample, for a `group` that does not fit the samples or has fewer than
-#' two groups, and for other arguments that cannot be used.
-#' @references
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the American
-#' Statistical Association* **101**, 1566-1581.
+#' `warpbayes_error_input` for cell types of a fit of one sample, for a `group` that does not fit the samples or has
+#' fewer than two groups, and for other arguments that cannot be used.
+#' @references Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes.
+#' *Journal of the American Statistical Association* **101**, 1566-1581.
 #' @seealso [dp_mixture()], [cell_types()]
 #' @examples
 #' set.seed(1)

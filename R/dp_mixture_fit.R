@@ -1,0 +1,96 @@
+# A new fit before its first sweep: the method, the checked settings, and the object.
+
+# What each method does in its own way: schedule() checks the numbers of sweeps or steps, start() sets the states of the
+# chains, and `sampler` is what R/chains.R runs.
+mixture_method <- function(name) {
+  c(list(name = name), switch(name,
+    gibbs = list(schedule = gibbs_schedule, start = start_gibbs, sampler = mixture_sampler),
+    bem = list(schedule = bem_schedule, start = start_bem, sampler = bem_sampler)
+  ))
+}
+
+gibbs_schedule <- function(iter, warmup, thin, call, ...) {
+  warmup <- check_warmup(if (is.null(warmup)) floor(iter / 2) else warmup, iter, call)
+  list(warmup = warmup, thin = check_thin(thin, iter, warmup, call))
+}
+
+# `settings`: the arguments that are elements of the fit. `schedule`: from method$schedule(). `cells`: from
+# read_mixture_cells().
+new_mixture <- function(settings, schedule, cells, run) {
+  fit <- c(
+    list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
+    cells[c("markers", "rows")], list(
+      samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
+      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform,
+      x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
+      elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
+    )
+  )
+  fit$reader <- cells$reader
+  structure(fit, class = "dp_mixture")
+}
+
+# Arguments ------------------------------------------------------------------------
+
+# Arguments that have no meaning for the other method, or without a transformation. `given`: the names of all arguments
+# in the call.
+check_given <- function(given, method, transform, call = sys.call(-1L)) {
+  if ("cofactor" %in% given && transform == "none") {
+    stop_input("cofactor",
+      "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted",
+      call = call
+    )
+  }
+  if (method == "bem") {
+    wrong <- intersect(c("thin", "keep"), given)
+    reason <- "method = \"bem\" has one result per start, the weights, means and covariances of the last step"
+  } else {
+    wrong <- intersect(c("tolerance", "estimate"), given)
+    reason <- "only method = \"bem\" has it"
+  }
+  if (length(wrong)) {
+    stop_input(wrong[[1L]], "is given, but ", reason, call = call)
+  }
+}
+
+check_keep <- function(keep, call = sys.call(-1L)) {
+  choices <- c("weights", "means", "covariances", "labels")
+  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
+    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
+    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+  }
+  choices[choices %in% keep]
+}
+
+check_init <- function(init, rows, components, call = sys.call(-1L)) {
+  if (is.null(init) || inherits(init, "dp_mixture")) {
+    return(init)
+  }
+  if (!is.numeric(init) && !(is.logical(init) && all(is.na(init))) || is.factor(init) || length(init) != rows) {
+    stop_input("init", sprintf(
+      "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
+    ), show_value(init), call = call)
+  }
+  outside <- which(!is.na(init) & (init < 1 | init > components | init != floor(init)))
+  if (length(outside)) {
+    stop_input("init", sprintf(
+      "has the component %s at row %d; components are 1 to %s",
+      format(init[[outside[[1L]]]]), outside[[1L]], format(components)
+    ), call = call)
+  }
+  as.integer(init)
+}
+
+# The call without the data: do.call() puts the values of arguments into it, not their names.
+short_call <- function(call) {
+  if (!is.name(call[[1L]]) && !is.call(call[[1L]])) {
+    call[[1L]] <- quote(dp_mixture)
+  }
+  for (name in setdiff(names(call), "")) {
+    value <- call[[name]]
+    if (!is.null(value) && !is.language(value) && (length(value) > 20L || isS4(value) || is.list(value))) {
+      call[[name]] <- as.name(name)
+    }
+  }
+  call
+}

@@ -1,0 +1,148 @@
+# Where the chains of a mixture start: from a clustering of their own, from labels, or from another fit.
+
+# The states in which Gibbs sweeps begin.
+start_gibbs <- function(fit, init, run, call) {
+  first <- first_states(fit, init, fit$warmup, run, call)
+  start_chains(fit, numbered(function(key, chain) {
+    state <- first(key, chain)
+    if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
+  }))
+}
+
+# start_chains() gives the key of a chain alone: this counts the chains.
+numbered <- function(start) {
+  chain <- 0
+  function(key) {
+    chain <<- chain + 1
+    start(key, chain)
+  }
+}
+
+# function(key, chain): the first state of chain number `chain`. Components may be joined in the first of its `sweeps`
+# sweeps.
+first_states <- function(fit, init, sweeps, run, call) {
+  merge <- if (is.null(init)) merge_after(sweeps, fit$moves) else 0
+  statistics <- first_statistics(fit, init, merge, run, call)
+  prior <- compiled_prior(fit$prior)
+  function(key, chain) {
+    list(
+      merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
+      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = prior$values
+    )
+  }
+}
+
+# The number of sweeps in which components that share a population are joined; 0: they are joined in the start itself.
+# It is early in the warm-up, because no kept draw may come before. With moves, each of these sweeps joins some. More
+# sweeps would join too many where populations are not normal, and these components come back one by one.
+merge_after <- function(warmup, moves) {
+  min(if (moves) 20 else 50, floor(warmup / 2))
+}
+
+# What the state of a chain of several samples has besides. All samples are one in the first half of the warm-up, and in
+# the sweeps in which components are joined.
+sample_state <- function(fit, merge) {
+  law <- fit$prior$sample_concentration
+  list(
+    pooled = max(1, merge, floor(fit$warmup / 2)), sample_sizes = numeric(length(fit$samples) * fit$components),
+    log_share = numeric(fit$components), sample_concentration = law[["shape"]] / law[["rate"]]
+  )
+}
+
+# The statistics of the first states: function(key, chain). `init` is NULL, labels, or a fit.
+first_statistics <- function(fit, init, merge, run, call) {
+  if (!inherits(init, "dp_mixture")) {
+    return(from_clusters(fit, init, merge, run, call))
+  }
+  check_init_fit(init, fit, call)
+  if (!same_cells(init, fit)) {
+    return(from_clusters(fit, labels_from_fit(init, fit, run, call), merge, run, call))
+  }
+  statistics <- lapply(init$state, statistics_for, fit = fit, call = call)
+  function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
+}
+
+# From `labels` or, where these are NULL, from a clustering of some of the cells, which is another for each chain.
+from_clusters <- function(fit, labels, merge, run, call) {
+  prior <- compiled_prior(start_prior(fit$prior))
+  atoms <- find_atoms(fit)
+  k <- as.integer(fit$components)
+  inverse <- 1 / fit$scale
+  if (is.null(fit$reader)) {
+    return(function(key, chain) {
+      native(C_mixture_start, fit$x, fit$center, inverse, prior, k, key, merge == 0, atoms, labels)
+    })
+  }
+  if (!is.null(labels)) {
+    stop_input("init",
+      "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells",
+      call = call
+    )
+  }
+  # The workers send the cells of the subsample.
+  function(key, chain) {
+    cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
+    native(C_mixture_start_from, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
+  }
+}
+
+# Another fit ------------------------------------------------------------------------
+
+check_init_fit <- function(init, fit, call) {
+  if (!identical(init$markers, fit$markers)) {
+    stop_input("init", "was fitted to other markers, ", list_some(init$markers), ", than ", list_some(fit$markers),
+      call = call)
+  }
+  if (!identical(init$transform, fit$transform)) {
+    stop_input("init", "was fitted on another scale: its `transform` or `cofactor` differs", call = call)
+  }
+}
+
+# Whether both are fits of the same cells, judged by their number, means and standard deviations.
+same_cells <- function(init, fit) {
+  identical(as.double(init$rows), as.double(fit$rows)) && identical(init$center, fit$center) &&
+    identical(init$scale, fit$scale) && length(init$state) >= 1L
+}
+
+too_many_components <- function(count, fit, call) {
+  stop_input("init", sprintf(
+    "has cells in %s components, but `components` is %s", format(count), format(fit$components)
+  ), call = call)
+}
+
+# Statistics of another fit's last state. If it has too many components, those with less than half a cell are left out.
+statistics_for <- function(state, fit, call) {
+  p <- length(fit$markers)
+  size <- 1 + p + p * (p + 1) / 2
+  values <- state$statistics
+  if (!is.double(values) || length(values) %% size != 0 || !all(is.finite(values))) {
+    stop_input("init", "has been changed since it was made: its state does not agree with its markers", call = call)
+  }
+  values <- matrix(values, size)
+  if (ncol(values) > fit$components) {
+    values <- values[, values[1L, ] >= 0.5, drop = FALSE]
+  }
+  if (ncol(values) > fit$components) {
+    too_many_components(ncol(values), fit, call)
+  }
+  c(values, numeric(size * (fit$components - ncol(values))))
+}
+
+# The most probable components of other cells. If `init` has too many components, those used are numbered from 1.
+labels_from_fit <- function(init, fit, run, call) {
+  if (!is.null(fit$reader)) {
+    stop_input("init",
+      "was fitted to other cells: a row_reader() takes a fit of the same cells, because other cells have to be in this process",
+      call = call
+    )
+  }
+  reference <- reference_draw(init, call)
+  labels <- evaluate_mixture(init, reference, fit$x, "class", run)
+  if (init$components > fit$components) {
+    labels <- match(labels, sort(unique(labels)))
+  }
+  if (max(labels) > fit$components) {
+    too_many_components(max(labels), fit, call)
+  }
+  labels
+}
