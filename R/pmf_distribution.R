@@ -19,7 +19,7 @@
 #' @param log,log.p whether probabilities are natural logarithms.
 #' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
 #' @param names whether to name the result of `quantile()` by the probabilities.
-#' @param seed a whole number from 0 to \eqn{2^{53} - 1}{2^53 - 1} that makes the draws repeatable; see [computing].
+#' @inheritParams computing_arguments
 #' @param na.rm not used: a distribution has no missing values.
 #' @param ... must be empty.
 #'

@@ -89,7 +89,7 @@ recycle_doubles <- function(values) {
 #' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
 #' @param log,log.p whether densities or probabilities are natural logarithms.
 #' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
-#' @param backend,threads where to compute: see [computing].
+#' @inheritParams computing_arguments
 #'
 #' @return A numeric vector of the length of the longest argument: `NA` where an argument is missing, `NaN` where a
 #'   parameter is infinite.

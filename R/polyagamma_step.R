@@ -24,7 +24,7 @@
 #' @param prior_precision \eqn{P}: a symmetric matrix, its diagonal, or one number for the whole diagonal. It may be 0
 #'   if the data determine the coefficients.
 #' @param iteration the number of this step, a whole number from 1 to \eqn{2^{32} - 1}{2^32 - 1}.
-#' @param seed,backend,threads see [computing]. Without a `seed`, each call draws one from R's generator.
+#' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return A list of `beta`, the new coefficients; `precision`, \eqn{Q}; and `linear`, \eqn{b}.
 #' @section Errors:

@@ -23,7 +23,7 @@
 #' @param draws number of draws from each distribution.
 #' @param log whether `weights` are logarithms of weights; `-Inf` then stands for a weight of zero. Not for sparse
 #'   matrices.
-#' @param seed,backend,threads see [computing].
+#' @inheritParams computing_arguments
 #' @param precision `"double"` or `"single"`: the precision of sums and uniform numbers. In single precision
 #'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn.
 #' @param ... must be empty: a misspelt argument is an error.

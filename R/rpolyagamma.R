@@ -41,7 +41,7 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #' @param shape,tilt the parameters \eqn{b} and \eqn{c}: numeric vectors, recycled to `n` draws. The sign of a tilt
 #'   does not matter.
 #' @param method one of the names above.
-#' @param seed,backend,threads see [computing].
+#' @inheritParams computing_arguments
 #' @param ... must be empty.
 #'
 #' @return A numeric vector of length `n`. As with R's own functions, missing or infinite parameters give `NaN`, and
