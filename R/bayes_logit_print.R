@@ -21,7 +21,9 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
       "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
       "continue(fit, iter) runs more sweeps"
     )
-    stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter", call = call)
+    stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)),
+      argument = "iter", call = call
+    )
   }
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
