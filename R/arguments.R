@@ -1,6 +1,5 @@
-# Checks of arguments that several functions have. Each returns the value in the form
-# that the compiled code reads, or stops with a message that names the argument and
-# shows its value.
+# Checks of arguments that several functions share. Each check returns the value in the form that the compiled code
+# reads, or stops with a message that names the argument and shows its value.
 
 # How an error message shows a value: short, on one line.
 show_value <- function(value) {
@@ -30,10 +29,12 @@ check_dots_empty <- function(...) {
 
 # One whole number in [min, max].
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max, call = sys.call(-1L)) {
-  if (!is.numeric(value) || length(value) != 1L || is.na(value) || value != floor(value) || value < min || value > max) {
-    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", format(min, digits = 17, scientific = FALSE),
-      format(max, digits = 17, scientific = FALSE)),
-      show_value(value), call = call
+  whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
+  if (!whole || value < min || value > max) {
+    number <- function(x) format(x, digits = 17, scientific = FALSE)
+    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", number(min), number(max)),
+      show_value(value),
+      call = call
     )
   }
   as.double(value)
@@ -63,13 +64,12 @@ check_flag <- function(value, argument, call = sys.call(-1L)) {
   value
 }
 
-# One of `choices`, written in full. All of them, as in the default of an argument, mean
-# the first.
+# One of `choices`, written in full. The vector of all choices, as in the default of an argument, means the first.
 check_choice <- function(value, argument, choices, call = sys.call(-1L)) {
   check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices, call)
 }
 
-# The same for an option, which has no vector of choices as its default.
+# The same for an option. An option has no vector of choices as its default.
 check_option_choice <- function(value, argument, choices, call) {
   if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
     stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",

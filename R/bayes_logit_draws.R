@@ -1,15 +1,17 @@
-# A fitted regression in the forms of other packages: the draws of posterior and coda, and the
-# tables of tidy(), glance() and augment(). The methods are registered when those packages are loaded.
+# A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
+# glance()
+# and augment(). The methods are registered when those packages are loaded.
 
 #' Draws of a fitted regression for posterior and coda
 #'
-#' One iteration per kept draw, chains side by side: the coefficients, `dispersion`, `sd(group)` and `log_likelihood`, and with `groups =
-#' TRUE` the groups' intercepts, `intercept[group]`. The methods can be used when package posterior or coda is installed.
+#' Gives the kept draws, one iteration per draw and the chains side by side: the coefficients, `dispersion`,
+#' `sd(group)` and `log_likelihood`. With `groups = TRUE` the groups' intercepts, `intercept[group]`, are added. The
+#' methods need package posterior or coda.
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param groups whether to add the intercepts of groups.
 #' @param ... must be empty.
-#' @return An object of the class that the generic's name says.
+#' @return An object of the class that the generic is named after, such as `draws_array` or `mcmc.list`.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("posterior", quietly = TRUE)) {
@@ -24,7 +26,9 @@ logit_array <- function(fit, groups = FALSE) {
   for (group in if (groups) levels(fit$design$group)) {
     parts[[sprintf("intercept[%s]", group)]] <- matrix(fit$draws$intercepts[group, , ], nrow(parts[[1L]]))
   }
-  array(unlist(parts, use.names = FALSE), c(nrow(parts[[1L]]), fit$chains, length(parts)), list(NULL, NULL, names(parts)))
+  array(
+    unlist(parts, use.names = FALSE), c(nrow(parts[[1L]]), fit$chains, length(parts)), list(NULL, NULL, names(parts))
+  )
 }
 
 #' @rdname as_draws.bayes_logit
@@ -83,17 +87,21 @@ as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
 
 #' Tables of a fitted regression
 #'
-#' Methods for the generics of package generics (and of broom, which re-exports them), which can be used when that package is
-#' installed.
+#' Methods for the generics of package generics (package broom re-exports them).
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.level probability of the intervals.
 #' @param data a data frame to which columns are added; `NULL` for the model frame of the fit.
 #' @param ... must be empty.
-#' @return `tidy()`: a data frame with a row for each coefficient (and `dispersion`, `sd(group)`) and columns `term`, `estimate` (posterior mean),
-#'   `std.error` (standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. `glance()`: one row with `nobs`,
-#'   `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest), `converged`, `seconds`. `augment()`: the data with
-#'   `.fitted` and `.resid`, of [predict.bayes_logit()]; for a multinomial one column of `.fitted` for each class.
+#' @return `tidy()` gives a data frame with a row for each coefficient (and for `dispersion` and `sd(group)`) and
+#'   columns `term`, `estimate` (posterior mean), `std.error` (standard deviation), `conf.low`, `conf.high`, `rhat`,
+#'   `ess_bulk`.
+#'
+#'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
+#'   (smallest), `converged`, `seconds`.
+#'
+#'   `augment()` gives the data with columns `.fitted` and `.resid`, as in [predict.bayes_logit()]. For a multinomial
+#'   it adds one column of fitted probabilities for each class instead.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) {
@@ -126,9 +134,9 @@ glance.bayes_logit <- function(x, ...) {
   table <- diagnose_quantities(logit_quantities(x))
   extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
   data.frame(
-    nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains, draws = x$chains * kept_draws(x$iter, x),
-    rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min), converged = logit_verdict(x, table)$converged,
-    seconds = elapsed_seconds(x$elapsed)
+    nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
+    draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
+    converged = logit_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
   )
 }
 
@@ -140,7 +148,9 @@ augment.bayes_logit <- function(x, data = NULL, ...) {
     data <- x$frame
   }
   if (!is.data.frame(data) || nrow(data) != x$rows) {
-    stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)), show_value(data))
+    stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)),
+      show_value(data)
+    )
   }
   mean <- fitted(x)
   if (is.matrix(mean)) {

@@ -1,5 +1,5 @@
-# From a formula and data to what the sampler of regressions reads: the response, the design, the
-# rows in order of groups.
+# Turns a formula and data into what the sampler of regressions reads: the response, the design, and the rows in the
+# order of their groups.
 
 logit_families <- c("binomial", "negbinomial", "multinomial")
 
@@ -16,18 +16,24 @@ check_family <- function(family, call = sys.call(-1L)) {
   check_choice(family, "family", logit_families, call)
 }
 
-# The formula without (1 | g), and g. lme4's notation.
+# Splits a formula into its part without the term (1 | g), and g. The notation is that of package lme4.
 split_groups <- function(formula, call = sys.call(-1L)) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
       if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula), call = call)
   }
   groups <- list()
-  is_bar <- function(term) is.call(term) && identical(term[[1L]], quote(`(`)) && is.call(term[[2L]]) && identical(term[[2L]][[1L]], quote(`|`))
+  is_bar <- function(term) {
+    is.call(term) && identical(term[[1L]], quote(`(`)) && is.call(term[[2L]]) &&
+      identical(term[[2L]][[1L]], quote(`|`))
+  }
   without <- function(term) {
     if (is_bar(term)) {
       if (!identical(term[[2L]][[2L]], 1) && !identical(term[[2L]][[2L]], 1L)) {
-        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE), ": of terms with | only intercepts of groups, (1 | g), are known", call = call)
+        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE),
+          ": of terms with | only intercepts of groups, (1 | g), are known",
+          call = call
+        )
       }
       groups <<- c(groups, term[[2L]][[3L]])
       return(NULL)
@@ -55,8 +61,8 @@ split_groups <- function(formula, call = sys.call(-1L)) {
   list(fixed = fixed, group = if (length(groups)) groups[[1L]])
 }
 
-# The model frame by the rules of lm(): `frame_call` is the user's call with what model.frame()
-# takes. Its own errors become input errors.
+# The model frame, by the rules of lm(). `frame_call` is the user's call, reduced to the arguments of model.frame(). An
+# error of model.frame() becomes an input error.
 logit_frame <- function(frame_call, parts, envir, call) {
   formula <- parts$fixed
   if (!is.null(parts$group)) {
@@ -69,18 +75,22 @@ logit_frame <- function(frame_call, parts, envir, call) {
     stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error), call = call)
   })
   if (nrow(frame) == 0L) {
-    stop_input("data", "has no rows left to fit", if (length(attr(frame, "na.action"))) " after those with missing values are removed", call = call)
+    stop_input("data", "has no rows left to fit",
+      if (length(attr(frame, "na.action"))) " after those with missing values are removed",
+      call = call
+    )
   }
   frame
 }
 
-# The responses of each family: `shape` and `kappa` of src/backend/regression_table.h, `constant` of the log
-# likelihood, `observed` for later (rows x classes for a multinomial) and `trials`.
+# The response of each family: `shape` and `kappa` of src/backend/regression_table.h, the `constant` of the log
+# likelihood, the `observed` values (rows x classes for a multinomial) and `trials`, for the methods of the fit.
 logit_response <- function(response, family, weights, call) {
   complain <- function(...) stop_input("formula", "has a response that ", ..., call = call)
   if (family == "negbinomial") {
-    if (!is.numeric(response) || is.matrix(response) || anyNA(response) || any(response < 0 | response != floor(response) | !is.finite(response))) {
-      complain("is not a vector of counts, whole numbers from 0: ", show_first_bad(response, function(y) y < 0 | y != floor(y) | !is.finite(y)))
+    is_bad <- function(y) y < 0 | y != floor(y) | !is.finite(y)
+    if (!is.numeric(response) || is.matrix(response) || anyNA(response) || any(is_bad(response))) {
+      complain("is not a vector of counts, whole numbers from 0: ", show_first_bad(response, is_bad))
     }
     y <- as.double(response)
     return(list(
@@ -95,8 +105,9 @@ logit_response <- function(response, family, weights, call) {
   y <- counts$y
   n <- counts$trials
   list(
-    shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, counted = counts$counted, levels = counts$levels,
-    constant = sum(weights * lchoose(n, y)), mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
+    shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, counted = counts$counted,
+    levels = counts$levels, constant = sum(weights * lchoose(n, y)),
+    mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
   )
 }
 
@@ -125,12 +136,17 @@ binomial_counts <- function(response, complain) {
     if (nlevels(response) > 2L) {
       complain(sprintf("has %d levels; family \"binomial\" takes two, \"multinomial\" more", nlevels(response)))
     }
-    return(list(y = as.double(response != levels(response)[[1L]]), trials = rep(1, length(response)), counted = FALSE, levels = levels(response)))
+    return(list(
+      y = as.double(response != levels(response)[[1L]]), trials = rep(1, length(response)), counted = FALSE,
+      levels = levels(response)
+    ))
   }
   if (is.logical(response) || (is.numeric(response) && all(response %in% c(0, 1)))) {
     return(list(y = as.double(response), trials = rep(1, length(response)), counted = FALSE))
   }
-  complain("is not binary: ", show_first_bad(response, function(y) y != 0 & y != 1), "; numbers of successes are given as cbind(successes, failures)")
+  complain("is not binary: ", show_first_bad(response, function(y) y != 0 & y != 1),
+    "; numbers of successes are given as cbind(successes, failures)"
+  )
 }
 
 multinomial_response <- function(response, weights, complain) {
@@ -147,7 +163,9 @@ multinomial_response <- function(response, weights, complain) {
     counts <- unname(response) + 0
     classes <- if (is.null(colnames(response))) as.character(seq_len(ncol(response))) else colnames(response)
   } else {
-    complain("is ", show_value(response), "; a multinomial one is a factor or a matrix of counts with a column for each class")
+    complain("is ", show_value(response),
+      "; a multinomial one is a factor or a matrix of counts with a column for each class"
+    )
   }
   if (length(classes) < 2L || length(classes) > 33L) {
     complain(sprintf("has %d classes; 2 to 33 are known", length(classes)))
@@ -156,21 +174,21 @@ multinomial_response <- function(response, weights, complain) {
   colnames(counts) <- classes
   totals <- colSums(weights * counts)
   list(
-    shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2), observed = counts, trials = trials,
-    classes = classes, constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
+    shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2), observed = counts,
+    trials = trials, classes = classes, constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
     mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4
   )
 }
 
-# The design with its units, and rows in order of groups where there are groups.
+# The design with the mean and the scale of each column, and the group of each row.
 logit_design <- function(frame, terms, contrasts, group, sparse, call) {
   if (!isFALSE(sparse)) {
     parts <- sparse_design(frame, terms, contrasts, sparse, call)
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
     return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = unname(ifelse(is_intercept | !varies, 1, parts$sd)), is_intercept = is_intercept,
-      contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
+      x = parts$x, center = numeric(ncol(parts$x)), scale = unname(ifelse(is_intercept | !varies, 1, parts$sd)),
+      is_intercept = is_intercept, contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
     ))
   }
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
@@ -181,8 +199,10 @@ logit_design <- function(frame, terms, contrasts, group, sparse, call) {
   }
   scan <- native(C_matrix_scan, x)
   if (scan$count > 0) {
-    stop_input("data", sprintf("has the value %s of predictor %s in row %d of the design", format(x[scan$first[[1L]], scan$first[[2L]]]),
-      dQuote(colnames(x)[[scan$first[[2L]]]], FALSE), as.integer(scan$first[[1L]])), call = call)
+    stop_input("data", sprintf(
+      "has the value %s of predictor %s in row %d of the design", format(x[scan$first[[1L]], scan$first[[2L]]]),
+      dQuote(colnames(x)[[scan$first[[2L]]]], FALSE), as.integer(scan$first[[1L]])
+    ), call = call)
   }
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
@@ -201,7 +221,10 @@ group_factor <- function(frame, group, call) {
   } else if (is.call(group) && identical(group[[1L]], quote(`:`))) {
     interaction(lapply(all.vars(group), function(variable) frame[[variable]]), drop = TRUE, sep = ":")
   } else {
-    stop_input("formula", "has the grouping ", dQuote(name, FALSE), ", which is not a variable or an interaction of variables", call = call)
+    stop_input("formula", "has the grouping ", dQuote(name, FALSE),
+      ", which is not a variable or an interaction of variables",
+      call = call
+    )
   }
   if (!is.atomic(values) || is.matrix(values)) {
     stop_input("formula", "has a grouping that is not a vector: ", show_value(values), call = call)
@@ -209,7 +232,7 @@ group_factor <- function(frame, group, call) {
   factor(values)
 }
 
-# The order in which the sampler reads rows: those of a group one after the other.
+# The sampler reads rows in the order of their groups.
 sort_groups <- function(design) {
   if (!is.null(design$group)) {
     design$order <- order(as.integer(design$group), seq_along(design$group))
@@ -218,7 +241,7 @@ sort_groups <- function(design) {
   design
 }
 
-# What the compiled code reads of a fit's rows.
+# The rows of a fit as the compiled code reads them.
 regression_data <- function(fit) {
   design <- fit$design
   response <- fit$response
@@ -230,6 +253,7 @@ regression_data <- function(fit) {
   is_sparse <- is_sparse_matrix(x)
   c(if (is_sparse) sparse_rows(x, design$scale), list(
     x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale, offset = sorted(offset),
-    shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed), group_start = design$group_start
+    shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
+    group_start = design$group_start
   ))
 }

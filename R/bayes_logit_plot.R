@@ -2,17 +2,21 @@
 
 #' Plot a fitted regression
 #'
+#' Draws the coefficients, the chains, or how well the fitted responses agree with the observed ones.
+#'
 #' \describe{
-#'   \item{`"coefficients"`}{posterior means with intervals that hold 50% and 90% of the draws.}
-#'   \item{`"trace"`}{the log likelihood and the first coefficients over the sweeps, one line per chain, the warmup
-#'     shaded, \eqn{\hat R} in the margin.}
-#'   \item{`"calibration"`}{rows in ten groups of equal size by fitted response, and in each the mean of what was observed against the
-#'     mean fitted, with two standard errors of the observed mean. For a multinomial each class of a row counts as one.}
+#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws.}
+#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
+#'     warm-up is shaded, and \eqn{\hat R} stands in the margin.}
+#'   \item{`"calibration"`}{Rows are divided into ten groups of equal size by their fitted response. The picture shows
+#'     the mean observed response of each group against its mean fitted response, with two standard errors of the
+#'     observed mean. For a multinomial each class of a row counts as a row.}
 #' }
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param type which picture.
-#' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters; `NULL` for all but the intercept, or the first five.
+#' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
+#'   except the intercept, or the traces of the log likelihood and of the first five parameters.
 #' @param main title, `NULL` for none.
 #' @param ... must be empty.
 #' @return `x`, invisibly.
@@ -42,7 +46,10 @@ chosen_parameters <- function(parameters, names, default, call) {
   }
   at <- if (is.character(parameters)) match(parameters, names) else parameters
   if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
-    stop_input("parameters", "must be names or numbers of the fit's ", length(names), " parameters, not ", show_value(parameters), call = call)
+    stop_input("parameters", "must be names or numbers of the fit's ", length(names), " parameters, not ",
+      show_value(parameters),
+      call = call
+    )
   }
   names[at]
 }
@@ -50,14 +57,18 @@ chosen_parameters <- function(parameters, names, default, call) {
 plot_coefficients <- function(fit, parameters, main, call) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
-  slopes <- setdiff(fit$coefficient_names, fit$coefficient_names[rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))])
+  is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
+  slopes <- setdiff(fit$coefficient_names, fit$coefficient_names[is_intercept])
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names, call)
   points <- vapply(shown, function(name) {
     values <- as.vector(draws[, , name])
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
   at <- rev(seq_along(shown))
-  old <- graphics::par(mar = c(3.6, 2 + 0.55 * max(nchar(shown)), if (is.null(main)) 1 else 2.4, 1), mgp = c(2.2, 0.6, 0), tcl = -0.25, las = 1)
+  old <- graphics::par(
+    mar = c(3.6, 2 + 0.55 * max(nchar(shown)), if (is.null(main)) 1 else 2.4, 1), mgp = c(2.2, 0.6, 0), tcl = -0.25,
+    las = 1
+  )
   on.exit(graphics::par(old))
   graphics::plot.new()
   graphics::plot.window(range(0, points), c(0.5, length(shown) + 0.5))
@@ -72,10 +83,13 @@ plot_coefficients <- function(fit, parameters, main, call) {
 
 plot_logit_trace <- function(fit, parameters, main, call) {
   quantities <- logit_quantities(fit, warmup = TRUE)
-  shown <- chosen_parameters(parameters, names(quantities), unique(c("log_likelihood", utils::head(names(quantities), 5L))), call)
+  default <- unique(c("log_likelihood", utils::head(names(quantities), 5L)))
+  shown <- chosen_parameters(parameters, names(quantities), default, call)
   table <- diagnose_quantities(logit_quantities(fit))
-  old <- graphics::par(mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
-    las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25)
+  old <- graphics::par(
+    mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
+    las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
+  )
   on.exit(graphics::par(old))
   for (name in shown) {
     draws <- quantities[[name]]
@@ -105,7 +119,11 @@ plot_logit_trace <- function(fit, parameters, main, call) {
 plot_calibration <- function(fit, main) {
   mean <- as.vector(fitted(fit))
   observed <- as.vector(observed_shares(fit))
-  weight <- if (fit$family == "negbinomial") fit$weights else as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))
+  weight <- if (fit$family == "negbinomial") {
+    fit$weights
+  } else {
+    as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))
+  }
   used <- weight > 0
   part <- ceiling(10 * rank(mean[used], ties.method = "first") / sum(used))
   summaries <- vapply(split(seq_along(part), part), function(i) {
@@ -119,7 +137,10 @@ plot_calibration <- function(fit, main) {
   graphics::plot.new()
   graphics::plot.window(range, range)
   graphics::abline(0, 1, col = "#BBBBBB")
-  graphics::segments(summaries[1L, ], summaries[2L, ] - summaries[3L, ], summaries[1L, ], summaries[2L, ] + summaries[3L, ], col = chain_colours[[1L]])
+  graphics::segments(summaries[1L, ], summaries[2L, ] - summaries[3L, ], summaries[1L, ],
+    summaries[2L, ] + summaries[3L, ],
+    col = chain_colours[[1L]]
+  )
   graphics::points(summaries[1L, ], summaries[2L, ], pch = 21, bg = "white", col = chain_colours[[1L]])
   graphics::axis(1L)
   graphics::axis(2L)

@@ -1,34 +1,37 @@
-# What a fitted regression says about rows: fitted(), residuals(), predict(), simulate() and log_lik().
+# What a fitted regression tells about rows: predict(), fitted(), residuals(), log_lik() and simulate().
 
 #' Predictions of a fitted regression
 #'
-#' Everything is computed from the kept draws: `predict()` gives the posterior mean of the linear predictor or of the response of each row, its
-#' standard deviation and an interval.
+#' Predicts the response or the linear predictor of rows from the kept draws of a fit. `predict()` gives posterior
+#' means, standard deviations and intervals. The other functions are those that R has for fitted models.
 #'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata a data frame; `NULL` for the rows that were fitted. A level that a factor did not have in the fit is
-#'   an error. A group that the fit did not have gets, in each draw, an intercept drawn from the law of groups, by R's
-#'   generator: `set.seed()` makes it repeatable.
-#' @param sparse for a fit with a matrix as `sparse`: such a matrix for the rows of `newdata`.
-#' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes; `"link"`: the linear predictor (for
-#'   counts the log of the mean; for classes their log odds against the first).
+#' @param newdata a data frame; `NULL` for the rows that were fitted. A factor level that is not in the fit is an
+#'   error. A group that is not in the fit gets, in each draw, an intercept from the distribution of groups. These
+#'   intercepts are drawn by R's generator, so `set.seed()` makes them repeatable.
+#' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
+#' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
+#'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
 #' @param interval probability of the equal-tailed interval of the mean.
 #' @param draws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
 #' @param seed for `simulate()`: passed to [set.seed()] if not `NULL`.
 #' @param ... must be empty.
-#' @return `predict()`: a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`; for a multinomial an array of rows,
-#'   classes (all but the first where `type = "link"`) and these four. Rows with missing values are `NA`. An `offset` argument of the fit
-#'   is not known for new data: put it into the formula.
+#' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
+#'   For a multinomial it gives an array of rows x classes x these four (with `type = "link"` all classes except the
+#'   first). Rows with missing values are `NA`. An `offset` argument of the fit is not known for new data: put it into
+#'   the formula.
 #'
-#'   `fitted()`: the means of `type = "response"`, for counts of successes those of their share, a vector or, for a
-#'   multinomial, a matrix. `residuals()`: observed minus fitted, of the share of successes, counts, or shares of classes.
+#'   `fitted()` gives the means of `type = "response"` as a vector, or for a multinomial as a matrix. For counts of
+#'   successes these are the shares of successes.
 #'
-#'   `log_lik()`: draws x rows matrix of each row's log likelihood, as package loo takes it. Method of the generic of package rstantools, which
-#'   need not be installed to call it.
+#'   `residuals()` gives observed minus fitted shares of successes, counts, or shares of classes.
 #'
-#'   `simulate()`: a data frame of `nsim` responses drawn from the posterior predictive distribution, each from another draw: successes,
-#'   counts or classes; for a multinomial of more than one trial a list of matrices.
+#'   `log_lik()` gives a matrix, draws x rows, of the log likelihood of each row, as package loo takes it. It is a
+#'   method of the generic in package rstantools, which need not be installed.
+#'
+#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
+#'   draw: successes, counts or classes. For a multinomial of more than one trial it gives a list of matrices.
 #' @section Errors:
 #' `warpbayes_error_input` for new data that lack a predictor or have new levels of a factor.
 #' @examples
@@ -38,7 +41,8 @@
 #' dim(log_lik(fit))
 #' @importFrom stats predict
 #' @export
-predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL, sparse = NULL, ...) {
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL,
+                                sparse = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("response", "link"))
   interval <- check_number(interval, "interval", min = 0, max = 1)
@@ -46,12 +50,15 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   used <- draws_used(object, draws)
   tails <- c((1 - interval) / 2, (1 + interval) / 2)
   describe <- function(values) {
-    c(mean = mean(values), sd = stats::sd(values), stats::setNames(stats::quantile(values, tails, names = FALSE), c("lower", "upper")))
+    bounds <- stats::quantile(values, tails, names = FALSE)
+    c(mean = mean(values), sd = stats::sd(values), lower = bounds[[1L]], upper = bounds[[2L]])
   }
   n <- nrow(rows$x)
   classes <- object$response$classes
   shown <- if (is.null(classes)) 1L else if (type == "link") length(classes) - 1L else length(classes)
-  out <- array(NA_real_, c(n, shown, 4L), list(rownames(rows$x), if (!is.null(classes)) utils::tail(classes, shown), c("mean", "sd", "lower", "upper")))
+  out <- array(NA_real_, c(n, shown, 4L), list(
+    rownames(rows$x), if (!is.null(classes)) utils::tail(classes, shown), c("mean", "sd", "lower", "upper")
+  ))
   complete <- which(rows$complete)
   for (block in row_blocks(complete, length(used))) {
     linear <- linear_draws(object, rows, used, block)
@@ -63,7 +70,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   if (is.null(classes)) matrix(out, n, 4L, dimnames = list(rownames(rows$x), dimnames(out)[[3L]])) else out
 }
 
-# Rows in blocks whose draws take 64 MB at most.
+# Splits rows into blocks whose draws take at most 64 MB.
 row_blocks <- function(rows, draws) {
   size <- max(1, floor(2^23 / draws))
   split(rows, ceiling(seq_along(rows) / size))
@@ -78,13 +85,15 @@ draws_used <- function(fit, draws, call = sys.call(-1L)) {
   unique(round(seq(1, total, length.out = draws)))
 }
 
-# Design, offset and group of the rows: `group` is 0 for one that the fit did not have.
+# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit.
 prediction_rows <- function(fit, newdata, call, sparse = NULL) {
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`", call)
   }
   if (is.null(newdata)) {
-    return(list(x = fit$design$x, offset = fit$offset, group = as.integer(fit$design$group), complete = rep(TRUE, fit$rows)))
+    return(list(
+      x = fit$design$x, offset = fit$offset, group = as.integer(fit$design$group), complete = rep(TRUE, fit$rows)
+    ))
   }
   if (!is.data.frame(newdata)) {
     stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
@@ -100,7 +109,10 @@ prediction_rows <- function(fit, newdata, call, sparse = NULL) {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
   offset <- stats::model.offset(frame)
-  rows <- list(x = x, offset = if (is.null(offset)) numeric(nrow(x)) else as.double(offset), complete = complete_rows(x) & stats::complete.cases(frame))
+  rows <- list(
+    x = x, offset = if (is.null(offset)) numeric(nrow(x)) else as.double(offset),
+    complete = complete_rows(x) & stats::complete.cases(frame)
+  )
   if (!is.null(fit$group_name)) {
     name <- fit$group_name
     values <- tryCatch(
@@ -115,7 +127,7 @@ prediction_rows <- function(fit, newdata, call, sparse = NULL) {
   rows
 }
 
-# The design of new rows. A missing predictor of the formula is a row without values there.
+# The sparse design of new rows. A missing predictor of the formula leaves its row without entries.
 new_sparse_design <- function(fit, terms, frame, sparse, call) {
   x <- as_sparse_columns(Matrix::sparse.model.matrix(terms, frame, contrasts.arg = fit$contrasts))
   lacking <- ncol(fit$design$x) - ncol(x)
@@ -126,8 +138,12 @@ new_sparse_design <- function(fit, terms, frame, sparse, call) {
     return(x)
   }
   if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
-    stop_input("sparse", sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x), lacking),
-      show_value(sparse), call = call)
+    stop_input("sparse",
+      sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x),
+        lacking),
+      show_value(sparse),
+      call = call
+    )
   }
   methods::cbind2(x, as_sparse_columns(sparse))
 }
@@ -183,7 +199,7 @@ intercept_draws <- function(fit, rows, used, block) {
   values
 }
 
-# From linear predictors to means: draws x rows x (1 or classes).
+# Means from linear predictors: draws x rows x (1 or classes).
 response_draws <- function(fit, linear) {
   switch(fit$family,
     binomial = stats::plogis(linear),
@@ -211,9 +227,13 @@ fitted.bayes_logit <- function(object, ...) {
   if (is.null(classes)) out[, 1L] else out
 }
 
-# What residuals compare: shares of successes or classes, or counts.
+# The observed values of residuals: shares of successes or classes, or counts.
 observed_shares <- function(fit) {
-  if (fit$family == "negbinomial") fit$response$observed else fit$response$observed / ifelse(fit$response$trials > 0, fit$response$trials, NA)
+  response <- fit$response
+  if (fit$family == "negbinomial") {
+    return(response$observed)
+  }
+  response$observed / ifelse(response$trials > 0, response$trials, NA)
 }
 
 #' @rdname predict.bayes_logit
@@ -230,7 +250,8 @@ log_lik <- function(object, ...) {
   UseMethod("log_lik")
 }
 
-# Package rstantools has a generic of the same name, which this one hides if it is attached later.
+# Package rstantools has a generic of the same name. If this package is attached after rstantools, it hides that
+# generic, so other objects are passed on to it.
 #' @export
 log_lik.default <- function(object, ...) {
   if (isNamespaceLoaded("rstantools")) {
@@ -265,7 +286,9 @@ row_log_likelihood <- function(fit, linear, used, block) {
       missed <- each(response$trials - response$observed)
       lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
     },
-    negbinomial = stats::dnbinom(each(response$observed), size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE),
+    negbinomial = stats::dnbinom(each(response$observed),
+      size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
+    ),
     multinomial = {
       log_prob <- log(response_draws(fit, linear))
       counts <- response$observed[block, , drop = FALSE]
@@ -313,7 +336,8 @@ simulate_rows <- function(fit, mean, draw) {
   if (fit$family == "negbinomial") {
     return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
   }
-  counts <- t(vapply(seq_len(n), function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L], integer(ncol(mean))))
+  row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
+  counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))
   if (any(fit$response$trials != 1)) {
     colnames(counts) <- fit$response$classes
     return(counts)

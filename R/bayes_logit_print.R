@@ -1,7 +1,7 @@
 # What a fitted regression says about itself: print(), summary() and the accessors of models.
 
-# Draws of the coefficients and what else is learned, but for the groups' intercepts: kept draws x chains
-# x parameters, or with `warmup` all sweeps.
+# Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept
+# draws x chains x parameters. With `warmup`, all sweeps instead of the kept draws.
 logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   values <- c(
@@ -13,22 +13,28 @@ logit_draws <- function(fit, warmup = FALSE) {
   array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
 }
 
-# All chains' draws of the coefficients one below the other.
+# The kept draws of the coefficients as a matrix, with the chains one below the other.
 coefficient_draws <- function(fit, call = sys.call(-1L)) {
   sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   if (length(sweeps) == 0L) {
-    stop_warpbayes("input", sprintf(
-      "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s; continue(fit, iter) runs on",
-      whole_words(fit$iter), whole_words(fit$warmup + fit$thin)
-    ), argument = "iter", call = call)
+    text <- paste(
+      "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
+      "continue(fit, iter) runs more sweeps"
+    )
+    stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)),
+      argument = "iter", call = call
+    )
   }
-  matrix(fit$coefficient_trace[sweeps, , ], ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names))
+  matrix(fit$coefficient_trace[sweeps, , ],
+    ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
+  )
 }
 
 logit_quantities <- function(fit, warmup = FALSE) {
   draws <- logit_draws(fit, warmup)
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
-  parts <- lapply(stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]]), function(i) matrix(draws[, , i], dim(draws)[[1L]]))
+  at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
+  parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
   c(parts, list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
 }
 
@@ -39,7 +45,8 @@ logit_words <- function(name) {
 logit_verdict <- function(fit, table) judge_convergence(logit_quantities(fit), table, logit_words)
 
 logit_family_words <- c(
-  binomial = "Logistic regression", negbinomial = "Negative binomial regression", multinomial = "Multinomial logistic regression"
+  binomial = "Logistic regression", negbinomial = "Negative binomial regression",
+  multinomial = "Multinomial logistic regression"
 )
 
 logit_fit_words <- function(fit) {
@@ -47,27 +54,34 @@ logit_fit_words <- function(fit) {
   groups <- nlevels(fit$design$group)
   c(
     paste0(logit_family_words[[fit$family]], ": ", deparse1(fit$formula)),
-    sprintf("%s%s%s", count_words(fit$rows, "row"), if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
+    sprintf("%s%s%s", count_words(fit$rows, "row"),
+      if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else ""),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
       count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), whole_words(fit$warmup),
       if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
-      count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend, format(fit$seed, digits = 16))
+      count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend,
+      format(fit$seed, digits = 16))
   )
 }
 
 #' Print or summarise a fitted regression
 #'
-#' `print()` shows what was fitted and the coefficients; `summary()` adds the prior, the convergence of the chains and a verdict in
-#' words. The other functions are those that R has for models; where those of [stats::glm()] give estimates and
-#' standard errors, these give means, standard deviations and intervals of the posterior.
+#' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and
+#' a verdict in words. The other functions are those that R has for models. Where the methods of [stats::glm()] give
+#' estimates and standard errors, these give means, standard deviations and intervals of the posterior.
 #'
-#' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and others (2021) over
-#' the kept draws. A fit has not converged where an \eqn{\hat R} exceeds 1.05 and chance does not explain it; with an effective
-#' sample size below 20 per chain there is no verdict, and below 100 per chain intervals are called rough: see *Convergence* in
-#' [summary.dp_mixture()]. Regressions of rare events mix slowly, since the Polya-Gamma variables of many trials then know
-#' the intercept far better than the data do.
+#' @section Convergence:
+#' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and
+#' others (2021) over the kept draws. The verdict follows the rule of [summary.dp_mixture()]:
+#' \itemize{
+#'   \item A fit has not converged if an \eqn{\hat R} exceeds 1.05 and chance does not explain it.
+#'   \item With an effective sample size below 20 per chain there is no verdict.
+#'   \item Below 100 per chain, intervals are called rough.
+#' }
+#' Regressions of rare events mix slowly: the Polya-Gamma variables of many trials determine the intercept far more
+#' precisely than the data do.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param digits significant digits to which standard deviations are printed.
@@ -75,14 +89,17 @@ logit_fit_words <- function(fit) {
 #' @param level probability of the interval.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
 #' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `coef()`: posterior means, a named vector. `vcov()`: posterior covariance matrix. `confint()`: matrix of equal-tailed intervals.
-#'   `nobs()`: number of rows. `formula()`: the formula. `logLik()` is not defined: see `log_lik()` in [predict.bayes_logit()]. `summary()`: a list of
-#'   class `summary.bayes_logit` with `coefficients` (a data frame: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`,
-#'   `ess_bulk`; after the coefficients `dispersion`, `sd(group)` and `log_likelihood`, as far as there are), `converged` (`NA` where it cannot be
-#'   judged), `verdict` (sentences) and `prior`.
+#' @return `coef()` gives posterior means, a named vector. `vcov()` gives the posterior covariance matrix, `confint()`
+#'   a matrix of equal-tailed intervals, `nobs()` the number of rows, and `formula()` the formula. `logLik()` is not
+#'   defined: see `log_lik()` in [predict.bayes_logit()].
+#'
+#'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
+#'   `sd`, `q5`, `median`, `q95`, `rhat` and `ess_bulk`; after the coefficients come `dispersion`, `sd(group)` (if the
+#'   fit has them) and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
+#'   sentences, and `prior` the prior.
 #' @references
-#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and localization: an improved
-#' \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
+#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and
+#' localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' fit
@@ -101,7 +118,8 @@ logit_table_words <- function(table, digits) {
   }, character(length(shown))))
   colnames(numbers) <- c("mean", "sd", "5%", "95%")
   data.frame(
-    ` ` = sub("^the ", "", logit_words(table$quantity)), numbers, Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
+    ` ` = sub("^the ", "", logit_words(table$quantity)), numbers,
+    Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
     ESS = ifelse(is.na(table$ess_bulk), "-", formatC(table$ess_bulk, format = "f", digits = 0)), check.names = FALSE
   )
 }

@@ -1,5 +1,5 @@
-# The Gibbs sampler of regressions as R/chains.R runs it: what it notes after each sweep, what a
-# kept draw consists of, and how a slice of sweeps is run.
+# The Gibbs sampler of regressions, as R/chains.R runs it: its traces, its kept draws, and how it runs a slice of
+# sweeps.
 
 logit_sampler <- function(fit) {
   groups <- nlevels(fit$design$group)
@@ -21,7 +21,7 @@ logit_sampler <- function(fit) {
   )
 }
 
-# How far apart chains start, in the sampler's units.
+# Starts of chains are spread by this much, in the sampler's units.
 start_spread <- 0.5
 
 logit_step <- function(fit) {
@@ -36,14 +36,15 @@ logit_step <- function(fit) {
     slice <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))
     state[parts] <- slice[parts]
     traces <- list(
-      log_likelihood = slice$log_likelihood + constant, coefficient_trace = to_data_units(slice$coefficient_trace, design),
+      log_likelihood = slice$log_likelihood + constant,
+      coefficient_trace = to_data_units(slice$coefficient_trace, design),
       dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
     )
     list(state = state, traces = traces, draw = list(intercepts = state$intercepts))
   }
 }
 
-# The state in which all chains start, before they are moved apart.
+# The common start of all chains. The compiled code then moves the chains apart.
 logit_start <- function(fit) {
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
@@ -61,7 +62,7 @@ logit_start <- function(fit) {
   )
 }
 
-# Distinct counts and the weight of each, for the law of the dispersion.
+# The distinct counts and their weights, for the gamma functions in the law of the dispersion.
 dispersion_counts <- function(fit) {
   if (fit$family != "negbinomial") {
     return(NULL)
@@ -69,11 +70,12 @@ dispersion_counts <- function(fit) {
   y <- fit$response$observed
   value <- sort(unique(y))
   at <- match(y, value)
-  list(value = value, weight = as.double(rowsum(fit$response$dispersed, factor(at, seq_along(value)))), rows = sum(fit$response$dispersed))
+  weight <- as.double(rowsum(fit$response$dispersed, factor(at, seq_along(value))))
+  list(value = value, weight = weight, rows = sum(fit$response$dispersed))
 }
 
-# Sweeps x coefficients from the sampler's units to the data's. Column by column in a fixed order:
-# a matrix product would round as the length of the slice has it.
+# Converts sweeps x coefficients from the sampler's units to the data's. Columns are added one by one in a fixed order,
+# because the rounding of a matrix product could depend on the length of the slice.
 to_data_units <- function(values, design) {
   p <- length(design$scale)
   for (first in seq(0, ncol(values) - 1, by = p)) {

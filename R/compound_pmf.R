@@ -2,39 +2,46 @@
 
 #' The distribution of a sum of a random number of variables
 #'
-#' A compound distribution is that of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, where N is a random number and the
-#' variables are independent copies of one: the claims of a year, where `number` is the distribution of how many there are,
-#' and `size` that of how large one is.
+#' Gives the distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, where N is a random number and the
+#' variables are independent copies of one. An example is the total of all claims in a year: `number` is the
+#' distribution of how many claims there are, and `size` that of how large one claim is.
 #'
-#' Numbers that are given by name are logarithmic, Poisson, negative binomial or geometric variables, for which the recursion of
-#' Panjer is used, in a form in which all terms are positive; or binomial, for which powers are. Sums of large Poisson and negative binomial
-#' numbers are sums of independent parts. For any other distribution of the number the powers of `size` are
-#' weighted by its probabilities, which takes longer: about \eqn{2 \sqrt{n}}{2 sqrt(n)} convolutions if the largest number is
-#' n. There is no Fourier transform whose far end would run into the near one, so there is no aliasing.
+#' @section Method:
+#' If the number is logarithmic, Poisson, negative binomial or geometric, Panjer's recursion is used, in a form in
+#' which all terms are positive. If it is binomial, the sum is a power of one trial's distribution. Large Poisson and
+#' negative binomial numbers are split into independent parts, whose sums are added. For any other distribution of the
+#' number the powers of `size` are weighted by its probabilities. This takes longer: about \eqn{2 \sqrt{n}}{2 sqrt(n)}
+#' convolutions if the largest number is n. No Fourier transform wraps the far end of the result around, so there is
+#' no aliasing.
 #'
-#' Every entry of at least 1e-290 has a small relative error. It grows with the number of variables that typically add up to
-#' this entry, and is about 1e-16 times that number (a relative error of 1e-16 in the probabilities that are given
-#' changes the result as much): below 1e-12 for up to 10,000 variables. The fast method of [convolve_pmf()] adds at most `accuracy`,
-#' or 1e-13 times the number of variables where that is more, and in practice far less.
+#' @section Accuracy:
+#' Every entry of at least 1e-290 has a small relative error: about 1e-16 times the number of variables that typically
+#' add up to this entry, so below 1e-12 for up to 10,000 variables. (A relative error of 1e-16 in the given
+#' probabilities changes the result as much.) The fast method of [convolve_pmf()] adds at most `accuracy`, or 1e-13
+#' times the number of variables if that is more. In practice it adds far less.
 #'
-#' Values of `size` must not be negative, and are multiples of a step. Results lie on all multiples of it, up to the
-#' value from which on the whole upper tail has a probability of at most `tail`, by Chernoff's bound. If `number` is a
-#' distribution whose own tail was cut off, that is left out in addition.
+#' @section Values of the result:
+#' The values of `size` must not be negative, and are multiples of a step. Results lie on all multiples of this step,
+#' up to the value beyond which the whole upper tail has a probability of at most `tail`, by Chernoff's bound. If
+#' `number` is a distribution whose own tail was cut off, that probability is left out in addition.
 #'
-#' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters below; or a
-#'   distribution on 0, 1, 2, ... made by [pmf()].
+#' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the
+#'   parameters below; or a distribution on 0, 1, 2, ... made by [pmf()].
 #' @param size the distribution of one variable, made by [pmf()]. Its probabilities are divided by their sum.
 #' @param lambda the mean of a Poisson number.
-#' @param trials,prob number of trials and probability of success of a binomial number; `prob` is also that of the negative
-#'   binomial, geometric and logarithmic ones, as in [pmf_families].
-#' @param successes,mu the `size` of [pmf_negative_binomial()], and instead of `prob` the mean.
-#' @param zero if given, the probability that the number is 0, which modifies it: the probabilities of other numbers are scaled.
+#' @param trials,prob number of trials and probability of success of a binomial number. `prob` is also the parameter
+#'   of negative binomial, geometric and logarithmic numbers, as in [pmf_families].
+#' @param successes,mu for a negative binomial number, the `size` of [pmf_negative_binomial()] and, instead of `prob`,
+#'   the mean.
+#' @param zero if given, the probability that the number is 0. The probabilities of the other numbers are scaled
+#'   accordingly.
 #' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
 #' @section Errors:
-#' `warpbayes_error_input` for distributions with negative or fractional numbers, for negative sizes, and for parameters that are
-#' missing, beyond their range, or not those of this number; `warpbayes_error_memory` for results that do not fit in memory.
+#' `warpbayes_error_input` for distributions with negative or fractional numbers, for negative sizes, and for
+#' parameters that are missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for
+#' results that do not fit in memory.
 #' @seealso [sum_pmf()] and [rep_sum()] for a fixed number; [zero_modify()], [expected_value()], [tail_value_at_risk()].
 #' @references
 #' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.
@@ -69,7 +76,8 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
   }
   given <- c(
-    lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob), mu = !missing(mu)
+    lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob),
+    mu = !missing(mu)
   )
   size <- size_on_lattice(size, call)
   if (inherits(number, "pmf")) {
@@ -81,12 +89,15 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
   taken <- switch(number,
-    poisson = "lambda", binomial = c("trials", "prob"), negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob"
+    poisson = "lambda", binomial = c("trials", "prob"),
+    negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob"
   )
   refuse_parameters(given, taken, dQuote(number, FALSE), call)
   counting <- switch(number,
     poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size$none),
-    binomial = counting_binomial(check_count(trials, "trials", min = 0, max = 2^50), check_probability(prob, "prob"), size$none),
+    binomial = counting_binomial(
+      check_count(trials, "trials", min = 0, max = 2^50), check_probability(prob, "prob"), size$none
+    ),
     negative_binomial = {
       successes <- check_number(successes, "successes", min = 0)
       if (given[["mu"]]) {
@@ -120,21 +131,24 @@ refuse_parameters <- function(given, taken, of_what, call) {
   }
 }
 
-# The probability of zero, `none`, and the weights of by, 2 by, ... given that it is not zero, as entries
-# 1, 2, ... of a vector whose entry 0 is 0.
+# The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, `some` that of the
+# other values. `f` has the weights of 0, by, 2 by, ... given that the variable is not zero, so its first entry is 0.
 size_on_lattice <- function(size, call) {
   value <- values_of(size)
   weights <- prob_of(size)
   possible <- which(weights > 0)
   if (length(possible) == 0L || value[[possible[[1L]]]] < 0) {
-    stop_input("size", if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
-      show_value(value[[1L]]), call = call
+    stop_input("size",
+      if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
+      show_value(value[[1L]]),
+      call = call
     )
   }
   step <- if (length(value) > 1L) step_of(size) else NULL
-  # Where the first value is not a multiple of the step, both are multiples of a shorter one.
+  # If the first value is not a multiple of the step, a shorter step is used of which both are multiples.
   first <- value[[possible[[1L]]]]
-  if (first > 0 && (is.null(step) || abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step))) {
+  off_step <- function() abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step)
+  if (first > 0 && (is.null(step) || off_step())) {
     step <- if (is.null(step)) first else common_step(c(step, first), call)
   }
   if (is.null(step)) {
@@ -166,11 +180,15 @@ number_weights <- function(number, call) {
   weights
 }
 
-# A counting distribution, of those variables that are not zero: `none`, the log of the probability that there are none;
-# `log_generating`, the log of the generating function at 1 + excess; `moved`, how much more probable it became that there are none
-# because zeros are not counted; `some`, the probability of the original number not to be 0. It is the
-# sum of `parts` independent numbers, for each of which Panjer's a, a + b, p_0 and c are given, or a
-# power.
+# A counting distribution: how many variables there are that are not zero. `zero` is the probability that one variable
+# is zero. Each of these functions returns a list:
+#   log_generating  the log of the generating function at 1 + excess
+#   parts           the number is the sum of this many independent numbers
+#   panjer, power   for each part either Panjer's a, a + b, p_0 and c, or (binomial) its probability to be 1, not 0
+#   moved           how much more probable "no variable" became because zeros are not counted
+#   some            the probability that the original number is not 0
+#   mean            the mean of the number
+#   certain_zero    whether the original number is always 0
 counting_poisson <- function(lambda, zero) {
   mean <- lambda * (1 - zero)
   parts <- copies_of(mean)
@@ -214,14 +232,15 @@ counting_logarithmic <- function(prob, zero) {
 
 counting_binomial <- function(trials, prob, zero) {
   list(
-    log_generating = function(excess) trials * log1p(prob * (1 - zero) * excess), parts = trials, power = prob * (1 - zero),
+    log_generating = function(excess) trials * log1p(prob * (1 - zero) * excess),
+    parts = trials, power = prob * (1 - zero),
     moved = exp(trials * log1p(-prob)) * expm1(trials * log1p(prob * zero / (1 - prob))),
     some = -expm1(trials * log1p(-prob)), mean = trials * prob * (1 - zero), certain_zero = trials == 0 || prob == 0
   )
 }
 
-# How many independent parts a number has to have so that each is 0 with a probability of at least
-# e^-500: a power of two.
+# The number of independent parts, a power of two, so that each part is 0 with a probability of at least e^-500. A
+# smaller probability would bring the recursion near the limit of doubles.
 copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 
 compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
@@ -229,7 +248,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
     return(new_pmf(1, 0, FALSE))
   }
   largest <- if (is.null(counting$power)) Inf else counting$parts
-  # Modified zeros scale the tail, too.
+  # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
   outputs <- outputs_to_tail(counting$log_generating, counting$mean, largest, size$f, tail / 2 / max(scale, 1))
   check_result_size(outputs, "tail", "probabilities", call, copies = result_copies(FALSE, accuracy))
@@ -246,8 +265,8 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
   trim_compound(g, size$by, tail / 2)
 }
 
-# The number of entries, at least 1, after which a sum has less than `tail` of its probability: the least of
-# Chernoff's bounds, E e^(t S) <= e^(t s) tail.
+# The number of entries, at least 1, after which a sum has less than `tail` of its probability, by Chernoff's bound:
+# P(S >= s) <= tail if E e^(t S) <= e^(t s) tail for some t. The t with the smallest s is used.
 outputs_to_tail <- function(log_generating, mean, largest, f, tail) {
   at <- seq_along(f) - 1
   possible <- which(f > 0)
@@ -261,15 +280,16 @@ outputs_to_tail <- function(log_generating, mean, largest, f, tail) {
     }
     (log_generating(sum(weights * expm1(t * at))) - log(tail)) / t
   }
-  # The best t lies between these: at 1e-4 / E S the bound is far beyond the mean, and past 700 / max X infinite.
+  # The best t lies between these limits: at 1e-4 / E S the bound is far beyond the mean, past 700 / max X it is
+  # infinite.
   low <- log(1e-4) - log(max(mean * first, at[[length(at)]], 1))
   high <- log(700 / at[[length(at)]])
   found <- stats::optimize(function(log_t) min(bound(log_t), 1e300), c(low, high), tol = 0.01)
   min(floor(found$objective), largest * at[[length(at)]]) + 1
 }
 
-# What a convolution may contribute to the error of a result in which it counts so many times. Below 1e-13
-# there would be no Fourier transforms.
+# The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
+# Fourier transform would then be used.
 shared_accuracy <- function(accuracy, times) {
   max(accuracy / max(times, 1), min(accuracy, 1e-13))
 }
@@ -302,7 +322,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run, call) {
   result
 }
 
-# Without the upper tail, and without impossible values before the first.
+# The distribution without its upper tail and without impossible values before the first possible one.
 trim_compound <- function(g, by, tail) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, short_run("cpu"))
   last <- max(which(upper > tail))
@@ -326,7 +346,7 @@ compound_of_any <- function(p, size, tail, accuracy, run, call) {
     max(terms) + log(sum(exp(terms - max(terms))))
   }
   outputs <- outputs_to_tail(log_generating, sum(n * p), most, size$f, tail / 2)
-  # As many powers as are best, or as 200 MB hold.
+  # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
   check_result_size(outputs * (block + 1), "tail", "probabilities of powers", call)
   share <- shared_accuracy(accuracy, most)

@@ -2,21 +2,21 @@
 
 #' Two independent variables given their sum
 #'
-#' If X and Y are independent, \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X =
-#' i) P(Y = s - i)}. So an observed total says how probable each value of its parts is.
+#' If X and Y are independent, \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to
+#' \eqn{P(X = i) P(Y = s - i)}. So an observed total says how probable each value of its two parts is.
 #'
-#' Products are kept as mantissas and exponents. The result is therefore right even if the total is so improbable
-#' that all products underflow as doubles.
+#' Products are kept as mantissas and exponents. The result is therefore right even if the total is so improbable that
+#' all products underflow as doubles.
 #'
-#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ..., whatever their sum, by which
-#'   the results are divided.
+#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ... The weights need not sum
+#'   to 1: the results are divided by their sum.
 #' @param total the observed value of the sum: one number.
-#' @param log whether both results are on the log scale; for vectors it also says whether `x` and `y` are. The
-#'   default is `TRUE` if `x` or `y` is a distribution on the log scale.
-#' @return A list of two distributions: `x`, that of X given the sum, and `y`, that of Y.
+#' @param log whether both results are on the log scale. For vectors it also says whether `x` and `y` are. The default
+#'   is `TRUE` if `x` or `y` is a distribution on the log scale.
+#' @return A list of two distributions: `x`, that of X given the sum, and `y`, that of Y given the sum.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum
-#' (the message names the range), and for a `total` within the range whose probability is zero.
+#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum (the
+#' message names the range), and for a `total` within the range whose probability is zero.
 #' @seealso [convolve_pmf()] for the distribution of the sum.
 #' @references
 #' Murray, L. M. and others (2018). Delayed sampling and automatic Rao-Blackwellization of
@@ -72,8 +72,8 @@ as_weighted <- function(x, argument, log, call = sys.call(-1L)) {
   new_pmf(check_weights(x, argument, isTRUE(log), call), 0, isTRUE(log))
 }
 
-# The same where values are not all whole numbers from a first to a last one: for each value of x
-# that of y which is left.
+# The same for sparse distributions, and for other steps and first values than whole numbers: each value of x is
+# paired with the value of y that is left of the total.
 condition_positions <- function(x, y, total, inside, log, call) {
   by <- common_step(c(step_of(x), step_of(y)), call)
   at <- positions_by(x, by)
@@ -98,7 +98,7 @@ condition_positions <- function(x, y, total, inside, log, call) {
   )
 }
 
-# NA if the sum cannot be that number.
+# The position of the total on the lattice of the sum, or NA if it is not on the lattice.
 lattice_positions_of_total <- function(x, y, by, total) {
   at <- (total - (x$from + y$from)) / by
   slack <- min(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
@@ -114,17 +114,17 @@ check_total <- function(total, call = sys.call(-1L)) {
 
 #' Two variables in a table
 #'
-#' The joint probabilities of one of two independent variables and of their sum, or given their sum: the table in which
-#' [condition_on_sum()] is one column.
+#' A table of the joint probabilities of X and of the sum X + Y of two independent variables. With `given = TRUE` each
+#' column is the distribution of X given the sum instead, as [condition_on_sum()] gives it for one total.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
 #' @param totals the values of the sum that are columns; by default all of them.
-#' @param given whether each column is the distribution of X given that sum, rather than the joint probability of both.
-#' @return A matrix of class `table`: a row for each value of X, a column for each total, named by them.
-#'   `addmargins()` adds the marginal distributions, which are those of X and of the sum if all totals are there.
+#' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
+#' @return A matrix of class `table`: a row for each value of X, a column for each total. The names are these values.
+#'   `addmargins()` adds the marginal distributions: those of X and of the sum, if all totals are there.
 #' @section Errors:
-#' `warpbayes_error_input` for what [condition_on_sum()] refuses; `warpbayes_error_memory` for a table that does not fit in
-#' memory.
+#' `warpbayes_error_input` for what [condition_on_sum()] refuses. `warpbayes_error_memory` for a table that does not fit
+#' in memory.
 #' @seealso [condition_on_sum()], [convolve_pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)

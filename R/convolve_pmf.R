@@ -2,64 +2,68 @@
 
 #' The distribution of the sum of two independent variables
 #'
-#' Convolves two distributions, two vectors of weights, or the rows of two matrices.
+#' Convolves two distributions, two vectors of weights, or two matrices of weights row by row.
 #'
-#' Every entry of the result has a small *relative* error, however small the entry is, and no entry is
-#' negative: all terms are non-negative, and they are either added directly or computed by the fast method, which
-#' proves its error. `stats::convolve(x, rev(y), type = "open")` and other plain Fourier transforms have an
-#' *absolute* error of about 1e-17 instead, so their tails are noise, and partly negative.
+#' Every entry of the result has a small *relative* error, however small the entry is, and no entry is negative. All
+#' terms are non-negative. They are either added directly or computed by the fast method, which proves its error
+#' bound. `stats::convolve(x, rev(y), type = "open")` and other plain Fourier transforms have an *absolute* error of
+#' about 1e-17 instead, so their tails are noise and partly negative.
 #'
-#' This holds for entries of at least 2.2e-308. Entries below that have fewer digits in doubles, and those below 5e-324
-#' are zero; with `log = TRUE` they keep their accuracy, too. If weights are so large that an entry would exceed 1.8e308,
-#' there is an error, and `log = TRUE` gives the result.
+#' This holds for entries of at least 2.2e-308. Smaller entries have fewer digits in doubles, and entries below 5e-324
+#' are zero. With `log = TRUE` they keep their accuracy, too. If weights are so large that an entry would exceed
+#' 1.8e308, there is an error; `log = TRUE` gives the result.
+#'
+#' The result is the same to the last bit for any number of threads, any processor and any backend.
 #'
 #' @section The two methods:
-#' The *direct sum* takes `length(x) * length(y)` multiply-adds, and for long vectors runs at 80% or more of the
-#' machine's rate for them. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of
-#' the shorter vector: about 1.2e-13 for a million values. Typically it is 1e-15.
+#' The *direct sum* takes `length(x) * length(y)` multiply-adds. For long vectors it runs at 80% or more of the
+#' machine's rate for them. Its relative error is below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of the
+#' shorter vector: about 1.2e-13 for a million values. Typically it is 1e-15.
 #'
-#' The *fast method* is used if `accuracy` is above 0. From `length(x) * length(y)` = 2.6e5 on, one Fourier
-#' transform is tried if a few entries show that it would compute most of them accurately enough. From 6.7e7 on the
-#' result is computed in windows. Exponential tilting moves the mass of both distributions to the values that
-#' matter for a window, and is undone afterwards, so that it does not change the result. What the tilt has made
-#' negligible is left out; the rest is convolved directly or by a Fourier transform. For each window there are bounds
-#' on what was left out and on the transform's rounding error. An entry is accepted only if both together
-#' are below `accuracy` times that entry. Entries that no window accepts are summed directly. So `accuracy` holds in
-#' any case, and the method is fast where windows are accepted:
+#' The *fast method* is used if `accuracy` is above 0 and the problem is large:
 #' \itemize{
-#'   \item log-concave and unimodal distributions: Poisson, binomial, negative binomial, geometric,
-#'     normal-like, triangular, uniform, in any combination;
+#'   \item From `length(x) * length(y)` = 2.6e5 on, one Fourier transform is tried, if a test of a few entries shows
+#'     that it would compute most of them accurately enough.
+#'   \item From 6.7e7 on, the result is computed in windows. Exponential tilting moves the mass of both distributions
+#'     to the values that matter for a window. It is undone afterwards, so it does not change the result. What the
+#'     tilt has made negligible is left out. The rest is convolved directly or by a Fourier transform.
+#' }
+#' For each window there are bounds on what was left out and on the rounding error of the transform. An entry is
+#' accepted only if both together are below `accuracy` times that entry. Entries that no window accepts are summed
+#' directly. So `accuracy` holds in any case. The method is fast where windows are accepted:
+#' \itemize{
+#'   \item log-concave and unimodal distributions: Poisson, binomial, negative binomial, geometric, normal-like,
+#'     triangular, uniform, in any combination;
 #'   \item weights without much structure, such as uniform random numbers;
 #'   \item a heavy-tailed distribution with a narrow one, which is short once it is tilted.
 #' }
-#' It is no faster than the direct sum, and up to a fifth slower, for two heavy (power) tails, for several distant
-#' modes with almost nothing between them, where every second value is impossible, and for entries that vary wildly
-#' from one to the next.
-#'
-#' The number of threads, the processor and the backend do not change a bit of the result.
+#' It is no faster than the direct sum, and up to a fifth slower, for
+#' \itemize{
+#'   \item two heavy (power) tails;
+#'   \item several distant modes with almost nothing between them;
+#'   \item distributions in which every second value is impossible;
+#'   \item entries that vary wildly from one to the next.
+#' }
 #'
 #' @section Logarithms:
-#' With `log = TRUE` entries keep their relative error down to log probabilities of -1e14, because each number is
-#' kept as a mantissa and an exponent. For vectors and matrices `log = TRUE` means that logarithms are given and
-#' returned.
+#' With `log = TRUE` entries keep their relative error down to log probabilities of -1e14, because each number is kept
+#' as a mantissa and an exponent. For vectors and matrices `log = TRUE` means that logarithms are given and returned.
 #'
-#' @param x,y two distributions made by [pmf()]; or two vectors of non-negative weights; or two
-#'   matrices of weights with the same number of rows, which are convolved row by row (a vector or a
-#'   matrix of one row is convolved with every row of the other). A vector given together with a distribution must
-#'   sum to 1; it is the distribution of a variable on 0, 1, ...
-#' @param log whether the result is on the log scale; for vectors and matrices it also says whether `x` and `y`
-#'   are. The default is `TRUE` if `x` or `y` is a distribution on the log scale.
-#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums alone. Below 1e-13
+#' @param x,y two distributions made by [pmf()]; or two vectors of non-negative weights; or two matrices of weights
+#'   with the same number of rows, which are convolved row by row. A vector or a matrix of one row is convolved with
+#'   every row of the other matrix. A vector given together with a distribution must sum to 1; it is the distribution
+#'   of a variable on 0, 1, ...
+#' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` and `y` are.
+#'   The default is `TRUE` if `x` or `y` is a distribution on the log scale.
+#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums only. Below 1e-13
 #'   the fast method uses no Fourier transform.
-#' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for
-#'   `getOption("warpbayes.backend", "auto")`. See [warp_info()]. Direct sums run on this backend; Fourier transforms always
-#'   run on the CPU.
-#' @param threads the number of CPU threads for direct sums; `NULL` for as many as this process may use.
-#' @return A [pmf()] for distributions; for vectors a vector of length `length(x) + length(y) - 1`; for matrices a matrix
-#'   with `ncol(x) + ncol(y) - 1` columns.
+#' @param backend,threads where to compute: see [computing]. Direct sums run on this backend. Fourier transforms
+#'   always run on the CPU.
+#' @return A [pmf()] for distributions. For vectors a vector of length `length(x) + length(y) - 1`. For matrices a
+#'   matrix with `ncol(x) + ncol(y) - 1` columns.
 #' @section Errors:
 #' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero (the message names the
-#' position or row), for matrices whose numbers of rows differ, and for results longer than R allows;
+#' position or row), for matrices whose numbers of rows differ, and for results longer than R allows.
 #' `warpbayes_error_memory` for results that do not fit in memory (the message says how large they would be).
 #' @references
 #' Wilson, H. and Keich, U. (2016). Accurate pairwise convolutions of non-negative vectors via
@@ -83,8 +87,8 @@
 #' dim(convolve_pmf(many, many, threads = 2))
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
-  # Short sums take less time than the checks below, which are made only if the entry refuses
-  # what it was given.
+  # For a short sum the checks below take longer than the sum itself. They are made only if the entry refuses its
+  # arguments.
   if (is.null(log) && is.double(x) && is.double(y) && as.double(length(x)) * length(y) <= short_work &&
     (missing(accuracy) || is_accuracy(accuracy)) && (is.null(threads) || is_thread_count(threads))) {
     result <- .Call(C_pmf_convolve, x, y, FALSE, accuracy, short_run(backend))
@@ -112,9 +116,8 @@ is_accuracy <- function(accuracy) {
   is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
 }
 
-# How many times the result's size a sum takes at its peak, as measured: direct sums copy both
-# vectors; windows need several copies besides, and a Fourier transform of up to twice the
-# result's length with its tables.
+# The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors. Windows need
+# several more copies, and a Fourier transform of up to twice the result's length with its tables.
 result_copies <- function(log, accuracy) {
   if (log) 18 else if (accuracy > 0) 16 else 3
 }
@@ -154,7 +157,7 @@ convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) 
   new_pmf(if (inside && !log) exp(result) else result, from, log, by)
 }
 
-# Two vectors of weights or of logarithms. The entry looks whether they can be used.
+# Two vectors of weights or of logarithms. The entry checks whether they can be used.
 convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   m <- as.double(length(x))
   n <- as.double(length(y))
@@ -162,7 +165,7 @@ convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
   if (is_failure(result)) {
-    # The entry says that weights cannot be used; these say which, and why.
+    # The entry says only that weights cannot be used. These checks say which, and why.
     check_weights(x, "x", log, call)
     check_weights(y, "y", log, call)
     stop_failure(result, call)
@@ -193,8 +196,8 @@ convolve_rows <- function(x, y, log, accuracy, run, call) {
   result
 }
 
-# A double matrix; a vector is a single row. Its weights are for the entry to look at, which
-# leaves it to check_weight_rows() to say what is wrong with them.
+# A double matrix; a vector is a single row. The entry finds weights that cannot be used, and check_weight_rows() then
+# says what is wrong.
 plain_weight_rows <- function(x, argument, log, call) {
   if (!is.matrix(x)) {
     x <- plain_weights(x, argument, log, call)
@@ -203,8 +206,7 @@ plain_weight_rows <- function(x, argument, log, call) {
   if (is.double(x) && length(x) > 0L) x else check_weight_rows(x, argument, log, call)
 }
 
-# A double matrix whose rows can be used, or an error that names the first weight or row
-# which cannot.
+# A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log, call) {
   if (!is.numeric(x)) {
     stop_input(argument, "must be numeric, not ", show_value(x), call = call)
@@ -223,7 +225,8 @@ check_weight_rows <- function(x, argument, log, call) {
   dim(x) <- dimensions
   positive <- if (log) rowSums(x > -Inf) else rowSums(x)
   if (any(positive == 0)) {
-    stop_input(argument, sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]),
+    stop_input(argument,
+      sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]),
       call = call
     )
   }

@@ -1,8 +1,8 @@
-# Documents by terms: the classes in which text packages keep counts, as one list.
+# Counts of documents by terms, read from all classes in which text packages keep them.
 
-# Counts in compressed columns: `p` (terms + 1), `i` (rows from 0, ascending within a
-# column), `count` (whole numbers of at least 1), all integer; `documents` and `terms`
-# (names); `size` (documents, terms), `tokens`.
+# Returns counts in compressed columns: the integer vectors `p` (terms + 1 entries), `i` (rows from 0, ascending within
+# a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
+# documents and terms); and `tokens`.
 count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
   parts <- if (inherits(x, "count_matrix")) {
     return(x)
@@ -19,8 +19,10 @@ count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
       size = dim(x), documents = rownames(x), terms = colnames(x)
     )
   } else {
-    stop_input(argument, "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, simple_triplet_matrix, ",
-      "numeric matrix or data frame, not ", show_value(x), call = call
+    stop_input(argument,
+      "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, simple_triplet_matrix, ",
+      "numeric matrix or data frame, not ", show_value(x),
+      call = call
     )
   }
   pack_counts(parts, argument, call)
@@ -38,16 +40,21 @@ from_triplets <- function(x, argument, call) {
   if (!inherits(x, "TermDocumentMatrix")) {
     return(parts)
   }
-  list(row = parts$column, column = parts$row, value = parts$value, size = rev(parts$size), documents = parts$terms, terms = parts$documents)
+  list(
+    row = parts$column, column = parts$row, value = parts$value, size = rev(parts$size), documents = parts$terms,
+    terms = parts$documents
+  )
 }
 
-# Columns document, term and count, by these names or in this order; several rows for one
+# A data frame with the columns document, term and count, by these names or in this order. Several rows for one
 # document and term are added.
 from_table <- function(x, argument, call) {
   columns <- c("document", "term", "count")
   if (!all(columns %in% names(x))) {
     if (ncol(x) != 3L) {
-      stop_input(argument, sprintf("is a data frame of %d columns; needed are document, term and count", ncol(x)), call = call)
+      stop_input(argument, sprintf("is a data frame of %d columns; needed are document, term and count", ncol(x)),
+        call = call
+      )
     }
     names(x) <- columns
   }
@@ -79,25 +86,34 @@ from_sparse <- function(x, argument, call) {
 pack_counts <- function(parts, argument, call) {
   size <- as.integer(parts$size)
   if (length(size) != 2L || anyNA(size) || any(size < 1L)) {
-    stop_input(argument, sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")), call = call)
+    stop_input(argument,
+      sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")),
+      call = call
+    )
   }
   value <- parts$value
   bad <- which(!is.finite(value) | value < 0 | value != floor(value))
   if (length(bad)) {
     at <- bad[[order(parts$row[bad], parts$column[bad])[[1L]]]]
     stop_input(argument, sprintf(
-      "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s", format(value[[at]], digits = 15),
-      shown_name(parts$documents, parts$row[[at]]), shown_name(parts$terms, parts$column[[at]])
+      "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
+      format(value[[at]], digits = 15), shown_name(parts$documents, parts$row[[at]]),
+      shown_name(parts$terms, parts$column[[at]])
     ), call = call)
   }
   check_unique(parts$documents, "documents", argument, call)
   check_unique(parts$terms, "terms", argument, call)
   tokens <- sum(value)
   if (tokens >= 2^31) {
-    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)), call = call)
+    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)),
+      call = call
+    )
   }
   if (tokens == 0) {
-    stop_input(argument, sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]), call = call)
+    stop_input(argument,
+      sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]),
+      call = call
+    )
   }
   if (any(parts$row < 1L | parts$row > size[[1L]] | parts$column < 1L | parts$column > size[[2L]])) {
     stop_input(argument, "has an index outside of its documents and terms", call = call)
@@ -115,7 +131,8 @@ pack_counts <- function(parts, argument, call) {
   }
   structure(list(
     p = c(0L, cumsum(tabulate(column, size[[2L]]))), i = as.integer(row - 1L), count = as.integer(value),
-    documents = as.character(names_or(parts$documents, size[[1L]])), terms = as.character(names_or(parts$terms, size[[2L]])),
+    documents = as.character(names_or(parts$documents, size[[1L]])),
+    terms = as.character(names_or(parts$terms, size[[2L]])),
     named = c(documents = !is.null(parts$documents), terms = !is.null(parts$terms)), size = size, tokens = tokens
   ), class = "count_matrix")
 }
@@ -126,7 +143,9 @@ shown_name <- function(names, at) if (is.null(names)) as.character(at) else dQuo
 
 check_unique <- function(names, what, argument, call) {
   if (anyNA(names)) {
-    stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]), call = call)
+    stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]),
+      call = call
+    )
   }
   twice <- anyDuplicated(names)
   if (twice) {
@@ -134,7 +153,7 @@ check_unique <- function(names, what, argument, call) {
   }
 }
 
-# Tokens of each document, documents and tokens of each term.
+# The number of tokens of each document.
 document_sizes <- function(counts) {
   sizes <- numeric(counts$size[[1L]])
   sums <- rowsum(as.double(counts$count), counts$i)
@@ -151,8 +170,8 @@ term_sizes <- function(counts) {
   sizes
 }
 
-# The same documents with the given terms, in that order; terms that are absent are
-# columns without counts. `unknown`: tokens of each document that are no such terms.
+# The same documents with exactly the given terms, in that order. Terms that no document has become columns without
+# counts. `unknown` is the number of tokens of each document that belong to none of the given terms.
 match_terms <- function(counts, terms) {
   to <- match(counts$terms, terms)[term_columns(counts)]
   known <- which(!is.na(to))

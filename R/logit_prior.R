@@ -1,46 +1,52 @@
-# The prior of a regression: what the user fixes, what the data decide, and the whole in the
-# units of the sampler, in which every predictor is centred and has standard deviation 1.
+# The prior of a regression: what the user fixes, what the data decide, and both together in the sampler's units. In
+# these
+# units every predictor is centred and has standard deviation 1.
 
 #' Prior of a regression
 #'
-#' Says what is believed about the coefficients of [bayes_logit()] before the data are seen. Printing a
-#' prior says in words what it means; the fit's own, `fit$prior`, also with the numbers that the data decided.
+#' Describes what is believed about the coefficients of [bayes_logit()] before the data are seen. Printing a prior
+#' says in words what it means. The prior of a fit, `fit$prior`, also prints the numbers that the data decided.
 #'
+#' @section Types:
 #' \describe{
-#'   \item{`"normal"`}{independent normal coefficients. With `autoscale = TRUE` a coefficient's standard deviation is `scale`
-#'     divided by the standard deviation of its predictor (1 for one that does not vary), so that it does not
-#'     depend on the predictor's unit.}
-#'   \item{`"zellner"`}{all coefficients but the intercept jointly normal with mean 0 and covariance
-#'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}, \eqn{X} the centred predictors and \eqn{W} the information of each row where its
-#'     probability is one half (a quarter of its trials): with `g` the number of rows, the default, the prior counts as one row.}
-#'   \item{`"horseshoe"`}{coefficient \eqn{j} of the standardised predictor is normal with mean 0 and standard deviation
-#'     \eqn{\lambda_j \tau}{lambda_j tau}, with \eqn{\lambda_j}{lambda_j} half-Cauchy of scale 1 and \eqn{\tau}{tau}
-#'     half-Cauchy of scale `global_scale`: most coefficients are shrunk to almost nothing, large ones hardly at all
-#'     (Carvalho, Polson and Scott 2010).}
+#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a
+#'     coefficient is `scale` divided by the standard deviation of its predictor, so it does not depend on the
+#'     predictor's unit. (A predictor that does not vary counts as having standard deviation 1.)}
+#'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
+#'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors. \eqn{W} is the information of each row
+#'     at probability one half: a quarter of its trials. By default `g` is the number of rows; the prior then counts
+#'     as much as one row.}
+#'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with mean 0 and standard
+#'     deviation \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
+#'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale`. Most coefficients are shrunk to almost nothing, large
+#'     ones hardly at all (Carvalho, Polson and Scott 2010).}
 #' }
-#' The intercept is normal with mean `intercept_location` and standard deviation `intercept_scale` in all three. As the predictors are centred
-#' inside, it is the intercept where every predictor has its mean. A design without intercept and a sparse design are not centred.
+#' In all three types the intercept is normal with mean `intercept_location` and standard deviation `intercept_scale`.
+#' The sampler centres the predictors, so this is the intercept at the means of all predictors. A design without
+#' intercept and a sparse design are not centred.
 #'
-#' @param type which prior the coefficients have.
-#' @param location,scale of `"normal"`: mean and standard deviation of the coefficients, one number or one for
-#'   each coefficient but the intercept. `location` is in the units of the coefficients; so is `scale` where `autoscale = FALSE`.
+#' @param type the prior of the coefficients.
+#' @param location,scale for `"normal"`: mean and standard deviation of the coefficients, one number or one for each
+#'   coefficient except the intercept. `location` is in the units of the coefficients; so is `scale` if
+#'   `autoscale = FALSE`.
 #' @param autoscale whether `scale` is for predictors of standard deviation 1.
-#' @param intercept_location,intercept_scale of the intercept. `NULL` is 0, and for counts the log of their mean.
-#' @param g of `"zellner"`, positive; `NULL` for the number of rows.
-#' @param global_scale of `"horseshoe"`, positive.
-#' @param group_scale the standard deviation of intercepts that groups have is half-Cauchy of this scale.
+#' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
+#'   for counts the log of their mean.
+#' @param g for `"zellner"`: a positive number, or `NULL` for the number of rows.
+#' @param global_scale for `"horseshoe"`: a positive number.
+#' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale.
 #' @param dispersion shape and rate of the gamma prior of the negative binomial's dispersion \eqn{r}.
 #' @param ... must be empty.
 #' @return An object of class `logit_prior`: a list of the arguments.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used. That the numbers fit the predictors is seen when the
-#' model is fitted.
+#' `warpbayes_error_input` for an argument that cannot be used. Whether the numbers fit the predictors is checked when
+#' the model is fitted.
 #' @references
-#' Carvalho, C. M., Polson, N. G. and Scott, J. G. (2010). The horseshoe estimator for sparse signals. *Biometrika* **97**,
-#' 465-480.
+#' Carvalho, C. M., Polson, N. G. and Scott, J. G. (2010). The horseshoe estimator for sparse signals. *Biometrika*
+#' **97**, 465-480.
 #'
-#' Gelman, A., Jakulin, A., Pittau, M. G. and Su, Y.-S. (2008). A weakly informative default prior distribution for logistic and other
-#' regression models. *Annals of Applied Statistics* **2**, 1360-1383.
+#' Gelman, A., Jakulin, A., Pittau, M. G. and Su, Y.-S. (2008). A weakly informative default prior distribution for
+#' logistic and other regression models. *Annals of Applied Statistics* **2**, 1360-1383.
 #' @examples
 #' logit_prior()
 #' logit_prior("horseshoe", global_scale = 0.1)
@@ -58,10 +64,13 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe"), location = 0
     stop_input("scale", "must be positive finite numbers, not ", show_value(scale))
   }
   if (length(dispersion) != 2L || !positive(dispersion)) {
-    stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ", show_value(dispersion))
+    stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
+      show_value(dispersion)
+    )
   }
   structure(list(
-    type = type, location = as.double(location), scale = as.double(scale), autoscale = check_flag(autoscale, "autoscale"),
+    type = type, location = as.double(location), scale = as.double(scale),
+    autoscale = check_flag(autoscale, "autoscale"),
     intercept_location = if (!is.null(intercept_location)) check_number(intercept_location, "intercept_location"),
     intercept_scale = check_number(intercept_scale, "intercept_scale", min = 0),
     g = if (!is.null(g)) check_number(g, "g", min = 0),
@@ -71,9 +80,9 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe"), location = 0
   ), class = "logit_prior")
 }
 
-# Adds what the data decide: `mean` and `precision` (packed) of one outcome's coefficients in the
-# sampler's units, `shrunk`, and `deviation`, the standard deviations in the units of the
-# coefficients, for printing. `design`: from logit_design().
+# Adds what the data decide. `mean` and `precision` (packed) are those of one outcome's coefficients in the sampler's
+# units, `shrunk` says which coefficients have the horseshoe prior, and `deviation` has the standard deviations in the
+# units of the coefficients, for printing. `design` comes from logit_design().
 resolve_logit_prior <- function(prior, design, family, response_mean, call = sys.call(-1L)) {
   if (!inherits(prior, "logit_prior")) {
     stop_input("prior", "must come from logit_prior(), not ", show_value(prior), call = call)
@@ -109,8 +118,10 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
   prior$centred <- !is_sparse_matrix(design$x)
-  prior$has <- c(intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start),
-    dispersion = family == "negbinomial")
+  prior$has <- c(
+    intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start),
+    dispersion = family == "negbinomial"
+  )
   prior
 }
 
@@ -118,8 +129,10 @@ one_for_each <- function(values, argument, names, call) {
   if (length(values) == 1L || length(values) == length(names)) {
     return(rep_len(values, length(names)))
   }
-  stop_input("prior", sprintf("has %d numbers as `%s`, but there are %d coefficients without the intercept", length(values), argument,
-    length(names)), call = call)
+  stop_input("prior", sprintf(
+    "has %d numbers as `%s`, but there are %d coefficients without the intercept", length(values), argument,
+    length(names)
+  ), call = call)
 }
 
 zellner_precision <- function(design, slopes, g, call) {
@@ -136,14 +149,17 @@ zellner_precision <- function(design, slopes, g, call) {
   }
   if (qr(information)$rank < length(slopes)) {
     stop_input("prior", sprintf(
-      "\"zellner\" needs predictors that do not depend on each other, but only %d of these %d are independent in %d rows: choose another type",
+      paste(
+        "\"zellner\" needs predictors that do not depend on each other, but only %d of these %d are independent in",
+        "%d rows: choose another type"
+      ),
       qr(information)$rank, length(slopes), nrow(design$x)
     ), call = call)
   }
   information / g
 }
 
-# What the entries read.
+# The prior as the entries read it.
 compiled_logit_prior <- function(prior, counts) {
   list(
     mean = prior$mean, precision = prior$precision, shrunk = prior$shrunk, global_scale = prior$global_scale,
@@ -164,7 +180,9 @@ logit_prior_words <- function(prior) {
   number <- function(value) vapply(value, function(one) format(signif(one, 3)), "")
   resolved <- isTRUE(prior$resolved)
   has <- if (resolved) prior$has else c(intercept = TRUE, slopes = TRUE, groups = TRUE, dispersion = TRUE)
-  each <- function(values) if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")
+  each <- function(values) {
+    if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")
+  }
   slopes <- switch(prior$type,
     normal = c(
       sprintf("coefficients: normal with mean %s and standard deviation %s%s", each(prior$location), each(prior$scale),
@@ -175,10 +193,12 @@ logit_prior_words <- function(prior) {
           if (length(prior$deviation) > 12L) sprintf(" and %d more", length(prior$deviation) - 12L))
       }
     ),
-    zellner = sprintf("coefficients: normal, their covariance that of %s: Zellner's g = %s",
-      if (is.null(prior$g)) "one row's information" else "the data's information, times g",
-      if (is.null(prior$g)) "number of rows" else number(prior$g)),
-    horseshoe = sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s", number(prior$global_scale))
+    zellner = sprintf(
+      "coefficients: normal, with covariance g times the inverse information of the data; Zellner's g = %s",
+      if (is.null(prior$g)) "number of rows" else number(prior$g)
+    ),
+    horseshoe = sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
+      number(prior$global_scale))
   )
   centre <- prior$intercept_location
   c(
@@ -188,9 +208,12 @@ logit_prior_words <- function(prior) {
         if (is.null(centre)) "0 (the log of the mean for counts)" else number(centre), number(prior$intercept_scale))
     },
     if (has[["slopes"]]) slopes,
-    if (has[["groups"]]) sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", number(prior$group_scale)),
+    if (has[["groups"]]) {
+      sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", number(prior$group_scale))
+    },
     if (has[["dispersion"]]) {
-      sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s", number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]]))
+      sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s",
+        number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]]))
     }
   )
 }

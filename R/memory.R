@@ -5,14 +5,14 @@ show_bytes <- function(bytes) {
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# Bytes that the machine has to give, and no more than are left to the container that this
-# process runs in; as many as can be where the system does not say.
+# The bytes of memory that this process can still get: what the machine has available, limited by what is left to the
+# container that the process runs in. If the system does not tell, there is no limit (2^52).
 memory_available <- function() {
   min(machine_memory(), container_memory())
 }
 
 container_memory <- function(root = "/sys/fs/cgroup") {
-  # A file that is not there is not opened: the attempt costs a connection where its warning is caught.
+  # readLines() on a file that does not exist would leak a connection when its warning is caught. So look first.
   lines_of <- function(file) {
     path <- file.path(root, file)
     if (file.access(path, 4L) == 0L) tryCatch(readLines(path), error = function(error) "") else ""
@@ -21,10 +21,10 @@ container_memory <- function(root = "/sys/fs/cgroup") {
     text <- lines_of(file)
     if (length(text) == 1L && grepl("^[0-9]{1,18}$", text)) as.double(text) else NA_real_
   }
-  # The system takes back what it keeps of files as soon as memory is wanted.
+  # Cached pages of files count as used, but the system frees them as soon as memory is needed.
   files <- function(file) {
-    lines <- lines_of(file)
-    kept <- sub("^(total_)?inactive_file ([0-9]+)$", "\\2", grep("^(total_)?inactive_file [0-9]+$", lines, value = TRUE))
+    pattern <- "^(total_)?inactive_file ([0-9]+)$"
+    kept <- sub(pattern, "\\2", grep(pattern, lines_of(file), value = TRUE))
     max(0, as.double(kept))
   }
   left <- c(
@@ -43,8 +43,8 @@ machine_memory <- function() {
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
 }
 
-# Stops before R asks for more memory than the machine has. `copies` times the result's
-# size is what the computation takes at its peak.
+# Stops if the computation would need more memory than the machine has. At its peak it takes `copies` times the size
+# of the result.
 check_result_size <- function(entries, argument, what, call = sys.call(-2L), copies = 3) {
   bytes <- 8 * entries
   if (bytes <= 1e8) {

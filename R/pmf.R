@@ -1,66 +1,86 @@
-# The class of a distribution on whole numbers or other multiples of a step: its constructor,
-# checks, and how it is printed.
+# The class of a distribution on whole numbers, or on multiples of another step: constructor, checks and printing.
 
 #' The distribution of a discrete random variable
 #'
-#' `pmf()` makes a probability mass function on the numbers `from`, `from + by`, `from + 2 * by`,
-#' ... out of a vector of probabilities; these are whole numbers unless you say otherwise. Distributions of independent
-#' variables are then added with `+` and subtracted with `-`; [convolve_pmf()], [sum_pmf()] and [rep_sum()] do the
-#' same and have more options.
+#' `pmf()` makes a probability mass function from a vector of probabilities. Its values are `from`, `from + by`,
+#' `from + 2 * by` and so on: whole numbers unless you set `by`. `x + y` is then the distribution of the sum of two
+#' independent variables, and `x - y` that of their difference.
 #'
-#' `x + y` and `x - y` are the sum and the difference of independent variables. With a number, `x + 3` and `x - 3` shift,
-#' `2 * x` and `x / 2` scale, and `-x` changes the sign. Note that `2 * x` is twice one variable and `x + x` the sum of
-#' two independent ones. `max(x, y)` and `min(x, y)` are the largest and the smallest of independent variables. `c(x, y)`
-#' and `rep(x, 3)` are lists of variables, which [sum_pmf()] adds. Every entry of a sum has a small relative error,
-#' however far in the tail it lies: see [convolve_pmf()].
+#' [convolve_pmf()], [sum_pmf()] and [rep_sum()] add distributions too, and have more options. Every entry of a sum
+#' has a small relative error, however far in the tail it lies: see [convolve_pmf()].
 #'
-#' The sum of variables with different steps, such as 0.5 and 0.2, lies on the longest step of which both are multiples,
-#' here 0.1 (multiples to 13 digits: there is always one). With `values` a distribution is on any numbers that are multiples of some step apart. A few values far apart
-#' are kept as they are, without the impossible values in between, and so are their sums.
+#' @section Operators:
+#' \describe{
+#'   \item{`x + y`, `x - y`}{sum and difference of independent variables.}
+#'   \item{`x + 3`, `x - 3`}{the variable shifted.}
+#'   \item{`2 * x`, `x / 2`, `-x`}{the variable scaled, or with the other sign. `2 * x` is twice one variable; `x + x`
+#'     is the sum of two independent ones.}
+#'   \item{`max(x, y)`, `min(x, y)`}{the largest and the smallest of independent variables.}
+#'   \item{`c(x, y)`, `rep(x, 3)`}{lists of variables, which [sum_pmf()] adds.}
+#' }
+#'
+#' @section Steps:
+#' The sum of variables with different steps lies on the longest step of which both steps are multiples. With the
+#' steps 0.5 and 0.2 this is 0.1. Multiples are checked to 13 digits, so that there always is such a step.
+#'
+#' With `values`, the distribution is on any numbers whose distances are multiples of some step. A few values far
+#' apart are kept as they are, without the impossible values in between. So are their sums.
 #'
 #' @section The sum of the probabilities:
-#' In all functions of this package a distribution's probabilities are taken as they are, without dividing by their sum:
-#' `pmf()` sees to it that this is 1 to within 1e-8 (see `tolerance` for what else it does), and [ppmf()] gives 1 for
-#' sums that pass 1. Moments, expected values, draws and the sizes of [compound_pmf()] divide by it. Vectors and matrices of weights need not
-#' sum to 1 where [convolve_pmf()], [sum_pmf()] and [rep_sum()] get no distribution beside them: then the result is
-#' a vector or a matrix of weights, too; and in [condition_on_sum()], whose result sums to 1 in any case. Elsewhere a vector is a
-#' distribution, and must sum to 1. Functions that
-#' leave out a tail say how probable it is, and do not add it to other values.
+#' `pmf()` makes sure that the probabilities sum to 1 to within 1e-8. `tolerance` and `normalize` say what it does
+#' otherwise. From then on all functions of this package take the probabilities as they are, with these exceptions:
+#' \itemize{
+#'   \item Moments, expected values, draws and the sizes of [compound_pmf()] divide by the sum.
+#'   \item [ppmf()] gives 1 where a sum passes 1.
+#' }
 #'
-#' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms, and so
-#' does every sum to which it is added.
+#' A plain vector or matrix counts as weights, whose sum need not be 1, in two cases: in [convolve_pmf()], [sum_pmf()]
+#' and [rep_sum()] if no argument is a distribution (the result is then a vector or matrix of weights), and in
+#' [condition_on_sum()], whose result sums to 1 in any case. Elsewhere a vector is a distribution and must sum to 1.
 #'
-#' @param prob the probabilities of `from`, `from + by`, ...: numbers that are finite and not negative and whose sum
-#'   differs from 1 by at most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
+#' Functions that leave out a tail say how probable it is. They do not add it to other values.
+#'
+#' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms instead,
+#' and so does every sum to which it is added.
+#'
+#' @param prob the probabilities of `from`, `from + by`, ...: finite numbers from 0 whose sum differs from 1 by at
+#'   most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
 #' @param from the value whose probability is `prob[1]`: a number of at most 2^52 steps in absolute value.
 #' @param log whether `prob` holds logarithms.
-#' @param normalize whether to divide `prob` by its sum, which then only has to be positive and finite.
-#' @param tolerance without `normalize`, how far the sum may be from 1, or with `log = TRUE` its logarithm from 0. If it
-#'   is within 1e-8 the probabilities are kept as they are; if it is farther off but within `tolerance` they are divided
-#'   by it.
+#' @param normalize whether to divide `prob` by its sum. The sum then only has to be positive and finite.
+#' @param tolerance without `normalize`, how far the sum may be from 1 (with `log = TRUE`: its logarithm from 0). Up
+#'   to 1e-8 the probabilities are kept as they are; between 1e-8 and `tolerance` they are divided by their sum.
 #' @param by the step from one value to the next, a positive number.
-#' @param values instead of `from` and `by`, the values whose probabilities are in `prob`: whole numbers, decimal
-#'   fractions, or with `by` numbers that are multiples of it apart. Probabilities of equal values are added.
+#' @param values instead of `from` and `by`: the values whose probabilities are in `prob`. Either whole numbers or
+#'   decimal fractions, or, with `by`, any numbers whose distances are multiples of `by`. Probabilities of equal
+#'   values are added.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
 #' @param na.rm not used: a distribution has no missing values.
-#' @param row.names,optional,... as in [as.data.frame()]; for `c()` distributions, for `rep()` as in [rep()];
+#' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions, for `rep()` as in [rep()];
 #'   otherwise not used.
 #'
-#' @return An object of class `pmf`, a list of `prob` (or of `log_prob`, natural logarithms)
-#'   and `from`, with `by` if it is not 1, and for a few values far apart with `at`, their distances from `from` in steps.
-#'   `as.data.frame()` gives the columns `value` and `prob` or `log_prob`;
-#'   `summary()` a list of class `summary_pmf` with `support` (first and last value), `mean`,
-#'   `sd`, `skewness` and `kurtosis` (0 for a normal variable; both `NA` for a constant), `quantiles` (at 0, 1, 25, 50, 75, 99 and 100%) and `mode` (the first of the most
-#'   probable values).
+#' @return An object of class `pmf`: a list of `prob` (or of `log_prob`, natural logarithms) and `from`. It also has
+#'   `by` if the step is not 1, and, for a few values far apart, `at`: their distances from `from` in steps.
+#'
+#'   `as.data.frame()` gives the columns `value` and `prob` or `log_prob`.
+#'
+#'   `summary()` gives a list of class `summary_pmf` with `support` (first and last value), `mean`, `sd`, `skewness`
+#'   and `kurtosis` (0 for a normal variable; both `NA` for a constant), `quantiles` (at 0, 1, 25, 50, 75, 99 and
+#'   100%) and `mode` (the first of the most probable values).
 #' @section Errors:
-#' `warpbayes_error_input` for `prob` that is not a numeric vector, is empty, has negative, missing or infinite
-#' entries (the message names the first), is all zero, or does not sum to 1; for `from`, `by` and `values` that are
-#' not such numbers; for `+` or `-` with anything but a distribution or one number; for sums of variables whose steps
-#' differ by less than 1e-12 of them; and for any other operator or function of numbers, such as `exp()`.
-#' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum()], [condition_on_sum()]; [dpmf()] for probabilities,
-#'   quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()] for what else can
-#'   be done with them; [compound_pmf()] for random numbers of summands; [plot.pmf()].
+#' `warpbayes_error_input` for
+#' \itemize{
+#'   \item `prob` that is not a numeric vector, is empty, has negative, missing or infinite entries (the message names
+#'     the first), is all zero, or does not sum to 1;
+#'   \item `from`, `by` and `values` that are not such numbers;
+#'   \item `+` or `-` with anything but a distribution or one number;
+#'   \item sums of variables whose steps are unequal but have a relative difference below 1e-12;
+#'   \item any other operator, and functions of numbers such as `exp()`.
+#' }
+#' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum()] and [condition_on_sum()] for sums; [dpmf()] for probabilities,
+#'   quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()] for what else
+#'   can be done with distributions; [compound_pmf()] for random numbers of summands; [plot.pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die
@@ -110,27 +130,31 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   if (is.null(values)) new_pmf(prob, from, log, by) else pmf_at(prob, at, min(values), log, by)
 }
 
-# How far the sum of a distribution's probabilities may be from 1. All functions take a
-# distribution's probabilities as they are, which is right to within this.
+# How far the sum of a distribution's probabilities may be from 1. All functions take the probabilities as they
+# are, so results are right to within this tolerance.
 sum_tolerance <- 1e-8
 
 check_first <- function(from, by, call = sys.call(-1L)) {
   if (!is.numeric(from) || length(from) != 1L || !is.finite(from) || abs(from) > 2^52 * min(by, 1)) {
-    stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from), call = call)
+    stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from),
+      call = call
+    )
   }
   as.double(from)
 }
 
 check_pmf_values <- function(values, size, call = sys.call(-1L)) {
   if (!is.numeric(values) || length(values) != size || any(!is.finite(values)) || max(abs(values)) > 2^52) {
-    stop_input("values", sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
+    stop_input("values",
+      sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
       show_value(values), call = call
     )
   }
   as.double(values)
 }
 
-# The longest step that leads to all of these values, which are whole numbers or decimal fractions.
+# The longest step of which all distances between these values are multiples. The values must be whole numbers or
+# decimal fractions.
 step_of_values <- function(values, call = sys.call(-1L)) {
   distance <- unique(sort(values) - min(values))[-1L]
   if (length(distance) == 0L) {
@@ -138,7 +162,8 @@ step_of_values <- function(values, call = sys.call(-1L)) {
   }
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
-    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= 8 * .Machine$double.eps * scale * max(abs(values), distance))) {
+    slack <- 8 * .Machine$double.eps * scale * max(abs(values), distance)
+    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
       step <- 0
       for (one in whole) {
         step <- if (step == 0) one else common_step_of_two(one, step)
@@ -157,7 +182,8 @@ check_on_step <- function(values, by, call = sys.call(-1L)) {
   at <- (values - first) / by
   off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
-    stop_input("values", "must be multiples of `by`, ", format(by, digits = 15), ", apart, and at most 2^52 of them, which ",
+    stop_input("values", "must be multiples of `by`, ", format(by, digits = 15),
+      ", apart, and at most 2^52 of them, which ",
       format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not", call = call
     )
   }
@@ -170,16 +196,14 @@ pmf_at <- function(weights, at, from, log, by) {
   from_positions(gathered$at, gathered$weights, from, by, log)
 }
 
-# A double vector without attributes. Whether its weights can be used is for the entry to find
-# out, which leaves it to check_weights() to say what is wrong with them. Other vectors
-# are checked here.
+# A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
+# weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
 plain_weights <- function(weights, argument, log, call = sys.call(-1L)) {
   plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
   if (plain) weights else check_weights(weights, argument, log, call)
 }
 
-# A double vector of weights, or of logarithms, that can be used; or an error that names
-# the first entry which cannot.
+# A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
 check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) {
     return(weights)
@@ -245,7 +269,7 @@ check_pmf <- function(x, argument, call = sys.call(-1L)) {
   x
 }
 
-# Probabilities, or with log = TRUE their logarithms, whichever of them the distribution holds.
+# Probabilities, or with log = TRUE their logarithms. The distribution may hold either.
 prob_of <- function(x, log = FALSE) {
   if (is_log(x)) {
     if (log) x$log_prob else exp(x$log_prob)
@@ -254,8 +278,8 @@ prob_of <- function(x, log = FALSE) {
   }
 }
 
-# Weights in proportion to the probabilities, the largest of them 1 on the log scale: for moments
-# and draws, to which entries that underflow then contribute nothing.
+# Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest
+# weight is 1, so that only negligible entries underflow.
 relative_weights <- function(x) {
   if (is_log(x)) exp(x$log_prob - max(x$log_prob)) else x$prob
 }

@@ -2,14 +2,14 @@
 
 #' Probabilities, quantiles, draws and moments of a distribution
 #'
-#' The functions are named as for R's other distributions: `dpmf()` gives probabilities, `ppmf()` cumulative
-#' probabilities, `qpmf()` quantiles and `rpmf()` random draws. `mean()`, `variance()` and `median()` give numbers; the
-#' standard deviation is the square root of the variance.
+#' `dpmf()` gives probabilities, `ppmf()` cumulative probabilities, `qpmf()` quantiles and `rpmf()` random draws, as
+#' the functions of R's other distributions do. `mean()`, `variance()` and `median()` give numbers. The standard
+#' deviation is the square root of the variance.
 #'
-#' Each tail is summed from its far end, without cancellation: `lower.tail = FALSE` gives an upper tail whose
+#' Each tail is summed from its far end, without cancellation. So `lower.tail = FALSE` gives an upper tail whose
 #' relative error is about that of the probabilities themselves, and `log.p = TRUE` gives its logarithm.
 #'
-#' Draw `i` of `rpmf()` depends on the seed and on `i` alone.
+#' Draw `i` of `rpmf()` depends only on the seed and on `i`.
 #'
 #' @param x for `dpmf()` the values whose probabilities are asked for; for the other functions the distribution.
 #' @param q values.
@@ -17,18 +17,16 @@
 #' @param n number of draws.
 #' @param dist a distribution made by [pmf()].
 #' @param log,log.p whether probabilities are natural logarithms.
-#' @param lower.tail whether probabilities are \eqn{P(X \le x)}{P(X <= x)}; otherwise they are
-#'   \eqn{P(X > x)}.
-#' @param names whether the result of `quantile()` has the probabilities for names.
-#' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's
-#'   generator, so that `set.seed()` governs.
+#' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
+#' @param names whether to name the result of `quantile()` by the probabilities.
+#' @inheritParams computing_arguments
 #' @param na.rm not used: a distribution has no missing values.
 #' @param ... must be empty.
 #'
-#' @return Numeric vectors: of the length of `x`, `q` or `p` (missing values stay missing), or of
-#'   length `n`. `qpmf()` and `quantile()` give the smallest value whose cumulative probability is at least
-#'   `p`, up to rounding; with `lower.tail = FALSE` the smallest whose upper tail is at most
-#'   `p`; the probabilities 0 and 1 give the first and the last possible value.
+#' @return A numeric vector of the length of `x`, `q` or `p`, in which missing values stay missing, or of length `n`.
+#'   `qpmf()` and `quantile()` give the smallest value whose cumulative probability is at least `p`, up to rounding.
+#'   With `lower.tail = FALSE` it is the smallest value whose upper tail is at most `p`. The probabilities 0 and 1
+#'   give the first and the last possible value.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments of the wrong type, for probabilities outside
 #' \eqn{[0, 1]}, and for `n` that is not a whole number from 0.
@@ -69,7 +67,7 @@ ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
   q <- check_values(q, "q")
-  # Entry i is the probability of the first i - 1 entries, or that of the others.
+  # Entry i is the probability of the first i - 1 values, or with an upper tail that of the other values.
   tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   nothing <- if (log.p) -Inf else 0
   tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)
@@ -99,7 +97,7 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   first <- possible[[1L]]
   last <- possible[[length(possible)]]
   whole <- p == if (lower.tail) !log.p else if (log.p) -Inf else 0
-  # Relative slack for the rounding of p and of the sums.
+  # A relative tolerance for the rounding of p and of the sums.
   slack <- 64 * .Machine$double.eps
   sums <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   sign <- if (lower.tail) 1 else -1
@@ -111,7 +109,7 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
     # sums[i] = P(X >= i): the first i with P(X > i) = sums[i + 1] <= p.
     length(sums) - findInterval(p, rev(sums[-1L]))
   }
-  # Not so where all probability is asked for.
+  # If all probability is asked for, the answer is the last possible value.
   at[whole] <- last
   values_of(dist, pmin(pmax(at, first), last))
 }
@@ -169,8 +167,8 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
   qpmf(0.5, x)
 }
 
-# The mean, and the second to fourth moment about it. Long distributions are summed in
-# blocks, so that what is computed on the way takes little memory.
+# The mean, and the second to fourth moment about the mean. Long distributions are summed in blocks, so that
+# intermediate vectors stay small.
 central_moments <- function(x, block = 2^20) {
   size <- size_of(x)
   starts <- seq(1, size, by = block)
@@ -201,7 +199,8 @@ variance <- function(x, ...) {
 #' @rdname pmf_distribution
 #' @export
 variance.default <- function(x, ...) {
-  # Package posterior has a function of the same name, which this one hides if it is attached later.
+  # Package posterior has a generic of the same name. If this package is attached after posterior, it hides that
+  # generic, so other objects are passed on to it.
   if (isNamespaceLoaded("posterior") && !is.numeric(x)) {
     return(posterior::variance(x, ...))
   }

@@ -2,32 +2,39 @@
 
 #' Distributions by name
 #'
-#' Well-known discrete distributions as objects for sums: their probabilities come from R's own functions, from the value
-#' at which the lower tail passes `tail` to that at which the upper tail falls to it.
+#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums. The probabilities come
+#' from R's own functions.
 #'
-#' Parameters are those of R's functions: `pmf_geometric()` counts failures before the first success, as [dgeom()] does, and
-#' `pmf_negative_binomial()` those before success number `size`, which need not be whole, as [dnbinom()] does.
-#' `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
-#' `pmf_poisson_binomial()` is the number of independent events that happen, if event i has the probability `prob[i]` and
-#' there are `weights[i]` of its kind. [zero_modify()] gives zero another probability, in any of them.
+#' The range of values is chosen so that what is left out has a probability of at most `tail` at either end. If the
+#' far tail matters, ask for a smaller `tail`, such as 1e-300.
 #'
-#' What is left out has a probability of at most `tail` at either end. Where the far tail matters, ask for a smaller one,
-#' such as 1e-300.
+#' The parameters are those of R's functions, with these remarks:
+#' \itemize{
+#'   \item `pmf_geometric()` counts the failures before the first success, as [dgeom()] does.
+#'   \item `pmf_negative_binomial()` counts the failures before success number `size`, which need not be whole, as
+#'     [dnbinom()] does.
+#'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
+#'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
+#'     probability `prob[i]`, and there are `weights[i]` of them.
+#' }
+#' [zero_modify()] gives zero another probability in any of them.
 #'
 #' @param lambda the mean, from 0.
-#' @param size for the binomial distribution the number of trials, for the negative binomial the number of successes, above 0.
+#' @param size for the binomial distribution the number of trials; for the negative binomial the number of successes,
+#'   above 0.
 #' @param prob the probability of success; for `pmf_poisson_binomial()` a vector of them.
 #' @param mu instead of `prob`, the mean.
-#' @param m,n,k the numbers of white and of black balls in the urn, and of balls drawn.
+#' @param m,n,k the numbers of white balls and of black balls in the urn, and of balls drawn.
 #' @param from,to the first and the last value.
 #' @param weights how many events of each kind there are: whole numbers from 0.
-#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8; or 0, for all values, where
-#'   these are finitely many.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8. 0 keeps all values, if their
+#'   number is finite.
 #' @param log whether the result is on the log scale.
 #' @inheritParams sum_pmf
 #' @return A [pmf()].
 #' @section Errors:
-#' `warpbayes_error_input` for parameters outside their range; `warpbayes_error_memory` for ranges that do not fit in memory.
+#' `warpbayes_error_input` for parameters outside their range. `warpbayes_error_memory` for ranges that do not fit in
+#' memory.
 #' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums.
 #' @references
 #' Hong, Y. (2013). On computing the distribution function for the Poisson binomial distribution. *Computational
@@ -42,18 +49,20 @@
 #' @name pmf_families
 NULL
 
-# What a distribution leaves out at either end where nothing else is said.
+# The default of `tail`: the probability that a distribution leaves out at either end.
 default_tail <- 1e-15
 
 check_tail <- function(tail, finite, call = sys.call(-1L)) {
   whole <- finite && identical(as.double(tail), 0)
   if (!whole && !(is.numeric(tail) && length(tail) == 1L && !is.na(tail) && tail >= 1e-300 && tail <= 1e-8)) {
-    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail), call = call)
+    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail),
+      call = call
+    )
   }
   as.double(tail)
 }
 
-# density(value, log), and tail(value, lower), the probability P(X <= value) or P(X > value).
+# A distribution from density(value, log) and tail_of(value, lower), which is P(X <= value) or P(X > value).
 family_pmf <- function(density, tail_of, lowest, highest, tail, log, call) {
   from <- lowest
   to <- highest
@@ -68,7 +77,7 @@ family_pmf <- function(density, tail_of, lowest, highest, tail, log, call) {
   new_pmf(density(seq(from, to), log), from, log)
 }
 
-# The first whole number in [lowest, highest] from which on something holds.
+# The first whole number in [lowest, highest] from which on holds(number) is TRUE: doubling steps, then bisection.
 first_whole <- function(holds, lowest, highest) {
   high <- lowest
   step <- 1
@@ -89,8 +98,9 @@ check_probability <- function(value, argument, zero = TRUE, one = TRUE, call = s
   inside <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= 1 &&
     (zero || value > 0) && (one || value < 1)
   if (!inside) {
-    stop_input(argument, "must be one number ", if (zero) "from 0" else "above 0", if (one) " to 1" else " and below 1", ", not ",
-      show_value(value), call = call
+    stop_input(argument, "must be one number ", if (zero) "from 0" else "above 0",
+      if (one) " to 1" else " and below 1", ", not ", show_value(value),
+      call = call
     )
   }
   as.double(value)
@@ -130,7 +140,8 @@ pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
     size / (size + check_number(mu, "mu", min = 0, open = FALSE))
   }
   family_pmf(
-    function(x, log) stats::dnbinom(x, size, prob, log = log), function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
+    function(x, log) stats::dnbinom(x, size, prob, log = log),
+    function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
     0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
   )
 }
@@ -201,10 +212,12 @@ pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1
     )
   }
   event <- function(p) if (log) base::log(cbind(1 - p, p)) else cbind(1 - p, p)
-  # Many events of one kind are added by squares, few as rows of a matrix.
+  # Many events of one kind are added by repeated squaring, few events as rows of a matrix.
   many <- weights > 100
   parts <- lapply(which(many), function(i) {
-    rep_sum(as.vector(event(prob[[i]])), weights[[i]], log = log, accuracy = accuracy, backend = backend, threads = threads)
+    rep_sum(as.vector(event(prob[[i]])), weights[[i]],
+      log = log, accuracy = accuracy, backend = backend, threads = threads
+    )
   })
   few <- rep(prob[!many], weights[!many])
   if (length(few) > 0L) {

@@ -1,4 +1,4 @@
-# Operators of distributions, and the functions of R that mean something else for lists.
+# Operators of distributions, and R functions that would otherwise treat a distribution as a list.
 
 #' @rdname pmf
 #' @param e1,e2 distributions, or a distribution and one number.
@@ -32,7 +32,8 @@ add_or_shift <- function(e1, e2, call) {
 }
 
 stop_operator <- function(operator, call) {
-  stop_warpbayes("input", sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator),
+  stop_warpbayes("input",
+    sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator),
     call = call
   )
 }
@@ -59,7 +60,8 @@ shift_pmf <- function(x, by, call) {
 }
 
 scale_pmf <- function(x, times, argument, operator, call) {
-  usable <- inherits(x, "pmf") && is.numeric(times) && length(times) == 1L && is.finite(times) && (operator == "*" || times != 0)
+  usable <- inherits(x, "pmf") && is.numeric(times) && length(times) == 1L && is.finite(times) &&
+    (operator == "*" || times != 0)
   if (!usable) {
     stop_input(argument, sprintf("of %s must be one number%s, and the other a distribution, not ", operator,
       if (operator == "/") " other than 0" else ""), show_value(times), call = call)
@@ -75,13 +77,15 @@ scale_pmf <- function(x, times, argument, operator, call) {
   step <- scale(step_of(x))
   from <- scale(x$from)
   if (!is.finite(step) || step < 1e-300 || abs(from) > 2^52 * min(step, 1) || last_position(x) * step > 2^1000) {
-    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold", call = call)
+    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold",
+      call = call
+    )
   }
   new_pmf(weights_of(x), from, is_log(x), step, x$at)
 }
 
-# Without these, R would work on the list that a distribution is: max() would be the largest of
-# its probabilities and `from`, and c() of two distributions a list of four vectors.
+# A distribution is a list. Without these methods max() would return the largest of its probabilities and `from`, and
+# c() of two distributions would be a list of four vectors.
 
 #' @noRd
 #' @export
@@ -100,7 +104,10 @@ stop_function <- function(name, call) {
   instead <- switch(name,
     sum = "; sum_pmf() adds variables", range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
   )
-  stop_warpbayes("input", sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead), call = call)
+  stop_warpbayes("input",
+    sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead),
+    call = call
+  )
 }
 
 #' @rdname pmf
@@ -120,5 +127,7 @@ rep.pmf <- function(x, ...) rep(list(x), ...)
 #' @noRd
 #' @export
 rev.pmf <- function(x) {
-  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable", call = sys.call())
+  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable",
+    call = sys.call()
+  )
 }

@@ -2,29 +2,32 @@
 
 #' Plot a distribution, or two
 #'
-#' Draws probabilities as bars for few values and as a line for many, the distribution function, or the quantiles, on a linear or
-#' a logarithmic axis. The logarithmic axis also shows probabilities that are too small for doubles. Two distributions
-#' are drawn side by side, or their quantiles against each other.
+#' By default, draws the probabilities: as bars if there are at most 100 values, as a line if there are more. `type`
+#' asks for the distribution function or the quantiles instead. A logarithmic axis also shows probabilities that are
+#' too small for doubles. Two distributions are drawn side by side, or their quantiles against each other.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param y `NULL`, or a second distribution for the same picture.
-#' @param type `"bars"`, `"line"`, or `"auto"`, which draws bars if there are at most 100 values; `"distribution"` for the
-#'   distribution function, `"quantile"` for the quantiles, those of `y` against those of `x` if there are two.
+#' @param type `"auto"` for bars or a line, as above; `"bars"`; `"line"`; `"distribution"` for the distribution
+#'   function; `"quantile"` for the quantiles, or with `y` for the quantiles of `y` against those of `x`.
 #' @param log whether the axis of probabilities is logarithmic. The default is `TRUE` for a distribution on the log
-#'   scale, and not for quantiles, whose probabilities are on a linear axis.
-#' @param lower.tail for the distribution function, whether to draw \eqn{P(X \le x)}{P(X <= x)} or \eqn{P(X > x)}.
-#' @param xlim the range of values. By default all values with `log`, and otherwise the values between the quantiles at
-#'   1e-6 and 1 - 1e-6. For quantiles the range of the horizontal axis.
-#' @param ylim the range of probabilities; with `log`, of their logarithms to base 10. For quantiles the range of values.
+#'   scale and `FALSE` otherwise. For quantiles it is always linear.
+#' @param lower.tail for the distribution function: `TRUE` draws \eqn{P(X \le x)}{P(X <= x)}, `FALSE` draws
+#'   \eqn{P(X > x)}.
+#' @param xlim the range of values; for quantiles the range of the horizontal axis. By default all values with `log`,
+#'   and otherwise the values between the quantiles at 1e-6 and 1 - 1e-6.
+#' @param ylim the range of probabilities, with `log` of their logarithms to base 10; for quantiles the range of values.
 #' @param xlab,ylab,main labels; by default what the axes show.
 #' @param col colour, or two colours.
 #' @param border colour of the bars' borders, `NA` for none.
 #' @param legend the names of two distributions, or `NULL` for a picture without a legend.
 #' @param add whether to add to the last plot, whose axis must have the same scale.
-#' @param ... further graphical parameters for the bars or the lines, such as `lwd`. For `lines()` also the arguments above.
+#' @param ... further graphical parameters for the bars or the lines, such as `lwd`. For `lines()` also the arguments
+#'   above.
 #' @return `x`, invisibly.
-#' @details `lines()` adds to the last plot: a line, or with `type` what it says.
+#' @details `lines()` adds to the last plot: a line, or what `type` says.
 #' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used.
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
@@ -39,9 +42,9 @@
 #' lines(same_mean, col = "#D55E00")
 #' plot(claims, same_mean, type = "quantile")
 #' @export
-plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile"), log = NULL, lower.tail = TRUE,
-                     xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, col = c("#0072B2", "#D55E00"),
-                     border = NA, legend = c("x", "y"), add = FALSE, ...) {
+plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile"), log = NULL,
+                     lower.tail = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL,
+                     col = c("#0072B2", "#D55E00"), border = NA, legend = c("x", "y"), add = FALSE, ...) {
   type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile"))
   if (!is.null(y)) {
     check_pmf(y, "y")
@@ -64,11 +67,11 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
     return(invisible(x))
   }
   if (is.null(xlim)) {
-    limits <- vapply(all, function(one) if (log) c(one$from, last_of(one)) else qpmf(c(1e-6, 1 - 1e-6), one), numeric(2))
-    xlim <- range(limits)
+    limits <- function(one) if (log) c(one$from, last_of(one)) else qpmf(c(1e-6, 1 - 1e-6), one)
+    xlim <- range(vapply(all, limits, numeric(2)))
   }
   if (type == "distribution") {
-    # Room for the first and the last of few steps.
+    # If there are few steps, leave room for the first and the last.
     if (max(vapply(all, function(one) length(entries_within(one, xlim)), 0L)) <= 100L) {
       xlim <- xlim + c(-0.5, 0.5) * min(vapply(all, step_of, 0))
     }
@@ -82,11 +85,18 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
   if (!add) {
     height <- unlist(lapply(curves, function(curve) curve$y))
     if (is.null(ylab)) {
-      ylab <- if (type != "distribution") "probability" else if (lower.tail) "probability up to the value" else "probability beyond the value"
+      ylab <- if (type != "distribution") {
+        "probability"
+      } else if (lower.tail) {
+        "probability up to the value"
+      } else {
+        "probability beyond the value"
+      }
     }
-    # Two distributions have a legend, above all heights where it would hide some.
+    # Two distributions have a legend. Headroom keeps it from hiding bars or lines.
     headroom <- if (length(curves) == 2L && !is.null(legend) && type != "distribution") 0.2 else 0
-    draw_frame(xlim + if (type == "bars") c(-0.5, 0.5) * width else 0, ylim, height, log, type == "distribution", headroom,
+    draw_frame(
+      xlim + if (type == "bars") c(-0.5, 0.5) * width else 0, ylim, height, log, type == "distribution", headroom,
       all(vapply(all, on_whole_numbers, NA)), if (is.null(xlab)) "value" else xlab, ylab, main
     )
   }
@@ -117,7 +127,7 @@ entries_within <- function(x, xlim) {
   below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
 }
 
-# Values, heights and the room that a bar has.
+# Values, heights, and the width available to each bar.
 probability_curve <- function(x, xlim, log) {
   index <- entries_within(x, xlim)
   value <- values_of(x, index)
@@ -126,14 +136,18 @@ probability_curve <- function(x, xlim, log) {
   list(x = value, y = if (log) height / base::log(10) else height, width = width)
 }
 
-# The corners of the steps; of long distributions the points alone.
+# The corners of the steps of the distribution function. Long distributions have a point for each value instead.
 distribution_curve <- function(x, xlim, log, lower.tail) {
   index <- entries_within(x, xlim)
   value <- values_of(x, index)
   height <- ppmf(value, x, lower.tail = lower.tail, log.p = log)
   before <- ppmf(xlim[[1L]], x, lower.tail = lower.tail, log.p = log)
   if (length(index) > 0L && value[[1L]] == xlim[[1L]]) {
-    before <- if (index[[1L]] == 1L) edge_of(lower.tail, log) else ppmf(values_of(x, index[[1L]] - 1), x, lower.tail, log)
+    before <- if (index[[1L]] == 1L) {
+      edge_of(lower.tail, log)
+    } else {
+      ppmf(values_of(x, index[[1L]] - 1), x, lower.tail, log)
+    }
   }
   if (log) {
     height <- height / base::log(10)
@@ -155,7 +169,13 @@ edge_of <- function(lower.tail, log) {
 draw_frame <- function(xlim, ylim, height, log, whole, headroom, on_whole, xlab, ylab, main) {
   finite <- is.finite(height)
   if (is.null(ylim)) {
-    ylim <- if (!any(finite)) c(0, 1) else if (log) range(height[finite]) else c(0, if (whole) 1 else max(height[finite]))
+    ylim <- if (!any(finite)) {
+      c(0, 1)
+    } else if (log) {
+      range(height[finite])
+    } else {
+      c(0, if (whole) 1 else max(height[finite]))
+    }
     ylim[[2L]] <- ylim[[2L]] + headroom * (ylim[[2L]] - ylim[[1L]])
   }
   graphics::plot.default(xlim, ylim, type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE)
@@ -169,8 +189,7 @@ value_axis <- function(side, on_whole) {
   graphics::axis(side, at = ticks, labels = format(ticks, digits = 15, scientific = FALSE, trim = TRUE))
 }
 
-# Bars of one of `count` distributions, beside each other. Where they would be too narrow to be seen,
-# they are lines.
+# The bars of distribution i of `count`, beside those of the others. Bars too narrow to be seen become lines.
 draw_bars <- function(curve, width, i, count, base, col, border, ...) {
   finite <- is.finite(curve$y)
   if (!any(finite)) {
@@ -194,8 +213,8 @@ draw_legend <- function(legend, count, bars, rising, col) {
   }
 }
 
-# The quantiles of one distribution, or those of two against each other: at the middle of the probability of
-# each value, and for many values at two thousand of them.
+# The quantiles of one distribution as a step line, or those of two against each other, each at the middle between
+# two levels at which a quantile steps. At most about two thousand levels are drawn.
 plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
   one <- all[[1L]]
   if (length(all) == 1L) {
@@ -210,7 +229,7 @@ plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
     ticks <- c(FALSE, on_whole_numbers(one))
     labels <- c("probability", "quantile")
   } else {
-    # Levels between those at which either of them steps.
+    # The levels at which either quantile steps. Quantiles are compared midway between them.
     levels <- sort(unique(c(0, unlist(lapply(all, function(x) {
       sums <- cumulative_weights(x, FALSE, FALSE)
       sums[unique(findInterval(seq(0, 1, length.out = 1001L), sums, all.inside = TRUE))]
@@ -239,8 +258,8 @@ plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
   }
 }
 
-# Whole numbers to mark on an axis. Where R's own ticks are fractions all that are in the picture,
-# if they are few.
+# Whole numbers to mark on an axis: R's own ticks that are whole. If there is at most one of them and the axis is
+# short, every whole number on it.
 whole_ticks <- function(side) {
   ticks <- graphics::axTicks(side)
   ticks <- ticks[ticks == floor(ticks)]
@@ -260,7 +279,7 @@ probability_axis <- function(log) {
   powers <- whole_ticks(2L)
   limits <- graphics::par("usr")[3:4]
   if (length(powers) < 2L && limits[[1L]] > -300) {
-    # Less than a power of ten: the probabilities themselves.
+    # The axis spans less than a power of ten: mark probabilities, not powers.
     marks <- pretty(10^limits)
     marks <- marks[marks > 0]
     graphics::axis(2, at = log10(marks), labels = format(marks, trim = TRUE))
@@ -269,8 +288,8 @@ probability_axis <- function(log) {
   if (length(powers) < 2L) {
     powers <- graphics::axTicks(2)
   }
-  # Labels run along the axis, with exponents in smaller print. As many are drawn as have room,
-  # beginning with the highest.
+  # Labels run along the axis, with exponents in smaller print. If they do not all fit, every second, third, ... power
+  # is labelled, counted from the highest.
   inches <- function(text) graphics::strwidth(text, units = "inches")
   width <- inches("10 ") + 0.7 * max(inches(paste0("-", abs(powers))))
   every <- ceiling(width * length(powers) / graphics::par("pin")[[2L]])
@@ -279,8 +298,8 @@ probability_axis <- function(log) {
   graphics::axis(2, at = powers, labels = as.expression(labels))
 }
 
-# A line breaks at impossible values, which have no place on a logarithmic axis. A value
-# between two of them is drawn as a point.
+# On a logarithmic axis a line breaks at impossible values. A possible value between two impossible ones is drawn as
+# a point.
 draw_line <- function(line, col, ...) {
   graphics::lines(line, col = col, ...)
   seen <- is.finite(line$y)
@@ -290,8 +309,8 @@ draw_line <- function(line, col, ...) {
   }
 }
 
-# A line through a million points looks like the line through the lowest and the highest
-# point of each of two thousand stretches.
+# A line through a million points looks like a line through the lowest and the highest point of each of two thousand
+# stretches, and takes less time to draw.
 thin_line <- function(value, height, stretches = 2000L) {
   if (length(value) <= 4L * stretches) {
     return(list(x = value, y = height))

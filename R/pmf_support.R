@@ -1,6 +1,6 @@
-# The values that a distribution is on: from + by * at, where `at` are whole numbers that begin
-# with 0. Most distributions have all of 0, 1, 2, ... and keep no `at`; those of few values far
-# apart keep them. `by` is kept where it is not 1.
+# The values of a distribution are from + by * at, where the positions `at` are whole numbers that begin with 0. Most
+# distributions have all positions 0, 1, 2, ... and store no `at`. A distribution of few values far apart ("sparse")
+# stores `at`. `by` is stored only if it is not 1.
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)
@@ -17,7 +17,7 @@ step_of <- function(x) if (is.null(x$by)) 1 else x$by
 
 is_sparse <- function(x) !is.null(x$at)
 
-# Of the entries whose indices are given.
+# The positions of the entries with these indices.
 positions_of <- function(x, index = seq_len(size_of(x))) if (is_sparse(x)) x$at[index] else index - 1
 
 last_position <- function(x) if (is_sparse(x)) x$at[[length(x$at)]] else size_of(x) - 1
@@ -32,7 +32,7 @@ lattice_value <- function(x, position) {
     return(x$from + position)
   }
   value <- x$from + by * position
-  # Thirds and tenths are nearest to what one would write if they are divided last.
+  # For a step of 1 / parts, dividing last gives the double that is nearest to the exact value, such as 0.3.
   parts <- round(1 / by)
   if (by < 1 && abs(parts * by - 1) < 1e-14 && parts < 2^20) {
     nearest <- round(value * parts) / parts
@@ -42,8 +42,8 @@ lattice_value <- function(x, position) {
   value
 }
 
-# Values and distributions are rounded, so a value counts as one of the lattice if it is off by
-# no more than this many steps. Whole numbers are exact.
+# Values and distributions are rounded. So a value counts as one of the distribution's values if it is off by no more
+# than this many steps. Whole numbers are exact.
 lattice_slack <- function(x, value) {
   if (step_of(x) == floor(step_of(x)) && x$from == floor(x$from)) {
     return(0)
@@ -76,7 +76,7 @@ entry_at <- function(x, position) {
   index
 }
 
-# The index of the entry at each position of a finer lattice.
+# The index of the entry at each position, where positions count the steps `by`, a fraction of the distribution's own.
 entry_by <- function(x, position, by) {
   times <- round(step_of(x) / by)
   if (times > 1) {
@@ -86,7 +86,7 @@ entry_by <- function(x, position, by) {
   entry_at(x, position)
 }
 
-# The largest `from` for which all values are exact.
+# Up to 2^52 steps from 0, all values are exact.
 check_from <- function(from, call = sys.call(-1L), by = 1) {
   if (abs(from) > 2^52 * min(by, 1)) {
     stop_warpbayes("input", paste0("the sum would begin at ", show_value(from), ", beyond 2^52",
@@ -120,8 +120,8 @@ common_step_of_two <- function(a, b) {
     }
     return(a)
   }
-  # The continued fraction of a / b, until it is right to 13 digits: steps that have no common one, such as 1 and
-  # pi, have one to so many digits.
+  # The continued fraction of a / b, until it is right to 13 digits. To that many digits even steps such as 1 and pi
+  # have a common step.
   ratio <- a / b
   p <- c(1, floor(ratio))
   q <- c(0, 1)
@@ -138,13 +138,13 @@ common_step_of_two <- function(a, b) {
   b / q[[2L]]
 }
 
-# Positions on a finer lattice.
+# The positions of all entries, counted in the finer steps `by`.
 positions_by <- function(x, by) {
   times <- round(step_of(x) / by)
   if (times == 1) positions_of(x) else positions_of(x) * times
 }
 
-# The weights of all positions up to the last, on a finer lattice.
+# The weights of all positions up to the last, counted in the finer steps `by`.
 dense_weights <- function(x, by, log) {
   weights <- prob_of(x, log)
   if (!is_sparse(x) && by == step_of(x)) {
@@ -156,8 +156,8 @@ dense_weights <- function(x, by, log) {
   spread
 }
 
-# A distribution with all its values takes less time than one with gaps, and more memory. A sum of
-# so many positions, of which at most `products` are possible, has all of them.
+# Whether to store a sum densely, with an entry for each of its positions. Dense distributions are faster but take
+# more memory. At most `products` of the positions are possible values.
 wants_dense <- function(positions, products) {
   positions <= 1e6 || positions <= 4 * products
 }
@@ -184,7 +184,7 @@ gather_positions <- function(position, weights, log) {
       largest <- weights[by_weight][first]
       weights <- exp(weights - largest[group])
     }
-    # The first terms of all groups, then the second, and so on, are added where they belong.
+    # Each pass adds one term to every group: first the first terms of all groups, then the second terms, and so on.
     rank <- sequence(size)
     by_rank <- order(rank)
     ends <- cumsum(tabulate(rank))
@@ -200,8 +200,7 @@ gather_positions <- function(position, weights, log) {
   list(at = at, weights = weights)
 }
 
-# A distribution from weights at positions in increasing order, with all positions in between
-# where that is cheaper.
+# A distribution from weights at increasing positions: dense if that is cheaper, otherwise sparse.
 from_positions <- function(at, weights, from, by, log) {
   first <- at[[1L]]
   at <- at - first
@@ -233,12 +232,14 @@ add_positions <- function(x, y, by, log, accuracy, run, call) {
   at <- as.vector(outer(positions_by(x, by), positions_by(y, by), "+"))
   sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
   if (length(sum$at) == 0L) {
-    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms", call = call)
+    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms",
+      call = call
+    )
   }
   from_positions(sum$at, sum$weights, from, by, log)
 }
 
-# Many of them, the two with the fewest values first.
+# The sum of many distributions. The two with the fewest values are added first.
 add_many_positions <- function(all, log, accuracy, run, call) {
   by <- common_step(vapply(all, step_of, 0), call)
   while (length(all) > 1L) {
@@ -249,7 +250,7 @@ add_many_positions <- function(all, log, accuracy, run, call) {
   all[[1L]]
 }
 
-# A distribution's logarithms or probabilities, as asked for.
+# The same distribution on the log scale, or not.
 as_log <- function(x, log) {
   if (is_log(x) == log) {
     return(x)

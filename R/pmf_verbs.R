@@ -1,13 +1,13 @@
 # What can be done with distributions besides adding them.
 
-# The entries of several distributions as positions on one lattice: `from`, `by`, and `at`, a
-# vector of positions for each.
+# The values of several distributions as positions on one lattice with the first value `from` and the step `by`.
+# `at` is a list with a vector of positions for each distribution.
 common_lattice <- function(all, call) {
   first <- vapply(all, function(x) x$from, 0)
   from <- min(first)
   apart <- unique(first - from)
   steps <- vapply(all[vapply(all, size_of, 0L) > 1L], step_of, 0)
-  # A distance of a whole number of steps, but for rounding, asks for no shorter step.
+  # Distances that are whole numbers of steps, up to rounding, need no shorter step.
   if (length(steps) > 0L) {
     by <- common_step(steps, call)
     apart <- apart[abs(apart / by - round(apart / by)) > 64 * .Machine$double.eps * (1 + max(abs(first)) / by)]
@@ -20,8 +20,8 @@ common_lattice <- function(all, call) {
   list(from = from, by = by, at = at)
 }
 
-# max() and min() of independent variables. P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v):
-# sums of positive terms, without the cancellation of differences of cumulative probabilities.
+# max() and min() of independent variables, by P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v). All terms are
+# positive; differences of cumulative probabilities would cancel.
 extreme_pmf <- function(all, which, call) {
   all <- lapply(seq_along(all), function(i) as_constant(all[[i]], sprintf("argument %d of %s()", i, which), call))
   Reduce(function(x, y) extreme_of_two(x, y, which, call), all)
@@ -42,7 +42,11 @@ extreme_of_two <- function(x, y, which, call) {
   shared <- common_lattice(list(x, y), call)
   same <- step_of(x) == step_of(y) && step_of(x) == shared$by && !is_sparse(x) && !is_sparse(y)
   ends <- range(vapply(shared$at, range, numeric(2)))
-  at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) seq(ends[[1L]], ends[[2L]]) else sort(unique(unlist(shared$at)))
+  at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) {
+    seq(ends[[1L]], ends[[2L]])
+  } else {
+    sort(unique(unlist(shared$at)))
+  }
   x_part <- parts_at(x, shared$at[[1L]], at, which == "min", log)
   y_part <- parts_at(y, shared$at[[2L]], at, which == "min", log)
   weights <- if (log) {
@@ -53,8 +57,8 @@ extreme_of_two <- function(x, y, which, call) {
   from_possible(at, weights, shared$from, shared$by, log)
 }
 
-# Probabilities of each of the positions `at` (here), of those up to it (with), and of those
-# before it (beyond); with `upper` from above.
+# For each of the positions `at` its probability (here), the probability of all positions up to and including it
+# (with), and of all positions before it (beyond). With `upper`, positions are counted from above.
 parts_at <- function(x, positions, at, upper, log) {
   nothing <- if (log) -Inf else 0
   up_to <- findInterval(at, positions)
@@ -88,26 +92,26 @@ from_possible <- function(at, weights, from, by, log) {
 
 #' Truncate, mix, and modify distributions
 #'
-#' `truncate()` cuts a distribution off, `mix_pmf()` is the distribution of a variable that is drawn from one
-#' of several distributions, and `zero_modify()` gives the value zero another probability. The largest and the smallest of
-#' independent variables are `max(x, y)` and `min(x, y)`, where numbers are constants.
+#' `truncate()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
+#' several distributions. `zero_modify()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
+#' the largest and the smallest of independent variables; a number counts as a constant.
 #'
 #' All of them add and multiply positive numbers only, so every probability keeps its relative error.
 #'
-#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`con` is the
-#'   name that R's function `truncate()` gives its first argument.)
+#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`con` is the name of the
+#'   first argument of R's function `truncate()`.)
 #' @param lower,upper the least and the largest value that is kept.
-#' @param outside what happens to values beyond these: with `"condition"` they are excluded, and the other
-#'   probabilities are divided by their sum; with `"ends"` they become `lower` or `upper`, as for
-#'   claims above a limit.
-#' @param weights how probable it is that the variable is drawn from each of the distributions: numbers from 0 that sum to
-#'   1 to within 1e-8.
-#' @param prob the new probability of zero; with 0 the distribution is truncated at zero.
+#' @param outside what happens to values outside this range. With `"condition"` they are excluded, and the other
+#'   probabilities are divided by their sum. With `"ends"` they become `lower` or `upper`, as for claims above a
+#'   limit.
+#' @param weights the probability that the variable is drawn from each of the distributions: numbers from 0 that sum
+#'   to 1 to within 1e-8.
+#' @param prob the new probability of zero; 0 truncates the distribution at zero.
 #' @param ... must be empty.
-#' @return A [pmf()], on the log scale if one of those given is.
+#' @return A [pmf()], on the log scale if one of the given distributions is.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, for a range without possible values, for weights that do not
-#' sum to 1, and for `zero_modify()` of the constant zero.
+#' `warpbayes_error_input` for arguments of the wrong type, for a range without possible values, for weights that do
+#' not sum to 1, and for `zero_modify()` of the constant zero.
 #' @examples
 #' claim <- pmf_geometric(0.01)
 #' mean(truncate(claim, upper = 200, outside = "ends"))
@@ -199,15 +203,16 @@ zero_modify <- function(x, prob) {
 
 #' Expected values and risk measures of a distribution
 #'
-#' `expected_value()` is the expected value of any function of a variable and `probability()` the probability of any event.
-#' `tail_value_at_risk()` and `stop_loss_premium()` are those of actuaries.
+#' `expected_value()` is the expected value of any function of a variable, and `probability()` the probability of any
+#' event. `tail_value_at_risk()` and `stop_loss_premium()` are the risk measures of actuaries.
 #'
-#' The stop-loss premium of the retention d is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}. The tail value
-#' at risk at the level p is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is the value at
-#' risk, `qpmf(p, x)`: the mean of the worst share 1 - p of outcomes, also called expected shortfall. If P(X <= q) is
-#' more than p, part of the probability of q belongs to that share.
+#' The stop-loss premium of the retention d is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}.
 #'
-#' Excesses are sums of upper tails, which are summed from their far end without cancellation.
+#' The tail value at risk at the level p is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is
+#' the value at risk, `qpmf(p, x)`. It is the mean of the worst share 1 - p of outcomes, also called expected
+#' shortfall. If P(X <= q) is more than p, part of the probability of q belongs to that share.
+#'
+#' Excesses are sums of upper tails. These are summed from their far end, without cancellation.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param f a function that takes a vector of values and gives a number for each.
@@ -216,11 +221,11 @@ zero_modify <- function(x, prob) {
 #' @param p levels, from 0 to below 1.
 #' @param retention numbers.
 #' @param ... further arguments of `f`.
-#' @return One number for `expected_value()` and `probability()`; otherwise one for each level or retention (missing
-#'   values stay missing).
+#' @return One number for `expected_value()` and `probability()`; otherwise one number for each level or retention, in
+#'   which missing values stay missing.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, and for functions that do not give one number, or `TRUE` or `FALSE`,
-#' for each value.
+#' `warpbayes_error_input` for arguments of the wrong type, and for functions that do not give one number, or `TRUE`
+#' or `FALSE`, for each value.
 #' @references
 #' Acerbi, C. and Tasche, D. (2002). On the coherence of expected shortfall. *Journal of Banking & Finance* 26(7),
 #' 1487-1503. \doi{10.1016/S0378-4266(02)00283-2}
@@ -257,7 +262,9 @@ probability <- function(x, event, log = FALSE) {
   if (is.function(event)) {
     happens <- event(values_of(x))
     if (!is.logical(happens) || length(happens) != size_of(x) || anyNA(happens)) {
-      stop_input("event", sprintf("must give TRUE or FALSE for each of %.0f values, not ", size_of(x)), show_value(happens))
+      stop_input("event", sprintf("must give TRUE or FALSE for each of %.0f values, not ", size_of(x)),
+        show_value(happens)
+      )
     }
     index <- which(happens)
   } else if (is.numeric(event)) {
@@ -292,7 +299,7 @@ stop_loss_premium <- function(x, retention) {
   retention <- check_values(retention, "retention")
   value <- values_of(x)
   upper <- cumulative_weights(x, upper = TRUE, log = FALSE)
-  # Entry i + 1 is the excess over value i, entry 1 that over the first value.
+  # Entry i is the expected excess over value i.
   size <- length(value)
   beyond <- upper[-1L] * diff(value)
   excess <- c(if (size > 1L) native(C_pmf_cumulate, beyond, FALSE, TRUE, short_run("cpu")), 0)

@@ -2,24 +2,24 @@
 
 #' Mean, variance and cumulants of Polya-Gamma distributions
 #'
-#' Moments of \eqn{PG(b, c)} in closed form, to a few units in the last place at every tilt: for small and for large
-#' tilts, where the textbook formulas cancel or overflow, they are evaluated in other ways.
+#' Gives the moments of \eqn{PG(b, c)} in closed form, with relative errors below \eqn{10^{-14}}{1e-14} at every tilt.
+#' At small and at large tilts the textbook formulas cancel or overflow, so other formulas are used there.
 #'
-#' The cumulant of order \eqn{r} is \eqn{b (r-1)! \sum_{k \ge 1} (2 \pi^2 (k - 1/2)^2 + c^2/2)^{-r}}{b (r-1)! times the sum
-#' over k >= 1 of (2 pi^2 (k - 1/2)^2 + c^2/2)^-r}. The first is the mean \eqn{b \tanh(c/2)/(2c)}, the second the
-#' variance, the third and fourth give skewness and kurtosis. Relative errors stay below \eqn{10^{-14}}{1e-14}.
+#' The cumulant of order \eqn{r} is \eqn{b (r-1)! \sum_{k \ge 1} (2 \pi^2 (k - 1/2)^2 + c^2/2)^{-r}}{b (r-1)! times
+#' the sum over k >= 1 of (2 pi^2 (k - 1/2)^2 + c^2/2)^-r}. The first cumulant is the mean \eqn{b \tanh(c/2)/(2c)},
+#' the second the variance. The third and fourth give skewness and kurtosis.
 #'
-#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}; arguments are recycled to the length of the longest.
+#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
 #' @param order whole numbers from 1 to 20.
 #'
-#' @return A numeric vector. Missing and infinite parameters give `NaN`.
+#' @return A numeric vector: `NA` where an argument is missing, `NaN` where a parameter is infinite.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that are not numeric, shapes that are not positive and orders that are no
-#' whole number from 1 to 20.
+#' `warpbayes_error_input` for arguments that are not numeric, for shapes that are not positive and for orders that
+#' are not whole numbers from 1 to 20.
 #' @seealso [rpolyagamma()], [dpolyagamma()].
 #' @references
-#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent variables. *Journal of the
-#' American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
+#' variables. *Journal of the American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
 #' @examples
 #' polyagamma_mean(1, c(0, 1, 1000))
 #' polyagamma_var(2.5, 0:3)
@@ -42,7 +42,9 @@ polyagamma_cumulant <- function(shape, tilt = 0, order) {
   order <- check_values(order, "order")
   bad <- which(order != floor(order) | order < 1 | order > 20)
   if (length(bad) > 0L) {
-    stop_input("order", "has the entry ", format(order[[bad[[1L]]]], digits = 15), ": orders are whole numbers from 1 to 20")
+    stop_input("order", "has the entry ", format(order[[bad[[1L]]]], digits = 15),
+      ": orders are whole numbers from 1 to 20"
+    )
   }
   polyagamma_cumulants(shape, tilt, order)
 }
@@ -55,7 +57,7 @@ polyagamma_cumulants <- function(shape, tilt, order, call = sys.call(-1L)) {
   keep_na(value, all)
 }
 
-# To the length of the longest, or to nothing where one is empty.
+# Recycles vectors to the length of the longest, or to length zero if one of them is empty.
 recycle_doubles <- function(values) {
   lengths <- lengths(values)
   length <- if (any(lengths == 0L)) 0 else max(lengths)
@@ -64,36 +66,43 @@ recycle_doubles <- function(values) {
 
 #' Density, probabilities and quantiles of Polya-Gamma distributions
 #'
-#' For every real shape \eqn{b > 0} and tilt \eqn{c}, with relative accuracy in both tails.
-#'
-#' Density and tails are inverse Laplace transforms: integrals in the complex plane along parabolas through the saddlepoint, on which
-#' the integrand does not oscillate, by the trapezoidal rule, whose error is \eqn{e^{-37}}{exp(-37)}. Where a probability is above
-#' one half or so, it is one minus the other tail. What remains is rounding: against an evaluation in quadruple precision at shapes from 0.001 to
-#' \eqn{10^6}{1e6}, tilts from 0 to \eqn{10^4}{1e4} and values up to eight standard deviations from the mean (`bench/polyagamma-law.R` of the
-#' sources), the error of a logarithm \eqn{l} was at most \eqn{2 \cdot 10^{-11} \max(1, |l|)}{2e-11 max(1, |l|)}, and \eqn{6 \cdot
-#' 10^{-13}}{6e-13} for shapes up to 1000. Quantiles solve for such probabilities by Newton's method, to rounding.
+#' `dpolyagamma()` gives densities, `ppolyagamma()` probabilities and `qpolyagamma()` quantiles, for every real shape
+#' \eqn{b > 0} and tilt \eqn{c}, with full relative accuracy in both tails.
 #'
 #' One density or probability takes about 20 microseconds of one thread, one quantile about 400.
 #'
+#' @section Method and accuracy:
+#' Density and tails are inverse Laplace transforms. They are integrals in the complex plane along parabolas through
+#' the saddlepoint, on which the integrand does not oscillate. The trapezoidal rule computes them with an error of
+#' \eqn{e^{-37}}{exp(-37)}. A probability above about one half is computed as one minus the other tail. What remains
+#' is rounding.
+#'
+#' `bench/polyagamma-law.R` of the sources compares with an evaluation in quadruple precision, at shapes from 0.001 to
+#' \eqn{10^6}{1e6}, tilts from 0 to \eqn{10^4}{1e4} and values up to eight standard deviations from the mean. The
+#' error of a logarithm \eqn{l} was at most \eqn{2 \cdot 10^{-11} \max(1, |l|)}{2e-11 max(1, |l|)}. For shapes up to
+#' 1000 it was at most \eqn{6 \cdot 10^{-13} \max(1, |l|)}{6e-13 max(1, |l|)}.
+#'
+#' Quantiles invert these probabilities by Newton's method, up to rounding.
+#'
 #' @param x,q values.
 #' @param p probabilities.
-#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}; arguments are recycled to the length of the longest.
+#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
 #' @param log,log.p whether densities or probabilities are natural logarithms.
-#' @param lower.tail whether probabilities are \eqn{P(X \le x)}{P(X <= x)}, or else
-#'   \eqn{P(X > x)}.
-#' @param backend,threads where to compute: `"auto"`, `"cpu"` or `"cuda"`, and how many threads of the processor; `NULL` means
-#'   the options `warpbayes.backend` and `warpbayes.threads`.
+#' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
+#' @inheritParams computing_arguments
 #'
-#' @return A numeric vector of the length of the longest argument; `NaN` where an argument is missing or a parameter infinite.
+#' @return A numeric vector of the length of the longest argument: `NA` where an argument is missing, `NaN` where a
+#'   parameter is infinite.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that are not numeric, shapes that are not positive and probabilities outside
-#' \eqn{[0, 1]}.
+#' `warpbayes_error_input` for arguments that are not numeric, for shapes that are not positive and for probabilities
+#' outside \eqn{[0, 1]}.
 #' @seealso [rpolyagamma()] for draws, [polyagamma_mean()] for moments.
 #' @references
-#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent variables. *Journal of the
-#' American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
+#' variables. *Journal of the American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
 #'
-#' Trefethen, L. N. and Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. *SIAM Review* 56, 385-458. \doi{10.1137/130932132}
+#' Trefethen, L. N. and Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. *SIAM Review* 56,
+#' 385-458. \doi{10.1137/130932132}
 #' @examples
 #' dpolyagamma(c(0.1, 0.25, 1), shape = 1, threads = 2)
 #' ppolyagamma(20, shape = 4.5, tilt = 2, lower.tail = FALSE, log.p = TRUE, threads = 2)
@@ -119,7 +128,7 @@ qpolyagamma <- function(p, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE
   polyagamma_law(check_probabilities(p, "p", log.p), shape, tilt, if (lower.tail) 3L else 4L, log.p, backend, threads)
 }
 
-# What is NA, rather than NaN, stays so.
+# Where an argument is NA, rather than NaN, the result is NA. The compiled code returns NaN for both.
 keep_na <- function(value, arguments) {
   if (any(vapply(arguments, anyNA, logical(1)))) {
     value[Reduce(`|`, lapply(arguments, function(x) is.na(x) & !is.nan(x)))] <- NA_real_
@@ -127,7 +136,7 @@ keep_na <- function(value, arguments) {
   value
 }
 
-# `quantity` as wb_polyagamma_quantity of src/core/polyagamma_law.h numbers them.
+# `quantity` is a number of the enumeration wb_polyagamma_quantity in src/core/polyagamma_law.h.
 polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads, call = sys.call(-1L)) {
   shape <- check_polyagamma_shape(shape, "shape", call = call)
   tilt <- check_values(tilt, "tilt", call)

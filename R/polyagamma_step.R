@@ -1,32 +1,37 @@
-# The Gibbs step of a logistic regression by itself.
+# One Gibbs step of a logistic regression, for samplers outside this package.
 
 #' One Gibbs step of a logistic regression
 #'
-#' For samplers of one's own that have a logistic regression inside, with priors or further levels that [bayes_logit()] does not know: given
-#' coefficients, draws the Polya-Gamma variable of every row, \eqn{\omega_i \sim PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i, x_i'beta + o_i)}, and given these
-#' new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q = X'\Omega X + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2 - \Omega o) + P m}{b =
-#' X'(y - n/2 - Omega o) + P m}.
+#' Draws new coefficients of a logistic regression, given the present ones. It is the step that [bayes_logit()]
+#' repeats, for your own sampler: one that has a logistic regression inside it, with priors or further levels that
+#' [bayes_logit()] does not have.
 #'
-#' The result depends on the values, the `seed` and `iteration` alone. A sampler keeps one seed and counts its steps by
-#' `iteration`, so that each has random numbers of its own.
+#' The step has two parts. It draws the Polya-Gamma variable of every row given the coefficients, \eqn{\omega_i \sim
+#' PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i, x_i'beta + o_i)}. Then it draws new coefficients from
+#' \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q = X'\Omega X + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2
+#' - \Omega o) + P m}{b = X'(y - n/2 - Omega o) + P m}.
 #'
-#' @param x the design: a numeric matrix, rows by coefficients, or a sparse matrix of package Matrix, which is never made dense. Its columns should not be nearly dependent: centre them.
-#' @param y successes of each row, from 0 to `trials`, which need not be whole; or a logical.
+#' The result depends only on the values, the `seed` and `iteration`. Your sampler keeps one seed and counts its steps
+#' by `iteration`. Then each step has random numbers of its own.
+#'
+#' @param x the design: a numeric matrix, rows by coefficients, or a sparse matrix of package Matrix, which is never
+#'   made dense. Centre columns that are nearly dependent.
+#' @param y successes of each row, from 0 to `trials`; they need not be whole. Or a logical vector.
 #' @param beta the present coefficients.
-#' @param trials of each row, or one number for all, positive or 0.
-#' @param offset of each row, or one number for all.
-#' @param prior_mean \eqn{m}: one number for each coefficient, or for all.
-#' @param prior_precision \eqn{P}: a symmetric matrix, or its diagonal, or one number for all of it. May be 0 where the data determine the coefficients.
-#' @param iteration a whole number from 1 to \eqn{2^{32} - 1}{2^32 - 1}.
-#' @param seed one whole number in \eqn{[0, 2^{53})}, or `NULL` to draw it from R's generator, so that `set.seed()` governs.
-#' @param backend,threads where to compute, as in [bayes_logit()].
+#' @param trials number of trials of each row, or one number for all rows: 0 or positive.
+#' @param offset offset of each row, or one number for all rows.
+#' @param prior_mean \eqn{m}: one number for each coefficient, or one for all.
+#' @param prior_precision \eqn{P}: a symmetric matrix, its diagonal, or one number for the whole diagonal. It may be 0
+#'   if the data determine the coefficients.
+#' @param iteration the number of this step, a whole number from 1 to \eqn{2^{32} - 1}{2^32 - 1}.
+#' @inheritParams computing_arguments
 #' @param ... must be empty.
-#' @return A list of `beta`, the new coefficients, `precision`, \eqn{Q}, and `linear`, \eqn{b}.
+#' @return A list of `beta`, the new coefficients; `precision`, \eqn{Q}; and `linear`, \eqn{b}.
 #' @section Errors:
 #' `warpbayes_error_input` for values that cannot be used, and where \eqn{Q} is not positive definite.
 #' @references
-#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent variables. *Journal of the
-#' American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
+#' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
 #' @examples
 #' x <- cbind(1, scale(mtcars$wt))
 #' beta <- c(0, 0)
@@ -40,8 +45,8 @@
 #' }
 #' colMeans(draws)
 #' @export
-polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1, seed = NULL,
-                            backend = NULL, threads = NULL, ...) {
+polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1,
+                            seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   is_sparse <- is_sparse_matrix(x)
   if (!(is_sparse || is.numeric(x) && is.matrix(x)) || nrow(x) == 0L || ncol(x) == 0L) {
@@ -70,14 +75,17 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
   data <- c(if (is_sparse) sparse_rows(x, rep(1, p)), list(
-    x = if (!is_sparse) x, center = numeric(p), inverse_scale = rep(1, p), offset = if (any(offset != 0)) offset, shape = trials,
-    kappa = matrix(y - trials / 2)
+    x = if (!is_sparse) x, center = numeric(p), inverse_scale = rep(1, p), offset = if (any(offset != 0)) offset,
+    shape = trials, kappa = matrix(y - trials / 2)
   ))
-  prior <- list(mean = mean, precision = pack(precision), shrunk = NULL, global_scale = 1, group_scale = 1, dispersion = c(1, 1))
+  prior <- list(
+    mean = mean, precision = pack(precision), shrunk = NULL, global_scale = 1, group_scale = 1, dispersion = c(1, 1)
+  )
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)
   list(
-    beta = stats::setNames(step$coefficients, colnames(x)), precision = unpack(step$statistics[triangle], p) + precision,
+    beta = stats::setNames(step$coefficients, colnames(x)),
+    precision = unpack(step$statistics[triangle], p) + precision,
     linear = step$statistics[-triangle] + colSums(precision * mean)
   )
 }
@@ -85,7 +93,11 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
 check_finite <- function(values, argument, length, recycle = FALSE, call = sys.call(-1L)) {
   fits <- is.numeric(values) && (length(values) == length || recycle && length(values) == 1L)
   if (!fits || !all(is.finite(values))) {
-    stop_input(argument, sprintf("must be %s finite numbers%s, not ", format(length), if (recycle) ", or one for all" else ""), show_value(values), call = call)
+    stop_input(argument,
+      sprintf("must be %s finite numbers%s, not ", format(length), if (recycle) ", or one for all" else ""),
+      show_value(values),
+      call = call
+    )
   }
   rep_len(as.double(values), length)
 }
@@ -94,9 +106,14 @@ check_prior_precision <- function(values, p, call = sys.call(-1L)) {
   if (!is.matrix(values)) {
     return(diag(check_finite(values, "prior_precision", p, recycle = TRUE, call = call), p))
   }
-  if (!is.numeric(values) || !identical(dim(values), c(p, p)) || !all(is.finite(values)) || !isSymmetric(unname(values))) {
-    stop_input("prior_precision", sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
-      show_value(values), call = call)
+  usable <- is.numeric(values) && identical(dim(values), c(p, p)) && all(is.finite(values)) &&
+    isSymmetric(unname(values))
+  if (!usable) {
+    stop_input("prior_precision",
+      sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
+      show_value(values),
+      call = call
+    )
   }
   unname(values) + 0
 }

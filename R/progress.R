@@ -1,6 +1,5 @@
-# Reports progress, to progressr if it is installed, and by a text bar if `bar` is TRUE.
-# Returns a function to be called with the number of steps done since its last call, and
-# with NULL at the end, which closes the bar.
+# Reports progress to package progressr, if it is installed, and by a text bar, if `bar` is TRUE. Returns a function
+# to be called with the number of steps done since its last call. At the end it is called with NULL to close the bar.
 progress_signal <- function(steps, bar) {
   signal <- if (requireNamespace("progressr", quietly = TRUE)) {
     progressr::progressor(steps = steps, auto_finish = FALSE)

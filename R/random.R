@@ -1,5 +1,5 @@
-# Seeds. All randomness is a function of the seed, a whole number in [0, 2^53): the same
-# seed gives the same result on any machine, backend and number of threads.
+# Seeds. A seed is a whole number in [0, 2^53). All randomness is a function of the seed: the same seed gives the same
+# result on any machine, backend and number of threads.
 
 check_seed <- function(seed, call = sys.call(-1L)) {
   if (is.null(seed)) {

@@ -2,43 +2,44 @@
 
 #' Draws from many discrete distributions
 #'
-#' Draws an item from each row of a matrix of weights, or many items from one vector of weights.
+#' Draws one item from each row of a matrix of weights, or many items from one vector of weights.
 #'
 #' Weights need not sum to 1. An item of weight zero is never drawn.
 #'
-#' Draw `d` of row `i` is a function of the seed, `i`, `d` and the row's weights alone: neither the number of
-#' threads, nor the processor, nor the other rows, nor whether zeros are stored (a sparse matrix) changes it, and more draws are the same
-#' draws and more. With `precision = "double"` a graphics card gives the same items as a processor.
+#' Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row. The other rows, the number of
+#' threads and the processor do not change it. A sparse matrix gives the same items as the same matrix with its zeros
+#' stored. If you ask for more draws, the first ones stay the same. With `precision = "double"` a graphics card gives
+#' the same items as a processor.
 #'
-#' The first draw of each row is made in one pass over the matrix, which takes about as long as reading it: items are looked at in blocks of 16,
-#' and each block takes over the draw with probability its sum over the sum so far. Further draws search the row's prefix sums, with a guide table
-#' (Chen and Asau 1974) where there are many.
+#' @section Method:
+#' The first draw of each row is made in one pass over the matrix, which takes about as long as reading it. The pass
+#' looks at blocks of 16 items. A block takes over the draw with a probability of its own sum divided by the sum so
+#' far. Further draws search the prefix sums of the row. If there are many further draws, a guide table (Chen and Asau
+#' 1974) speeds up the search.
 #'
-#' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one distribution; or a
-#'   matrix of package Matrix, of which sparse ones stay sparse. Weights are finite and not negative, and at least one in each row is
-#'   positive.
+#' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one
+#'   distribution; or a matrix of package Matrix (a sparse one stays sparse). Weights are finite and not negative, and
+#'   each row has at least one positive weight.
 #' @param draws number of draws from each distribution.
 #' @param log whether `weights` are logarithms of weights; `-Inf` then stands for a weight of zero. Not for sparse
 #'   matrices.
-#' @param seed one whole number that, given back, repeats the draws; `NULL` takes one from R's own generator, so that
-#'   `set.seed()` governs.
-#' @param backend `"cpu"`, `"cuda"`, `"auto"`, or `NULL` for `getOption("warpbayes.backend", "auto")`. See [warp_info()].
-#' @param threads CPU threads; `NULL` for all that this process may use.
-#' @param precision `"double"` or `"single"`, of sums and uniform numbers. In single precision probabilities are rounded to
-#'   multiples of about 1e-7, and items less probable than that may never come up.
+#' @inheritParams computing_arguments
+#' @param precision `"double"` or `"single"`: the precision of sums and uniform numbers. In single precision
+#'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return Items as integers from 1. For a matrix and one draw a vector with an item for each row, for more draws a matrix with rows as in
-#'   `weights` and a column for each draw; for a vector a vector of length `draws`. Row names are kept.
+#' @return Items as integers from 1. For a matrix and one draw, a vector with an item for each row. For a matrix and
+#'   more draws, a matrix with the rows of `weights` and a column for each draw. For a vector, a vector of length
+#'   `draws`. Row names are kept.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, with the first such row (found
-#' while drawing, without another look at the matrix), for arguments of the wrong type or length; `warpbayes_error_memory` for more draws than memory
-#' holds.
+#' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, and for arguments
+#' of the wrong type or length. The message names the first bad row, which is found while drawing.
+#' `warpbayes_error_memory` for more draws than memory holds.
 #' @references
-#' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete distributions. *PPoPP '17*, 341-355.
-#' \doi{10.1145/3018743.3018757}
+#' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete
+#' distributions. *PPoPP '17*, 341-355. \doi{10.1145/3018743.3018757}
 #'
-#' Chen, H.-C. and Asau, Y. (1974). On generating random variates from an empirical distribution. *AIIE Transactions* 6(2), 163-166.
-#' \doi{10.1080/05695557408974949}
+#' Chen, H.-C. and Asau, Y. (1974). On generating random variates from an empirical distribution. *AIIE Transactions*
+#' 6(2), 163-166. \doi{10.1080/05695557408974949}
 #' @seealso [rpmf()] for draws of one distribution on whole numbers.
 #' @examples
 #' # One draw from each row.
@@ -91,15 +92,15 @@ draw_categorical <- function(weights, draws, log, seed, single, run) {
   native(C_categorical_draw, weights, draws, log, seed, single, run)
 }
 
-# A double matrix, a double vector, or a "dgCMatrix"; the values are checked where they
-# are drawn from.
+# A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
 as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
   if (isS4(weights) && methods::is(weights, "Matrix")) {
     weights <- as_plain_matrix(weights, log, call)
   }
   if (!isS4(weights)) {
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
-      stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ", show_value(weights),
+      stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
+        show_value(weights),
         call = call
       )
     }
@@ -112,10 +113,14 @@ as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
   }
   columns <- if (is.null(dim(weights))) length(weights) else ncol(weights)
   if (columns == 0 && !identical(nrow(weights), 0L)) {
-    stop_input("weights", "is empty: there is nothing to draw", if (!is.null(dim(weights))) " from in its rows", call = call)
+    stop_input("weights", "is empty: there is nothing to draw", if (!is.null(dim(weights))) " from in its rows",
+      call = call
+    )
   }
   if (columns > .Machine$integer.max) {
-    stop_input("weights", sprintf("has %.0f weights in a row, more than R's integers can tell apart", columns), call = call)
+    stop_input("weights", sprintf("has %.0f weights in a row, more than R's integers can tell apart", columns),
+      call = call
+    )
   }
   weights
 }
@@ -123,7 +128,10 @@ as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
 # A matrix of package Matrix as a base matrix, or as a "dgCMatrix" if it is sparse.
 as_plain_matrix <- function(weights, log, call) {
   if (!requireNamespace("Matrix", quietly = TRUE)) {
-    stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed", call = call)
+    stop_input("weights", "is a ", class(weights)[[1L]],
+      ", and the package Matrix, which knows it, is not installed",
+      call = call
+    )
   }
   valid <- methods::validObject(weights, test = TRUE)
   if (!isTRUE(valid)) {
@@ -133,7 +141,8 @@ as_plain_matrix <- function(weights, log, call) {
     return(as.matrix(weights))
   }
   if (log) {
-    stop_input("weights", "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0",
+    stop_input("weights",
+      "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0",
       call = call
     )
   }
@@ -143,7 +152,7 @@ as_plain_matrix <- function(weights, log, call) {
   weights
 }
 
-# Whether R can hold the result, and the machine.
+# Stops if R, or the memory of the machine, cannot hold the result.
 check_draws_fit <- function(rows, draws, is_vector, call = sys.call(-1L)) {
   if (!is_vector && draws > .Machine$integer.max) {
     stop_input("draws", sprintf("is %.0f: a matrix can have 2147483647 columns", draws), call = call)

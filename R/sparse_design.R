@@ -1,9 +1,9 @@
-# Designs of regressions that are sparse matrices of package Matrix: kept by columns in R, read by
-# rows in compiled code, never made dense.
+# Sparse designs of regressions, as matrices of package Matrix. R keeps them by columns and the compiled code reads
+# them by rows. They are never made dense.
 
 is_sparse_matrix <- function(x) isS4(x) && methods::is(x, "Matrix")
 
-# As a dgCMatrix.
+# Any matrix of package Matrix as a dgCMatrix.
 as_sparse_columns <- function(x) {
   if (methods::is(x, "nMatrix") || methods::is(x, "lMatrix") || methods::is(x, "indMatrix")) {
     x <- methods::as(x, "dMatrix")
@@ -11,13 +11,13 @@ as_sparse_columns <- function(x) {
   methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
 }
 
-# What the compiled code reads: entries row by row, in the units of the sampler.
+# The entries row by row, as the compiled code reads them, divided by the sampler's scale of each column.
 sparse_rows <- function(x, scale) {
   x <- Matrix::t(x)
   list(row_start = x@p, column = x@i, value = x@x / scale[x@i + 1L])
 }
 
-# The design of the terms, and after it the columns of `sparse` where that is a matrix.
+# The design of the terms, followed by the columns of `sparse` if that is a matrix.
 sparse_design <- function(frame, terms, contrasts, sparse, call) {
   x <- Matrix::sparse.model.matrix(terms, frame, contrasts.arg = contrasts)
   assigned <- x@assign
@@ -40,7 +40,7 @@ sparse_design <- function(frame, terms, contrasts, sparse, call) {
   list(x = x, assigned = assigned, contrasts = if (length(used)) used, sd = sparse_deviation(x))
 }
 
-# A matrix given as `sparse`, its rows those of the frame.
+# The matrix given as `sparse`, without the rows that the model frame left out.
 sparse_predictors <- function(sparse, frame, call) {
   left_out <- stats::na.action(frame)
   if (length(left_out) > 0L && nrow(sparse) == nrow(frame) + length(left_out)) {
@@ -56,7 +56,7 @@ sparse_predictors <- function(sparse, frame, call) {
   sparse
 }
 
-# Standard deviations of columns, from the squares about the mean of what is not 0 and of the zeros.
+# Standard deviations of columns. Squares about the mean are summed over the stored entries and, at once, over zeros.
 sparse_deviation <- function(x) {
   rows <- nrow(x)
   filled <- diff(x@p)
@@ -70,7 +70,9 @@ sparse_deviation <- function(x) {
 check_sparse <- function(sparse, call = sys.call(-1L)) {
   if (!is_sparse_matrix(sparse)) {
     if (!is.logical(sparse) || length(sparse) != 1L || is.na(sparse)) {
-      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse), call = call)
+      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse),
+        call = call
+      )
     }
     if (!sparse) {
       return(FALSE)

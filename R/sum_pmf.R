@@ -2,30 +2,30 @@
 
 #' The distribution of the sum of many independent variables
 #'
-#' `sum_pmf()` adds many variables, `rep_sum()` independent copies of one.
+#' `sum_pmf()` adds many variables. `rep_sum()` adds independent copies of one variable.
 #'
-#' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In
-#' this order thousands of short distributions take about as long as one convolution of two long ones. A
-#' Poisson-binomial distribution, `sum_pmf(cbind(1 - p, p))` for 10,000 probabilities `p`, takes milliseconds.
+#' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In this
+#' order thousands of short distributions take about as long as one convolution of two long ones. A Poisson-binomial
+#' distribution, `sum_pmf(cbind(1 - p, p))` for 10,000 probabilities `p`, takes milliseconds.
 #'
 #' Probabilities below 1e-308 become zero in doubles. With `log = TRUE` nothing underflows, neither on the way nor in
 #' the result.
 #'
-#' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows
-#'   are distributions from 0 (or weights). For `rep_sum()` one distribution or one vector of weights.
+#' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
+#'   distributions from 0 (or weights). For `rep_sum()` one distribution or one vector of weights.
 #' @param times how many independent copies are added; 0 gives the constant 0.
-#' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums
-#'   alone. The convolutions that are large enough for the fast method get equal shares of it. The rounding errors of
-#'   direct sums come in addition: at worst about 1e-16 times the number of variables, usually far less (1.5e-11 for a
-#'   million copies of one variable).
-#' @param log whether the result is on the log scale; for vectors and matrices it also says whether `x` is. The
+#' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums only.
+#'   The convolutions that are large enough for the fast method get equal shares of it. Rounding errors of direct sums
+#'   come in addition: at worst about 1e-16 times the number of variables, usually far less (1.5e-11 for a million
+#'   copies of one variable).
+#' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` is. The
 #'   default is `TRUE` if one of the distributions is on the log scale.
 #' @inheritParams convolve_pmf
-#' @return A [pmf()] if one of the variables was given as one; otherwise a vector of weights for 0, 1,
-#'   ... (logarithms with `log = TRUE`).
+#' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
+#'   with `log = TRUE`).
 #' @section Errors:
 #' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
-#' the element), and for `times` that is not a whole number; `warpbayes_error_memory` for results that do not fit in
+#' the element), and for `times` that is not a whole number. `warpbayes_error_memory` for results that do not fit in
 #' memory (the message says how large they would be).
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
@@ -80,7 +80,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 
-# A list of double vectors, whose weights the entry looks at.
+# The sum of a list of double vectors. The entry checks their weights.
 sum_vectors <- function(values, log, accuracy, run, call) {
   length <- sum(as.double(lengths(values)) - 1) + 1
   check_result_size(length, NULL, "probabilities", call, copies = result_copies(log, accuracy))
@@ -145,7 +145,7 @@ repeat_vector <- function(x, times, log, accuracy, run, call) {
   result
 }
 
-# Copies of a distribution of a few values far apart, by squares.
+# The sum of copies of a sparse distribution, by repeated doubling.
 repeat_positions <- function(x, times, log, accuracy, run, call) {
   add <- function(x, y) add_positions(x, y, step_of(x), log, accuracy, run, call)
   result <- NULL

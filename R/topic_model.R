@@ -1,87 +1,101 @@
-# The fit of a topic model: arguments, chains, what is averaged and kept.
+# The fit of a topic model: its arguments, its chains, and what is averaged and kept.
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation to counts of terms in documents, by uncollapsed
-#' Gibbs sampling or by mean-for-mode estimation. All tokens are drawn at once, on as
-#' many threads as there are or on a graphics card, and the same seed gives the same
+#' Fits latent Dirichlet allocation to counts of terms in documents, by uncollapsed Gibbs sampling or by mean-for-mode
+#' estimation. All tokens are drawn in parallel, by all threads or on a graphics card. The same seed gives the same
 #' topics on any number of threads.
 #'
-#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}} and is
-#' then term \eqn{w} with probability \eqn{\phi_{kw}};
-#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)} and
-#' \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}. A sweep draws \eqn{\theta} and \eqn{\phi}
-#' given the topics of all tokens, and then these given \eqn{\theta} and \eqn{\phi}. A term that
-#' occurs five times in a document is five tokens, each drawn.
+#' @section Model:
+#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
+#' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)} and
+#' \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}.
 #'
-#' `method = "gibbs"` draws from the posterior. `method = "mean_for_mode"` takes the means of
-#' \eqn{\theta} and \eqn{\phi} given the topics instead of draws: a stochastic form of EM,
-#' which comes to a good model in fewer and cheaper sweeps, but whose draws do not show
-#' how uncertain it is.
+#' A sweep draws \eqn{\theta} and \eqn{\phi} given the topics of all tokens, and then the topics given \eqn{\theta}
+#' and \eqn{\phi}. A term that occurs five times in a document is five tokens, and the topic of each is drawn.
+#'
+#' @section Methods:
+#' `method = "gibbs"` draws from the posterior.
+#'
+#' `method = "mean_for_mode"` takes the means of \eqn{\theta} and \eqn{\phi} given the topics instead of draws. This
+#' is a stochastic form of EM. It comes to a good model in fewer and cheaper sweeps, but its draws do not show how
+#' uncertain the model is.
 #'
 #' @section What is averaged:
-#' Topics have no fixed numbers, but within one long chain they seldom change places. So `phi` and
-#' `theta` are averages over the kept sweeps of one chain, the one with the highest mean
-#' log likelihood after the warm-up (`reference`), of the means of \eqn{\phi} and \eqn{\theta} given
-#' the topics of that sweep. The other chains show how far the topics depend on the start: [relabel()]
-#' matches their topics to those of the reference.
+#' `phi` and `theta` are averages over the kept sweeps of one chain, the reference chain. Averaged are the means of
+#' \eqn{\phi} and \eqn{\theta} given the topics of each sweep. The reference chain is the one with the highest mean
+#' log likelihood after the warm-up.
+#'
+#' Only one chain is averaged because topics have no fixed numbers. Within one long chain they seldom change places,
+#' but another chain numbers them differently. The other chains show how far the topics depend on the start:
+#' [relabel()] matches their topics to those of the reference chain.
 #'
 #' @section Learning alpha and beta:
-#' With `alpha = "symmetric"` all \eqn{\alpha_k} are one number with a gamma prior, with
-#' `"asymmetric"` each has its own; `beta = "learn"` does the same for \eqn{\beta}. They are drawn with \eqn{\theta} and
-#' \eqn{\phi} integrated out, by the auxiliary variables of Escobar and West (1995) and Teh and others
-#' (2006), so the chain as a whole still has the posterior as its law. With mean-for-mode
-#' estimation they are set to the mean of the same gamma distribution. Topics that differ in size
-#' are better described by an asymmetric \eqn{\alpha}; \eqn{\beta} is best common to all terms (Wallach,
-#' Mimno and McCallum 2009).
+#' With `alpha = "symmetric"` all \eqn{\alpha_k} are one number with a gamma prior. With `"asymmetric"` each
+#' \eqn{\alpha_k} is a number of its own. `beta = "learn"` learns \eqn{\beta}, one number for all terms. Topics that
+#' differ in size are better described by an asymmetric \eqn{\alpha}, and \eqn{\beta} is best common to all terms
+#' (Wallach, Mimno and McCallum 2009).
+#'
+#' `alpha` and `beta` are drawn with \eqn{\theta} and \eqn{\phi} integrated out, by the auxiliary variables of Escobar
+#' and West (1995) and Teh and others (2006). So the chain as a whole still has the posterior as its law.
+#' Mean-for-mode estimation sets them to the mean of the same gamma distribution.
 #'
 #' @section Memory:
-#' \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic, tokens 2 bytes each,
-#' and on processors 5 more and 20 a pair of document and term for the order in which they pass. The
-#' sums of the averages take 8 bytes for each topic and term and each topic and document, per
-#' chain, and so do `phi` and `theta` themselves.
+#' \itemize{
+#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic.
+#'   \item A token takes 2 bytes. On processors the order in which tokens are drawn takes 5 more bytes a token and 20
+#'     bytes a pair of document and term.
+#'   \item The sums of the averages take 8 bytes for each topic and term and for each topic and document, per chain.
+#'     `phi` and `theta` themselves take as much.
+#' }
 #'
-#' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix,
-#'   a quanteda `dfm`, a tm `DocumentTermMatrix` (or `TermDocumentMatrix`), a
-#'   `simple_triplet_matrix`, a numeric matrix, or a data frame with columns
-#'   `document`, `term` and `count`. Documents without tokens keep their row.
+#' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
+#'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
+#'   columns `document`, `term` and `count`. Documents without tokens keep their row.
 #' @param topics number of topics \eqn{K}, 1 to 16384.
-#' @param alpha one positive number, one for each topic, or `"asymmetric"` or
-#'   `"symmetric"` to learn it.
+#' @param alpha one positive number, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it.
 #' @param beta one positive number, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
-#' @param iter sweeps per chain, those of the warm-up included.
-#' @param warmup sweeps at the start of each chain that do not count.
+#' @param iter sweeps per chain, including the warm-up.
+#' @param warmup sweeps at the start of each chain that are not used.
 #' @param thin after the warm-up, every `thin`-th sweep is kept.
 #' @param chains number of chains, each from its own random start.
-#' @param keep which draws are kept besides the averages: any of `"phi"` (topics x terms x draws x chains) and
+#' @param keep which draws to keep besides the averages: any of `"phi"` (topics x terms x draws x chains) and
 #'   `"theta"` (topics x documents x draws x chains). They take much memory.
-#' @param alpha_prior,beta_prior `shape` and `rate` of the gamma priors of what is learned.
-#' @inheritParams dp_mixture
+#' @param alpha_prior,beta_prior `shape` and `rate` of the gamma priors of learned parameters.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
 #'   \item{phi}{K x V: the terms of each topic; rows sum to one.}
-#'   \item{theta}{D x K: the topics of each document; rows sum to one. A document without tokens has
-#'     the mean of its prior.}
-#'   \item{alpha, beta}{mean over the kept sweeps of the reference chain, or as given.}
-#'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of
-#'     each sweep.}
+#'   \item{theta}{D x K: the topics of each document; rows sum to one. A document without tokens has the mean of its
+#'     prior.}
+#'   \item{alpha, beta}{the given values, or the means over the kept sweeps of the reference chain.}
+#'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of each sweep.}
 #'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
-#'   \item{draws}{`beta` (N x C), `alpha` (K x N x C) where learned, `phi` (K x V x N x C) and `theta` (K x D x N x C) where kept.}
-#'   \item{chain_phi}{a list with the average of each chain, K x V; only if there are several.}
-#'   \item{tokens}{of each topic, the last sweep of each chain: K x C.}
-#'   \item{topics, documents, terms, document_tokens, reference, chains, iter, warmup, thin, method, seed, backend, precision, threads, elapsed, interrupted, x, call}{how
-#'     the fit was made; `x` holds the counts.}
-#'   \item{state}{from which [continue()] runs on.}
+#'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
+#'     kept.}
+#'   \item{chain_phi}{if there are several chains, a list with the average of each: K x V.}
+#'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
+#'   \item{topics, documents, terms, document_tokens, reference, chains, iter, warmup, thin, method, seed, backend,
+#'     precision, threads, elapsed, interrupted, x, call}{how the fit was made. `x` holds the counts, and `reference`
+#'     is the number of the reference chain.}
+#'   \item{state}{the state from which [continue()] goes on.}
 #' @section Interruption:
-#' An interruption from the keyboard returns the sweeps done so far as a fit, with a
-#' warning; [continue()] takes it up where it stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
+#' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
+#' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, naming the argument and, for counts, the
-#' document and term; `warpbayes_error_memory` when memory runs out; `warpbayes_error_backend` or
-#' `warpbayes_error_device` when a graphics card was asked for and fails. A warning where there are more topics than tokens.
+#' `warpbayes_error_input` for arguments that cannot be used; the message names the argument and, for counts, the
+#' document and term. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
+#' `warpbayes_error_device` if a graphics card was asked for and fails. More topics than tokens give a warning.
 #' @references
 #' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *Journal of Machine Learning
 #' Research* **3**, 993-1022.
+#'
+#' Escobar, M. D. and West, M. (1995). Bayesian density estimation and inference using mixtures. *Journal of the
+#' American Statistical Association* **90**, 577-588.
+#'
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
+#' American Statistical Association* **101**, 1566-1581.
 #'
 #' Tristan, J.-B., Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode
 #' estimation. *Proceedings of the 32nd International Conference on Machine Learning*, 59-68.
@@ -110,7 +124,8 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   counts <- count_matrix(x)
   topics <- check_count(topics, "topics", max = 16384)
   if (topics > counts$tokens) {
-    warning(sprintf("there are more topics (%d) than tokens (%d): most topics are draws from their prior", topics, counts$tokens), call. = FALSE)
+    warning(sprintf("there are more topics (%d) than tokens (%d): most topics are draws from their prior", topics,
+      counts$tokens), call. = FALSE)
   }
   method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
   alpha <- check_alpha(alpha, topics)
@@ -140,36 +155,49 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
 
 #' @rdname continue
 #' @export
-continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
+continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+                                 progress = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
-    stop_input("fit", "has lost its counts, `fit$x`, or has others than those that were fitted: more sweeps need them")
+    stop_input("fit", "has lost its counts, `fit$x`, or has other counts than were fitted: more sweeps need them")
   }
   check_topic_state(fit)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   continue_chains(fit, iter, topic_sampler, backend, threads, progress, checkpoint)
 }
 
-# The parts of the chains' states that R code reads; the entries look at the others.
+# Checks the parts of the chains' states that R code reads. The entries check the other parts.
 check_topic_state <- function(fit, call = sys.call(-1L)) {
   refuse <- function(part, ...) {
-    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made", call = call)
+    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made",
+      call = call
+    )
   }
-  is_count <- function(value, most) is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= most && value == floor(value)
-  for (part in c("topics", "iter")) if (!is_count(fit[[part]], 2^31)) refuse(part, "a whole number, but ", show_value(fit[[part]]))
+  is_count <- function(value, most) {
+    is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= most && value == floor(value)
+  }
+  for (part in c("topics", "iter")) {
+    if (!is_count(fit[[part]], 2^31)) refuse(part, "a whole number, but ", show_value(fit[[part]]))
+  }
   if (!is.list(fit$state)) refuse("state", "a list with one state for each chain")
   size <- fit$topics * c(theta = length(fit$documents), phi = length(fit$terms))
   for (chain in seq_along(fit$state)) {
     state <- fit$state[[chain]]
     name <- paste0("state[[", chain, "]]")
     if (!is.list(state)) refuse(name, "a list")
-    if (!is_count(state$kept, fit$iter)) refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
+    if (!is_count(state$kept, fit$iter)) {
+      refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
+    }
     if (is.null(state$sums)) next
-    if (!is.list(state$sums)) refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
+    if (!is.list(state$sums)) {
+      refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
+    }
     for (part in names(size)) {
       sum <- state$sums[[part]]
       if (!is.double(sum) || length(sum) != size[[part]]) {
-        refuse(paste0(name, "$sums$", part), "a vector of ", format(size[[part]], big.mark = ","), " numbers, but ", show_value(sum))
+        refuse(paste0(name, "$sums$", part), "a vector of ", format(size[[part]], big.mark = ","), " numbers, but ",
+          show_value(sum)
+        )
       }
     }
     if (!is_count(state$sums$added, state$kept)) {
@@ -191,7 +219,10 @@ check_alpha <- function(alpha, topics, call = sys.call(-1L)) {
     } else {
       show_value(alpha)
     }
-    stop_input("alpha", sprintf("must be one positive number, %d of them, \"symmetric\" or \"asymmetric\", not ", topics), trimws(shown), call = call)
+    stop_input("alpha",
+      sprintf("must be one positive number, %d of them, \"symmetric\" or \"asymmetric\", not ", topics), trimws(shown),
+      call = call
+    )
   }
   list(learn = "none", start = rep(as.double(alpha), length.out = topics))
 }
@@ -229,7 +260,10 @@ check_topic_keep <- function(keep, call = sys.call(-1L)) {
 # The sampler ---------------------------------------------------------------------
 
 open_topics <- function(counts, topics, precision, run) {
-  native(C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics), as.integer(precision == "single"), run)
+  native(
+    C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics),
+    as.integer(precision == "single"), run
+  )
 }
 
 topic_start <- function(fit, alpha, beta, run) {
@@ -244,7 +278,7 @@ topic_sampler <- function(fit) {
   k <- fit$topics
   parts <- list(
     alpha = if (fit$learn$alpha != "none") stored(k),
-    # Always: without draws to keep, slices would not end at the sweeps that are averaged.
+    # beta is always stored, because slices end at the sweeps that are averaged only if there are draws to keep.
     beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
     theta = if ("theta" %in% fit$keep) stored(c(k, length(fit$documents)), names = list(NULL, fit$documents))
@@ -274,8 +308,8 @@ topic_step <- function(fit) {
       C_topic_sweep, session, state$topics, state$alpha, state$beta, state$key, state$sweep + 1, as.integer(sweeps),
       method, fit$prior, want & keep
     )
-    # The conditional means of a sweep are those given its topics under the alpha and beta it
-    # was drawn with, or as learned from them: both have the same law; the latter are at hand.
+    # The means that are averaged are those given the topics, alpha and beta at the end of a sweep. The alpha and beta
+    # with which the topics were drawn would do as well: both have the same law.
     state$topics <- slice$topics
     state$alpha <- slice$alpha
     state$beta <- slice$beta
@@ -304,7 +338,7 @@ add_pending <- function(session, fit, state) {
   state
 }
 
-# Averages from the sums, the reference chain, and sizes of the topics.
+# Adds to the fit its averages, its reference chain and the sizes of its topics.
 topic_finish <- function(fit) {
   session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1))
   on.exit(.Call(C_topic_close, session))
@@ -325,13 +359,17 @@ topic_finish <- function(fit) {
   } else {
     fit$state[[fit$reference]]$alpha
   }
-  fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) mean(fit$draws$beta[, fit$reference]) else fit$state[[fit$reference]]$beta
+  fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) {
+    mean(fit$draws$beta[, fit$reference])
+  } else {
+    fit$state[[fit$reference]]$beta
+  }
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
   fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
   fit
 }
 
-# Before the first kept sweep: the means given the topics as they are.
+# The averages of one chain. Before its first kept sweep these are the means given its present topics.
 topic_averages <- function(session, fit, state) {
   sums <- state$sums
   count <- sums$added
@@ -346,7 +384,7 @@ topic_averages <- function(session, fit, state) {
   )
 }
 
-# Tokens of each topic; two bytes a token.
+# The number of tokens of each topic. `topics` has two bytes for each token.
 topic_sizes <- function(topics, count) {
   tabulate(readBin(topics, "integer", length(topics) / 2, size = 2L, signed = FALSE) + 1L, count)
 }

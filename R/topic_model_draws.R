@@ -1,17 +1,18 @@
-# A fitted topic model for other packages: posterior's draws, and the tables of tidy(),
-# glance() and augment(). Registered when those packages are there.
+# A fitted topic model for other packages: the draws of posterior, and the tables of tidy(), glance() and augment(). The
+# methods are registered if those packages are installed.
 
 #' Draws of a fitted topic model for posterior
 #'
-#' The quantities that do not depend on how topics are numbered, which can be compared over draws
-#' and chains: `log_likelihood`, and `alpha_sum` and `beta` where they were learned. With `topics = TRUE` also what was
-#' kept of single topics: `alpha[k]`, `phi[k,term]`; topic `k` is the same topic in all
-#' draws only after [relabel()].
+#' Gives the draws of quantities that do not depend on how topics are numbered, so that draws and chains can be
+#' compared: `log_likelihood`, and `alpha_sum` and `beta` if they were learned.
+#'
+#' With `topics = TRUE` it also gives the parameters of single topics that were kept: `alpha[k]` and `phi[k,term]`.
+#' Only after [relabel()] is topic `k` the same topic in all draws.
 #'
 #' @param x a fit from [topic_model()].
 #' @param topics whether to add the parameters of single topics.
 #' @param ... not used.
-#' @return An object of the class that the generic's name says.
+#' @return An object of the class that the generic is named after, such as `draws_array`.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)
@@ -21,7 +22,7 @@
 #' @name as_draws.topic_model
 NULL
 
-# iterations x chains x variables.
+# An array of iterations x chains x variables.
 topic_draws_array <- function(fit, topics = FALSE) {
   topics <- check_flag(topics, "topics")
   count <- kept_draws(fit$iter, fit)
@@ -39,10 +40,12 @@ topic_draws_array <- function(fit, topics = FALSE) {
       }
     }
   }
-  array(unlist(parts, use.names = FALSE), c(count, fit$chains, length(parts)), dimnames = list(NULL, NULL, names(parts)))
+  array(unlist(parts, use.names = FALSE), c(count, fit$chains, length(parts)),
+    dimnames = list(NULL, NULL, names(parts))
+  )
 }
 
-# What is compared over chains: sweeps x chains each.
+# The quantities that are compared over chains, each as a matrix of sweeps x chains.
 topic_traces <- function(fit) {
   c(
     list(log_likelihood = fit$log_likelihood),
@@ -78,18 +81,21 @@ as_draws_df.topic_model <- function(x, topics = FALSE, ...) {
 
 #' Tables of a fitted topic model
 #'
-#' Methods for the generics of package generics, there when that package is, with
-#' the columns that package tidytext gives for topic models.
+#' Methods for the generics of package generics. The columns are those of package tidytext for topic models.
 #'
 #' @param x a fit from [topic_model()].
 #' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents.
-#' @param data counts as `newdata` of [predict.topic_model()]; `NULL` for those that were fitted.
+#' @param data counts in any of the forms that [topic_model()] takes; `NULL` for the counts that were fitted.
 #' @param ... not used.
-#' @return `tidy()`: a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or `document`, `topic` and `gamma`
-#'   (\eqn{\theta_{dk}}). `augment()`: a data frame with one row for each document and term that occurs in it:
-#'   `document`, `term`, `count` and `.topic`, the most probable topic of these tokens. `glance()`: a data frame with `topics`,
-#'   `documents`, `terms`, `tokens`, `chains`, `iter`, `alpha_sum`, `beta`, `log_likelihood` and `perplexity`
-#'   (of the fitted words, mean over the kept sweeps of the reference chain) and `seconds`.
+#' @return `tidy()` gives a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic`
+#'   and `gamma` (\eqn{\theta_{dk}}).
+#'
+#'   `augment()` gives a data frame with one row for each document and term that occurs in it: `document`, `term`,
+#'   `count` and `.topic`, the most probable topic of these tokens.
+#'
+#'   `glance()` gives a data frame with `topics`, `documents`, `terms`, `tokens`, `chains`, `iter`, `alpha_sum`,
+#'   `beta`, `log_likelihood`, `perplexity` and `seconds`. They describe the fitted words: `log_likelihood` is the
+#'   mean over the sweeps of the reference chain after the warm-up, and `perplexity` follows from it.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
@@ -110,7 +116,9 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
   if (matrix == "beta") {
     return(data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi)))
   }
-  data.frame(document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta))
+  data.frame(
+    document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta)
+  )
 }
 
 #' @rdname tidy.topic_model
@@ -143,7 +151,8 @@ glance.topic_model <- function(x, ...) {
   )
 }
 
-# Of the reference chain, over the sweeps after the warm-up, or all of a fit that ended before.
+# The mean log likelihood of the reference chain over the sweeps after the warm-up, or over all sweeps if the fit ended
+# before.
 mean_log_likelihood <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
   mean(fit$log_likelihood[if (any(after)) after else TRUE, fit$reference])

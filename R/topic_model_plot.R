@@ -2,12 +2,15 @@
 
 #' Plot a topic model
 #'
+#' Draws the top terms of topics, how prevalent the topics are, the log likelihood of the chains, or the correlations
+#' between topics.
+#'
 #' @param x a fit from [topic_model()].
-#' @param type `"terms"`: the top terms of the most prevalent topics; `"prevalence"`: the share
-#'   of all tokens of each topic; `"log_likelihood"`: of each sweep and chain; `"correlation"`: between topics'
-#'   shares of the documents, on the centred log scale.
+#' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
+#'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
+#'   topics' shares of the documents, on the centred log scale.
 #' @param topics how many of the most prevalent topics to show.
-#' @param n terms of each topic.
+#' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
 #' @param main title.
 #' @param ... must be empty: a misspelt argument is an error.
@@ -27,7 +30,11 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
   type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation"))
   by <- check_choice(by, "by", c("probability", "lift", "frex"))
   n <- check_count(n, "n")
-  most <- if (is.null(topics)) c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30)[[type]] else check_count(topics, "topics")
+  most <- if (is.null(topics)) {
+    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30)[[type]]
+  } else {
+    check_count(topics, "topics")
+  }
   shown <- utils::head(order(-topic_prevalence(x)), most)
   switch(type,
     terms = plot_topic_terms(x, shown, n, by, main),
@@ -48,15 +55,17 @@ plot_topic_terms <- function(fit, shown, n, by, main) {
   rows <- ceiling(length(shown) / columns)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old[c("mfrow", "mar", "oma", "las", "mgp", "tcl")]))
-  graphics::par(mfrow = c(rows, columns), mar = c(2.4, 0.5, 1.8, 0.8), oma = c(0, 0, if (is.null(main)) 0 else 2, 0), las = 1,
-    mgp = c(1.6, 0.4, 0), tcl = -0.2)
+  graphics::par(
+    mfrow = c(rows, columns), mar = c(2.4, 0.5, 1.8, 0.8), oma = c(0, 0, if (is.null(main)) 0 else 2, 0), las = 1,
+    mgp = c(1.6, 0.4, 0), tcl = -0.2
+  )
   for (topic in shown) {
     own <- terms[terms$topic == topic, ]
     score <- rev(own$score)
     at <- seq_along(score)
     top <- max(score, .Machine$double.eps)
     graphics::plot.new()
-    # The left third is for the terms.
+    # The left third of the panel is for the names of the terms.
     graphics::plot.window(c(-0.55 * top, top), c(0.4, length(at) + 0.6))
     graphics::rect(0, at - 0.35, score, at + 0.35, col = "#4477AA", border = NA)
     graphics::text(-0.02 * top, at, rev(own$term), adj = 1, cex = 0.9, xpd = NA)
@@ -88,26 +97,33 @@ plot_prevalence <- function(fit, shown, n, main) {
 
 plot_topic_trace <- function(fit, main) {
   values <- fit$log_likelihood / fit$x$tokens
-  # The first sweeps, from a random start, would hide all others.
+  # The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would
+  # look like one line.
   visible <- values[seq_len(nrow(values)) > nrow(values) / 50, ]
   colours <- rep_len(c("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377"), ncol(values))
   old <- graphics::par(mar = c(3.4, 4.4, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.2, 0.6, 0), tcl = -0.25)
   on.exit(graphics::par(old))
-  graphics::matplot(values, type = "l", lty = 1, col = colours, ylim = range(visible), xlab = "", ylab = "Log likelihood per token")
+  graphics::matplot(values,
+    type = "l", lty = 1, col = colours, ylim = range(visible), xlab = "", ylab = "Log likelihood per token"
+  )
   graphics::mtext("Sweep", side = 1L, line = 2)
   if (fit$warmup > 0) {
     graphics::abline(v = fit$warmup + 0.5, lty = 2, col = "#777777")
     graphics::text(fit$warmup, graphics::par("usr")[[3L]], "warm-up ", adj = c(1, -0.6), cex = 0.8, col = "#555555")
   }
   if (ncol(values) > 1) {
-    graphics::legend("bottomright", legend = paste("chain", seq_len(ncol(values))), col = colours, lty = 1, bty = "n", cex = 0.8)
+    graphics::legend("bottomright",
+      legend = paste("chain", seq_len(ncol(values))), col = colours, lty = 1, bty = "n", cex = 0.8
+    )
   }
   if (!is.null(main)) graphics::title(main)
 }
 
 plot_topic_correlation <- function(fit, shown, main) {
   if (length(shown) < 3L || nrow(fit$theta) < 3L) {
-    stop_input("type", "is \"correlation\", for which at least three topics and three documents are needed", call = NULL)
+    stop_input("type", "is \"correlation\", for which at least three topics and three documents are needed",
+      call = NULL
+    )
   }
   logs <- log(pmax(fit$theta, 1e-12))
   logs <- logs - rowMeans(logs)
@@ -127,7 +143,11 @@ plot_topic_correlation <- function(fit, shown, main) {
   graphics::plot.new()
   graphics::plot.window(c(0, k), c(0, k))
   graphics::rasterImage(matrix(colour, k)[rev(seq_len(k)), ], 0, 0, k, k, interpolate = FALSE)
-  graphics::axis(2, at = seq_len(k) - 0.5, labels = labels, tick = FALSE, line = -0.6, cex.axis = max(0.45, min(1, 16 / k)))
-  graphics::mtext(sprintf("blue %s to red %s", format(-limit, digits = 2), format(limit, digits = 2)), side = 1L, line = 0.3, cex = 0.8)
+  graphics::axis(2,
+    at = seq_len(k) - 0.5, labels = labels, tick = FALSE, line = -0.6, cex.axis = max(0.45, min(1, 16 / k))
+  )
+  graphics::mtext(sprintf("blue %s to red %s", format(-limit, digits = 2), format(limit, digits = 2)),
+    side = 1L, line = 0.3, cex = 0.8
+  )
   if (!is.null(main)) graphics::title(main)
 }

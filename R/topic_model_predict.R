@@ -2,25 +2,26 @@
 
 #' Topics of new documents
 #'
-#' Estimates the topics of documents under the terms of the fitted topics: \eqn{\phi} is held
-#' at its average, and \eqn{\theta} and the topics of the tokens are drawn in turn.
+#' Estimates the topics of new documents. The terms of the topics, \eqn{\phi}, are held at their averages in the fit.
+#' \eqn{\theta} and the topics of the tokens are drawn in turn.
 #'
-#' Terms are matched by name; without names in the fit or in `newdata`, by position. Terms that
-#' the fit does not know say nothing about the topics: they are left out, counted, and reported.
-#' The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of the fit. A
-#' document without known terms has the mean of the prior.
+#' Terms are matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have
+#' say nothing about the topics: they are left out, and a message tells their share. The prior of \eqn{\theta} is
+#' \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of the fit. A document without known terms has the mean of
+#' this prior.
 #'
 #' @param object a fit from [topic_model()].
-#' @param newdata counts in any of the forms that [topic_model()] takes; `NULL` for the
-#'   documents that were fitted, whose `theta` is then returned.
+#' @param newdata counts in any of the forms that [topic_model()] takes. `NULL` returns `theta` of the documents that
+#'   were fitted.
 #' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
-#' @param iter sweeps, of which the first half does not count.
-#' @inheritParams topic_model
-#' @return `"topics"`: a matrix, documents x topics, rows summing to one, with the names of
-#'   the documents; `"class"`: an integer vector. Attribute `unknown`: tokens of each document
-#'   that are not terms of the fit; a message tells their share if there are any.
+#' @param iter number of sweeps. The first half is not used.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @inheritParams computing_arguments
+#' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
+#'   `"class"` an integer vector. The attribute `unknown` has, for each document, the number of tokens that are not
+#'   terms of the fit.
 #' @section Errors:
-#' `warpbayes_error_input` where `newdata` cannot be read or shares no term with the fit.
+#' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -52,13 +53,17 @@ known_terms <- function(fit, newdata, call = sys.call(-1L)) {
   if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
     counts <- match_terms(counts, fit$terms)
     if (counts$tokens == 0) {
-      stop_input("newdata", sprintf("shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
-        sum(counts$unknown), length(fit$terms)), call = call)
+      stop_input("newdata", sprintf(
+        "shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
+        sum(counts$unknown), length(fit$terms)
+      ), call = call)
     }
     return(counts)
   }
   if (counts$size[[2L]] != length(fit$terms)) {
-    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)), call = call)
+    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)),
+      call = call
+    )
   }
   counts$terms <- fit$terms
   counts$unknown <- numeric(counts$size[[1L]])
@@ -73,12 +78,13 @@ report_unknown <- function(counts) {
   }
 }
 
-# Mean over the second half of the sweeps of theta given the topics: documents x topics.
+# The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
+# Returns documents x topics.
 infer_topics <- function(fit, counts, iter, seed, run) {
   session <- open_topics(counts, fit$topics, fit$precision, run)
   on.exit(.Call(C_topic_close, session))
   native(C_topic_set_phi, session, fit$phi)
-  # Chain 0: no chain of a fit with the same seed.
+  # The chains of a fit count from 1, so chain 0 shares no random numbers with a fit of the same seed.
   key <- chain_key(seed, 0)
   topics <- native(C_topic_start, session, key)
   mean <- fit$method == "mean_for_mode"
@@ -95,24 +101,26 @@ infer_topics <- function(fit, counts, iter, seed, run) {
 
 #' Perplexity of held-out words
 #'
-#' How well a fit predicts words that it has not seen: of each new document, \eqn{\theta} is estimated from one part
-#' of its words, and the other part is predicted (document completion).
+#' Measures how well a fit predicts words that it has not seen, by document completion: \eqn{\theta} of each new
+#' document is estimated from one part of its words, and the other part is predicted. Lower is better. A fit that
+#' knows nothing has the number of terms as its perplexity.
 #'
-#' The tokens of each document are split at random: each goes to the part that is predicted with probability
-#' `share`, independently. The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the \eqn{n} predicted tokens, \eqn{p(w) =
-#' \sum_k \theta_{dk} \phi_{kw}}: lower is better, and a fit that knows nothing has the number of terms.
-#' Words on which \eqn{\theta} was estimated never count, so more topics do not win by themselves.
-#' Without `newdata` the words that were fitted are scored as they are, which is no measure of prediction.
+#' The tokens of each document are split at random. Each token belongs to the predicted part with probability `share`,
+#' independently of the others. The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the \eqn{n} predicted tokens,
+#' with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Words on which \eqn{\theta} was estimated are not scored, so more
+#' topics do not win by themselves.
+#'
+#' Without `newdata` the words that were fitted are scored as they are. This does not measure prediction.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
-#' @param share of the tokens that are predicted.
-#' @param iter sweeps in which \eqn{\theta} is estimated.
+#' @param share the share of the tokens that is predicted.
+#' @param iter number of sweeps in which \eqn{\theta} is estimated.
 #' @inheritParams predict.topic_model
-#' @return A number of class `perplexity`, with attributes `log_likelihood` (of each document), `tokens` (predicted, of each
-#'   document) and `unknown` (tokens of each document that are not terms of the fit).
+#' @return A number of class `perplexity`. Its attributes have a value for each document: `log_likelihood` of the
+#'   predicted tokens, `tokens` (how many were predicted), and `unknown` (how many tokens are not terms of the fit).
 #' @section Errors:
-#' `warpbayes_error_input` where `newdata` cannot be read or shares no term with the fit.
+#' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
 #' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
@@ -134,7 +142,9 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {
-    stop_input("share", sprintf("is %s, and none of the %d tokens of `newdata` fell into the part to predict", format(share), counts$tokens))
+    stop_input("share", sprintf(
+      "is %s, and none of the %d tokens of `newdata` fell into the part to predict", format(share), counts$tokens
+    ))
   }
   theta <- infer_topics(fit, halves$seen, iter, seed, run)
   score_words(fit, halves$predicted, theta, run)
@@ -146,7 +156,7 @@ check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   }
 }
 
-# Each token to one of two parts, by R's generator started from the seed, and put back.
+# Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.
 split_tokens <- function(counts, share, seed) {
   predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
   part <- function(values) {
@@ -161,13 +171,17 @@ split_tokens <- function(counts, share, seed) {
   list(seen = part(counts$count - predicted), predicted = part(predicted))
 }
 
-# The value of an expression with R's generator started anew; its state is put back.
+# The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
 with_seed <- function(seed, expression) {
   old <- get0(".Random.seed", globalenv(), inherits = FALSE)
   kind <- RNGkind()
   on.exit({
     RNGkind(kind[[1L]], kind[[2L]], kind[[3L]])
-    if (is.null(old)) rm(list = ".Random.seed", envir = globalenv()) else assign(".Random.seed", old, envir = globalenv())
+    if (is.null(old)) {
+      rm(list = ".Random.seed", envir = globalenv())
+    } else {
+      assign(".Random.seed", old, envir = globalenv())
+    }
   })
   set.seed(as.integer(seed %% 2147483647), "Mersenne-Twister", "Inversion", "Rejection")
   expression
@@ -188,8 +202,11 @@ score_words <- function(fit, counts, theta, run) {
 #' @export
 print.perplexity <- function(x, ...) {
   check_dots_empty(...)
-  cat(sprintf("perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
-    count_words(length(attr(x, "tokens")), "document"),
-    if (sum(attr(x, "unknown")) > 0) sprintf(" (%s of unknown terms left out)", count_words(sum(attr(x, "unknown")), "token")) else ""))
+  unknown <- sum(attr(x, "unknown"))
+  left_out <- if (unknown > 0) sprintf(" (%s of unknown terms left out)", count_words(unknown, "token")) else ""
+  cat(sprintf(
+    "perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
+    count_words(length(attr(x, "tokens")), "document"), left_out
+  ))
   invisible(x)
 }

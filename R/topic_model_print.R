@@ -6,20 +6,22 @@ topic_words <- function(fit) {
     if (fit$learn$beta) "beta"
   )
   c(
-    sprintf("Topic model: %s of %s terms, %s in %s", count_words(fit$topics, "topic"), format(length(fit$terms), big.mark = ","),
-      count_words(fit$x$tokens, "token"), count_words(length(fit$documents), "document")),
+    sprintf("Topic model: %s of %s terms, %s in %s", count_words(fit$topics, "topic"),
+      format(length(fit$terms), big.mark = ","), count_words(fit$x$tokens, "token"),
+      count_words(length(fit$documents), "document")),
     sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
       if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
       count_words(fit$iter, "sweep"), whole_words(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
       elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16)),
     sprintf("alpha sums to %s, beta is %s%s", format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
-    sprintf("log likelihood %s, perplexity of the fitted words %s", format(round(mean_log_likelihood(fit)), big.mark = ","),
+    sprintf("log likelihood %s, perplexity of the fitted words %s",
+      format(round(mean_log_likelihood(fit)), big.mark = ","),
       format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4)))
   )
 }
 
-# Share of the tokens that is each topic's: documents weighted by their length.
+# The share of each topic in all tokens: the topics of the documents, weighted by the documents' lengths.
 topic_prevalence <- function(fit) {
   colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
 }
@@ -31,27 +33,28 @@ term_lines <- function(fit, topics, n) {
 
 #' Print or summarise a fitted topic model
 #'
-#' `print()` says in a few lines what was fitted and shows the largest topics;
-#' `summary()` has all topics with their prevalence and coherence, and the convergence of the chains
-#' and a verdict in words.
+#' `print()` says in a few lines what was fitted and shows the largest topics. `summary()` shows all topics with their
+#' prevalence and coherence, the convergence of the chains, and a verdict in words.
 #'
 #' @section Convergence:
-#' Chains are compared on quantities that do not depend on how topics are numbered: the log
-#' likelihood, and the sum of the \eqn{\alpha_k} and \eqn{\beta} where learned. `rhat` and `ess_bulk` are those
-#' of [summary.dp_mixture()], as is the rule for the verdict. Topic models have many modes: chains that find different
-#' topics of the same quality agree on these quantities. Look at `relabel(fit)$distance` for the topics themselves.
+#' Chains are compared on quantities that do not depend on how topics are numbered: the log likelihood, and the sum of
+#' the \eqn{\alpha_k} and \eqn{\beta} if they were learned. `rhat`, `ess_bulk` and the rule for the verdict are those
+#' of [summary.dp_mixture()].
+#'
+#' Topic models have many modes. Chains that find different topics of the same quality agree on these quantities. To
+#' compare the topics themselves, look at `relabel(fit)$distance`.
 #'
 #' @param object,x a fit from [topic_model()], or its summary.
 #' @param topics how many of the largest topics to show.
-#' @param terms how many terms of each.
+#' @param terms how many terms of each topic to show.
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.topic_model`:
 #' \describe{
-#'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `prevalence` (share of all tokens), `alpha`, `coherence`
-#'     (UMass), `terms`.}
-#'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; `NA` where it does not vary or
-#'     there are fewer than twelve sweeps after the warm-up.}
-#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` where it cannot be judged.}
+#'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `prevalence` (share of all tokens), `alpha`,
+#'     `coherence` (UMass), `terms`.}
+#'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
+#'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
+#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
 #'   \item{`verdict`}{sentences.}
 #' }
 #' `print()` returns its argument invisibly.
@@ -116,7 +119,9 @@ topic_quantity_words <- function(name) {
 
 topic_verdict <- function(fit, diagnostics) {
   if (fit$method == "mean_for_mode") {
-    return(list(converged = NA, sentences = "Mean-for-mode estimation gives an estimate, not draws from the posterior."))
+    return(list(
+      converged = NA, sentences = "Mean-for-mode estimation gives an estimate, not draws from the posterior."
+    ))
   }
   verdict <- judge_convergence(judged_traces(fit), diagnostics, topic_quantity_words)
   if (isTRUE(verdict$converged) && fit$chains > 1) {

@@ -1,26 +1,29 @@
-# Topics under the same numbers in all draws and chains.
+# Gives topics the same numbers in all draws and chains.
 
 #' Match the numbers of topics over draws and chains
 #'
-#' Components of a mixture have no fixed numbers: two chains that found the same topics may
-#' have numbered them differently. `relabel()` gives them the numbers of the reference.
+#' Topics have no fixed numbers: two chains that found the same topics may have numbered them differently. `relabel()`
+#' gives them the numbers of the reference chain.
 #'
-#' For a topic model each chain's topics are matched one to one to those of the reference
-#' chain so that the sum over topics of the total variation distance between their terms
-#' is least (an assignment problem), and the draws, averages and topics of the chain are renumbered. Where `phi` was
-#' kept, each draw is matched on its own, so that topics that change places within a chain are
-#' matched too. Then `phi` and `theta` become averages over all chains: of the draws matched one by one
-#' where both were kept, of the chains' averages otherwise.
+#' The topics of each chain are matched one to one to those of the reference chain, so that the total variation
+#' distance between their terms, summed over topics, is least (an assignment problem). The draws, averages and topics
+#' of the chain are renumbered accordingly. If `phi` was kept, each draw is matched on its own, so that topics that
+#' change places within a chain are matched too.
 #'
-#' `distance` shows whether averaging makes sense: a topic that all chains found has distances near 0, one that only the reference
-#' found has distances near 1. `stable` counts those below a half in every chain.
+#' Then `phi` and `theta` become averages over all chains. If both were kept, the draws that were matched one by one
+#' are averaged. Otherwise the averages of the chains are. If `alpha` was learned, it becomes the mean over the draws
+#' of all chains.
 #'
-#' @param fit a fit, from [topic_model()].
+#' `distance` shows whether averaging makes sense. A topic that all chains found has distances near 0. A topic that
+#' only the reference chain found has distances near 1. `stable` counts the topics whose distance is below a half in
+#' every chain.
+#'
+#' @param fit a fit from [topic_model()].
 #' @param average whether `phi` and `theta` of the result are averages over all chains.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return The fit with topics renumbered, and with
 #'   \item{match}{topics x chains: the number that each topic of the reference had in each chain.}
-#'   \item{distance}{topics x chains: total variation distance between the average of the reference and that of the chain.}
+#'   \item{distance}{topics x chains: total variation distance between the averages of the reference and of the chain.}
 #'   \item{stable}{number of topics whose distance is below 0.5 in every chain.}
 #' @section Errors:
 #' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
@@ -48,7 +51,7 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   if (average) average_chains(fit) else fit
 }
 
-# Total variation distances between the rows of a and those of b.
+# The total variation distances between the rows of a and those of b.
 variation_distance <- function(a, b) {
   t(apply(a, 1L, function(row) 0.5 * colSums(abs(t(b) - row))))
 }
@@ -89,7 +92,8 @@ average_chains <- function(fit) {
     fit$phi[] <- apply(draws$phi, 1:2, mean)
     fit$theta[] <- t(apply(draws$theta, 1:2, mean))
   } else if (fit$chains > 1 && fit$state[[1L]]$sums$added > 0) {
-    mean_of <- function(name) Reduce(`+`, lapply(fit$state, function(state) state$sums[[name]] / state$sums$added)) / fit$chains
+    chain_mean <- function(state, name) state$sums[[name]] / state$sums$added
+    mean_of <- function(name) Reduce(`+`, lapply(fit$state, chain_mean, name)) / fit$chains
     fit$phi[] <- matrix(mean_of("phi"), k)
     fit$theta[] <- t(matrix(mean_of("theta"), k))
   }

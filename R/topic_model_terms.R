@@ -2,15 +2,18 @@
 
 #' Top terms of topics
 #'
+#' Gives the terms that characterise each topic, by one of three scores.
+#'
 #' @param fit a fit from [topic_model()].
-#' @param n terms of each topic.
-#' @param by `"probability"`: \eqn{\phi_{kw}}, which favours words that are common everywhere; `"lift"`:
-#'   \eqn{\phi_{kw}} over the term's share of all tokens, which favours rare ones; `"frex"`: the harmonic
-#'   mean of the ranks, from 0 to 1, of \eqn{\phi_{kw}} within the topic and of the share of the term's probability that is the topic's
-#'   own (frequency and exclusivity, Bischof and Airoldi 2012).
-#' @param weight of exclusivity in `"frex"`.
+#' @param n how many terms of each topic.
+#' @param by the score. `"probability"`: \eqn{\phi_{kw}}, which favours words that are common everywhere. `"lift"`:
+#'   \eqn{\phi_{kw}} divided by the term's share of all tokens, which favours rare words. `"frex"`: frequency and
+#'   exclusivity (Bischof and Airoldi 2012), the weighted harmonic mean of two ranks from 0 to 1. One is the rank of
+#'   \eqn{\phi_{kw}} within the topic. The other is the rank of the topic's share in the term's probability,
+#'   \eqn{\phi_{kw} / \sum_j \phi_{jw}}.
+#' @param weight the weight of exclusivity in `"frex"`.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score` (by which the terms are ranked).
+#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`, the number by which terms are ranked.
 #' @references
 #' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity.
 #' *Proceedings of the 29th International Conference on Machine Learning*, 201-208.
@@ -43,7 +46,7 @@ term_scores <- function(fit, by, weight = 0.5) {
     return(phi)
   }
   if (by == "lift") {
-    # Terms that never occur share half a token.
+    # A term that never occurs counts as half a token.
     share <- pmax(term_sizes(fit$x), 0.5) / fit$x$tokens
     return(phi / rep(share, each = nrow(phi)))
   }
@@ -55,21 +58,26 @@ term_scores <- function(fit, by, weight = 0.5) {
 
 #' Coherence of topics
 #'
-#' How often the top terms of a topic occur in the same documents.
+#' Measures how often the top terms of a topic occur in the same documents.
 #'
-#' With \eqn{D(w)} the number of documents with term \eqn{w} and \eqn{D(v, w)} with both, and the top terms in
-#' order of probability: `"umass"` is the mean over pairs \eqn{i > j} of
-#' \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]} (Mimno and others 2011), 0 at best; `"npmi"` the mean of
-#' the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log p(v, w))}, from -1 (never together) to
-#' 1 (always together), over documents (Bouma 2009).
+#' Let \eqn{D(w)} be the number of documents with term \eqn{w}, and \eqn{D(v, w)} the number of documents with both
+#' terms. The top terms are taken in order of probability.
+#' \itemize{
+#'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]} (Mimno and others
+#'     2011).
+#'   \item `"npmi"` is the mean of the normalised pointwise mutual information
+#'     \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log p(v, w))} over documents (Bouma 2009), from -1 (never together) to 1
+#'     (always together).
+#' }
 #'
 #' @param fit a fit from [topic_model()].
-#' @param newdata counts in which co-occurrence is looked up, in any of the forms that [topic_model()] takes; `NULL` for those that were
-#'   fitted.
-#' @param n top terms of each topic, at least 2.
+#' @param newdata counts in which to look up documents with both terms, in any of the forms that [topic_model()]
+#'   takes; `NULL` for the counts that were fitted.
+#' @param n number of top terms of each topic, at least 2.
 #' @param measure `"umass"` or `"npmi"`.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A numeric vector, one value for each topic; `NA` for topics with fewer than two top terms in the documents.
+#' @return A numeric vector, one value for each topic. `NA` for topics of which fewer than two top terms occur in the
+#'   documents.
 #' @references
 #' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
 #' models. *Proceedings of EMNLP*, 262-272.
@@ -99,7 +107,8 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi"),
   }, 0)
 }
 
-# `together`: documents with both of two terms, in order of probability.
+# The coherence of one topic. `together` has the number of documents with both of two top terms, in order of
+# probability.
 pair_coherence <- function(together, documents, measure) {
   alone <- diag(together)
   use <- which(alone > 0)
