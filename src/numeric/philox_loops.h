@@ -38,30 +38,20 @@
 #define WB_WORDS_JOIN(low, high) _mm256_blend_epi32(low, high, 0xAA)
 #endif
 
-/* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of
- * all where `block` is NULL. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose,
-                                                                       uint32_t iteration, const uint64_t *block,
-                                                                       const uint64_t *element, uint64_t *first,
-                                                                       uint64_t *second) {
 #ifdef WB_WORDS
-  /* Products take the low halves of the lanes, whatever is in the high ones. */
-  const int lanes = WB_VECTOR_BYTES / 8;
-  enum { VECTORS_OF_TILE = WB_PHILOX_TILE * 8 / WB_VECTOR_BYTES };
+#define WB_WORDS_LANES (WB_VECTOR_BYTES / 8)
+#define WB_WORDS_STEP (2 * WB_WORDS_LANES) /* elements of two vectors, which hide the latency of a multiplication */
+
+/* Rounds `round`..9 of two vectors of elements, with the keys of the first of these rounds, and the two words of each
+ * element. Products take the low halves of the lanes, whatever is in the high ones. */
+static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1, WB_WORDS *c0,
+                                                                         WB_WORDS *c1, WB_WORDS *c2, WB_WORDS *c3,
+                                                                         uint64_t *first, uint64_t *second) {
   const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
-  WB_WORDS c0[VECTORS_OF_TILE], c1[VECTORS_OF_TILE], c2[VECTORS_OF_TILE], c3[VECTORS_OF_TILE];
   WB_UNROLL
-  for (int v = 0; v < VECTORS_OF_TILE; v++) {
-    memcpy(&c1[v], element + v * lanes, sizeof c1[v]);
-    c0[v] = WB_WORDS_SET(0);
-    if (block) memcpy(&c0[v], block + v * lanes, sizeof c0[v]);
-    c2[v] = WB_WORDS_XOR(WB_WORDS_HIGH(c1[v]), WB_WORDS_SET((uint64_t)purpose << 16));
-    c3[v] = WB_WORDS_SET(iteration);
-  }
-  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-  for (int round = 0; round < 10; round++) {
+  for (; round < 10; round++) {
     WB_UNROLL
-    for (int v = 0; v < VECTORS_OF_TILE; v++) {
+    for (int v = 0; v < 2; v++) {
       const WB_WORDS product0 = WB_WORDS_MULTIPLY(c0[v], m0), product1 = WB_WORDS_MULTIPLY(c2[v], m1);
       c0[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(product1), c1[v]), WB_WORDS_SET(k0));
       c1[v] = product1;
@@ -72,10 +62,31 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t 
     k1 += 0xBB67AE85u;
   }
   WB_UNROLL
-  for (int v = 0; v < VECTORS_OF_TILE; v++) {
+  for (int v = 0; v < 2; v++) {
     const WB_WORDS one = WB_WORDS_JOIN(c0[v], WB_WORDS_UP(c1[v])), two = WB_WORDS_JOIN(c2[v], WB_WORDS_UP(c3[v]));
-    memcpy(first + v * lanes, &one, sizeof one);
-    memcpy(second + v * lanes, &two, sizeof two);
+    memcpy(first + v * WB_WORDS_LANES, &one, sizeof one);
+    memcpy(second + v * WB_WORDS_LANES, &two, sizeof two);
+  }
+}
+#endif
+
+/* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of all where `block` is NULL. */
+static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose, uint32_t iteration,
+                                                                       const uint64_t *block, const uint64_t *element,
+                                                                       uint64_t *first, uint64_t *second) {
+#ifdef WB_WORDS
+  WB_UNROLL
+  for (int i = 0; i < WB_PHILOX_TILE; i += WB_WORDS_STEP) {
+    WB_WORDS c0[2], c1[2], c2[2], c3[2];
+    WB_UNROLL
+    for (int v = 0; v < 2; v++) {
+      memcpy(&c1[v], element + i + v * WB_WORDS_LANES, sizeof c1[v]);
+      c0[v] = WB_WORDS_SET(0);
+      if (block) memcpy(&c0[v], block + i + v * WB_WORDS_LANES, sizeof c0[v]);
+      c2[v] = WB_WORDS_XOR(WB_WORDS_HIGH(c1[v]), WB_WORDS_SET((uint64_t)purpose << 16));
+      c3[v] = WB_WORDS_SET(iteration);
+    }
+    WB_NAME(philox_rounds)(0, (uint32_t)key, (uint32_t)(key >> 32), c0, c1, c2, c3, first + i, second + i);
   }
 #else
   for (int i = 0; i < WB_PHILOX_TILE; i++)
@@ -84,15 +95,25 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t 
 #endif
 }
 
-/* Block 0 of the elements first.. first + WB_PHILOX_TILE - 1. They differ in one of the four
- * words that the rounds begin with, unless the upper half of their numbers changes among
- * them, so the first rounds are the same for all, or half of them. */
+/* Block `block` of each of `count` elements, a multiple of WB_PHILOX_TILE. */
+static inline __attribute__((always_inline)) void WB_NAME(philox_words)(int count, uint64_t key, uint32_t purpose,
+                                                                        uint32_t iteration, uint64_t block,
+                                                                        const uint64_t *element, uint64_t *first,
+                                                                        uint64_t *second) {
+  uint64_t same[WB_PHILOX_TILE];
+  for (int i = 0; i < WB_PHILOX_TILE; i++) same[i] = block;
+  WB_ROLLED
+  for (int i = 0; i < count; i += WB_PHILOX_TILE)
+    WB_NAME(philox_tile)(key, purpose, iteration, same, element + i, first + i, second + i);
+}
+
+/* Block 0 of the elements first.. first + WB_PHILOX_TILE - 1. They differ in one of the four words that the rounds begin
+ * with, unless the upper half of their numbers changes among them, so the first rounds are the same for all, or half of
+ * them. */
 static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_t key, uint32_t purpose, uint32_t iteration,
                                                                          uint64_t first, uint64_t *one, uint64_t *two) {
 #ifdef WB_WORDS
   if ((first + WB_PHILOX_TILE - 1) >> 32 == first >> 32) {
-    const int lanes = WB_VECTOR_BYTES / 8;
-    enum { VECTORS_OF_TILE = WB_PHILOX_TILE * 8 / WB_VECTOR_BYTES };
     const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     /* Round 1 of (0, element, c2, iteration). */
@@ -109,35 +130,20 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_
     /* Round 3: its first product is the same for all. */
     const uint64_t product3 = (uint64_t)next0 * 0xD2511F53u;
     const WB_WORDS of_first = WB_WORDS_SET((uint32_t)product2 ^ k0), of_last = WB_WORDS_SET((uint32_t)(product3 >> 32) ^ k1);
-    WB_WORDS c0[VECTORS_OF_TILE], c1[VECTORS_OF_TILE], c2[VECTORS_OF_TILE], c3[VECTORS_OF_TILE];
     WB_UNROLL
-    for (int v = 0; v < VECTORS_OF_TILE; v++) {
-      /* Products take the low halves of the lanes, whatever is in the high ones. */
-      const WB_WORDS element = WB_WORDS_ADD(WB_WORDS_SET(first + (uint64_t)(v * lanes)), WB_WORDS_SERIES);
-      const WB_WORDS product = WB_WORDS_MULTIPLY(WB_WORDS_XOR(element, WB_WORDS_SET(same0)), m0);
-      const WB_WORDS third = WB_WORDS_MULTIPLY(WB_WORDS_XOR(WB_WORDS_HIGH(product), last_key), m1);
-      c0[v] = WB_WORDS_XOR(WB_WORDS_HIGH(third), of_first);
-      c1[v] = third;
-      c2[v] = WB_WORDS_XOR(product, of_last);
-      c3[v] = WB_WORDS_SET((uint32_t)product3);
-    }
-    for (int round = 3; round < 10; round++) {
-      k0 += 0x9E3779B9u;
-      k1 += 0xBB67AE85u;
+    for (int i = 0; i < WB_PHILOX_TILE; i += WB_WORDS_STEP) {
+      WB_WORDS c0[2], c1[2], c2[2], c3[2];
       WB_UNROLL
-      for (int v = 0; v < VECTORS_OF_TILE; v++) {
-        const WB_WORDS left = WB_WORDS_MULTIPLY(c0[v], m0), right = WB_WORDS_MULTIPLY(c2[v], m1);
-        c0[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(right), c1[v]), WB_WORDS_SET(k0));
-        c1[v] = right;
-        c2[v] = WB_WORDS_XOR(WB_WORDS_XOR(WB_WORDS_HIGH(left), c3[v]), WB_WORDS_SET(k1));
-        c3[v] = left;
+      for (int v = 0; v < 2; v++) {
+        const WB_WORDS element = WB_WORDS_ADD(WB_WORDS_SET(first + (uint64_t)(i + v * WB_WORDS_LANES)), WB_WORDS_SERIES);
+        const WB_WORDS product = WB_WORDS_MULTIPLY(WB_WORDS_XOR(element, WB_WORDS_SET(same0)), m0);
+        const WB_WORDS third = WB_WORDS_MULTIPLY(WB_WORDS_XOR(WB_WORDS_HIGH(product), last_key), m1);
+        c0[v] = WB_WORDS_XOR(WB_WORDS_HIGH(third), of_first);
+        c1[v] = third;
+        c2[v] = WB_WORDS_XOR(product, of_last);
+        c3[v] = WB_WORDS_SET((uint32_t)product3);
       }
-    }
-    WB_UNROLL
-    for (int v = 0; v < VECTORS_OF_TILE; v++) {
-      const WB_WORDS low = WB_WORDS_JOIN(c0[v], WB_WORDS_UP(c1[v])), high = WB_WORDS_JOIN(c2[v], WB_WORDS_UP(c3[v]));
-      memcpy(one + v * lanes, &low, sizeof low);
-      memcpy(two + v * lanes, &high, sizeof high);
+      WB_NAME(philox_rounds)(3, k0 + 0x9E3779B9u, k1 + 0xBB67AE85u, c0, c1, c2, c3, one + i, two + i);
     }
     return;
   }
@@ -156,3 +162,5 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_
 #undef WB_WORDS_ADD
 #undef WB_WORDS_SERIES
 #undef WB_WORDS_JOIN
+#undef WB_WORDS_LANES
+#undef WB_WORDS_STEP

@@ -119,7 +119,7 @@ static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size
 static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const uint64_t *restrict row,
                                         uint32_t group, REAL *restrict uniform) {
   uint64_t first[MIXTURE_TILE], second[MIXTURE_TILE];
-  WB_NAME(random_words)(key, WB_PURPOSE_LABEL, iteration, group, row, first, second);
+  WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_LABEL, iteration, group, row, first, second);
   for (int l = 0; l < MIXTURE_TILE; l++) REAL_SPREAD(uniform + l, MIXTURE_TILE, first[l], second[l]);
 }
 

@@ -4,17 +4,6 @@
 
 #include "numeric/philox_loops.h"
 
-/* The two words of block `block` of each of MIXTURE_TILE rows. */
-static inline __attribute__((always_inline)) void WB_NAME(random_words)(uint64_t key, uint32_t purpose, uint32_t iteration,
-                                                                        uint64_t block, const uint64_t *row,
-                                                                        uint64_t *first, uint64_t *second) {
-  uint64_t same[WB_PHILOX_TILE];
-  for (int i = 0; i < WB_PHILOX_TILE; i++) same[i] = block;
-  WB_ROLLED
-  for (int l = 0; l < MIXTURE_TILE; l += WB_PHILOX_TILE)
-    WB_NAME(philox_tile)(key, purpose, iteration, same, row + l, first + l, second + l);
-}
-
 #define REAL_BITS 64
 #include "cpu/real.h"
 #include "cpu/mixture/draw_tile.h"
@@ -26,13 +15,13 @@ static inline __attribute__((always_inline)) void WB_NAME(random_words)(uint64_t
 static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
                                          const double *difference, double *half, double *log_first, double *log_second) {
   uint64_t bits[MIXTURE_TILE], unused[MIXTURE_TILE];
-  WB_NAME(random_words)(key, WB_PURPOSE_HALF, iteration, step, row, bits, unused);
+  WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_HALF, iteration, step, row, bits, unused);
   for (int l = 0; l < MIXTURE_TILE; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
 }
 
 /* Tickets of MIXTURE_TILE rows, two each; row: their numbers. */
 static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets) {
-  WB_NAME(random_words)(key, WB_PURPOSE_ANCHOR, iteration, 0, row, tickets, tickets + MIXTURE_TILE);
+  WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_ANCHOR, iteration, 0, row, tickets, tickets + MIXTURE_TILE);
   for (int l = 0; l < MIXTURE_TILE; l++) {
     tickets[l] = wb_half_ticket(tickets[l], row[l]);
     tickets[MIXTURE_TILE + l] = wb_half_ticket(tickets[MIXTURE_TILE + l], row[l]);

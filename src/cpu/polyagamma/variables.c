@@ -10,7 +10,7 @@
 #include "core/purpose.h"
 #include "numeric/memory.h"
 
-/* Elements of a chunk, a multiple of 8; its arrays stay in the second cache. */
+/* Elements of a chunk, a multiple of WB_PHILOX_TILE; its arrays stay in the second cache. */
 #define POLYAGAMMA_CHUNK 1024
 /* From here on several threads. */
 #define POLYAGAMMA_PARALLEL 4096
@@ -79,6 +79,10 @@ static int to_whole_vectors(int count) {
   return (count + 7) / 8 * 8;
 }
 
+static int to_whole_tiles(int count) {
+  return (count + WB_PHILOX_TILE - 1) / WB_PHILOX_TILE * WB_PHILOX_TILE;
+}
+
 static int is_expansion(int way) {
   return way == WB_POLYAGAMMA_EXPANSION_8 || way == WB_POLYAGAMMA_EXPANSION_6 || way == WB_POLYAGAMMA_EXPANSION_2;
 }
@@ -87,9 +91,9 @@ static int values_of(int way) {
   return way == WB_POLYAGAMMA_UNITS ? 4 : 2;
 }
 
-/* Lanes up to a whole vector compute something that is not used. */
+/* Lanes up to a whole tile compute something that is not used. */
 static void fill(polyagamma_lanes *lanes, int values) {
-  for (int i = lanes->count; i < to_whole_vectors(lanes->count); i++) {
+  for (int i = lanes->count; i < to_whole_tiles(lanes->count); i++) {
     lanes->element[i] = lanes->element[0];
     for (int v = 0; v < values; v++) lanes->value[v][i] = lanes->value[v][0];
   }
@@ -105,7 +109,7 @@ static void copy_lane(polyagamma_lanes *to, int j, const polyagamma_lanes *from,
 static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t block, const polyagamma_lanes *lanes,
                       polyagamma_room *room) {
   const int count = to_whole_vectors(lanes->count);
-  words[isa](count, work->key, block, work->iteration, lanes->element, room->first, room->second);
+  words[isa](to_whole_tiles(count), work->key, block, work->iteration, lanes->element, room->first, room->second);
   if (way == WB_POLYAGAMMA_UNITS) {
     units[isa](count, room->first, room->second, lanes->value[0], lanes->value[1], lanes->value[2], lanes->value[3],
                room->x);
@@ -322,7 +326,7 @@ static void draw_same(const wb_polyagamma_work *work, wb_isa isa, int way, int64
     return;
   }
   list->count = count;
-  for (int i = 0; i < to_whole_vectors(count); i++) list->element[i] = work->first + (uint64_t)(begin + i);
+  for (int i = 0; i < to_whole_tiles(count); i++) list->element[i] = work->first + (uint64_t)(begin + i);
   draw_list(work, isa, way, room);
   for (int i = 0; i < count; i++) draws[i] = wb_polyagamma_positive(room->sum[i]);
 }
