@@ -7,7 +7,7 @@
  * that the size of the team changes no bit. What one member wrote others may read
  * after WB_TEAM_BARRIER().
  *
- * cuda/mixture/components.cuh defines both macros before it includes this. There functions are
+ * cuda/mixture/components.cu defines both macros before it includes this. There functions are
  * called: written out at each place they would be 100 KB.
  */
 #ifndef WB_TEAM_H

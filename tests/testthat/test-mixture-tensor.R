@@ -1,4 +1,4 @@
-# Squared distances and sums of rows by tensor cores (src/cuda/mixture/tensor.cuh and mixture_sum_tensor.cuh): the same fits
+# Squared distances and sums of rows by tensor cores (src/cuda/mixture/draw_tensor.cuh, sums_tensor.cu): the same fits
 # as without them and on the processor.
 
 fit_on <- function(backend, n, p, k, ...) {

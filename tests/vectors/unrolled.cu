@@ -1,6 +1,6 @@
 /* Kernels whose loops must be unrolled, for run.sh to count the multiply-adds in: the largest of each kind, and one that
  * was not unrolled when lines of the triangle were a loop. */
-#include "cuda/mixture/tensor.cuh"
+#include "cuda/mixture/draw_tensor.cuh"
 
 namespace wb {
 

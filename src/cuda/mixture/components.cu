@@ -4,13 +4,182 @@
  * rows has been waited for. While that pass goes on questions are answered through a
  * stream of their own. The twin of cpu/mixture/components.c.
  */
-#include "cuda/mixture/components.cuh"
-#include "cuda/mixture/samples.cuh"
 #include "cuda/mixture/session.cuh"
+
+#define WB_TEAM static __device__ __attribute__((noinline))
+#define WB_TEAM_BARRIER() __syncthreads()
+#include "core/mixture_component.h"
 
 namespace wb {
 
 namespace {
+
+/* Threads of the block that works on a component: a warp, or more where rows are longer. */
+inline int team_threads(int p) {
+  return p <= 32 ? 32 : 128;
+}
+constexpr int TEAM_THREADS = 128, ENTRY_THREADS = 128, GATHER_THREADS = 256;
+constexpr size_t PRECISION_SHARED = 24 * 1024;
+
+__device__ __forceinline__ wb_component component_at(const mixture_components &c, int j) {
+  const size_t p = static_cast<size_t>(c.columns), at = static_cast<size_t>(j);
+  return {c.mean + at * p,           c.offset + at * p,      c.factor + at * (p * (p + 1) / 2),
+          c.pull + at * p,           c.log_determinant + at, c.floor_trace + at};
+}
+
+/* The numbers that the host asks for, in device memory; NULL where it does not. */
+struct mixture_questions {
+  const double *center, *root, *point;
+  int points;
+  double *log_determinant, *distance, *trace, *point_distance;
+};
+
+/* Draws the components. One block each, or every gridDim.x-th; wb_component_work_size(p) doubles
+ * of `work` a block, which stay in the caches. Latency alone counts: about p gamma draws
+ * one after the other, and 5 p steps of p/2 multiply-adds. */
+__global__ void __launch_bounds__(TEAM_THREADS)
+    mixture_draw_components(mixture_components c, wb_component_law law, const int32_t *source, uint64_t key,
+                            uint32_t iteration, double *work) {
+  const wb_team team = {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+  work += blockIdx.x * wb_component_work_size(c.columns);
+  for (int l = static_cast<int>(blockIdx.x); l < c.count; l += static_cast<int>(gridDim.x)) {
+    const int j = source[l];
+    const int drawn = wb_component_draw(team, &law, c.statistics + static_cast<size_t>(j) * WB_MIXTURE_STATISTICS(c.columns),
+                                        key, iteration, static_cast<uint64_t>(j), work, component_at(c, l));
+    if (team.rank == 0) c.failed[l] = drawn ? 0 : j + 1;
+  }
+}
+
+/* Launch and memory as for mixture_draw_components(). */
+__global__ void __launch_bounds__(TEAM_THREADS)
+    mixture_measure(mixture_components c, mixture_questions q, double *work) {
+  const wb_team team = {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+  const int p = c.columns;
+  work += blockIdx.x * wb_component_work_size(p);
+  for (int l = static_cast<int>(blockIdx.x); l < c.count; l += static_cast<int>(gridDim.x)) {
+    const wb_component component = component_at(c, l);
+    if (q.log_determinant != nullptr && team.rank == 0) q.log_determinant[l] = *component.log_determinant;
+    if (q.distance != nullptr)
+      wb_component_mean_distance(team, p, component.factor, component.mean, q.center, work, q.distance + l);
+    if (q.trace != nullptr) wb_component_trace(team, p, component.factor, q.root, work, q.trace + l);
+    for (int i = 0; i < q.points; i++)
+      wb_component_distance(team, p, component.factor, component.offset, q.point + static_cast<size_t>(i) * p, work,
+                            q.point_distance + static_cast<size_t>(i) * c.count + l);
+  }
+}
+
+/* How many factors are in shared memory at a time; 0: they are read where they are. */
+inline __host__ __device__ int factors_in_shared(int p) {
+  return static_cast<int>(PRECISION_SHARED / (wb_packed_size(p) * sizeof(double)));
+}
+
+/* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
+ * are not NULL: one thread an entry, over all components. Rows of the grid: the sums for m,
+ * those for Phi. A thread goes through all rows of a factor, with zero in place of
+ * entries above the diagonal, since another thread of its warp needs the row. */
+__global__ void __launch_bounds__(ENTRY_THREADS)
+    mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
+                           double *mean_precision, double *scale_precision) {
+  WB_DYNAMIC_SHARED(double, factors);
+  const int p = c.columns, triangle = static_cast<int>(wb_packed_size(p));
+  const double weight = blockIdx.y == 0 ? mean_weight : scale_weight;
+  double *const precision = blockIdx.y == 0 ? mean_precision : scale_precision;
+  if (precision == nullptr) return;
+  if (static_cast<int>(blockIdx.x) == static_cast<int>(gridDim.x) - 1) { /* the last block: the pull */
+    for (int r = static_cast<int>(threadIdx.x); r < p && blockIdx.y == 0; r += ENTRY_THREADS) {
+      double sum = pull[r];
+#ifdef __CUDACC__
+#pragma unroll 8
+#endif
+      for (int j = 0; j < c.count; j++) sum = wb_fma(weight, c.pull[static_cast<size_t>(j) * p + r], sum);
+      pull[r] = sum;
+    }
+    return;
+  }
+  const int entry = static_cast<int>(blockIdx.x) * ENTRY_THREADS + static_cast<int>(threadIdx.x);
+  const bool adds = entry < triangle;
+  int r = 0, column = 0;
+  if (adds) triangle_position(entry, &r, &column);
+  double sum = adds ? precision[entry] : 0;
+  const int at_once = factors_in_shared(p);
+  for (int j = 0; j < c.count && at_once == 0; j++)
+    if (adds) sum = wb_component_add_precision(p, weight, c.factor + static_cast<size_t>(j) * triangle, r, column, sum);
+  for (int first = 0; first < c.count && at_once > 0; first += at_once) {
+    const int count = c.count - first < at_once ? c.count - first : at_once;
+    const double *const factor = c.factor + static_cast<size_t>(first) * triangle;
+    __syncthreads(); /* the factors before have been added */
+#ifdef __CUDACC__
+#pragma unroll 8
+#endif
+    for (int i = static_cast<int>(threadIdx.x); i < count * triangle; i += ENTRY_THREADS) factors[i] = factor[i];
+    __syncthreads();
+    const double *row = factors;
+    for (int j = 0; j < count; j++) {
+#ifdef __CUDACC__
+#pragma unroll 4
+#endif
+      for (int k = 0; k < p; row += ++k) sum = wb_fma(k < r ? 0.0 : weight * row[r], row[column], sum);
+    }
+  }
+  if (adds) precision[entry] = sum;
+}
+
+/* Coefficients as cuda/mixture/draw_tile.cuh reads them, one block a component: see
+ * mixture_coefficients(). */
+template <typename Real>
+__global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components c, int order, Real *coefficients) {
+  const int p = c.columns, j = static_cast<int>(blockIdx.x);
+  const wb_component component = component_at(c, j);
+  const size_t size = mixture_coefficients<Real>(static_cast<size_t>(order));
+  Real *const to = coefficients + static_cast<size_t>(j) * size;
+  for (int r = 0; r < order; r++) {
+    Real *const line = to + coefficient_line(static_cast<size_t>(r));
+    for (int i = static_cast<int>(threadIdx.x); i <= r + 1; i += ENTRY_THREADS) {
+      double value = 0;
+      if (r < p && i == 0) value = -component.offset[r];
+      if (r < p && i > 0) value = component.factor[wb_packed_row(r) + static_cast<size_t>(i) - 1];
+      line[i] = static_cast<Real>(value);
+    }
+  }
+  const double constant = wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
+  const size_t last = coefficient_line(static_cast<size_t>(order));
+  for (size_t i = last + threadIdx.x; i < size; i += ENTRY_THREADS) to[i] = i == last ? static_cast<Real>(constant) : Real(0);
+}
+
+/* The same as cuda/mixture/draw_tensor.cuh reads them, see fragment_line(): a block for each sixteen components and line
+ * of the triangle, and one for their constants. */
+__global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_components c, double *coefficients) {
+  const int p = c.columns, block = static_cast<int>(blockIdx.x), r = static_cast<int>(blockIdx.y);
+  double *const line = coefficients + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p)) + fragment_line(r);
+  const int values = r < p ? FRAGMENT_COMPONENTS + FRAGMENT_LINE * (r / 4 + 1) : FRAGMENT_COMPONENTS;
+  for (int i = static_cast<int>(threadIdx.x); i < values; i += ENTRY_THREADS) {
+    const bool first = i < FRAGMENT_COMPONENTS;
+    const int at = first ? i : i - FRAGMENT_COMPONENTS, lane = at % FRAGMENT_LINE / 2;
+    const int column = at / FRAGMENT_LINE * 4 + lane % 4, j = FRAGMENT_COMPONENTS * block + at % 2 * 8 + (first ? lane : lane / 4);
+    double value = 0;
+    if (j < c.count) {
+      const wb_component component = component_at(c, j);
+      if (r == p)
+        value = wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
+      else if (first)
+        value = -component.offset[r];
+      else if (column <= r)
+        value = component.factor[wb_packed_row(r) + static_cast<size_t>(column)];
+    }
+    line[i] = value;
+  }
+}
+
+/* What the host reads of a pass over the rows: for each component the count of its rows, then
+ * which failed, then the log likelihood. One thread a component. */
+__global__ void __launch_bounds__(GATHER_THREADS) mixture_gather(mixture_components c, double *answer) {
+  const int j = static_cast<int>(blockIdx.x * GATHER_THREADS + threadIdx.x);
+  if (j >= c.count) return;
+  const size_t k = static_cast<size_t>(c.count), size = WB_MIXTURE_STATISTICS(c.columns);
+  answer[j] = c.statistics[static_cast<size_t>(j) * size];
+  answer[k + static_cast<size_t>(j)] = c.failed[j];
+  if (j == 0) answer[2 * k] = c.statistics[k * size];
+}
 
 /* Points whose distances are measured at a time. */
 constexpr int POINTS = 8;
@@ -107,6 +276,13 @@ double *put(double *to, const double *from, size_t count) {
   return to + count;
 }
 
+/* Sums of rows, from number `first` on of those of all components. */
+int send_sums(wb_mixture_session *s, size_t first, const double *sums, size_t count, wb_message *message) {
+  put(s->room.fetched, sums, count);
+  const int status = send(s->stream, s->room.at.statistics + first, s->room.fetched, count, message);
+  return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
+}
+
 /* WB_ERROR_INPUT if one of the components could not be drawn, by the flags that were fetched. */
 int all_drawn(const double *failed, int32_t components, wb_message *message) {
   double first = 0;
@@ -117,74 +293,10 @@ int all_drawn(const double *failed, int32_t components, wb_message *message) {
   return WB_ERROR_INPUT;
 }
 
-int set_statistics(wb_mixture_session *s, int32_t first, int32_t count, const double *statistics, wb_message *message) {
-  const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
-  put(s->room.fetched, statistics, values);
-  const int status = send(s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, s->room.fetched, values, message);
-  return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
-}
-
-int get_statistics(wb_mixture_session *s, int32_t first, int32_t count, double *statistics, wb_message *message) {
-  const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
-  const int status = fetch(s, s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, values, message);
-  if (status == WB_OK) put(statistics, s->room.fetched, values);
-  return status;
-}
-
 launch_shape team_shape(const wb_mixture_session *s, const stream &by) {
-  launch_shape shape;
-  shape.blocks = dim3(s->room.blocks);
-  shape.threads = dim3(static_cast<unsigned>(team_threads(s->data.columns)));
+  launch_shape shape = s->shape(s->room.blocks, team_threads(s->data.columns));
   shape.stream = by.get();
   return shape;
-}
-
-int draw_components(wb_mixture_session *s, const wb_mixture_law *law, const int32_t *source, uint64_t key, uint32_t iteration,
-                    wb_message *message) {
-  mixture_room &room = s->room;
-  const size_t p = static_cast<size_t>(s->data.columns), triangle = triangle_of(s), k = static_cast<size_t>(room.count);
-  double *next = put(room.sent_law, law->mean, p);
-  next = put(next, law->scale, triangle);
-  if (law->floor != nullptr) put(next, law->floor, p);
-  std::memcpy(room.sent_law + 2 * p + triangle, source, k * sizeof(int32_t));
-  int status = send(s->stream, room.law, room.sent_law, law_size(s, k), message);
-  if (status != WB_OK) return status;
-  const wb_component_law there = {s->data.columns, law->mean_scale, law->df, room.law, room.law + p,
-                                  law->floor != nullptr ? room.law + p + triangle : nullptr};
-  status = launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at, there,
-                  reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
-  if (status == WB_OK) status = s->drawn.record(s->stream.get(), message);
-  return status == WB_OK ? s->drawn.hold(s->side.get(), message) : status;
-}
-
-int add_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_message *message) {
-  mixture_room &room = s->room;
-  const size_t p = static_cast<size_t>(s->data.columns), triangle = triangle_of(s);
-  const bool mean = sums->mean_precision != nullptr, scale = sums->scale_precision != nullptr;
-  double *const precision = room.answer + p;
-  if (mean) {
-    put(room.fetched, sums->pull, p);
-    put(room.fetched + p, sums->mean_precision, triangle);
-  }
-  if (scale) put(room.fetched + p + triangle, sums->scale_precision, triangle);
-  int status = send(s->side, room.answer, room.fetched, p + 2 * triangle, message);
-  if (status != WB_OK) return status;
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS)) + 1, 2);
-  shape.threads = dim3(ENTRY_THREADS);
-  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
-  shape.stream = s->side.get();
-  double *const none = nullptr;
-  status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight, sums->scale_weight,
-                  room.answer, mean ? precision : none, scale ? precision + triangle : none);
-  if (status == WB_OK) status = fetch(s, s->side, room.answer, p + 2 * triangle, message);
-  if (status != WB_OK) return status;
-  if (mean) {
-    put(sums->pull, room.fetched, p);
-    put(sums->mean_precision, room.fetched + p, triangle);
-  }
-  if (scale) put(sums->scale_precision, room.fetched + p + triangle, triangle);
-  return WB_OK;
 }
 
 /* `points` of the points from `first` on, with the rest of the measures if first is 0. */
@@ -218,14 +330,100 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   return WB_OK;
 }
 
-int measure(wb_mixture_session *s, const wb_mixture_measures *m, wb_message *message) {
+/* Adds the counts of all samples to `sizes`, after everything else that is in room.fetched has been read. */
+int add_samples(wb_mixture_session *s, double *sizes, wb_message *message) {
+  mixture_room &room = s->room;
+  const size_t table = static_cast<size_t>(sample_table(s, room.count));
+  int status = status_of(cudaMemcpyAsync(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost,
+                                         s->stream.get()),
+                         "fetching counts of the samples", message);
+  if (status == WB_OK) status = s->stream.wait("counting rows of samples", message);
+  const sample_count *const counts = reinterpret_cast<const sample_count *>(room.fetched);
+  for (size_t i = 0; i < table && status == WB_OK; i++) sizes[i] += static_cast<double>(counts[i]);
+  return status;
+}
+
+} // namespace
+
+uint64_t sample_table(const wb_mixture_session *s, int32_t components) {
+  return s->data.sample == nullptr ? 0 : static_cast<uint64_t>(s->data.samples) * static_cast<uint64_t>(components);
+}
+
+int set_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, const double *statistics,
+                        wb_message *message) {
+  const size_t size = WB_MIXTURE_STATISTICS(s->data.columns);
+  return send_sums(s, static_cast<size_t>(first) * size, statistics, static_cast<size_t>(count) * size, message);
+}
+
+int set_part_components(wb_mixture_session *s, int32_t components, const double *statistics, wb_message *message) {
+  int status = check_components(components, message);
+  if (status == WB_OK && s->room.count != components)
+    status = with_memory(s, message, [&] { return open_room(s, components, message); });
+  return status == WB_OK ? set_part_statistics(s, 0, components, statistics, message) : status;
+}
+
+int get_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, double *statistics, wb_message *message) {
+  const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
+  const int status = fetch(s, s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, values, message);
+  if (status == WB_OK) put(statistics, s->room.fetched, values);
+  return status;
+}
+
+int draw_part_components(wb_mixture_session *s, const wb_mixture_law *law, const int32_t *source, uint64_t key,
+                         uint32_t iteration, wb_message *message) {
+  mixture_room &room = s->room;
+  const size_t p = static_cast<size_t>(s->data.columns), triangle = triangle_of(s), k = static_cast<size_t>(room.count);
+  double *next = put(room.sent_law, law->mean, p);
+  next = put(next, law->scale, triangle);
+  if (law->floor != nullptr) put(next, law->floor, p);
+  std::memcpy(room.sent_law + 2 * p + triangle, source, k * sizeof(int32_t));
+  int status = send(s->stream, room.law, room.sent_law, law_size(s, k), message);
+  if (status != WB_OK) return status;
+  const wb_component_law there = {s->data.columns, law->mean_scale, law->df, room.law, room.law + p,
+                                  law->floor != nullptr ? room.law + p + triangle : nullptr};
+  status = launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at, there,
+                  reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
+  if (status == WB_OK) status = s->drawn.record(s->stream.get(), message);
+  return status == WB_OK ? s->drawn.hold(s->side.get(), message) : status;
+}
+
+int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_message *message) {
+  mixture_room &room = s->room;
+  const size_t p = static_cast<size_t>(s->data.columns), triangle = triangle_of(s);
+  const bool mean = sums->mean_precision != nullptr, scale = sums->scale_precision != nullptr;
+  double *const precision = room.answer + p;
+  if (mean) {
+    put(room.fetched, sums->pull, p);
+    put(room.fetched + p, sums->mean_precision, triangle);
+  }
+  if (scale) put(room.fetched + p + triangle, sums->scale_precision, triangle);
+  int status = send(s->side, room.answer, room.fetched, p + 2 * triangle, message);
+  if (status != WB_OK) return status;
+  launch_shape shape = s->shape(ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS) + 1, ENTRY_THREADS);
+  shape.blocks.y = 2;
+  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
+  shape.stream = s->side.get();
+  double *const none = nullptr;
+  status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight, sums->scale_weight,
+                  room.answer, mean ? precision : none, scale ? precision + triangle : none);
+  if (status == WB_OK) status = fetch(s, s->side, room.answer, p + 2 * triangle, message);
+  if (status != WB_OK) return status;
+  if (mean) {
+    put(sums->pull, room.fetched, p);
+    put(sums->mean_precision, room.fetched + p, triangle);
+  }
+  if (scale) put(sums->scale_precision, room.fetched + p + triangle, triangle);
+  return WB_OK;
+}
+
+int measure_part(wb_mixture_session *s, const wb_mixture_measures *m, wb_message *message) {
   int status = measure_some(s, m, 0, smaller<int32_t>(m->points, POINTS), message);
   for (int32_t first = POINTS; first < m->points && status == WB_OK; first += POINTS)
     status = measure_some(s, m, first, smaller<int32_t>(m->points - first, POINTS), message);
   return status;
 }
 
-int get_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message) {
+int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count), p = static_cast<size_t>(s->data.columns);
   int status = fetch(s, s->stream, room.at.failed, k, message);
@@ -242,14 +440,11 @@ int get_components(wb_mixture_session *s, double *mean, double *factor, wb_messa
 }
 
 /* Waits for the pass over the rows, and says where a component had not been drawn. */
-int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
+int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(room.count, GATHER_THREADS)));
-  shape.threads = dim3(GATHER_THREADS);
-  shape.stream = s->stream.get();
-  int status = launch(shape, mixture_gather, "counting rows", message, room.at, room.answer);
+  int status = launch(s->shape(ceiling(room.count, GATHER_THREADS), GATHER_THREADS), mixture_gather, "counting rows",
+                      message, room.at, room.answer);
   if (status == WB_OK) status = fetch(s, s->stream, room.answer, 2 * k + 1, message);
   if (status == WB_OK) status = all_drawn(room.fetched + k, room.count, message);
   if (status != WB_OK) return status;
@@ -262,20 +457,13 @@ int finish_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, 
   return add_samples(s, sizes, message);
 }
 
-} // namespace
-
 int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message) {
-  return on_device(s, message, [&] {
-    const size_t values = node_size(s, s->room.count);
-    put(s->room.fetched, sums, values);
-    const int status = send(s->stream, s->room.at.statistics, s->room.fetched, values, message);
-    return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
-  });
+  return send_sums(s, 0, sums, node_size(s, s->room.count), message);
 }
 
 int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message) {
   if (s->data.sample == nullptr) return WB_OK;
-  return on_device(s, message, [&] { return add_samples(s, sizes, message); });
+  return add_samples(s, sizes, message);
 }
 
 template <typename Real>
@@ -290,10 +478,7 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
     std::memset(room.sent_weight, 0, k * sizeof(double));
   const int status = send(s->stream, room.at.log_weight, room.sent_weight, k, message);
   if (status != WB_OK) return status;
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(k));
-  shape.threads = dim3(ENTRY_THREADS);
-  shape.stream = s->stream.get();
+  launch_shape shape = s->shape(room.count, ENTRY_THREADS);
   if constexpr (sizeof(Real) == sizeof(double)) {
     if (draw.fragments) {
       shape.blocks = dim3(static_cast<unsigned>(fragment_blocks(room.count)), static_cast<unsigned>(s->data.columns + 1));
@@ -302,49 +487,36 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
   }
   return launch(shape, mixture_pack<Real>, "laying out components", message, room.at, draw.order, coefficients);
 }
+WB_BOTH_PRECISIONS(send_components)
 
-template int send_components(wb_mixture_session *, const double *, const mixture_draw_kernel<double> &, double *, wb_message *);
-template int send_components(wb_mixture_session *, const double *, const mixture_draw_kernel<float> &, float *, wb_message *);
+template <typename Real>
+void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, Real *packed) {
+  const size_t p = static_cast<size_t>(s->data.columns), size = mixture_coefficients<Real>(static_cast<size_t>(order));
+  std::memset(packed, 0, coefficient_bytes<Real>(parameters->components, order));
+  for (size_t j = 0; j < static_cast<size_t>(parameters->components); j++) {
+    const double *factor = parameters->factor + j * (p * (p + 1) / 2);
+    Real *const component = packed + j * size;
+    for (size_t r = 0; r < p; r++) {
+      Real *line = component + coefficient_line(r);
+      *line++ = static_cast<Real>(-parameters->offset[j * p + r]);
+      for (size_t c = 0; c <= r; c++) *line++ = static_cast<Real>(*factor++);
+    }
+    component[coefficient_line(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
+  }
+}
+WB_BOTH_PRECISIONS(pack_coefficients)
+
+template <typename Real>
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count, int order, Real *to,
+                      wb_message *message) {
+  const size_t bytes = coefficient_bytes<Real>(mixtures->components, order);
+  char *const packed = static_cast<char *>(s->packed.address());
+  for (int32_t i = 0; i < count; i++)
+    pack_coefficients(s, mixtures + i, order, reinterpret_cast<Real *>(packed + static_cast<size_t>(i) * bytes));
+  return status_of(cudaMemcpyAsync(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice,
+                                   s->stream.get()),
+                   "sending the components to the device", message);
+}
+WB_BOTH_PRECISIONS(send_coefficients)
 
 } // namespace wb
-
-int wb_cuda_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
-                                   wb_message *message) {
-  return wb::on_device(session, message, [&] {
-    int status = wb::check_components(components, message);
-    if (status == WB_OK && session->room.count != components)
-      status = wb::with_memory(session, message, [&] { return wb::open_room(session, components, message); });
-    return status == WB_OK ? wb::set_statistics(session, 0, components, statistics, message) : status;
-  });
-}
-
-int wb_cuda_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
-                                   wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::set_statistics(session, first, count, statistics, message); });
-}
-
-int wb_cuda_mixture_get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
-                                   wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::get_statistics(session, first, count, statistics, message); });
-}
-
-int wb_cuda_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
-                                    uint64_t key, uint32_t iteration, wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::draw_components(session, law, source, key, iteration, message); });
-}
-
-int wb_cuda_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::add_precisions(session, sums, message); });
-}
-
-int wb_cuda_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::measure(session, measures, message); });
-}
-
-int wb_cuda_mixture_finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::finish_labels(session, sizes, log_likelihood, message); });
-}
-
-int wb_cuda_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message) {
-  return wb::on_device(session, message, [&] { return wb::get_components(session, mean, factor, message); });
-}

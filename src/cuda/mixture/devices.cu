@@ -4,19 +4,13 @@
  * adds in the tree's order: results do not depend on the number of cards. A call starts the work of all parts before
  * it waits for any. With one card there is one part, and the sums stay there.
  */
+#include "core/mixture_half.h"
+#include "cuda/mixture/session.cuh"
 #include "cuda/table.cuh"
 
-#include <cstdio>
-#include <cstring>
-
-#include "core/mixture_half.h"
-#include "cuda/mixture/missing.cuh"
-#include "cuda/mixture/session.cuh"
-#include "cuda/mixture/stream.cuh"
+namespace wb {
 
 namespace {
-
-using wb::smaller;
 
 /* Nodes of the tree that a part returns, about; fewer would leave parts of unequal size. */
 constexpr int64_t PIECES = 8;
@@ -34,25 +28,25 @@ int failed(wb_mixture_session *session, const wb_mixture_session *part, int stat
   if (session->next == nullptr) return status;
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
     wb_message ignored;
-    wb::device_scope scope;
-    if (scope.enter(s->device, &ignored) == WB_OK) (void)wb::settled(s, status);
+    device_scope scope;
+    if (scope.enter(s->device, &ignored) == WB_OK) (void)settled(s, status);
   }
   name_card(part->device, status, message);
   return status;
 }
 
-/* Calls work(part) for each part, in order; stops at a failure. */
+/* Calls work(part, real) on the device of each part, in order; stops at a failure. See on_device(). */
 template <typename Work>
 int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
-    const int status = work(s);
+    const int status = on_device(s, message, [&](auto real) { return work(s, real); });
     if (status != WB_OK) return failed(session, s, status, message);
   }
   return WB_OK;
 }
 
-/* Calls work(part, &leaf) for each part in turn until all of its leaves are done: a device's queue takes some thousand kernels,
- * and another device would wait as long as it is full. */
+/* Calls work(part, &leaf, real) for each part in turn until all of its leaves are done: a device's queue takes some
+ * thousand kernels, and another device would wait as long as it is full. */
 template <typename Work>
 int for_chunks(wb_mixture_session *session, wb_message *message, Work work) {
   int64_t leaf[WB_MOST_DEVICES] = {};
@@ -60,15 +54,24 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Work work) {
   for (bool more = true; more && status == WB_OK;) {
     more = false;
     int64_t *next = leaf;
-    status = for_parts(session, message, [&](wb_mixture_session *s) {
+    status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       int64_t *const mine = next++;
       if (*mine == s->leaves) return static_cast<int>(WB_OK);
-      const int here = work(s, mine);
+      const int here = work(s, mine, real);
       more = more || *mine < s->leaves;
       return here;
     });
   }
   return status;
+}
+
+/* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to - 1. */
+template <typename Work>
+int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
+  return for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+    const int64_t from = larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
+    return to <= from ? static_cast<int>(WB_OK) : work(s, from, to, real);
+  });
 }
 
 /* Adds the nodes of one level of the tree pairwise until one is left, the first. */
@@ -94,32 +97,32 @@ double *combine(const wb_mixture_session *session, size_t size, double *const *s
   return node[0];
 }
 
-void mixture_close(wb_mixture_session *session) {
-  for (wb_mixture_session *s = session; s != nullptr; s = s->next) wb::wait_for_copies(s);
+void close_session(wb_mixture_session *session) {
+  for (wb_mixture_session *s = session; s != nullptr; s = s->next) wait_for_copies(s);
   while (session != nullptr) {
     wb_mixture_session *const next = session->next;
-    wb::close_part(session);
+    close_part(session);
     session = next;
   }
 }
 
-int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message) {
-  const int64_t leaves = wb::ceiling(data->rows, WB_LEAF_ROWS);
+int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message) {
+  const int64_t leaves = ceiling(data->rows, WB_LEAF_ROWS);
   /* Patterns of missing values list the rows of all leaves together: these stay on one card. */
   const int64_t devices = run->devices < 2 || data->missing != nullptr ? 1 : smaller<int64_t>(run->devices, leaves);
   int64_t piece = 1;
   while (2 * piece * PIECES * devices <= leaves) piece *= 2;
   if (data->piece > 0) piece = data->piece;
-  const int64_t pieces = wb::ceiling(leaves, piece), cards = smaller(devices, pieces);
+  const int64_t pieces = ceiling(leaves, piece), cards = smaller(devices, pieces);
   wb_mixture_session *first = nullptr, **end = &first;
   for (int64_t d = 0; d < cards; d++) {
     const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS, to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
-    const wb::mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
+    const mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
                                    cards == 1 && data->piece == 0 ? 0 : piece};
-    const int status = wb::open_part(data, &part, run, end, message);
+    const int status = open_part(data, &part, run, end, message);
     if (status != WB_OK) {
       if (cards > 1) name_card(part.device, status, message);
-      mixture_close(first);
+      close_session(first);
       return status;
     }
     end = &(*end)->next;
@@ -129,50 +132,66 @@ int mixture_open(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
 }
 
 int set_components(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb_cuda_mixture_set_components(s, components, statistics, message);
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    return set_part_components(s, components, statistics, message);
   });
 }
 
-int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics, wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb_cuda_mixture_set_statistics(s, first, count, statistics, message);
+int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
+                   wb_message *message) {
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    return set_part_statistics(s, first, count, statistics, message);
   });
 }
 
-int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key, uint32_t iteration,
-                    wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb_cuda_mixture_draw_components(s, law, source, key, iteration, message);
+int get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics, wb_message *message) {
+  return on_device(session, message, [&](auto) {
+    return get_part_statistics(session, first, count, statistics, message);
   });
 }
 
-int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
-                wb_message *message) {
-  int status = wb::prepare_rows(session, message);
+int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
+                    uint32_t iteration, wb_message *message) {
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    return draw_part_components(s, law, source, key, iteration, message);
+  });
+}
+
+int add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message) {
+  return on_device(session, message, [&](auto) { return add_part_precisions(session, sums, message); });
+}
+
+int measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message) {
+  return on_device(session, message, [&](auto) { return measure_part(session, measures, message); });
+}
+
+int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                int32_t *labels, wb_message *message) {
+  int status = prepare_rows(session, message);
   if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s) { return wb::begin_part_labels(s, log_weight, message); });
+    status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+      return begin_part_labels<decltype(real)>(s, log_weight, message);
+    });
   if (status != WB_OK) return status;
-  return for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf) {
-    return wb::draw_part_labels(s, key, iteration, labels == nullptr ? nullptr : labels + s->first_row, leaf, message);
+  return for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf, auto real) {
+    return draw_chunk_labels<decltype(real)>(s, key, iteration, labels == nullptr ? nullptr : labels + s->first_row,
+                                             leaf, message);
   });
 }
 
 /* The nodes of all cards' parts come to the host. */
 int fetch_sums(wb_mixture_session *session, wb_message *message) {
-  const size_t size = wb::node_size(session, session->room.count);
-  const int status = for_parts(session, message, [&](wb_mixture_session *s) {
+  const size_t size = node_size(session, session->room.count);
+  const int status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
     s->nodes = s->mail.data();
     s->node_count = static_cast<size_t>(s->pieces()) * size;
-    return wb::on_device(s, message, [&] {
-      return wb::status_of(cudaMemcpyAsync(s->mail.data(), s->work.roots.data(), static_cast<size_t>(s->pieces()) * size * sizeof(double),
-                                           cudaMemcpyDeviceToHost, s->stream.get()),
-                           "fetching sums of rows", message);
-    });
+    return status_of(cudaMemcpyAsync(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double),
+                                     cudaMemcpyDeviceToHost, s->stream.get()),
+                     "fetching sums of rows", message);
   });
   if (status != WB_OK) return status;
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb::on_device(s, message, [&] { return s->stream.wait("drawing components", message); });
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    return s->stream.wait("drawing components", message);
   });
 }
 
@@ -180,63 +199,68 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
 int share_sums(wb_mixture_session *session, wb_message *message) {
   const int status = fetch_sums(session, message);
   if (status != WB_OK) return status;
-  const size_t size = wb::node_size(session, session->room.count);
   double *sums[WB_MOST_DEVICES], **next = sums;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next) *next++ = s->mail.data();
-  const double *const total = combine(session, size, sums);
-  return for_parts(session, message, [&](wb_mixture_session *s) { return wb::set_part_sums(s, total, message); });
+  const double *const total = combine(session, node_size(session, session->room.count), sums);
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) { return set_part_sums(s, total, message); });
 }
 
 int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
-  const bool whole = session->data.piece == 0;
-  if (whole && session->next == nullptr) return wb_cuda_mixture_finish_labels(session, sizes, log_likelihood, message);
-  int status = whole ? share_sums(session, message) : fetch_sums(session, message);
+  const bool whole = session->data.piece == 0, alone = session->next == nullptr;
+  int status = WB_OK;
+  if (!whole || !alone) status = whole ? share_sums(session, message) : fetch_sums(session, message);
   /* What the next step reads of a part's sums is unspecified, but it must have been written. */
   if (status == WB_OK && !whole)
-    status = for_parts(session, message, [&](wb_mixture_session *s) { return wb::set_part_sums(s, s->mail.data(), message); });
+    status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
+      return set_part_sums(s, s->mail.data(), message);
+    });
   if (status != WB_OK) return status;
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    return s == session ? wb_cuda_mixture_finish_labels(s, sizes, log_likelihood, message) : wb::add_part_sizes(s, sizes, message);
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    return s == session ? finish_part_labels(s, sizes, log_likelihood, message) : add_part_sizes(s, sizes, message);
   });
 }
 
-int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, int64_t *anchors,
-                   wb_message *message) {
+int get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message) {
+  return on_device(session, message, [&](auto) { return get_part_components(session, mean, factor, message); });
+}
+
+int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
+                   int64_t *anchors, wb_message *message) {
   const int32_t halves = 2 * pairs->pairs;
-  wb::pair_word least[2 * WB_MIXTURE_MOST_PAIRS];
+  pair_word least[2 * WB_MIXTURE_MOST_PAIRS];
   std::memset(least, 0xFF, sizeof least);
-  int status = for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb::begin_part_anchors(s, pairs, key, iteration, message);
+  int status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    return begin_part_anchors(s, pairs, key, iteration, message);
   });
   if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s) {
-      wb::part_pairs found;
-      const int here = wb::finish_part_pairs(s, pairs, "choosing rows", &found, message);
+    status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
+      part_pairs found;
+      const int here = finish_part_pairs(s, pairs, "choosing rows", &found, message);
       for (int32_t i = 0; i < halves && here == WB_OK; i++) least[i] = smaller(least[i], found.words[i]);
       return here;
     });
   for (int32_t i = 0; i < halves && status == WB_OK; i++)
-    anchors[i] = least[i] == ~wb::pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
+    anchors[i] = least[i] == ~pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
   return status;
 }
 
-int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
-                int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
-                wb_message *message) {
-  const size_t size = wb::node_size(session, 2 * pairs->pairs);
+int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
+                double *log_probability, wb_message *message) {
+  const size_t size = node_size(session, 2 * pairs->pairs);
   int64_t units[WB_MIXTURE_MOST_PAIRS] = {};
   double *sums[WB_MOST_DEVICES], **next = sums;
-  int status = for_parts(session, message, [&](wb_mixture_session *s) {
-    return wb::begin_part_halves(s, pairs, halves, anchors, message);
+  int status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+    return begin_part_halves<decltype(real)>(s, pairs, halves, anchors, message);
   });
   if (status == WB_OK)
-    status = for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf) {
-      return wb::draw_part_halves(s, pairs, known, key, iteration, step, leaf, message);
+    status = for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf, auto real) {
+      return draw_chunk_halves<decltype(real)>(s, pairs, known, key, iteration, step, leaf, message);
     });
   if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s) {
-      wb::part_pairs found;
-      const int here = wb::finish_part_pairs(s, pairs, "drawing halves", &found, message);
+    status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
+      part_pairs found;
+      const int here = finish_part_pairs(s, pairs, "drawing halves", &found, message);
       for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += static_cast<int64_t>(found.words[g]);
       *next++ = found.sums;
       s->nodes = found.sums;
@@ -249,37 +273,38 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
   return WB_OK;
 }
 
-int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int32_t *labels,
-             double *log_density, double *probability, wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    const int64_t from = wb::larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
+int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+             int32_t *labels, double *log_density, double *probability, wb_message *message) {
+  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
     const int64_t at = from - first;
-    if (to <= from) return static_cast<int>(WB_OK);
-    return wb::evaluate_part(s, parameters, from - s->first_row, to - from, count, labels == nullptr ? nullptr : labels + at,
-                             log_density == nullptr ? nullptr : log_density + at,
-                             probability == nullptr ? nullptr : probability + at, message);
+    return evaluate_part<decltype(real)>(s, parameters, from - s->first_row, to - from, count,
+                                         labels == nullptr ? nullptr : labels + at,
+                                         log_density == nullptr ? nullptr : log_density + at,
+                                         probability == nullptr ? nullptr : probability + at, message);
   });
 }
 
-int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first, int64_t count,
-                  const double *log_unit, int64_t units, double *log_density, wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s) {
-    const int64_t from = wb::larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
+int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
+                  int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
+                  wb_message *message) {
+  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
     const int64_t at = from - first;
-    if (to <= from) return static_cast<int>(WB_OK);
-    return wb::add_part_densities(s, mixtures, mixture_count, from - s->first_row, to - from, log_unit + (units > 1 ? at : 0), units > 1,
-                                  log_density + at, message);
+    return add_part_densities<decltype(real)>(s, mixtures, mixture_count, from - s->first_row, to - from,
+                                              log_unit + (units > 1 ? at : 0), units > 1, log_density + at, message);
   });
 }
 
-int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
-               wb_message *message) {
-  if (session->next == nullptr) {
-    const int status = wb::prepare_rows(session, message);
-    return status == WB_OK ? wb::weigh_part_rows(session, parameters, statistics, log_likelihood, message) : status;
+int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
+               double *log_likelihood, wb_message *message) {
+  if (session->next != nullptr) {
+    std::snprintf(message->text, sizeof message->text, "Bayesian EM takes one graphics card");
+    return WB_ERROR_INPUT;
   }
-  std::snprintf(message->text, sizeof message->text, "Bayesian EM takes one graphics card");
-  return WB_ERROR_INPUT;
+  const int status = prepare_rows(session, message);
+  if (status != WB_OK) return status;
+  return on_device(session, message, [&](auto real) {
+    return weigh_part<decltype(real)>(session, parameters, statistics, log_likelihood, message);
+  });
 }
 
 int get_nodes(wb_mixture_session *session, double *nodes, wb_message *) {
@@ -288,25 +313,35 @@ int get_nodes(wb_mixture_session *session, double *nodes, wb_message *) {
   return WB_OK;
 }
 
+int get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message) {
+  const int status = keeps_missing(session, message);
+  if (status != WB_OK) return status;
+  return on_device(session, message, [&](auto real) {
+    return get_part_row<decltype(real)>(session, row, values, message);
+  });
+}
+
 } // namespace
 
+} // namespace wb
+
 extern const wb_mixture_functions wb_cuda_mixture = {
-    mixture_open,
-    set_components,
-    set_statistics,
-    wb_cuda_mixture_get_statistics,
-    draw_components,
-    wb_cuda_mixture_add_precisions,
-    wb_cuda_mixture_measure,
-    draw_labels,
-    finish_labels,
-    wb_cuda_mixture_get_components,
-    evaluate,
-    add_densities,
-    choose_anchors,
-    draw_halves,
-    weigh_rows,
-    get_nodes,
-    wb_cuda_mixture_get_row,
-    mixture_close,
+    wb::open_session,
+    wb::set_components,
+    wb::set_statistics,
+    wb::get_statistics,
+    wb::draw_components,
+    wb::add_precisions,
+    wb::measure,
+    wb::draw_labels,
+    wb::finish_labels,
+    wb::get_components,
+    wb::evaluate,
+    wb::add_densities,
+    wb::choose_anchors,
+    wb::draw_halves,
+    wb::weigh_rows,
+    wb::get_nodes,
+    wb::get_row,
+    wb::close_session,
 };

@@ -1,23 +1,20 @@
 /* What the host side of the mixture knows of its kernels: how coefficients are
  * laid out, and which kernel serves how many columns. The kernels are compiled in
- * cuda/mixture/double.cu and cuda/mixture/single.cu, two files so that it can be done in parallel.
+ * files of their own, draw_double.cu, draw_single.cu, draw_tensor.cu and sums_tensor.cu, so that nvcc can work on them in
+ * parallel.
  */
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH
 
 #include "cuda/device.cuh"
+#include "cuda/precision.cuh"
 
 namespace wb {
 
 /* Threads of a block. */
 constexpr int MIXTURE_THREADS = 64;
 constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
-
-/* Values of a piece of coefficients: the 16 bytes that a thread loads at once. */
-template <typename Real>
-constexpr __host__ __device__ int mixture_piece() {
-  return 16 / static_cast<int>(sizeof(Real));
-}
+constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memory */
 
 /* Coefficients of a component: for each row of the triangle the negative offset
  * followed by the row of the factor, then the log constant, then zeros to the
@@ -30,8 +27,48 @@ constexpr __host__ __device__ size_t coefficient_line(size_t r) {
 }
 template <typename Real>
 constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
-  return (coefficient_line(order) + static_cast<size_t>(mixture_piece<Real>())) / mixture_piece<Real>() *
-         mixture_piece<Real>();
+  constexpr size_t piece = precise<Real>::in_piece;
+  return (coefficient_line(order) + piece) / piece * piece;
+}
+
+template <typename Real>
+uint64_t coefficient_bytes(int32_t components, int order) {
+  return static_cast<uint64_t>(components) * mixture_coefficients<Real>(static_cast<size_t>(order)) * sizeof(Real);
+}
+
+constexpr int FRAGMENT_COMPONENTS = 16, FRAGMENT_LINE = 64, FRAGMENT_MOST_COLUMNS = 48;
+static_assert(FRAGMENT_COMPONENTS == WB_BLOCK_ITEMS, "one block of a draw is one block of a product of matrices");
+
+/* Of a block of components, where line r of their triangles begins: their negative offsets, those of components i and i + 8
+ * side by side, and then for each four columns up to the diagonal 64 coefficients, of lane 4g + q those of components g and g + 8 in
+ * column q of the four; past the diagonal zeros. After the last line come the log constants, as the offsets do.
+ * Four lines make a panel; lines that the triangle does not have are not there. */
+constexpr __host__ __device__ int fragment_line(int r) {
+  return FRAGMENT_COMPONENTS * r + FRAGMENT_LINE * ((r / 4 + 1) * (r / 4 * 2 + r % 4));
+}
+/* Values of a block. */
+constexpr __host__ __device__ int fragment_block(int p) {
+  return fragment_line(p) + FRAGMENT_COMPONENTS;
+}
+/* Of so many components. */
+constexpr __host__ __device__ int fragment_blocks(int components) {
+  return (components + FRAGMENT_COMPONENTS - 1) / FRAGMENT_COMPONENTS;
+}
+
+/* The row and column of an entry of a packed triangle. */
+__device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
+  int r = static_cast<int>((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
+  if (r * (r + 1) / 2 > entry) r--;
+  if ((r + 1) * (r + 2) / 2 <= entry) r++;
+  *row = r;
+  *column = entry - r * (r + 1) / 2;
+}
+
+/* A leaf of rows is stored column by column, leaf after leaf: where a row's first
+ * value is; the next are WB_LEAF_ROWS apart. */
+template <typename Real>
+__device__ __forceinline__ const Real *first_value_of_row(const Real *x, int p, int64_t row) {
+  return x + row / WB_LEAF_ROWS * (static_cast<int64_t>(p) * WB_LEAF_ROWS) + row % WB_LEAF_ROWS;
 }
 
 /* The key by which a row is sorted: its label in the upper bits, its place in the leaf
@@ -53,7 +90,7 @@ struct mixture_components {
 };
 
 /* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory that
- * its launch must name; `fragments` says how it expects the coefficients (cuda/mixture/fragments.cuh, or as above). */
+ * its launch must name; `fragments`: it expects the coefficients as fragment_line() says, not as coefficient_line(). */
 template <typename Real>
 struct mixture_draw_kernel {
   int order, rows, threads;
@@ -71,13 +108,13 @@ struct mixture_evaluate_kernel {
 
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
-/* That of cuda/mixture/tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
+/* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
 
-/* The kernel of cuda/mixture/sum_tensor.cuh, and of how many leaves it adds the sums up at most; for SUM_TENSOR_MOST_COLUMNS columns at
- * most. */
+/* The kernel of cuda/mixture/sums_tensor.cu, and of how many leaves it adds the sums up at most; for
+ * SUM_TENSOR_MOST_COLUMNS columns at most. */
 template <typename Real>
 struct mixture_sum_kernel {
   int fused;

@@ -3,7 +3,7 @@
  * the rows of these patterns are drawn, each by one thread. Rows of a pattern are side by side, so that the
  * threads of a warp mostly read the same numbers. What is drawn for missing values is written into the session's
  * copy of the rows. */
-#include "cuda/mixture/missing.cuh"
+#include "cuda/mixture/session.cuh"
 
 #include <vector>
 
@@ -12,8 +12,7 @@
 #include "core/purpose.h"
 #include "core/scaled_value.h"
 #include "core/unroll.h"
-#include "cuda/mixture/precision.cuh"
-#include "cuda/mixture/weights.cuh"
+#include "cuda/mixture/kernels.cuh"
 
 namespace wb {
 
@@ -23,13 +22,6 @@ constexpr int MISSING_THREADS = 64;
 /* Tables at a time take no more, but for one at least. */
 constexpr uint64_t MISSING_BYTES = 64 * MEGABYTE;
 constexpr size_t MISSING_SHARED = 46 * 1024;
-
-__device__ __forceinline__ void narrow_to(double *to, double scaled) {
-  *to = scaled;
-}
-__device__ __forceinline__ void narrow_to(float *to, double scaled) {
-  *to = wb_scaled_valuef(scaled);
-}
 
 /* Numbers of a component in a table; see wb_missing_reorder(). The log constant comes last. */
 __device__ __host__ __forceinline__ size_t missing_size(int p) {
@@ -44,7 +36,7 @@ struct missing_patterns {
 };
 
 /* The components as tables begin: one block a component. */
-static __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_components c, double *whole) {
+__global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_components c, double *whole) {
   const int p = c.columns;
   const size_t j = blockIdx.x;
   double *const to = whole + j * missing_size(p);
@@ -60,7 +52,7 @@ static __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_
 
 /* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column c,
  * through the caches. */
-static __global__ void __launch_bounds__(MISSING_THREADS)
+__global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_tables(missing_patterns patterns, int p, int components, const double *whole, double *tables) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * MISSING_THREADS + threadIdx.x;
   const int64_t pattern = patterns.from + at / components;
@@ -175,8 +167,8 @@ struct missing_row {
       WB_ROLLED
       for (int c = 0; c < r; c++)
         z = wb_fma(static_cast<double>(static_cast<Real>(line[1 + c])), static_cast<double>(value(c)), z);
-      Real drawn;
-      narrow_to(&drawn, (wb_draw_normal(&stream) - z) / static_cast<double>(static_cast<Real>(line[1 + r])));
+      const Real drawn =
+          as::narrow((wb_draw_normal(&stream) - z) / static_cast<double>(static_cast<Real>(line[1 + r])));
       value(r) = drawn;
       row[static_cast<size_t>(order[r]) * WB_LEAF_ROWS] = drawn;
     }
@@ -313,12 +305,9 @@ int make_tables(wb_mixture_session *s, int32_t from, missing_patterns *patterns,
   const int32_t end = smaller(from + gaps.at_once, s->data.missing->patterns);
   *patterns = {gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(), from, end};
   if (gaps.built == from) return WB_OK;
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(static_cast<int64_t>(end - from) * gaps.components, MISSING_THREADS)));
-  shape.threads = dim3(MISSING_THREADS);
-  shape.stream = s->stream.get();
   gaps.built = from;
-  return launch(shape, mixture_missing_tables, "components of rows with missing values", message, *patterns, s->data.columns,
+  return launch(s->shape(ceiling(static_cast<int64_t>(end - from) * gaps.components, MISSING_THREADS), MISSING_THREADS),
+                mixture_missing_tables, "components of rows with missing values", message, *patterns, s->data.columns,
                 gaps.components, static_cast<const double *>(gaps.whole.data()), gaps.tables.data());
 }
 
@@ -326,11 +315,9 @@ template <typename Real>
 launch_shape shape_of(const wb_mixture_session *s, const missing_patterns &patterns) {
   const wb_mixture_missing *missing = s->data.missing;
   const unsigned threads = threads_of<Real>(s->data.columns);
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(ceiling(missing->first[patterns.end] - missing->first[patterns.from], threads)));
-  shape.threads = dim3(threads);
+  const int64_t rows = missing->first[patterns.end] - missing->first[patterns.from];
+  launch_shape shape = s->shape(ceiling(rows, threads), static_cast<int>(threads));
   shape.shared_bytes = threads * (static_cast<size_t>(s->data.columns) + WB_BLOCK_ITEMS) * sizeof(Real);
-  shape.stream = s->stream.get();
   return shape;
 }
 
@@ -366,11 +353,8 @@ int begin_missing(wb_mixture_session *s, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
   const int status = open_tables(s, s->room.count, message);
   if (status != WB_OK) return status;
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(s->room.count));
-  shape.threads = dim3(MISSING_THREADS);
-  shape.stream = s->stream.get();
-  return launch(shape, mixture_whole, "components of rows with missing values", message, s->room.at, s->gaps.whole.data());
+  return launch(s->shape(s->room.count, MISSING_THREADS), mixture_whole, "components of rows with missing values",
+                message, s->room.at, s->gaps.whole.data());
 }
 
 template <typename Real>
@@ -389,6 +373,7 @@ int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real
   }
   return status;
 }
+WB_BOTH_PRECISIONS(draw_missing)
 
 int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
@@ -424,20 +409,10 @@ int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t 
   }
   return status;
 }
-
-#define WB_INSTANTIATE(Real)                                                                                                   \
-  template int draw_missing(wb_mixture_session *, int64_t, int64_t, const Real *, uint64_t, uint32_t, Real *, int32_t *, Real *, \
-                            wb_message *);                                                                                       \
-  template int evaluate_missing(wb_mixture_session *, int64_t, int64_t, int64_t, const Real *, int32_t *, double *, double *,    \
-                                int64_t, wb_message *);
-WB_INSTANTIATE(double)
-WB_INSTANTIATE(float)
-#undef WB_INSTANTIATE
-
-namespace {
+WB_BOTH_PRECISIONS(evaluate_missing)
 
 template <typename Real>
-int get_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message) {
+int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns);
   const Real *const from = static_cast<const Real *>(s->x.address()) + row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS +
                            row % WB_LEAF_ROWS;
@@ -450,16 +425,6 @@ int get_row(wb_mixture_session *s, int64_t row, double *values, wb_message *mess
   for (size_t c = 0; c < p && status == WB_OK; c++) values[c] = static_cast<double>(found[c]);
   return status;
 }
-
-} // namespace
+WB_BOTH_PRECISIONS(get_part_row)
 
 } // namespace wb
-
-int wb_cuda_mixture_get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message) {
-  wb::device_scope scope;
-  int status = wb::keeps_missing(session, message);
-  if (status == WB_OK) status = scope.enter(session->device, message);
-  if (status != WB_OK) return status;
-  return wb::settled(session, session->data.precision == WB_SINGLE ? wb::get_row<float>(session, row, values, message)
-                                                                   : wb::get_row<double>(session, row, values, message));
-}

@@ -216,6 +216,14 @@ struct wb_mixture_session {
   bool resident() const { return kept == leaves; }
   uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
   int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
+  /* Of kernels that run after what the session's stream has been given before. */
+  wb::launch_shape shape(int64_t blocks, int threads) const {
+    wb::launch_shape shape;
+    shape.blocks = dim3(static_cast<unsigned>(blocks));
+    shape.threads = dim3(static_cast<unsigned>(threads));
+    shape.stream = stream.get();
+    return shape;
+  }
   /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {
     return wb::smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
@@ -239,7 +247,7 @@ inline int check_components(int32_t components, wb_message *message) {
   return WB_ERROR_INPUT;
 }
 
-/* Frees working memory and leaves half as many rows on the device. In cuda/mixture/stream.cu. */
+/* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */
 int keep_fewer(wb_mixture_session *s, wb_message *message);
 
 /* Calls `prepare`; as long as memory is lacking, takes rows off the device and tries again. */
@@ -270,19 +278,48 @@ inline size_t node_size(const wb_mixture_session *s, int32_t components) {
   return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
-/* Calls `work` on the device of a part. */
+/* Calls work(real) on the device of a part, `real` being a number of the type of the session's precision. */
 template <typename Work>
 int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   device_scope scope;
   const int status = scope.enter(s->device, message);
-  return status == WB_OK ? settled(s, work()) : status;
+  if (status != WB_OK) return status;
+  return settled(s, s->data.precision == WB_SINGLE ? work(float()) : work(double()));
 }
+
+/* The functions of a part. Several parts take turns, chunk by chunk, so that all devices have work: a function that begins
+ * does not wait, one of a chunk works from leaf *leaf on and moves it to the next chunk, one that finishes waits for the
+ * part. `Real` is the type of the session's precision. */
+
+/* session.cu ---------------------------------------------------------------------- */
 
 /* Which rows are a device's. */
 struct mixture_part {
   int32_t device;
   int64_t first_row, rows, piece;
 };
+
+int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
+              wb_message *message);
+template <typename Real>
+int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message);
+template <typename Real>
+int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf,
+                      wb_message *message);
+/* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
+template <typename Real>
+int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                  int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message);
+/* `log_unit` begins with the first of these rows where there is one for each. */
+template <typename Real>
+int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count,
+                       int64_t first, int64_t count, const double *log_unit, bool unit_each, double *log_density,
+                       wb_message *message);
+/* Rows may still be on their way for a pass to come. To be called for all parts before one is closed. */
+void wait_for_copies(wb_mixture_session *s);
+void close_part(wb_mixture_session *s);
+
+/* pairs.cu ------------------------------------------------------------------------ */
 
 /* What a pass over the rows of pairs left on the host. */
 typedef unsigned long long pair_word;
@@ -291,58 +328,134 @@ struct part_pairs {
   double *sums;           /* pieces x node_size(halves) */
 };
 
-/* In cuda/mixture/session.cu, for one part of a session. What begins does not wait; its labels are
- * there, and its sums, when the part has been waited for. A pass over the rows goes on with a chunk from leaf *leaf on,
- * which is moved to the next one: several parts take turns, so that all devices have work. */
-int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
-              wb_message *message);
-int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message);
-int draw_part_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf, wb_message *message);
-int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration, wb_message *message);
-int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves, const int64_t *anchors,
-                      wb_message *message);
-int draw_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration, uint32_t step,
-                     int64_t *leaf, wb_message *message);
-int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out, wb_message *message);
-/* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
-int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int64_t stride,
-                  int32_t *labels, double *log_density, double *probability, wb_message *message);
-/* `log_unit` begins with the first of these rows where there is one for each. */
-int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first, int64_t count,
-                       const double *log_unit, bool unit_each, double *log_density, wb_message *message);
-/* Of a part that has all rows of the session. */
-int weigh_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
-                    wb_message *message);
-/* Rows may still be on their way for a pass to come. To be called for all parts before one is closed. */
-void wait_for_copies(wb_mixture_session *s);
-void close_part(wb_mixture_session *s);
-
-/* In cuda/mixture/components.cu. The sums of all rows: statistics of all components, then the log likelihood. */
-int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message);
-/* The rows of each sample and component are added to `sizes`, where there are
- * samples. */
-int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
-
-/* `coefficients` is device memory; the log weights are in the host's
- * `log_weight`. */
+/* Bytes that pairs of so many components need, on the device and on the host. */
+size_t pair_bytes(const wb_mixture_session *s, int32_t components);
+int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
+                       wb_message *message);
 template <typename Real>
-int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw, Real *coefficients,
-                    wb_message *message);
+int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                      const int64_t *anchors, wb_message *message);
+template <typename Real>
+int draw_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration,
+                      uint32_t step, int64_t *leaf, wb_message *message);
+int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out,
+                      wb_message *message);
+
+/* weigh.cu ------------------------------------------------------------------------ */
+
+/* Of a part that has all rows of the session. */
+template <typename Real>
+int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics,
+               double *log_likelihood, wb_message *message);
+
+/* components.cu ------------------------------------------------------------------- */
+
+int set_part_components(wb_mixture_session *s, int32_t components, const double *statistics, wb_message *message);
+int set_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, const double *statistics,
+                        wb_message *message);
+int get_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, double *statistics, wb_message *message);
+int draw_part_components(wb_mixture_session *s, const wb_mixture_law *law, const int32_t *source, uint64_t key,
+                         uint32_t iteration, wb_message *message);
+int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_message *message);
+int measure_part(wb_mixture_session *s, const wb_mixture_measures *measures, wb_message *message);
+int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message);
+int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message);
+/* The sums of all rows: statistics of all components, then the log likelihood. */
+int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message);
+/* The rows of each sample and component are added to `sizes`, where there are samples. */
+int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
+/* How many entries the table of samples x components has; 0 without samples. */
+uint64_t sample_table(const wb_mixture_session *s, int32_t components);
+/* Lays the session's components out in `coefficients` on the device, as `draw` reads them; the log weights are the
+ * host's. */
+template <typename Real>
+int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw,
+                    Real *coefficients, wb_message *message);
+/* Lays components of the host out for kernels that read coefficients one by one. */
+template <typename Real>
+void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, Real *packed);
+/* The same for `count` mixtures of as many components, to device memory. */
+template <typename Real>
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count, int order, Real *to,
+                      wb_message *message);
+
+/* sums.cu ------------------------------------------------------------------------- */
+
+/* How many leaves are computed (*chunk) and summed (*group) at a time within `left` bytes, of which `wish` are enough,
+ * where each takes `leaf` bytes beside its sums. */
+int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, uint64_t wish, uint64_t fixed,
+                uint64_t left, int64_t *chunk, int64_t *group, wb_message *message);
+/* Doubles of the sums of a group and of the groups that wait for their siblings. */
+size_t group_nodes(const wb_mixture_session *s, int32_t components, int64_t group);
+/* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or its
+ * beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
+int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,
+                  const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message);
+/* Sums the leaves of a chunk, as many as there is room for nodes at a time, and combines them group by group, once the
+ * labels of its rows are drawn; these become sorted keys. `roots` takes the sums of each piece. */
+template <typename Real>
+int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t *labels, int32_t components,
+               double *roots, wb_message *message);
+/* Counts the rows of leaves first..first + count - 1, whose keys are sorted, for each sample and component. */
+int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t first, int64_t count, wb_message *message);
+
+/* stream.cu: rows that do not stay on the graphics card --------------------------- */
+
+/* As many leaves to the device as there is room for beside what a sweep needs; the first ones stay there. */
+int settle_rows(wb_mixture_session *s, wb_message *message);
+
+/* Before a pass over the rows of all parts that will be made again and again: how rows that do not stay on
+ * the device get there. */
+int prepare_rows(wb_mixture_session *session, wb_message *message);
+
+/* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
+uint64_t transit_leaf(const wb_mixture_session *s);
+/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a power of two
+ * that is no more than 64. */
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message);
+
+/* How many leaves from `first` on are computed at a time: all of them stay on the device, or all are treated as
+ * rows that travel. */
+int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
+
+/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the session's stream
+ * until the next call for the same `transit`. Sends them if they are not there, and those that come next. */
+template <typename Real>
+int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message);
+
+/* At the end of a pass: sends what the next one begins with. */
+int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message);
+
+/* missing.cu: rows with missing values -------------------------------------------- */
+
+/* Sends the patterns of the session's data to the device, if values are missing. */
+int open_missing(wb_mixture_session *s, wb_message *message);
+
+/* WB_ERROR_MEMORY where values are missing and the rows do not stay on the device, where drawn values are kept. */
+int keeps_missing(const wb_mixture_session *s, wb_message *message);
+
+/* Before a pass over the rows under the session's components, whose log weights have been sent. */
+int begin_missing(wb_mixture_session *s, wb_message *message);
+
+/* Draws those rows of leaves first, ..., first + count - 1 that lack values, and these values. x, labels and log_sums are
+ * those of the first of these leaves. */
+template <typename Real>
+int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key, uint32_t iteration, Real *x,
+                 int32_t *labels, Real *log_sums, wb_message *message);
+
+/* Before rows are evaluated under `parameters`. */
+int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message);
+
+/* Evaluates those of `rows` rows from number `row` on that lack values; x begins with row number `start`, the outputs with
+ * row number `row`. */
+template <typename Real>
+int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels, double *log_sums,
+                     double *probability, int64_t stride, wb_message *message);
+
+/* A row with the values that were drawn for it, in scaled units. */
+template <typename Real>
+int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message);
 
 } // namespace wb
-
-/* The functions of the table that concern components alone. */
-int wb_cuda_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
-                                   wb_message *message);
-int wb_cuda_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
-                                   wb_message *message);
-int wb_cuda_mixture_get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
-                                   wb_message *message);
-int wb_cuda_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
-                                    uint64_t key, uint32_t iteration, wb_message *message);
-int wb_cuda_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
-int wb_cuda_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
-int wb_cuda_mixture_finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message);
-int wb_cuda_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
 
 #endif

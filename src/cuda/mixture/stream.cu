@@ -22,22 +22,13 @@
  *     are sent once.
  *
  * To lock memory takes time for each page: it is done before a pass that will be repeated, not for predictions. */
-#include "cuda/mixture/stream.cuh"
-
-#include <cstring>
+#include "cuda/mixture/session.cuh"
 
 #include "core/scaled_value.h"
 
 namespace wb {
 
 constexpr int LOAD_THREADS = 256;
-
-__device__ __forceinline__ void narrow_into(double *to, double scaled) {
-  *to = scaled;
-}
-__device__ __forceinline__ void narrow_into(float *to, double scaled) {
-  *to = wb_scaled_valuef(scaled);
-}
 
 /* Scales raw values (rows x columns, column-major) into leaves; rows past the end
  * of the last leaf are zero. Grid: leaves x WB_LEAF_ROWS / LOAD_THREADS blocks by
@@ -49,7 +40,7 @@ __global__ void __launch_bounds__(LOAD_THREADS)
   const int64_t c = blockIdx.y, p = gridDim.y;
   Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   if (row < rows)
-    narrow_into(to, wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
+    *to = precise<Real>::narrow(wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
   else
     *to = 0;
 }
@@ -178,10 +169,8 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
     return WB_OK;
   }
   const size_t p = static_cast<size_t>(s->data.columns);
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(count * (WB_LEAF_ROWS / LOAD_THREADS)), static_cast<unsigned>(p));
-  shape.threads = dim3(LOAD_THREADS);
-  shape.stream = s->stream.get();
+  launch_shape shape = s->shape(count * (WB_LEAF_ROWS / LOAD_THREADS), LOAD_THREADS);
+  shape.blocks.y = static_cast<unsigned>(p);
   *x = to;
   status = launch(shape, mixture_load<Real>, "scaling rows", message, static_cast<const double *>(transit->arriving[buffer].address()),
                   s->rows(first, count), s->units.data(), s->units.data() + p, to);
@@ -307,7 +296,7 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
     if (s->resident() || s->source != mixture_source::staged || s->unlockable) continue;
     /* Memory has been laid out for columns, if a pass was made before some rows had to leave. */
     if (s->data.precision == WB_SINGLE && !s->held_back) {
-      const int status = on_device(s, message, [&] { return pack_rows(s, message); });
+      const int status = on_device(s, message, [&](auto) { return pack_rows(s, message); });
       if (status != WB_OK) return status;
     }
     lock = lock || s->source == mixture_source::staged;
@@ -374,9 +363,7 @@ int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, co
     status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
   return status == WB_OK ? send_early(s, first + count, transit, 1 - transit->last, message) : status;
 }
-
-template int find_rows(wb_mixture_session *, int64_t, mixture_transit *, const double **, wb_message *);
-template int find_rows(wb_mixture_session *, int64_t, mixture_transit *, const float **, wb_message *);
+WB_BOTH_PRECISIONS(find_rows)
 
 int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
   int status = end_reading(s, transit, message);

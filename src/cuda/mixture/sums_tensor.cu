@@ -1,14 +1,14 @@
-/* The sums of cuda/mixture/sums.cuh by tensor cores (tensor.cuh): the statistics of a component are the product of its rows'
- * values, (1, x), with themselves, and a product adds four rows at a time in their order. A warp has a component: its sums of a leaf
- * in registers, and those of some leaves, which it adds up by the tree before it writes them.
+/* The sums of cuda/mixture/sums.cu by tensor cores (cuda/tensor.cuh): the statistics of a component are the product of
+ * its rows' values, (1, x), with themselves, and a product adds four rows at a time in their order. A warp has a
+ * component: its sums of a leaf in registers, and those of some leaves, which it adds up by the tree before it writes
+ * them. There is a kernel for each number of values over 8.
  */
-#ifndef WB_CUDA_MIXTURE_SUM_TENSOR_CUH
-#define WB_CUDA_MIXTURE_SUM_TENSOR_CUH
-
-#include "cuda/mixture/tree.cuh"
+#include "cuda/mixture/sums.cuh"
 #include "cuda/tensor.cuh"
 
 namespace wb {
+
+namespace {
 
 /* Sums of 2^levels leaves are added up, as far as registers have room for those that wait. */
 constexpr __host__ __device__ int fused_levels(int tiles) {
@@ -175,6 +175,20 @@ __global__ void __launch_bounds__(SUM_THREADS)
 #endif
 }
 
-} // namespace wb
+template <typename Real, int TILES>
+mixture_sum_kernel<Real> of_tiles(int p) {
+  if constexpr (TILES > 1) {
+    if (p + 1 <= 8 * (TILES - 1)) return of_tiles<Real, TILES - 1>(p);
+  }
+  return {1 << fused_levels(TILES), mixture_sum_tensor<Real, TILES>};
+}
 
-#endif
+} // namespace
+
+template <typename Real>
+mixture_sum_kernel<Real> find_mixture_sum_tensor(int p) {
+  return of_tiles<Real, (SUM_TENSOR_MOST_COLUMNS + 1) / 8>(p);
+}
+WB_BOTH_PRECISIONS(find_mixture_sum_tensor)
+
+} // namespace wb

@@ -1,5 +1,5 @@
 /* Compiles the kernels of cuda/mixture/draw_tile.cuh in double precision. */
-#include "cuda/mixture/orders.cuh"
+#include "cuda/mixture/draw_tile.cuh"
 
 namespace wb {
 

@@ -6,12 +6,11 @@
  * squared distances of components g and g + 8 at two rows of each eight. Through shared memory the weights
  * then come to the lane that draws for their row.
  */
-#ifndef WB_CUDA_MIXTURE_TENSOR_CUH
-#define WB_CUDA_MIXTURE_TENSOR_CUH
+#ifndef WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
+#define WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
 
 #include <cuda_pipeline.h>
 
-#include "cuda/mixture/fragments.cuh"
 #include "cuda/mixture/draw_tile.cuh"
 #include "cuda/tensor.cuh"
 

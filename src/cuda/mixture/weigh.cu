@@ -1,18 +1,16 @@
-/* The pass over the rows of a Bayesian EM step: the twin of cpu/mixture_weigh.h, and a part of
- * cuda/mixture/session.cu, which includes it.
+/* The pass over the rows of a Bayesian EM step: the twin of cpu/mixture/weigh.c.
  *
  * mixture_evaluate() writes the probabilities of a chunk of rows; the kernel below adds the
  * rows of each leaf to the sums of the components, those with a probability that counts, in
  * order. So a chunk needs 8 bytes for each row and component: some hundred megabytes are used, as they are
  * for rows that do not fit, since fewer rows would leave multiprocessors idle.
  */
-#ifndef WB_CUDA_MIXTURE_WEIGH_CUH
-#define WB_CUDA_MIXTURE_WEIGH_CUH
-
 #include "cuda/mixture/session.cuh"
 #include "cuda/mixture/sums.cuh"
 
 namespace wb {
+
+namespace {
 
 constexpr int WARPS = SUM_THREADS / 32, WINDOWS = WB_LEAF_ROWS / SUM_THREADS, MASKS = WARPS * WINDOWS;
 static_assert(MASKS <= SUM_THREADS, "a thread adds up the masks before one of them");
@@ -80,7 +78,7 @@ __device__ __forceinline__ void add_weighted(const double *values, const double 
  *
  * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of
  * shared memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory: 7 blocks of a multiprocessor, or 4.6 KB more than one row needs. */
-static __global__ void __launch_bounds__(SUM_THREADS)
+__global__ void __launch_bounds__(SUM_THREADS)
     mixture_weigh(const void *x, bool single, int p, const double *probability, int64_t stride, const double *log_sum,
                   int64_t rows, int components, size_t node, double *sums) {
   WB_DYNAMIC_SHARED(double, values);
@@ -127,35 +125,26 @@ static __global__ void __launch_bounds__(SUM_THREADS)
   }
 }
 
-} // namespace wb
-
-namespace {
-
-template <typename Real>
-int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_message *message) {
-  wb::mixture_weighing &w = s->work.weighing;
+int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficients, wb_message *message) {
+  mixture_weighing &w = s->work.weighing;
   if (components <= w.components) return WB_OK;
   s->work.release();
   uint64_t left = 0;
-  int status = wb::memory_left(s->memory_limit, s->held(), &left, message);
-  const uint64_t coefficients = coefficient_bytes<Real>(components, order);
-  const size_t node = node_size(s, components);
-  const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components))) +
-                        wb::transit_leaf(s);
+  int status = memory_left(s->memory_limit, s->held(), &left, message);
+  const size_t roots = static_cast<size_t>(s->pieces()) * node_size(s, components);
+  const uint64_t row = sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components));
   if (status == WB_OK)
-    status = plan_leaves(s, components, leaf, CHUNK_BYTES, coefficients + static_cast<size_t>(s->pieces()) * node * sizeof(double), left,
-                         &w.chunk, &w.group, message);
+    status = plan_leaves(s, components, WB_LEAF_ROWS * row + transit_leaf(s), CHUNK_BYTES,
+                         coefficients + roots * sizeof(double), left, &w.chunk, &w.group, message);
   if (status != WB_OK) return status;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
   status = w.coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = wb::open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
+  if (status == WB_OK) status = open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
   if (status == WB_OK) status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
-  if (status == WB_OK)
-    status = w.nodes.allocate(static_cast<size_t>(w.group + waiting_nodes(s->leaves, w.group)) * node, "sums of rows", message);
-  const size_t roots = static_cast<size_t>(s->pieces()) * node;
+  if (status == WB_OK) status = w.nodes.allocate(group_nodes(s, components, w.group), "sums of rows", message);
   if (status == WB_OK) status = w.root.allocate(roots, "sums of rows", message);
   if (status == WB_OK && s->piece > 0) status = s->mail.allocate(roots, "sums of rows", message);
   if (status == WB_OK)
@@ -167,76 +156,74 @@ int open_weighing(wb_mixture_session *s, int32_t components, int order, wb_messa
 
 /* Adds the leaves of a chunk, group by group, once the probabilities of its rows are there. */
 template <typename Real>
-int add_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t components, wb_message *message) {
-  wb::mixture_weighing &w = s->work.weighing;
+int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t components,
+                 wb_message *message) {
+  mixture_weighing &w = s->work.weighing;
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
   const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 512 / w.group));
   int status = WB_OK;
   for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
     const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
-    const int64_t at = first + leaf, piece = s->piece == 0 ? 0 : at / s->piece, end = at + leaves;
-    const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>(leaves), static_cast<unsigned>(parts + 1));
-    shape.threads = dim3(wb::SUM_THREADS);
-    shape.shared_bytes = wb::weigh_shared_bytes(s->data.columns);
-    shape.stream = s->stream.get();
-    status = wb::launch(shape, wb::mixture_weigh, "adding weighted rows", message,
-                        static_cast<const void *>(x + static_cast<size_t>(row) * p), sizeof(Real) == sizeof(float), s->data.columns,
-                        static_cast<const double *>(w.probability.data() + row), w.chunk * WB_LEAF_ROWS,
-                        static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
-                        w.nodes.data());
+    launch_shape shape = s->shape(leaves, SUM_THREADS);
+    shape.blocks.y = static_cast<unsigned>(parts + 1);
+    shape.shared_bytes = weigh_shared_bytes(s->data.columns);
+    status = launch(shape, mixture_weigh, "adding weighted rows", message,
+                    static_cast<const void *>(x + static_cast<size_t>(row) * p), sizeof(Real) == sizeof(float),
+                    s->data.columns, static_cast<const double *>(w.probability.data() + row), w.chunk * WB_LEAF_ROWS,
+                    static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
+                    w.nodes.data());
     if (status == WB_OK)
-      status = combine_group(s, w.nodes.data(), leaves, node, waiting, (at - piece * s->piece) / w.group, is_last,
-                             w.root.data() + static_cast<size_t>(piece) * node, message);
+      status = combine_group(s, components, w.group, first + leaf, first + leaf + leaves, w.nodes.data(), leaves,
+                             waiting, w.root.data(), message);
   }
   return status;
 }
 
+int fetch_sums(const wb_mixture_session *s, double *to, size_t first, size_t count, wb_message *message) {
+  return status_of(cudaMemcpyAsync(to, s->work.weighing.root.data() + first, count * sizeof(double),
+                                   cudaMemcpyDeviceToHost, s->stream.get()),
+                   "fetching sums", message);
+}
+
+} // namespace
+
 template <typename Real>
-int weigh_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
-               wb_message *message) {
-  const wb::mixture_evaluate_kernel<Real> kernel = wb::find_mixture_evaluate<Real>(s->data.columns);
+int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics,
+               double *log_likelihood, wb_message *message) {
+  const mixture_evaluate_kernel<Real> kernel = find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
-  int status = with_memory(s, message, [&] { return open_weighing<Real>(s, k, kernel.order, message); });
-  wb::mixture_weighing &w = s->work.weighing;
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, 1, kernel.order, w.coefficients.address(), message);
+  int status = check_components(k, message);
+  if (status != WB_OK) return status;
+  status = with_memory(s, message, [&] {
+    return open_weighing(s, k, coefficient_bytes<Real>(k, kernel.order), message);
+  });
+  mixture_weighing &w = s->work.weighing;
+  Real *const coefficients = static_cast<Real *>(w.coefficients.address());
+  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, 1, kernel.order, coefficients, message);
   for (int64_t first = 0, count; first < s->leaves && status == WB_OK; first += count) {
     count = leaves_at_once(s, first, &w.x);
     const int64_t rows = s->rows(first, count);
     const Real *x;
     status = find_rows<Real>(s, first, &w.x, &x, message);
-    if (status != WB_OK) break;
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>(ceiling(rows, wb::MIXTURE_THREADS * kernel.rows)));
-    shape.threads = dim3(wb::MIXTURE_THREADS);
-    shape.stream = s->stream.get();
-    status = wb::launch(shape, kernel.kernel, "weighing components", message, x, s->data.columns,
-                        static_cast<const Real *>(w.coefficients.address()), k, int64_t(0), rows, w.labels.data(),
-                        w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS);
-    if (status == WB_OK) status = add_leaves<Real>(s, x, first, count, k, message);
+    if (status == WB_OK)
+      status = launch(s->shape(ceiling(rows, MIXTURE_THREADS * kernel.rows), MIXTURE_THREADS), kernel.kernel,
+                      "weighing components", message, x, s->data.columns, coefficients, k, int64_t(0), rows,
+                      w.labels.data(), w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS);
+    if (status == WB_OK) status = weigh_leaves<Real>(s, x, first, count, k, message);
   }
-  if (status == WB_OK) status = wb::send_ahead(s, &w.x, message);
-  const size_t values = node_size(s, k) - 1;
+  if (status == WB_OK) status = send_ahead(s, &w.x, message);
   if (status == WB_OK && s->piece > 0) {
     s->nodes = s->mail.data();
-    s->node_count = static_cast<size_t>(s->pieces()) * (values + 1);
-    status = wb::status_of(cudaMemcpyAsync(s->mail.data(), w.root.data(), s->node_count * sizeof(double), cudaMemcpyDeviceToHost,
-                                           s->stream.get()),
-                           "fetching sums", message);
-    return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
+    s->node_count = static_cast<size_t>(s->pieces()) * node_size(s, k);
+    status = fetch_sums(s, s->mail.data(), 0, s->node_count, message);
+  } else {
+    const size_t values = node_size(s, k) - 1;
+    if (status == WB_OK) status = fetch_sums(s, statistics, 0, values, message);
+    if (status == WB_OK) status = fetch_sums(s, log_likelihood, values, 1, message);
   }
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemcpyAsync(statistics, w.root.data(), values * sizeof(double), cudaMemcpyDeviceToHost, s->stream.get()),
-                           "fetching sums", message);
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemcpyAsync(log_likelihood, w.root.data() + values, sizeof(double), cudaMemcpyDeviceToHost,
-                                           s->stream.get()),
-                           "fetching sums", message);
   return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
 }
+WB_BOTH_PRECISIONS(weigh_part)
 
-} // namespace
-
-#endif
+} // namespace wb

@@ -1,11 +1,11 @@
-/* What the mixture's kernels do differently in double and in single precision. */
-#ifndef WB_CUDA_MIXTURE_PRECISION_CUH
-#define WB_CUDA_MIXTURE_PRECISION_CUH
+/* What kernels do differently in double and in single precision. */
+#ifndef WB_CUDA_PRECISION_CUH
+#define WB_CUDA_PRECISION_CUH
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
 #include "core/philox.h"
-#include "cuda/mixture/kernels.cuh"
+#include "core/scaled_value.h"
 
 namespace wb {
 
@@ -16,12 +16,13 @@ struct precise;
 template <>
 struct precise<double> {
   typedef double2 piece;
-  static constexpr int in_piece = mixture_piece<double>(), uniforms = 2;
+  static constexpr int in_piece = 2, uniforms = 2;
   static constexpr double nothing = WB_BLOCK_NOTHING, negligible = WB_BLOCK_NEGLIGIBLE;
   static __device__ __forceinline__ double of(piece values, int i) { return i == 0 ? values.x : values.y; }
   static __device__ __forceinline__ double fma(double a, double b, double c) { return wb_fma(a, b, c); }
   static __device__ __forceinline__ double exp_weight(double x) { return wb_exp_weight(x); }
   static __device__ __forceinline__ double log(double x) { return wb_log(x); }
+  static __device__ __forceinline__ double narrow(double scaled) { return scaled; }
   static __device__ __forceinline__ double uniform(wb_bits bits, uint32_t which) {
     return wb_uniform(wb_bits64(bits, static_cast<int>(which)));
   }
@@ -33,7 +34,7 @@ struct precise<double> {
 template <>
 struct precise<float> {
   typedef float4 piece;
-  static constexpr int in_piece = mixture_piece<float>(), uniforms = 4;
+  static constexpr int in_piece = 4, uniforms = 4;
   static constexpr float nothing = WB_BLOCK_NOTHINGF, negligible = WB_BLOCK_NEGLIGIBLEF;
   static __device__ __forceinline__ float of(piece values, int i) {
     return i == 0 ? values.x : i == 1 ? values.y : i == 2 ? values.z : values.w;
@@ -41,6 +42,7 @@ struct precise<float> {
   static __device__ __forceinline__ float fma(float a, float b, float c) { return wb_fmaf(a, b, c); }
   static __device__ __forceinline__ float exp_weight(float x) { return wb_exp_weightf(x); }
   static __device__ __forceinline__ float log(float x) { return wb_logf(x); }
+  static __device__ __forceinline__ float narrow(double scaled) { return wb_scaled_valuef(scaled); }
   static __device__ __forceinline__ float uniform(wb_bits bits, uint32_t which) {
     const uint32_t low = which & 1 ? bits.word[1] : bits.word[0];
     const uint32_t high = which & 1 ? bits.word[3] : bits.word[2];
@@ -50,6 +52,11 @@ struct precise<float> {
     return wb_block_positionf(u, before, sum);
   }
 };
+
+/* Compiles a template of functions for both types. */
+#define WB_BOTH_PRECISIONS(function)            \
+  template decltype(function<double>) function<double>; \
+  template decltype(function<float>) function<float>;
 
 } // namespace wb
 

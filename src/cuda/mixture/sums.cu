@@ -1,0 +1,348 @@
+/* What happens to rows after their components are drawn: the sufficient statistics of each leaf of rows are added in
+ * the order of the rows, and those of the leaves by a binary tree. The twins on the
+ * processor are in cpu/mixture/sums.c and numeric/reduction_tree.h. There are no atomic
+ * additions: every number is added by one thread, in an order that does not depend on
+ * the launch.
+ */
+#include "cuda/mixture/sums.cuh"
+
+#include "cuda/mixture/session.cuh"
+#include "cuda/tensor.cuh"
+
+namespace wb {
+
+namespace {
+
+constexpr int SORT_THREADS = 256, TREE_THREADS = 256, COUNT_THREADS = 128;
+
+/* Turns the labels of each leaf into sorted keys, in place: a bitonic network
+ * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
+ * Places from `rows` on and rows of negative label have the largest key and come last. 8 KB of shared memory,
+ * 32 registers: 8 blocks of a multiprocessor; reads and writes 4 bytes a row. */
+static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
+  __shared__ uint32_t keys[WB_LEAF_ROWS];
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
+    keys[i] = first + i < rows && labels[first + i] >= 0 ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i) : NO_ROW;
+  for (int size = 2; size <= WB_LEAF_ROWS; size *= 2) {
+    for (int stride = size / 2; stride > 0; stride /= 2) {
+      __syncthreads();
+      for (int pair = static_cast<int>(threadIdx.x); pair < WB_LEAF_ROWS / 2; pair += SORT_THREADS) {
+        const int low = 2 * pair - (pair & (stride - 1)), high = low + stride;
+        const bool ascending = (low & size) == 0;
+        const uint32_t a = keys[low], b = keys[high];
+        if ((a > b) == ascending) {
+          keys[low] = b;
+          keys[high] = a;
+        }
+      }
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
+    reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
+}
+
+/* How many of a leaf's sorted keys are below each of two bounds: every sixteenth key is
+ * compared first, then the sixteen among which a bound lies. All threads of the block must
+ * call it. */
+__device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
+                                           int *below_high) {
+  constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
+  const int t = static_cast<int>(threadIdx.x);
+  const uint32_t key = keys[t * step];
+  const int low_steps = __syncthreads_count(key < low), high_steps = __syncthreads_count(key < high);
+  const int low_from = low_steps == 0 ? 0 : (low_steps - 1) * step, high_from = high_steps == 0 ? 0 : (high_steps - 1) * step;
+  const uint32_t low_key = keys[low_from + t % step], high_key = keys[high_from + t % step];
+  *below_low = low_from + __syncthreads_count(t < step && low_key < low);
+  *below_high = high_from + __syncthreads_count(t < step && high_key < high);
+}
+
+inline size_t sum_shared_bytes(int p) {
+  const size_t rows = static_cast<size_t>(rows_in_shared(p));
+  /* An even number of labels, because the compiler reads them two at a time: the read
+   * of the last of an odd number would end 4 bytes past the array. */
+  const size_t values = rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
+  const size_t logs = static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double);
+  return values > logs ? values : logs;
+}
+
+/* Adds the products of the rows in shared memory to the sums of their components. A
+ * thread adds one entry of the triangle for all rows, in order. The rows are sorted by
+ * label; `started` is the label to whose sums rows have been added before. */
+__device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p,
+                                         int32_t started, double *sums) {
+  const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
+  for (int entry = static_cast<int>(threadIdx.x); entry < entries; entry += SUM_THREADS) {
+    int r, c;
+    entry_position(entry, p, &r, &c);
+    int32_t label = labels[0];
+    double *to = sums + static_cast<size_t>(label) * entries + entry;
+    double sum = label == started ? *to : 0;
+    const auto add = [&](int32_t next, double one, double other) {
+      if (next != label) {
+        *to = sum;
+        label = next;
+        to = sums + static_cast<size_t>(label) * entries + entry;
+        sum = 0;
+      }
+      sum = wb_fma(one, other, sum);
+    };
+    int i = 0, one = r, other = c;
+    WB_ROLLED
+    for (; i + VALUES_AHEAD <= rows; i += VALUES_AHEAD) {
+      int32_t next[VALUES_AHEAD];
+      double first[VALUES_AHEAD], second[VALUES_AHEAD];
+      WB_UNROLL
+      for (int a = 0; a < VALUES_AHEAD; a++, one += stride, other += stride) {
+        next[a] = labels[i + a];
+        first[a] = values[one];
+        second[a] = values[other];
+      }
+      WB_UNROLL
+      for (int a = 0; a < VALUES_AHEAD; a++) add(next[a], first[a], second[a]);
+    }
+    WB_ROLLED
+    for (; i < rows; i++, one += stride, other += stride) add(labels[i], values[one], values[other]);
+    *to = sum;
+  }
+}
+
+/* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
+ * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
+ * The blocks of one leaf share its components evenly, and one more block adds the log
+ * densities. Rows are gathered component by component, some at a time, into shared
+ * memory; then each thread adds its entry for all of them, with 2 reads and 1
+ * multiply-add a row and entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a
+ * sector of its own), writes 8 node bytes a leaf. 56 registers, 16
+ * to 24 KB of shared memory: 8 or 9 blocks of a multiprocessor. At p = 14 and
+ * k = 256, 120 multiply-adds a row beside the draw's 30,464. */
+template <typename Real>
+__global__ void __launch_bounds__(SUM_THREADS, 9)
+    mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
+                size_t node, double *sums) {
+  WB_DYNAMIC_SHARED(double, values);
+  const int64_t leaf = blockIdx.x;
+  const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y) - 1;
+  const size_t entries = WB_MIXTURE_STATISTICS(p);
+  x += leaf * p * WB_LEAF_ROWS;
+  keys += leaf * WB_LEAF_ROWS;
+  sums += static_cast<size_t>(leaf) * node;
+  if (part == parts) {
+    const int64_t left = rows - leaf * WB_LEAF_ROWS;
+    sum_logs(log_sum + leaf * WB_LEAF_ROWS, left < WB_LEAF_ROWS ? left : WB_LEAF_ROWS, values, sums + node - 1);
+    return;
+  }
+  const int64_t from = static_cast<int64_t>(components) * part / parts;
+  const int64_t to = static_cast<int64_t>(components) * (part + 1) / parts;
+  int begin, end;
+  keys_below(keys, static_cast<uint32_t>(from) << LEAF_BITS, static_cast<uint32_t>(to) << LEAF_BITS, &begin, &end);
+  for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries; i += SUM_THREADS)
+    sums[i] = 0;
+  const int at_once = rows_in_shared(p), stride = sum_stride(p);
+  int32_t *const labels = reinterpret_cast<int32_t *>(values + static_cast<size_t>(at_once) * stride);
+  int32_t started = -1;
+  for (int first = begin; first < end; first += at_once) {
+    const int count = end - first < at_once ? end - first : at_once;
+    __syncthreads(); /* the rows before have been added, the sums are zero */
+    const int i = static_cast<int>(threadIdx.x);
+    if (i < count) {
+      const uint32_t key = keys[first + i];
+      const Real *const row = x + (key & (WB_LEAF_ROWS - 1));
+      labels[i] = static_cast<int32_t>(key >> LEAF_BITS);
+      values[i * stride] = 1;
+      WB_ROLLED
+      for (int c = 0; c < p; c += VALUES_AHEAD) {
+        Real next[VALUES_AHEAD];
+        WB_UNROLL
+        for (int a = 0; a < VALUES_AHEAD; a++)
+          if (c + a < p) next[a] = row[static_cast<size_t>(c + a) * WB_LEAF_ROWS];
+        WB_UNROLL
+        for (int a = 0; a < VALUES_AHEAD; a++)
+          if (c + a < p) values[i * stride + 1 + c + a] = static_cast<double>(next[a]);
+      }
+    }
+    __syncthreads();
+    add_rows(values, labels, count, p, started, sums);
+    started = labels[count - 1];
+  }
+}
+
+/* Sums the nodes of a group of at most 2^GROUP_LEVELS leaves and combines the
+ * result, the group with number `index`, with those of the groups before it. After the
+ * last group the sum of all is in `root`.
+ *
+ * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below,
+ * or node 2i alone where the level ends with it. `waiting` holds left nodes whose
+ * right sibling is still to come: one for each bit set in `index`, at the level of that
+ * bit. A new sum has an odd number on each level whose bit is set: there it is added to
+ * its left sibling and moves up. On the first level whose bit is not set it is a left
+ * node itself and is stored as waiting. After the last leaf no sibling will come, so the
+ * sum moves up through all levels. Inside a group the same is done with the leaves.
+ *
+ * One thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
+static __global__ void __launch_bounds__(TREE_THREADS)
+    mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
+                    double *root) {
+  const size_t entry = static_cast<size_t>(blockIdx.x) * TREE_THREADS + threadIdx.x;
+  if (entry >= node) return;
+  double inside[GROUP_LEVELS] = {};
+  double sum = 0;
+  WB_ROLLED
+  for (int first = 0; first < leaves; first += READ_AHEAD) {
+    double next[READ_AHEAD];
+    WB_UNROLL
+    for (int a = 0; a < READ_AHEAD; a++)
+      next[a] = first + a < leaves ? sums[static_cast<size_t>(first + a) * node + entry] : 0;
+    WB_UNROLL
+    for (int a = 0; a < READ_AHEAD; a++) {
+      const int leaf = first + a;
+      if (leaf >= leaves) continue;
+      sum = next[a];
+      join(sum, inside, leaf, leaf == leaves - 1);
+    }
+  }
+  int level = 0;
+  for (; index >> level; level++) {
+    if (index >> level & 1)
+      sum += waiting[static_cast<size_t>(level) * node + entry];
+    else if (!is_last)
+      break;
+  }
+  if (is_last)
+    root[entry] = sum;
+  else
+    waiting[static_cast<size_t>(level) * node + entry] = sum;
+}
+
+/* Counts the rows of each sample and label by the sorted keys of some leaves: `sample` begins with the first row of
+ * these. One block a leaf; a thread has neighbouring keys, which mostly agree, and adds up before it writes.
+ * Whole numbers, so that the order of additions does not matter. Reads 8 bytes a row. */
+static __global__ void __launch_bounds__(COUNT_THREADS)
+    mixture_count(const uint32_t *keys, const int32_t *sample, int components, sample_count *counts) {
+  constexpr int each = WB_LEAF_ROWS / COUNT_THREADS;
+  const int64_t leaf = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  size_t place = 0;
+  sample_count held = 0;
+  for (int i = 0; i < each; i++) {
+    const uint32_t key = keys[leaf + static_cast<int64_t>(threadIdx.x) * each + i];
+    if (key == NO_ROW) break;
+    const size_t at = static_cast<size_t>(sample[leaf + (key & (WB_LEAF_ROWS - 1))]) * static_cast<size_t>(components) + (key >> LEAF_BITS);
+    if (held > 0 && at != place) {
+      atomicAdd(&counts[place], held);
+      held = 0;
+    }
+    place = at;
+    held++;
+  }
+  if (held > 0) atomicAdd(&counts[place], held);
+}
+
+/* How many nodes mixture_combine() may have waiting for their siblings. */
+int waiting_nodes(int64_t leaves, int64_t group) {
+  int levels = 0;
+  while ((ceiling(leaves, group) - 1) >> levels > 0) levels++;
+  return levels;
+}
+
+/* With fewer components leaves are what is done side by side, so that each has a node. And the most blocks of a node. */
+constexpr int32_t FEW_COMPONENTS = 64;
+constexpr int64_t MOST_SUM_BLOCKS = 128;
+
+/* The kernel with tensor cores, if it can be used, and how many leaves have a node together. */
+template <typename Real>
+mixture_sum_kernel<Real> find_sums(const wb_mixture_session *s, int32_t components) {
+  mixture_sum_kernel<Real> found = {1, nullptr};
+  if (s->capability == TENSOR_CAPABILITY && s->data.columns <= SUM_TENSOR_MOST_COLUMNS)
+    found = find_mixture_sum_tensor<Real>(s->data.columns);
+  found.fused = components < FEW_COMPONENTS ? 1 : static_cast<int>(smaller<int64_t>(found.fused, s->work.group));
+  return found;
+}
+
+} // namespace
+
+size_t group_nodes(const wb_mixture_session *s, int32_t components, int64_t group) {
+  return static_cast<size_t>(group + waiting_nodes(s->leaves, group)) * node_size(s, components);
+}
+
+int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, uint64_t wish, uint64_t fixed,
+                uint64_t left, int64_t *chunk, int64_t *group, wb_message *message) {
+  const uint64_t least = group_nodes(s, components, 1) * sizeof(double) + leaf;
+  const uint64_t held = s->room.memory.bytes();
+  if (fixed + least > left) return lacks_memory(s, components, held + fixed + least, held + left, message);
+  const uint64_t room = larger(least, smaller(left, larger(wish, fixed)) - fixed);
+  uint64_t nodes;
+  int64_t g = 1;
+  while (g < s->leaves && g < 1 << GROUP_LEVELS && (s->piece == 0 || g < s->piece)) g *= 2;
+  for (;; g /= 2) {
+    nodes = group_nodes(s, components, g) * sizeof(double);
+    if (g == 1 || (nodes <= room / 4 * 3 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
+  }
+  const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - nodes) / leaf) / g) * g;
+  /* Chunks of even size. */
+  *chunk = ceiling(ceiling(s->leaves, ceiling(s->leaves, fit)), g) * g;
+  *group = g;
+  return WB_OK;
+}
+
+int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,
+                  const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message) {
+  const size_t node = node_size(s, components);
+  const int64_t piece = s->piece == 0 ? 0 : begin / s->piece, index = (begin - piece * s->piece) / group;
+  const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
+  return launch(s->shape(ceiling(static_cast<int64_t>(node), TREE_THREADS), TREE_THREADS), mixture_combine,
+                "combining sums", message, nodes, static_cast<int>(count), node, waiting, index, is_last,
+                roots + static_cast<size_t>(piece) * node);
+}
+
+template <typename Real>
+int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t *labels, int32_t components,
+               double *roots, wb_message *message) {
+  mixture_workspace &w = s->work;
+  const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
+  const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
+  double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
+  const mixture_sum_kernel<Real> tensor = find_sums<Real>(s, components);
+  const int64_t fused = tensor.fused;
+  /* Blocks a node: enough to occupy all multiprocessors even if groups are small. */
+  const int64_t blocks = tensor.kernel != nullptr
+                             ? smaller(MOST_SUM_BLOCKS, ceiling(components, SUM_TENSOR_COMPONENTS))
+                             : smaller<int64_t>(components, larger<int64_t>(8, 1024 / w.group));
+  int status = launch(s->shape(count, SORT_THREADS), mixture_sort, "sorting rows by component", message, labels,
+                      s->rows(first, count));
+  for (int64_t leaf = 0, leaves; leaf < count && status == WB_OK; leaf += leaves) {
+    const int64_t row = leaf * WB_LEAF_ROWS, rows = s->rows(first, count) - row;
+    const Real *const values = x + static_cast<size_t>(row) * p;
+    const uint32_t *const keys = reinterpret_cast<const uint32_t *>(labels + row);
+    leaves = smaller(w.group * fused, count - leaf);
+    launch_shape shape = s->shape(leaves, SUM_THREADS);
+    if (tensor.kernel != nullptr) {
+      shape.blocks = dim3(static_cast<unsigned>(blocks + 1), static_cast<unsigned>(ceiling(leaves, fused)));
+      status = launch(shape, tensor.kernel, "summing rows", message, values, s->data.columns, keys, log_sums + row,
+                      rows, components, static_cast<int>(leaves), tensor.fused, node, w.nodes.data());
+    } else {
+      shape.blocks.y = static_cast<unsigned>(blocks + 1);
+      shape.shared_bytes = sum_shared_bytes(s->data.columns);
+      status = launch(shape, mixture_sum<Real>, "summing rows", message, values, s->data.columns, keys,
+                      log_sums + row, rows, components, node, w.nodes.data());
+    }
+    const int64_t begin = first + leaf, end = begin + leaves;
+    for (int64_t at = begin; at < end && status == WB_OK; at += w.group) {
+      const int64_t until = smaller(at + w.group, end);
+      status = combine_group(s, components, w.group, at, until,
+                             w.nodes.data() + static_cast<size_t>((at - begin) / fused) * node,
+                             ceiling(until - at, fused), waiting, roots, message);
+    }
+  }
+  return status;
+}
+WB_BOTH_PRECISIONS(sum_leaves)
+
+int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t first, int64_t count, wb_message *message) {
+  if (s->data.sample == nullptr) return WB_OK;
+  return launch(s->shape(count, COUNT_THREADS), mixture_count, "counting rows of samples", message,
+                reinterpret_cast<const uint32_t *>(keys),
+                static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), s->room.count, s->room.counts);
+}
+
+} // namespace wb
