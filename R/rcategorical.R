@@ -165,23 +165,3 @@ check_draws_fit <- function(rows, draws, is_vector, call = sys.call(-1L)) {
     ), argument = "draws", call = call)
   }
 }
-
-# For benchmarks and tests: the shortest of `repeats` times, in seconds, of one draw for each
-# distribution with the weights where the backend reads them, and the items. `way`
-# NULL: rows in one pass, by `lanes` of a warp each (0: as chosen); else columns are the distributions.
-measure_categorical <- function(weights, precision = "double", way = NULL, lanes = 0, repeats = 1, seed = 1, backend = NULL,
-                                threads = NULL) {
-  way <- if (is.null(way)) -1L else match(check_choice(way, "way", categorical_ways), categorical_ways) - 1L
-  run <- known_run(backend, threads)
-  native(
-    C_categorical_measure, weights, seed, as.integer(check_precision(precision) == "single"), way, as.integer(lanes),
-    as.integer(repeats), run
-  )
-}
-
-categorical_ways <- c("butterfly", "transposition", "naive")
-
-# Bytes per second that the run's threads, or its graphics card, read from memory.
-measure_read_rate <- function(threads = NULL, backend = NULL) {
-  native(C_backend_read_rate, resolve_run(backend, threads))
-}

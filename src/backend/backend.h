@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* To be raised by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 14
+#define WB_ABI_VERSION 15
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -38,9 +38,6 @@ typedef struct wb_backend {
   /* Fused multiply-adds per second, with the threads and the instruction set of the
    * run or on its device: the best of three measurements of 50 ms each. */
   int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-  /* Bytes per second that they read from memory, one after the other: the best of three
-   * readings of more than any cache holds. */
-  int (*read_rate)(const wb_run *run, double *rate, wb_message *message);
   /* Bytes per second between page-locked memory of the host and the device: the best of three copies each way,
    * one way at a time. */
   int (*bus_rate)(const wb_run *run, double *to_device, double *from_device, wb_message *message);

@@ -24,10 +24,6 @@ typedef struct wb_categorical_draws {
   int64_t first_draw, draws;
   int32_t *index;
   int64_t index_stride;
-  /* For measurements: if repeats is not 0, draws are made so many times over with the
-   * weights where the backend reads them, and *seconds is the shortest time. */
-  int32_t repeats;
-  double *seconds;
 } wb_categorical_draws;
 
 /* Weights, or with is_log their logarithms, of which -Inf stands for zero; entry (i, j)
@@ -49,24 +45,10 @@ typedef struct wb_categorical_sparse {
   const double *weights;
 } wb_categorical_sparse;
 
-/* How rows that lie one after the other in memory are drawn from by trees. The item
- * drawn does not depend on it; a processor has one way only. */
-typedef enum wb_categorical_way {
-  WB_BY_BUTTERFLY = 0,     /* partial sums travel between the lanes of a warp */
-  WB_BY_TRANSPOSITION = 1, /* weights do */
-  WB_BY_ITSELF = 2         /* each lane reads its own row */
-} wb_categorical_way;
-
 typedef struct wb_categorical_functions {
-  /* lanes: of a warp for each row, 1, 2, 4, 8, 16 or 32, or 0 for the backend's
-   * choice; it changes the time only. */
-  int (*draw)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, const wb_run *run,
-              wb_message *message);
+  int (*draw)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, wb_message *message);
   int (*draw_sparse)(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                      wb_message *message);
-  /* Draw 0 of rows with column_stride 1 by trees; is_log must be 0. */
-  int (*draw_by_trees)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
-                       const wb_run *run, wb_message *message);
 } wb_categorical_functions;
 
 #ifdef __cplusplus

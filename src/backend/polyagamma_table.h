@@ -23,7 +23,6 @@ typedef struct wb_polyagamma_work {
   uint32_t iteration;
   uint64_t first;
   double *draws; /* count; NaN where the shape is not positive or something not finite */
-  double *kernel_seconds; /* NULL; or what a card's kernels take, without copies, is added here */
 } wb_polyagamma_work;
 
 /* Values of the law PG(shape[i], tilt[i]) at x[i]: density and tails, or at the probability x[i]

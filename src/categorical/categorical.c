@@ -98,12 +98,11 @@ static int draw_apart(const wb_categorical_context *context, const row_view *vie
   one.draws = 1;
   one.index = index;
   one.index_stride = 1;
-  one.repeats = 0;
   wb_run alone = context->run;
   alone.threads = 1;
   if (!view->column) {
     const wb_categorical_rows copied = {1, view->count, copy, view->count, 1, 0};
-    return context->processor->draw(&copied, &one, 0, &alone, message);
+    return context->processor->draw(&copied, &one, &alone, message);
   }
   const int64_t offset[2] = {0, view->count};
   const wb_categorical_sparse copied = {1, view->columns, offset, view->column, copy};
@@ -163,7 +162,7 @@ static int draw_slices(const wb_categorical_context *context, const wb_categoric
         wb_categorical_rows part = *dense;
         part.rows = count;
         part.weights += row * dense->row_stride;
-        status = functions->draw(&part, &slice, 0, &context->run, message);
+        status = functions->draw(&part, &slice, &context->run, message);
         if (status == WB_OK) status = complete(context, &part, NULL, count, row, &slice, message);
       } else {
         wb_categorical_sparse part = *sparse;

@@ -40,7 +40,7 @@ typedef enum wb_purpose {
   /* Categorical draws */
   WB_PURPOSE_CATEGORICAL = 80,     /* the first draw of a row, a uniform for each block [row] */
   WB_PURPOSE_CATEGORICAL_MORE = 81, /* the other draws, a uniform for each [row] */
-  WB_PURPOSE_CATEGORICAL_TREES = 82, /* the first draw by trees [row] */
+  WB_PURPOSE_CATEGORICAL_TREES = 82, /* the draw by trees of tests/measure [row] */
 
   /* Topic models; a pair is a row and a topic, row * topics + topic */
   WB_PURPOSE_TOPIC = 96,            /* the topic of a token [token / 2], one word each */

@@ -85,7 +85,6 @@ const wb_backend *wb_cpu_backend(void) {
     .device_count = device_count,
     .device_describe = device_describe,
     .multiply_add_rate = wb_cpu_multiply_add_rate,
-    .read_rate = wb_cpu_read_rate,
     .bus_rate = bus_rate,
     .release = release,
     .mixture = &wb_cpu_mixture,

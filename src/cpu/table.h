@@ -13,7 +13,6 @@ extern const wb_polyagamma_functions wb_cpu_polyagamma;
 extern const wb_regression_functions wb_cpu_regression;
 extern const wb_predictive_functions wb_cpu_predictive;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-int wb_cpu_read_rate(const wb_run *run, double *rate, wb_message *message);
 
 /* The widest instruction set that the processor and the operating system support and
  * for which loops are compiled. */

@@ -147,14 +147,3 @@ SEXP wb_entry_backend_release(SEXP run) {
   if (backend->release) backend->release();
   return R_NilValue;
 }
-
-/* Bytes per second that a run reads from its memory. */
-SEXP wb_entry_backend_read_rate(SEXP run) {
-  wb_message message;
-  wb_run where;
-  const wb_backend *backend;
-  double rate = 0;
-  wb_run_from_list(run, &where, &backend);
-  const int status = backend->read_rate(&where, &rate, &message);
-  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
-}

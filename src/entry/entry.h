@@ -78,7 +78,6 @@ SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);
-SEXP wb_entry_backend_read_rate(SEXP run);
 SEXP wb_entry_backend_bus_rate(SEXP run);
 SEXP wb_entry_backend_release(SEXP run);
 
@@ -86,7 +85,6 @@ SEXP wb_entry_backend_release(SEXP run);
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
 SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
                                       SEXP run);
-SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run);
 
 /* entry/chains_entry.c */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
@@ -115,7 +113,6 @@ SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP p
                                  SEXP key, SEXP merge, SEXP atoms, SEXP rows);
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale);
-SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale);
 SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP which, SEXP center,
                                     SEXP inverse_scale, SEXP first, SEXP total, SEXP log_unit, SEXP run);
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
@@ -141,7 +138,6 @@ SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run);
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run);
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP run);
@@ -164,7 +160,6 @@ SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
-SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run);
 
 /* entry/regression/regression_entry.c */
 SEXP wb_entry_regression_open(SEXP data, SEXP run);

@@ -61,15 +61,3 @@ void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *t
   for (int64_t i = 0; i < count; i++)
     value[i] = order[i] == order[i] ? wb_polyagamma_cumulant(shape[i], tilt[i], (int)order[i]) : wb_nan();
 }
-
-int wb_polyagamma_kernel_seconds(const wb_polyagamma_context *context, int64_t count, double shape, double tilt,
-                                 double *draws, double *seconds, wb_message *message) {
-  const wb_polyagamma_functions *functions = context->backend->polyagamma;
-  const int status = wb_backend_has(context->backend, functions, "Polya-Gamma variables", message);
-  const wb_polyagamma_work work = {
-    .count = count, .shape = &shape, .shapes = 1, .tilt = &tilt, .tilts = 1, .key = wb_chain_key(1, 0), .draws = draws,
-    .kernel_seconds = seconds,
-  };
-  *seconds = 0;
-  return status == WB_OK ? functions->draw(&work, &context->run, message) : status;
-}

@@ -24,8 +24,4 @@ int wb_polyagamma_values(const wb_polyagamma_context *context, const wb_polyagam
 /* Cumulants of PG(shape[i], tilt[i]), of an order from 1 (the mean) to 20. */
 void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order, double *value);
 
-/* Seconds that a graphics card's kernels take for `count` draws of PG(shape, tilt), copies left out. */
-int wb_polyagamma_kernel_seconds(const wb_polyagamma_context *context, int64_t count, double shape, double tilt,
-                                 double *draws, double *seconds, wb_message *message);
-
 #endif

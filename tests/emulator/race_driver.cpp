@@ -410,14 +410,14 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
 struct CategoricalCase {
   int64_t rows, columns, draws;
   wb_precision precision;
-  int32_t log, lanes; /* lanes below 0: by trees, the way -1 - lanes; 0 with log < 0: sparse */
+  int32_t log; /* below 0: sparse */
   uint64_t memory_limit;
 
   std::string name() const {
     char text[200];
-    std::snprintf(text, sizeof text, "categorical, %lld x %lld, %lld draws, %s%s, lanes %d, memory limit %llu", (long long)rows,
+    std::snprintf(text, sizeof text, "categorical, %lld x %lld, %lld draws, %s%s, memory limit %llu", (long long)rows,
                   (long long)columns, (long long)draws, precision == WB_DOUBLE ? "double" : "single",
-                  log > 0 ? ", logarithms" : log < 0 ? ", sparse" : "", lanes, (unsigned long long)memory_limit);
+                  log > 0 ? ", logarithms" : log < 0 ? ", sparse" : "", (unsigned long long)memory_limit);
     return text;
   }
 };
@@ -449,15 +449,10 @@ bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record
     const wb_categorical_sparse rows = {c.rows, c.columns, offset.data(), column.data(), weights.data()};
     good = succeeded(backend->categorical->draw_sparse(&rows, &draws, &run, &message), message, "draw_sparse");
   } else {
-    const bool by_trees = c.lanes < 0;
     for (int64_t i = 0; i < c.rows; i++)
-      for (int64_t j = 1; j < c.columns; j += 3)
-        weights[(size_t)(by_trees ? i * c.columns + j : i + j * c.rows)] = c.log ? -HUGE_VAL : 0;
-    const wb_categorical_rows rows = {c.rows, c.columns, weights.data(), by_trees ? c.columns : 1, by_trees ? 1 : c.rows, c.log};
-    good = by_trees ? succeeded(backend->categorical->draw_by_trees(&rows, &draws, (wb_categorical_way)(-1 - c.lanes), &run,
-                                                                    &message),
-                                message, "draw_by_trees")
-                    : succeeded(backend->categorical->draw(&rows, &draws, c.lanes, &run, &message), message, "draw");
+      for (int64_t j = 1; j < c.columns; j += 3) weights[(size_t)(i + j * c.rows)] = c.log ? -HUGE_VAL : 0;
+    const wb_categorical_rows rows = {c.rows, c.columns, weights.data(), 1, c.rows, c.log};
+    good = succeeded(backend->categorical->draw(&rows, &draws, &run, &message), message, "draw");
   }
   for (int32_t item : index) good = good && item >= 0 && item < c.columns && item % 3 != 1;
   record->add(index);
@@ -679,13 +674,12 @@ void categoricals(const wb_backend *backend) {
     return;
   }
   static const CategoricalCase cases[] = {
-      {1, 1, 1, WB_DOUBLE, 0, 0, 0},       {200, 37, 1, WB_DOUBLE, 0, 1, 0},   {45, 150, 1, WB_DOUBLE, 0, 4, 0},
-      {5, 1100, 1, WB_DOUBLE, 0, 32, 0},   {200, 37, 1, WB_SINGLE, 0, 1, 0},   {45, 150, 1, WB_SINGLE, 0, 4, 0},
-      {5, 1100, 1, WB_SINGLE, 0, 32, 0},   {150, 37, 1, WB_DOUBLE, 1, 1, 0},   {45, 150, 1, WB_DOUBLE, 1, 4, 0},
-      {5, 1100, 1, WB_DOUBLE, 1, 32, 0},   {45, 150, 3, WB_SINGLE, 1, 4, 0},   {150, 37, 4, WB_DOUBLE, 0, 0, 30000},
-      {150, 37, 4, WB_DOUBLE, -1, 0, 0},   {150, 37, 4, WB_SINGLE, -1, 0, 30000}, {70, 100, 1, WB_DOUBLE, 0, -1, 0},
-      {70, 100, 1, WB_SINGLE, 0, -1, 0},   {70, 100, 1, WB_DOUBLE, 0, -2, 0},  {70, 100, 1, WB_DOUBLE, 0, -3, 0},
-      {33, 1100, 1, WB_DOUBLE, 0, -1, 0},
+      /* One, four and 32 lanes to a row on the emulator's four multiprocessors: lanes_for() of items.cu. */
+      {1, 1, 1, WB_DOUBLE, 0, 0},    {200, 37, 1, WB_DOUBLE, 0, 0},   {45, 150, 1, WB_DOUBLE, 0, 0},
+      {5, 1100, 1, WB_DOUBLE, 0, 0}, {200, 37, 1, WB_SINGLE, 0, 0},   {45, 150, 1, WB_SINGLE, 0, 0},
+      {5, 1100, 1, WB_SINGLE, 0, 0}, {150, 37, 1, WB_DOUBLE, 1, 0},   {45, 150, 1, WB_DOUBLE, 1, 0},
+      {5, 1100, 1, WB_DOUBLE, 1, 0}, {45, 150, 3, WB_SINGLE, 1, 0},   {150, 37, 4, WB_DOUBLE, 0, 30000},
+      {150, 37, 4, WB_DOUBLE, -1, 0}, {150, 37, 4, WB_SINGLE, -1, 30000},
   };
   for (const CategoricalCase &c : cases) both_ways(backend, c, run_categorical);
 }
@@ -839,17 +833,11 @@ void regressions(const wb_backend *backend) {
 }
 
 /* A measurement of speed: nothing to compare. */
-void reads(const wb_backend *backend) {
-  if (backend->read_rate == nullptr) {
-    std::printf("read_rate: not in this backend\n");
-    return;
-  }
+void bus(const wb_backend *backend) {
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
-  double rate = 0;
-  tell(succeeded(backend->read_rate(&run, &rate, &message), message, "read_rate") && rate > 0, "read_rate");
-  double back = 0;
+  double rate = 0, back = 0;
   tell(succeeded(backend->bus_rate(&run, &rate, &back, &message), message, "bus_rate") && rate > 0 && back > 0, "bus_rate");
 }
 
@@ -878,7 +866,7 @@ int main() {
   convolutions(backend);
   categoricals(backend);
   topic_models(backend);
-  reads(backend);
+  bus(backend);
   predictive(backend);
   polyagammas(backend);
   regressions(backend);

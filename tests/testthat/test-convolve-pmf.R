@@ -99,12 +99,6 @@ test_that("work cut into parts is the same work", {
   saved <- options(warpbayes.device_memory = 50000)
   on.exit(options(saved))
   expect_identical(list(convolve_pmf(x, y, accuracy = 0, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
-
-  run <- warpbayes:::with_tables(warpbayes:::resolve_run(NULL, 2))
-  parts <- lapply(c(0, 1000, 4096), function(first) {
-    warpbayes:::native(warpbayes:::C_pmf_direct, x, y, first, min(1000, 4499 - first), 1, run)
-  })
-  expect_identical(parts, list(whole[[1L]][1:1000], whole[[1L]][1001:2000], whole[[1L]][4097:4499]))
 })
 
 test_that("with too little device memory for two vectors the message says so", {

@@ -83,10 +83,7 @@ test_that("components and what is learned of their prior are identical for every
         C_mixture_sweep, session, prior, sampler_state(prior, numeric(k * statistics_size(p)), 2, key, 1), 3L, TRUE,
         matrix(0, 2L, 0L), probe, rep(TRUE, 3L), numeric(p), rep(1, p)
       )
-      drawn <- native(
-        C_mixture_draw, session, prior, sampler_state(prior, swept$statistics, 2, key, 5), TRUE, TRUE, numeric(p), rep(1, p)
-      )
-      list(swept, drawn)
+      list(swept, run_sweeps(session, prior, swept$statistics, 2, key, p, 5, moves = TRUE))
     }
     cpu <- run("cpu")
     expect_identical(run("cuda"), cpu, label = sprintf("%d columns, %d components", p, k))

@@ -85,7 +85,7 @@ test_that("without data the sampler gives back the prior", {
   statistics <- numeric(k * statistics_size(p))
   for (moves in c(FALSE, TRUE)) {
     drawn <- vapply(seq_len(draws), function(i) {
-      out <- native(C_mixture_draw, session, prior, sampler_state(prior, statistics, before[[i]], key, i), moves, TRUE, numeric(p), rep(1, p))
+      out <- run_sweeps(session, prior, statistics, before[[i]], key, p, i, moves = moves)
       c(out$concentration, out$log_weight, out$means[k, ], out$covariances[, , k][c(1, 2, 4)])
     }, numeric(4 + p + 3))
     expect_distribution(drawn[1, ], function(x) stats::pgamma(x, 4, 3), 6)

@@ -128,39 +128,6 @@ test_that("single precision agrees between the backends where exponentials are n
   expect_identical(on("cuda"), on("cpu"))
 })
 
-test_that("lanes and ways of a kernel do not change what it draws", {
-  set.seed(11)
-  for (size in list(c(1, 1), c(33, 70), c(5, 1100), c(3, 2100))) {
-    x <- matrix(rexp(prod(size)), size[[1L]])
-    x[, 1L] <- 0
-    x[, size[[2L]]] <- 1
-    for (precision in c("double", "single")) {
-      measure <- function(x, ...) warpbayes:::measure_categorical(x, precision, ..., repeats = 2, threads = 2)
-      by_rows <- rcategorical(x, seed = 1, threads = 2, precision = precision)
-      for (lanes in c(0, 1, 4, 32)) {
-        measured <- measure(x, lanes = lanes)
-        expect_identical(measured$index, by_rows)
-        expect_gte(measured$seconds, 0)
-      }
-      by_trees <- measure(t(x), way = "butterfly", backend = "cpu")$index
-      for (way in warpbayes:::categorical_ways) {
-        expect_identical(measure(t(x), way = way)$index, by_trees)
-      }
-    }
-  }
-})
-
-test_that("draws by trees follow the weights", {
-  skip_where_repeated()
-  for (K in c(1, 31, 32, 33, 100, 1100)) {
-    weights <- shapes(K)$ends
-    n <- if (on_cuda()) 500 else 10000
-    for (precision in c("double", "single")) {
-      expect_law(warpbayes:::measure_categorical(matrix(weights, K, n), precision, "butterfly", threads = 2)$index, weights)
-    }
-  }
-})
-
 test_that("a chunk of the rows at a time gives the same draws", {
   skip_if_not(on_cuda())
   set.seed(12)
@@ -330,13 +297,4 @@ test_that("arguments that cannot be are refused", {
   broken <- methods::as(broken, "CsparseMatrix")
   broken@i <- c(0L, 1L, 7L)
   input(rcategorical(broken), "`weights` is not a valid dgCMatrix")
-})
-
-test_that("memory is read at a plausible rate", {
-  for (backend in c("cpu", if (warp_info()$cuda$available) "cuda")) {
-    rate <- warpbayes:::measure_read_rate(2, backend)
-    # The emulator, on a busy machine, reads little.
-    expect_gt(rate, if (backend == "cuda") 1e5 else 1e7)
-    expect_lt(rate, 1e14)
-  }
 })

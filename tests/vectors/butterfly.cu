@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/philox.h"
-#include "cuda/categorical/butterfly.cuh"
+#include "../measure/butterfly.cuh"
 
 namespace {
 
@@ -58,14 +58,14 @@ __global__ void make_tables(const Real *weights, const Real *positions, Real *ta
   const int lane = static_cast<int>(threadIdx.x);
   Real a[W], b[W], c[W];
   for (int r = 0; r < W; r++) a[r] = b[r] = c[r] = weights[r * W + lane];
-  wb::butterfly_table(a, lane);
+  trees::butterfly_table(a, lane);
   for (int i = 0; i < W; i++) table[i * W + lane] = a[i];
-  sum[lane] = wb::butterfly_sum(b, lane);
-  wb::warp_transpose(c, lane);
+  sum[lane] = trees::butterfly_sum(b, lane);
+  trees::warp_transpose(c, lane);
   for (int i = 0; i < W; i++) transposed[i * W + lane] = c[i];
-  wb::lane_tree_sums(c);
-  found[lane] = wb::butterfly_find(a, lane, positions[lane]);
-  found_in_lane[lane] = wb::lane_tree_find(c, positions[lane]);
+  trees::lane_tree_sums(c);
+  found[lane] = trees::butterfly_find(a, lane, positions[lane]);
+  found_in_lane[lane] = trees::lane_tree_find(c, positions[lane]);
 }
 
 /* Weights whose sums tell which were added: row r, column c weighs r 2^40 + 2^c in double; in
@@ -145,9 +145,9 @@ __global__ void draw_each_way(const Real *weights, int columns, const Real *u, i
   const int lane = static_cast<int>(threadIdx.x);
   const rows_of_warp<Real> rows = {weights, columns};
   const row_of_lane<Real> own = {weights + lane * columns};
-  item[lane] = wb::draw_by_trees<wb::by_butterfly>(rows, own, columns, u[lane], lane);
-  item[W + lane] = wb::draw_by_trees<wb::by_transposition>(rows, own, columns, u[lane], lane);
-  item[2 * W + lane] = wb::draw_by_trees<wb::by_itself>(rows, own, columns, u[lane], lane);
+  item[lane] = trees::draw_by_trees<trees::by_butterfly>(rows, own, columns, u[lane], lane);
+  item[W + lane] = trees::draw_by_trees<trees::by_transposition>(rows, own, columns, u[lane], lane);
+  item[2 * W + lane] = trees::draw_by_trees<trees::by_itself>(rows, own, columns, u[lane], lane);
 }
 
 long reference(int columns, const double *weights, double u) {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/categorical_draw.h"
 #include "core/philox.h"
+#include "../measure/tree_draw.h"
 
 static int failures;
 

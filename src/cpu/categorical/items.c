@@ -11,14 +11,6 @@
 
 #include "cpu/table.h"
 
-#include <stdlib.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#else
-#include <time.h>
-#endif
-
 #include "core/categorical_draw.h"
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -67,14 +59,6 @@ static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_si
 #define REAL_BITS 32
 #include "cpu/real.h"
 #include "cpu/categorical/items_row.h"
-
-static double seconds(void) {
-#ifdef _OPENMP
-  return omp_get_wtime();
-#else
-  return (double)clock() / (double)CLOCKS_PER_SEC;
-#endif
-}
 
 static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -232,26 +216,9 @@ static int64_t first_of_more(const wb_categorical_draws *draws) {
   return draws->first_draw > 0 ? draws->first_draw : 1;
 }
 
-/* Whether a call has another turn: one, or as many as a measurement asks for, whose time
- * is taken on the way. */
-static int another_turn(const wb_categorical_draws *draws, int32_t turn, double *start) {
-  if (draws->repeats <= 0) return turn == 0;
-  const double now = seconds();
-  if (turn == 1 || (turn > 1 && now - *start < *draws->seconds)) *draws->seconds = now - *start;
-  *start = now;
-  return turn < draws->repeats;
-}
-
-static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, const wb_run *run,
-                wb_message *message) {
-  int status = WB_OK;
-  double start = 0;
-  (void)lanes;
-  for (int32_t turn = 0; status == WB_OK && another_turn(draws, turn, &start); turn++) {
-    if (draws->first_draw == 0 && draws->draws > 0) draw_first(rows, draws, run);
-    status = draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
-  }
-  return status;
+static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, wb_message *message) {
+  if (draws->first_draw == 0 && draws->draws > 0) draw_first(rows, draws, run);
+  return draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
 }
 
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
@@ -262,60 +229,18 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
     const int64_t entries = rows->offset[i + 1] - rows->offset[i];
     longest = entries > longest ? entries : longest;
   }
-  int status = WB_OK;
-  double start = 0;
-  for (int32_t turn = 0; status == WB_OK && another_turn(draws, turn, &start); turn++) {
-    if (draws->first_draw == 0 && draws->draws > 0) {
+  if (draws->first_draw == 0 && draws->draws > 0) {
 #pragma omp parallel for num_threads(run->threads) schedule(dynamic, 256) if (run->threads > 1)
-      for (int64_t i = 0; i < rows->rows; i++) {
-        const row_entries entries = sparse_entries(rows, i);
-        draws->index[i] = (single ? draw_row_single : draw_row_double)(entries.count, entries.weights, 1, entries.column, 0,
-                                                                       draws->key, (uint64_t)(draws->first_row + i));
-      }
-    }
-    status = draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
-  }
-  return status;
-}
-
-/* One row by trees; `room` holds the row in single precision and the blocks' sums. */
-static int32_t draw_row_by_trees(int64_t columns, const double *weights, int single, uint64_t key, uint64_t row, void *room) {
-  const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, row), 0);
-  if (!single) return (int32_t)wb_draw_by_trees(columns, weights, wb_uniform(wb_bits64(bits, 0)), room);
-  float *const narrow = room;
-  for (int64_t j = 0; j < columns; j++) narrow[j] = (float)weights[j];
-  return (int32_t)wb_draw_by_treesf(columns, narrow, wb_uniformf(bits.word[0]), narrow + columns);
-}
-
-static int draw_by_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
-                         const wb_run *run, wb_message *message) {
-  const int single = draws->precision == WB_SINGLE;
-  const size_t bytes = ((size_t)rows->columns + WB_TREE) * sizeof(double);
-  int failed = 0;
-  double start = 0;
-  (void)way;
-  for (int32_t turn = 0; !failed && another_turn(draws, turn, &start); turn++) {
-#pragma omp parallel num_threads(run->threads) if (run->threads > 1)
-    {
-      void *const room = wb_aligned_malloc(bytes);
-      if (!room) {
-#pragma omp atomic write
-        failed = 1;
-      }
-#pragma omp for schedule(static)
-      for (int64_t i = 0; i < rows->rows; i++) {
-        if (!room) continue;
-        draws->index[i] = draw_row_by_trees(rows->columns, rows->weights + i * rows->row_stride, single, draws->key,
-                                            (uint64_t)(draws->first_row + i), room);
-      }
-      wb_aligned_free(room);
+    for (int64_t i = 0; i < rows->rows; i++) {
+      const row_entries entries = sparse_entries(rows, i);
+      draws->index[i] = (single ? draw_row_single : draw_row_double)(entries.count, entries.weights, 1, entries.column, 0,
+                                                                     draws->key, (uint64_t)(draws->first_row + i));
     }
   }
-  return failed ? wb_out_of_memory(message, "sums of the weights", bytes) : WB_OK;
+  return draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
 }
 
 const wb_categorical_functions wb_cpu_categorical = {
   .draw = draw,
   .draw_sparse = draw_sparse,
-  .draw_by_trees = draw_by_trees,
 };

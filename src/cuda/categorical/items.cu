@@ -18,11 +18,16 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 #include "core/purpose.h"
-#include "cuda/categorical/butterfly.cuh"
+#include "core/unroll.h"
 
 namespace wb {
 
 namespace {
+
+constexpr unsigned all_lanes = 0xffffffffu;
+
+__device__ __forceinline__ double categorical_target(double u, double total) { return wb_target(u, total); }
+__device__ __forceinline__ float categorical_target(float u, float total) { return wb_targetf(u, total); }
 
 /* What the two precisions do differently. */
 template <typename Real>
@@ -286,40 +291,6 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   }
 }
 
-/* Rows one after the other in memory, as seen from a warp whose lane 0 has row `first`. */
-template <typename Real>
-struct warp_rows {
-  const Real *weights;
-  int64_t first, rows, stride;
-  int columns;
-  __device__ __forceinline__ Real operator()(int s, int column) const {
-    const int64_t row = first + s < rows ? first + s : rows - 1;
-    return column < columns ? weights[row * stride + column] : Real(0);
-  }
-};
-
-template <typename Real>
-struct lane_row {
-  const Real *weights;
-  __device__ __forceinline__ Real operator()(int column) const { return weights[column]; }
-};
-
-/* Launch: 128 threads a block, a row a lane. */
-template <typename Real, typename Way>
-__global__ void __launch_bounds__(DRAW_THREADS)
-    categorical_draw_by_trees(const Real *weights, int64_t rows, int64_t stride, int columns, uint64_t key, uint64_t first_row,
-                              int32_t *index) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int64_t wanted = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
-  const int64_t row = wanted < rows ? wanted : rows - 1;
-  const uint64_t element = first_row + static_cast<uint64_t>(row);
-  const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, element), 0);
-  const warp_rows<Real> of_warp = {weights, wanted - lane, rows, stride, columns};
-  const lane_row<Real> own = {weights + row * stride};
-  const int item = draw_by_trees<Way>(of_warp, own, columns, categorical_real<Real>::uniform(bits, 0), lane);
-  if (wanted < rows) index[row] = item;
-}
-
 /* Host ------------------------------------------------------------------------------ */
 
 /* Weights narrowed or gathered at a time, on their way to the device. */
@@ -378,32 +349,10 @@ launch_shape shape_for(int64_t threads) {
   return shape;
 }
 
-/* Runs `start` once, or as often as a measurement asks for and between two events. */
-template <typename Start>
-int measured(const wb_categorical_draws *draws, Start start, wb_message *message) {
-  if (draws->repeats <= 0) return start();
-  event begin, end;
-  int status = begin.create(true, message);
-  if (status == WB_OK) status = end.create(true, message);
-  for (int32_t turn = 0; turn < draws->repeats && status == WB_OK; turn++) {
-    float milliseconds = 0;
-    status = begin.record(nullptr, message);
-    if (status == WB_OK) status = start();
-    if (status == WB_OK) status = end.record(nullptr, message);
-    if (status == WB_OK) status = end.wait("measuring draws", message);
-    if (status == WB_OK)
-      status = status_of(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "reading the clock", message);
-    const double seconds = static_cast<double>(milliseconds) / 1000;
-    if (status == WB_OK && (turn == 0 || seconds < *draws->seconds)) *draws->seconds = seconds;
-  }
-  return status;
-}
-
 /* Lanes that share a row: one where the rows fill the card or a row has few blocks to
  * share, 32 where there are few rows. The bounds are those at which the ways take the same
  * time on a card of 132 multiprocessors (bench/categorical-cuda.R). */
-int lanes_for(int64_t rows, int64_t columns, int32_t wish, int processors) {
-  if (wish == 1 || wish == 4 || wish == 32) return wish;
+int lanes_for(int64_t rows, int64_t columns, int processors) {
   if (rows >= 256 * static_cast<int64_t>(processors) || columns <= 4 * BLOCK) return 1;
   return rows >= 24 * static_cast<int64_t>(processors) || columns <= 32 * BLOCK ? 4 : 32;
 }
@@ -412,8 +361,8 @@ int lanes_for(int64_t rows, int64_t columns, int32_t wish, int processors) {
 template <typename Stored, typename Real, bool LOG>
 class row_part {
 public:
-  int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws, int32_t wish,
-           int processors, int64_t draws_at_once, wb_message *message) {
+  int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws, int processors,
+           int64_t draws_at_once, wb_message *message) {
     const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
     int status = weights_.size() >= values ? static_cast<int>(WB_OK) : weights_.allocate(values, "the weights", message);
     if (status == WB_OK)
@@ -423,8 +372,7 @@ public:
     if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
       status = room_for(count, message);
       if (status == WB_OK)
-        status = measured(draws, [&] { return start(count, rows->columns, draws->key, first_row, wish, processors, message); },
-                          message);
+        status = start(count, rows->columns, draws->key, first_row, processors, message);
       if (status == WB_OK)
         status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device", message);
     }
@@ -450,10 +398,8 @@ public:
     if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
       status = room_for(count, message);
       if (status == WB_OK)
-        status = measured(draws, [&] {
-          return launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
+        status = launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
                         weights_.data(), place, draws->key, first_row, index_.data());
-        }, message);
       if (status == WB_OK)
         status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device", message);
     }
@@ -472,9 +418,8 @@ private:
                   message, weights_.data(), rows, columns, key, first_row, index_.data());
   }
 
-  int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int32_t wish, int processors,
-            wb_message *message) {
-    switch (lanes_for(rows, columns, wish, processors)) {
+  int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int processors, wb_message *message) {
+    switch (lanes_for(rows, columns, processors)) {
       case 1: return start_with<1>(rows, columns, key, first_row, message);
       case 4: return start_with<4>(rows, columns, key, first_row, message);
       default: return start_with<32>(rows, columns, key, first_row, message);
@@ -534,8 +479,7 @@ int64_t at_least_one(uint64_t items) {
 }
 
 template <typename Stored, typename Real, bool LOG>
-int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, uint64_t bytes, int processors,
-              wb_message *message) {
+int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, uint64_t bytes, int processors, wb_message *message) {
   /* A quarter for the draws. */
   const uint64_t row = static_cast<uint64_t>(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
   if (row > bytes - for_draws) return too_small(bytes, row, message);
@@ -546,7 +490,7 @@ int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws
   int status = WB_OK;
   for (int64_t first = 0; first < rows->rows && status == WB_OK; first += step) {
     const int64_t count = rows->rows - first < step ? rows->rows - first : step;
-    status = part.draw(rows, first, count, draws, lanes, processors,
+    status = part.draw(rows, first, count, draws, processors,
                        at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(count)), message);
   }
   return status;
@@ -572,42 +516,11 @@ int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_dra
   return status;
 }
 
-template <typename Real, typename Way>
-int start_by_trees(const Real *weights, const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t *index,
-                   wb_message *message) {
-  return measured(draws, [&] {
-    return launch(shape_for(rows->rows), categorical_draw_by_trees<Real, Way>, "drawing by trees", message, weights, rows->rows,
-                  rows->columns, static_cast<int>(rows->columns), draws->key, static_cast<uint64_t>(draws->first_row), index);
-  }, message);
-}
-
-template <typename Real>
-int draw_rows_by_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
-                       wb_message *message) {
-  device_array<Real> weights;
-  device_array<int32_t> index;
-  int status = weights.allocate(static_cast<size_t>(rows->rows) * static_cast<size_t>(rows->columns), "the weights", message);
-  if (status == WB_OK) status = index.allocate(static_cast<size_t>(rows->rows), "the draws", message);
-  if (status == WB_OK)
-    status = upload_lines(weights.data(), rows->weights, rows->rows, rows->columns, rows->row_stride, rows->column_stride, message);
-  if (status != WB_OK) return status;
-  switch (way) {
-    case WB_BY_BUTTERFLY: status = start_by_trees<Real, by_butterfly>(weights.data(), rows, draws, index.data(), message); break;
-    case WB_BY_TRANSPOSITION:
-      status = start_by_trees<Real, by_transposition>(weights.data(), rows, draws, index.data(), message);
-      break;
-    default: status = start_by_trees<Real, by_itself>(weights.data(), rows, draws, index.data(), message);
-  }
-  if (status != WB_OK) return status;
-  return index.download(draws->index, static_cast<size_t>(rows->rows), "copying the draws from the device", message);
-}
-
 } // namespace
 
 } // namespace wb
 
-static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes, const wb_run *run,
-                wb_message *message) {
+static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
   uint64_t bytes = 0;
   int processors = 0;
@@ -615,10 +528,10 @@ static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *dra
   if (status != WB_OK) return status;
   /* Logarithms stay double until their largest is taken off. */
   if (draws->precision == WB_SINGLE)
-    return rows->is_log ? wb::draw_rows<double, float, true>(rows, draws, lanes, bytes, processors, message)
-                        : wb::draw_rows<float, float, false>(rows, draws, lanes, bytes, processors, message);
-  return rows->is_log ? wb::draw_rows<double, double, true>(rows, draws, lanes, bytes, processors, message)
-                      : wb::draw_rows<double, double, false>(rows, draws, lanes, bytes, processors, message);
+    return rows->is_log ? wb::draw_rows<double, float, true>(rows, draws, bytes, processors, message)
+                        : wb::draw_rows<float, float, false>(rows, draws, bytes, processors, message);
+  return rows->is_log ? wb::draw_rows<double, double, true>(rows, draws, bytes, processors, message)
+                      : wb::draw_rows<double, double, false>(rows, draws, bytes, processors, message);
 }
 
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
@@ -632,13 +545,4 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
                                        : wb::draw_sparse_rows<double>(rows, draws, bytes, message);
 }
 
-static int draw_by_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, wb_categorical_way way,
-                         const wb_run *run, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(run->device, message);
-  if (status != WB_OK) return status;
-  return draws->precision == WB_SINGLE ? wb::draw_rows_by_trees<float>(rows, draws, way, message)
-                                       : wb::draw_rows_by_trees<double>(rows, draws, way, message);
-}
-
-extern const wb_categorical_functions wb_cuda_categorical = {draw, draw_sparse, draw_by_trees};
+extern const wb_categorical_functions wb_cuda_categorical = {draw, draw_sparse};

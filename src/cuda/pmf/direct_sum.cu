@@ -11,7 +11,6 @@
 #include "cuda/device.cuh"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -190,14 +189,9 @@ size_t skew_bytes(const convolve_arguments &a) {
 }
 
 /* Many small pairs go to the skew kernel, since most of a tile of outputs would be
- * empty. WARPBAYES_CONVOLVE_KERNEL=skew or tiled overrides the choice where
- * both can serve; bench/convolution-cuda.R compares them. */
+ * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
 bool use_skew(const convolve_arguments &a) {
-  const bool can = a.m <= block_weights && a.m + a.n <= 4096 && skew_bytes(a) <= 48 * 1024;
-  const char *const wish = std::getenv("WARPBAYES_CONVOLVE_KERNEL");
-  if (can && wish != nullptr && std::strcmp(wish, "skew") == 0) return true;
-  if (wish != nullptr && std::strcmp(wish, "tiled") == 0) return false;
-  return can && a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256;
+  return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256;
 }
 
 /* Looks at p and q. */
@@ -226,18 +220,23 @@ int launch_tiled(const convolve_arguments &a, cudaStream_t stream, wb_message *m
   return launch(shape, convolve_tiled<R>, "convolving", message, a);
 }
 
-int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
-  if (use_skew(a)) {
-    launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>((a.pairs + skew_pairs - 1) / skew_pairs));
-    shape.threads = dim3(32 * skew_pairs);
-    shape.stream = stream;
-    shape.shared_bytes = skew_bytes(a);
-    return launch(shape, convolve_skew, "convolving pairs", message, a);
-  }
+int launch_skew(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>((a.pairs + skew_pairs - 1) / skew_pairs));
+  shape.threads = dim3(32 * skew_pairs);
+  shape.stream = stream;
+  shape.shared_bytes = skew_bytes(a);
+  return launch(shape, convolve_skew, "convolving pairs", message, a);
+}
+
+int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
   /* Tiles of 2,176 outputs where they keep all multiprocessors busy. */
   const int64_t large = (a.count + 17 * tiled_threads - 1) / (17 * tiled_threads) * a.pairs;
   return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, stream, message) : launch_tiled<5>(a, stream, message);
+}
+
+int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
+  return use_skew(a) ? launch_skew(a, stream, message) : launch_tiles(a, processors, stream, message);
 }
 
 void gather(double *to, const double *from, int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {

@@ -140,8 +140,6 @@ public:
     if (status == WB_OK) status = draws_.allocate(static_cast<size_t>(count), "the draws", message);
     if (status == WB_OK && !same) status = list_.allocate(static_cast<size_t>(count), "the lists of elements", message);
     if (status == WB_OK && !same) status = counts_.allocate(places, "the lists of elements", message);
-    if (status == WB_OK && work.kernel_seconds != nullptr) status = start_.create(true, message);
-    if (status == WB_OK && work.kernel_seconds != nullptr) status = end_.create(true, message);
     return status;
   }
 
@@ -151,12 +149,10 @@ public:
                         work.method, work.key, work.iteration, work.first + static_cast<uint64_t>(done), draws_.data()};
     int status = upload(shape_, work.shape, work.shapes, work.begin + done, count, message);
     if (status == WB_OK) status = upload(tilt_, work.tilt, work.tilts, work.begin + done, count, message);
-    if (status == WB_OK && work.kernel_seconds != nullptr) status = start_.record(nullptr, message);
     if (status == WB_OK)
       status = work.shapes == 1 && work.tilts == 1
                    ? launch_draws(wb_polyagamma_way_of(work.method, *work.shape, *work.tilt), a, nullptr, count, message)
                    : draw_lists(a, message);
-    if (status == WB_OK && work.kernel_seconds != nullptr) status = add_seconds(work.kernel_seconds, message);
     if (status != WB_OK) return status;
     return draws_.download(work.draws + done, static_cast<size_t>(count), "copying the draws from the device", message);
   }
@@ -179,16 +175,6 @@ private:
       const uint32_t begin = begins[way * part_places], end = begins[(way + 1) * part_places];
       if (begin < end) status = launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), message);
     }
-    return status;
-  }
-
-  int add_seconds(double *seconds, wb_message *message) {
-    float milliseconds = 0;
-    int status = end_.record(nullptr, message);
-    if (status == WB_OK) status = end_.wait("drawing Polya-Gamma variables", message);
-    if (status == WB_OK)
-      status = status_of(cudaEventElapsedTime(&milliseconds, start_.get(), end_.get()), "reading the clock", message);
-    *seconds += static_cast<double>(milliseconds) / 1000;
     return status;
   }
 
@@ -218,7 +204,6 @@ private:
   device_array<double> shape_, tilt_, draws_;
   device_array<int32_t> list_;
   device_array<uint32_t> counts_;
-  event start_, end_;
 };
 
 } // namespace

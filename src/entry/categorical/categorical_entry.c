@@ -73,36 +73,3 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
   status = wb_categorical_draw_sparse(&context, &stored, &asked, &message);
   return result_or_failure(result, status, &message);
 }
-
-/* Draw 0 of every row of a matrix, `repeats` times over with the weights where the backend
- * reads them: list of the shortest time in seconds and the items from 1, 0 for none. With
- * `way` below 0 the rows are as in R and drawn in one pass by `lanes` of a warp each, else the
- * columns are the distributions, drawn by trees in that way. */
-SEXP wb_entry_categorical_measure(SEXP weights, SEXP seed, SEXP precision, SEXP way, SEXP lanes, SEXP repeats, SEXP run) {
-  static const char *const names[] = {"seconds", "index"};
-  const int by_trees = Rf_asInteger(way) >= 0;
-  const int *const dim = INTEGER_RO(Rf_getAttrib(weights, R_DimSymbol));
-  const wb_categorical_rows rows = {
-    .rows = dim[by_trees], .columns = dim[!by_trees], .weights = REAL_RO(weights), .row_stride = by_trees ? dim[0] : 1,
-    .column_stride = by_trees ? 1 : dim[0],
-  };
-  const wb_backend *backend;
-  wb_run where;
-  wb_run_from_list(run, &where, &backend);
-  SEXP result = PROTECT(wb_list_new(2, names));
-  SET_VECTOR_ELT(result, 0, Rf_ScalarReal(0));
-  SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, (R_xlen_t)rows.rows));
-  SEXP one = PROTECT(Rf_ScalarReal(1));
-  wb_categorical_draws draws = new_draws(rows.rows, one, seed, precision, VECTOR_ELT(result, 1));
-  draws.repeats = Rf_asInteger(repeats);
-  draws.seconds = REAL(VECTOR_ELT(result, 0));
-  wb_message message;
-  int status = wb_backend_has(backend, backend->categorical, "categorical draws", &message);
-  if (status == WB_OK && by_trees)
-    status = backend->categorical->draw_by_trees(&rows, &draws, (wb_categorical_way)Rf_asInteger(way), &where, &message);
-  else if (status == WB_OK)
-    status = backend->categorical->draw(&rows, &draws, Rf_asInteger(lanes), &where, &message);
-  for (int64_t i = 0; i < rows.rows; i++) draws.index[i]++;
-  UNPROTECT(2);
-  return status == WB_OK ? result : wb_failure(status, &message);
-}

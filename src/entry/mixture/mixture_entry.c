@@ -397,44 +397,6 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   return out;
 }
 
-/* One draw of the parameters from the statistics of a state, whatever the rows of the
- * session: for tests and benchmarks. keep: whether means and covariances are wanted; center,
- * scale: their units. The statistics of the result are in the order of its components. */
-SEXP wb_entry_mixture_draw(SEXP pointer, SEXP prior, SEXP state, SEXP moves, SEXP keep, SEXP center, SEXP scale) {
-  static const char *const names[] = {"statistics", "concentration", "log_weight", "log_prior", "means", "covariances"};
-  wb_message message;
-  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
-  const int32_t p = opened->columns;
-  if (!is_state(state, prior, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p)) return wb_changed_fit();
-  const wb_backend *backend = opened->backend;
-  wb_mixture_state current = state_from_list(state, p);
-  wb_mixture_hyperprior hyper;
-  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
-  double log_prior = 0;
-  int status = wb_mixture_begin(backend, opened->session, &current, &message);
-  if (status == WB_OK)
-    status = wb_mixture_draw_parameters(backend, opened->session, &priors, &current,
-                                        wb_key_from_raw(wb_list_element(state, "key")), next_sweep(state),
-                                        Rf_asLogical(moves), &message);
-  if (status == WB_OK) status = wb_mixture_log_prior(backend, opened->session, &priors, &current, 0, NULL, &log_prior, &message);
-  if (status == WB_OK) status = wb_mixture_fetch_parameters(backend, opened->session, &current, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
-  SEXP out = PROTECT(wb_list_new(6, names));
-  const size_t size = WB_MIXTURE_STATISTICS(p);
-  double *statistics = put_state(out, &current);
-  for (int32_t j = 0; j < current.components; j++)
-    memcpy(statistics + (size_t)j * size, current.statistics + (size_t)current.source[j] * size, size * sizeof(double));
-  wb_list_put(out, "log_prior", Rf_ScalarReal(log_prior));
-  const int wanted = Rf_asLogical(keep);
-  const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
-                                .means = wanted ? put_means(out, current.components, p) : NULL,
-                                .covariances = wanted ? put_covariances(out, current.components, p) : NULL};
-  wb_mixture_moments(&current, &draw);
-  UNPROTECT(1);
-  return out;
-}
-
 /* Rows first..first + count - 1 (from 0) under a mixture in the data's units.
  * want: class, log density, probabilities. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,

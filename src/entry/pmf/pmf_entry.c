@@ -121,24 +121,6 @@ SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP run) {
   return result_or_failure(result, status, &message);
 }
 
-/* Outputs first..first + count - 1 of the convolution of two vectors by direct sums,
- * computed `times` over, so that a benchmark need not measure R's calls. */
-SEXP wb_entry_pmf_direct(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
-  wb_poll poll = {wb_interrupted, 0};
-  wb_pmf_context context;
-  wb_message message;
-  int status = read_context(0, run, &poll, &context, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  const wb_convolution work = {
-    .pairs = 1, .m = Rf_xlength(x), .n = Rf_xlength(y), .p = REAL_RO(x), .p_stride = 1, .q = REAL_RO(y), .q_stride = 1,
-    .first = wb_size_from_sexp(first), .count = Rf_xlength(result), .r = REAL(result), .r_stride = 1,
-  };
-  for (int64_t left = wb_size_from_sexp(times); left > 0 && status == WB_OK; left--)
-    status = wb_pmf_direct(&context, context.convolution, &work, &message);
-  return result_or_failure(result, status, &message);
-}
-
 /* A list of vectors, or a matrix whose columns are the distributions, as terms in R's
  * memory, which R takes back when the entry returns. */
 static wb_pmf_terms read_terms(SEXP x, SEXP log) {

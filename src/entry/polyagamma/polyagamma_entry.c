@@ -38,16 +38,3 @@ SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order) {
   UNPROTECT(1);
   return value;
 }
-
-/* For the benchmark on a graphics card. */
-SEXP wb_entry_polyagamma_kernel_seconds(SEXP count, SEXP shape, SEXP tilt, SEXP run) {
-  wb_polyagamma_context context = {.interrupted = NULL};
-  wb_message message;
-  double seconds;
-  wb_run_from_list(run, &context.run, &context.backend);
-  SEXP draws = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  const int status = wb_polyagamma_kernel_seconds(&context, Rf_xlength(draws), Rf_asReal(shape), Rf_asReal(tilt),
-                                                  REAL(draws), &seconds, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? Rf_ScalarReal(seconds) : wb_failure(status, &message);
-}

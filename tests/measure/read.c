@@ -2,17 +2,13 @@
  * benchmarks divide by where a computation reads much and computes little. */
 #include "core/rounding.h"
 
-#include "cpu/table.h"
+#include "measure.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#else
 #include <time.h>
-#endif
 
 #include "numeric/memory.h"
 
-#define WB_LOOPS "cpu/read_loops.h"
+#define WB_LOOPS "read_loops.h"
 #include "numeric/isa.h"
 
 typedef double read_loop(const double *values, int64_t count);
@@ -25,14 +21,12 @@ static read_loop *const read_sums[] = WB_ISA_TABLE(read_sum);
 #define READ_REPEATS 3
 
 static double seconds(void) {
-#ifdef _OPENMP
-  return omp_get_wtime();
-#else
-  return (double)clock() / (double)CLOCKS_PER_SEC;
-#endif
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int wb_cpu_read_rate(const wb_run *run, double *rate, wb_message *message) {
+int measure_cpu_read_rate(const wb_run *run, double *rate, wb_message *message) {
   const size_t bytes = (size_t)READ_DOUBLES * sizeof(double);
   double *const values = wb_aligned_malloc(bytes);
   if (!values) return wb_out_of_memory(message, "measuring how fast it is read", bytes);

@@ -1,8 +1,7 @@
 /* Draws for the 32 rows of a warp whose weights lie across its lanes: the butterfly-
  * patterned partial sums of Steele & Tristan (2017, "Using butterfly-patterned
  * partial sums to draw from discrete distributions", PPoPP), and the two ways that
- * they are compared with. All draw by trees as core/categorical_draw.h says, and so the
- * same items.
+ * they are compared with. All draw by trees as tree_draw.h says, and so the same items.
  *
  * A lane owns a row, but memory is read fast where the lanes read neighbouring
  * columns of one row. So a block of 32 x 32 weights is read with lane l holding
@@ -14,20 +13,20 @@
  * lives in registers. Any number of columns; all 32 lanes must come here together,
  * those without a row of their own with a copy of another's.
  */
-#ifndef WB_CUDA_CATEGORICAL_BUTTERFLY_CUH
-#define WB_CUDA_CATEGORICAL_BUTTERFLY_CUH
+#ifndef WB_MEASURE_BUTTERFLY_CUH
+#define WB_MEASURE_BUTTERFLY_CUH
 
 #include <cuda_runtime.h>
 
-#include "core/categorical_draw.h"
 #include "core/unroll.h"
+#include "tree_draw.h"
 
-namespace wb {
+namespace trees {
 
 constexpr unsigned all_lanes = 0xffffffffu;
 
-__device__ __forceinline__ double categorical_target(double u, double total) { return wb_target(u, total); }
-__device__ __forceinline__ float categorical_target(float u, float total) { return wb_targetf(u, total); }
+__device__ __forceinline__ double target_of(double u, double total) { return wb_target(u, total); }
+__device__ __forceinline__ float target_of(float u, float total) { return wb_targetf(u, total); }
 
 /* Before: lane l has column l of row r in a[r]. After: with X_v^w the sum of columns
  * v..w of row X, a[i] of lane j is X_v^w where m = i ^ (i + 1), k = m / 2,
@@ -233,7 +232,7 @@ __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &
     }
   }
   const bool usable = total > 0 && total - total == 0;
-  const Real target = usable ? categorical_target(u, total) : Real(0);
+  const Real target = usable ? target_of(u, total) : Real(0);
   int at = 0;
   const int last = (blocks - 1) / run;
   while (at < last && kept[at] <= target) at++;
@@ -266,6 +265,6 @@ __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &
   return item;
 }
 
-} // namespace wb
+} // namespace trees
 
 #endif

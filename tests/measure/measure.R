@@ -1,0 +1,58 @@
+# What bench/ and tests/ measure with, by the libraries that build.sh has left in the folder WARPBAYES_MEASURE.
+
+measure_library <- function(name) {
+  path <- file.path(Sys.getenv("WARPBAYES_MEASURE"), paste0(name, ".so"))
+  if (!file.exists(path)) {
+    stop("there is no ", path, ": build it with tests/measure/build.sh and name its folder in WARPBAYES_MEASURE")
+  }
+  dyn.load(normalizePath(path))
+}
+
+# Calls an entry of measure.c. `device_function` is what it needs of measure_cuda.so where the run is on a card.
+call_measure <- function(entry, ..., run, device_function = NULL) {
+  address <- if (!is.null(device_function) && run$backend == "cuda") {
+    getNativeSymbolInfo(device_function, measure_library("measure_cuda"))$address
+  }
+  arguments <- c(list(getNativeSymbolInfo(entry, measure_library("measure")), ..., run), if (!is.null(device_function)) list(address))
+  do.call(.Call, arguments)
+}
+
+# Bytes per second that the run's threads, or its graphics card, read from memory.
+measure_read_rate <- function(threads = NULL, backend = NULL) {
+  call_measure("read_rate", run = warpbayes:::resolve_run(backend, threads), device_function = "wb_measure_read_rate")
+}
+
+# One draw for each distribution: the items, and the shortest of `times` times of the kernel in seconds (NA on a
+# processor). `way` NULL: the rows of the matrix in one pass, by `lanes` of a warp each (0: as the package chooses). Else
+# the distributions are the columns, drawn from by trees in one of these ways; by trees a processor draws too.
+measure_categorical <- function(weights, precision = "double", way = NULL, lanes = 0, times = 1, seed = 1, backend = NULL) {
+  run <- warpbayes:::resolve_run(backend, 1)
+  trees <- !is.null(way)
+  stopifnot(trees || run$backend == "cuda", !trees || way %in% categorical_ways)
+  option <- if (trees) match(way, categorical_ways) - 1L else as.integer(lanes)
+  call_measure("categorical", weights, seed, precision == "single", trees, option, as.integer(times), run = run,
+    device_function = if (trees) "wb_measure_trees" else "wb_measure_lanes"
+  )
+}
+categorical_ways <- c("butterfly", "transposition", "naive") # in the order of measure_way in measure.h
+
+# The shortest of `times` times, in seconds, that a card's kernels take for draws of PG(shape, tilt).
+measure_polyagamma <- function(count, shape, tilt, times = 1) {
+  call_measure("polyagamma", count, shape, tilt, as.integer(times),
+    run = warpbayes:::resolve_run("cuda", 1), device_function = "wb_measure_polyagamma"
+  )
+}
+
+# Likewise of one of the two kernels for direct sums: `pairs` pairs of n weights each.
+measure_convolution <- function(pairs, n, kernel = c("skew", "tiled"), times = 1) {
+  call_measure("convolution", pairs, n, match.arg(kernel) == "skew", as.integer(times),
+    run = warpbayes:::resolve_run("cuda", 1), device_function = "wb_measure_convolution"
+  )
+}
+
+# Outputs first..first + count - 1, from 0, of the direct sum of two vectors, computed `times` over, so that R's call hardly
+# counts where it is timed. x is not the longer one.
+direct_sum <- function(x, y, first = 0, count = length(x) + length(y) - 1, times = 1, threads = 1, backend = NULL) {
+  stopifnot(length(x) <= length(y))
+  call_measure("direct_sum", x, y, first, count, as.integer(times), run = warpbayes:::resolve_run(backend, threads))
+}

@@ -1,0 +1,25 @@
+/* Polya-Gamma draws on a graphics card, timed without the copies. */
+#include "cuda/polyagamma/variables.cu"
+
+#include "measure.h"
+#include "shortest.cuh"
+
+extern "C" MEASURE_EXPORT int wb_measure_polyagamma(int64_t count, double shape, double tilt, int32_t times, double *seconds,
+                                                    const wb_run *run, wb_message *message) {
+  wb::device_scope scope;
+  wb::device_array<double> parameters, draws;
+  const double both[] = {shape, tilt};
+  int status = scope.enter(run->device, message);
+  if (status == WB_OK) status = parameters.allocate(2, "the parameters", message);
+  if (status == WB_OK) status = draws.allocate(static_cast<size_t>(count), "the draws", message);
+  if (status == WB_OK) status = parameters.upload(both, 2, "copying the parameters to the device", message);
+  if (status != WB_OK) return status;
+  wb::draw_arguments a = {};
+  a.count = static_cast<int32_t>(count);
+  a.shape = parameters.data();
+  a.tilt = parameters.data() + 1;
+  a.key = 1;
+  a.draws = draws.data();
+  const int way = wb_polyagamma_way_of(a.method, shape, tilt);
+  return measure_shortest(times, seconds, message, [&] { return wb::launch_draws(way, a, nullptr, a.count, message); });
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds what bench/ and tests/ measure with and tests it with the installed package.
+#   run.sh FOLDER [--card | --emulator [...]]   as build.sh; --emulator where nothing is said
+# WARPBAYES_TEST_PLUGIN names the plugin that plays the card. The last line is "N passed, N failed".
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$1
+shift
+test "$#" -gt 0 || set -- --emulator
+"$here/build.sh" "$folder" "$@"
+WARPBAYES_MEASURE=$(cd "$folder" && pwd)
+WARPBAYES_MEASURE_SOURCE=$here
+export WARPBAYES_MEASURE WARPBAYES_MEASURE_SOURCE
+exec Rscript -e 'if (nzchar(plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN"))) options(warpbayes.plugin = plugin)
+  library(testthat)
+  library(warpbayes)
+  result <- as.data.frame(test_file(commandArgs(TRUE), reporter = "check", stop_on_failure = FALSE))
+  failed <- result$failed > 0 | result$error
+  cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !result$skipped), sum(failed), sum(!failed & result$skipped)))
+  quit(status = as.integer(any(failed) || nrow(result) == 0L))' "$here/test-measure.R"
