@@ -8,21 +8,6 @@ isa_names <- c("baseline", "avx2", "avx512")
 # `pid` is the process that opened it, `built` the path of the package's own plugin.
 backend_state <- new.env(parent = emptyenv())
 
-# The user's choice as the list that the compiled code reads. NULL stands for the
-# option. Results do not depend on any of it.
-resolve_run <- function(backend = NULL, threads = NULL, call = sys.call(-1L)) {
-  chosen <- resolve_backend(backend, call)
-  processor <- .Call(C_backend_processor)
-  list(
-    backend = chosen$backend,
-    pointer = chosen$pointer,
-    threads = resolve_threads(threads, processor, call),
-    isa = resolve_isa(processor, call),
-    device = chosen$device,
-    memory_limit = resolve_device_memory(call)
-  )
-}
-
 resolve_backend <- function(backend, call = NULL) {
   argument <- "backend"
   if (is.null(backend)) {
@@ -133,43 +118,6 @@ resolve_device <- function(devices, call = NULL) {
     ), call = call)
   }
   as.integer(device)
-}
-
-# A run whose work several graphics cards share: those that `devices` names or, where it is
-# NULL, as many as `work`, in multiply-adds a sweep, repays. A
-# data centre's card computes for some 4 ms then, and the exchange of sums takes one.
-share_run <- function(run, devices, work, call = sys.call(-1L)) {
-  if (is.null(devices)) {
-    there <- if (run$backend == "cuda" && is.null(getOption("warpbayes.device"))) backend_state$devices$device
-    count <- min(length(there), 16, floor(work / device_work))
-    if (count > 1) {
-      run$devices <- there[seq_len(count)]
-    }
-    return(run)
-  }
-  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) || anyDuplicated(devices)) {
-    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ", show_value(devices), call = call)
-  }
-  if (run$backend != "cuda") {
-    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)), call = call)
-  }
-  absent <- setdiff(devices, backend_state$devices$device)
-  if (length(absent)) {
-    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
-      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")), call = call)
-  }
-  if (length(devices) > 16) {
-    stop_input("devices", sprintf("has %d graphics cards: at most 16 share a fit", length(devices)), call = call)
-  }
-  run$device <- as.integer(devices[[1L]])
-  run$devices <- as.integer(devices)
-  run
-}
-device_work <- 3e10
-
-# The devices that a fit was made with, where it goes on elsewhere.
-usable_devices <- function(devices, run) {
-  if (run$backend == "cuda" && all(devices %in% backend_state$devices$device)) devices
 }
 
 resolve_device_memory <- function(call = NULL) {

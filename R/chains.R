@@ -120,7 +120,7 @@ continue_chains <- function(fit, iter, sampler, backend, threads, progress, chec
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
   }
   progress <- check_progress(progress, call)
-  run <- resolve_fit_run(cluster, backend, threads, call = call)
+  run <- resolve_run(backend, threads, cluster = cluster, call = call)
   # Who continues an interrupted fit in the same command knows of it.
   if (isTRUE(fit$interrupted)) forget_interruption() else heed_interruption()
   fit$backend <- run_backend(run)

@@ -71,7 +71,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   check_pmf(size, "size")
   tail <- check_tail(tail, FALSE)
   accuracy <- check_accuracy(accuracy)
-  run <- known_run(backend, threads)
+  run <- resolve_run(backend, threads)
   if (!is.null(zero)) {
     zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
   }
@@ -254,7 +254,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
   check_result_size(outputs, "tail", "probabilities", call, copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
   g <- if (is.null(counting$power)) {
-    native(C_pmf_compound, f, counting$panjer, outputs, accuracy, run)
+    native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
   } else {
     c(1 - counting$power, counting$power * f[-1L])
   }
@@ -315,7 +315,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run, call) {
     return(0)
   }
   count <- min(outputs, length(x) + length(y) - 1)
-  result <- .Call(C_pmf_first, x, y, count, accuracy, run)
+  result <- .Call(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     stop_failure(result, call)
   }
@@ -324,7 +324,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run, call) {
 
 # The distribution without its upper tail and without impossible values before the first possible one.
 trim_compound <- function(g, by, tail) {
-  upper <- native(C_pmf_cumulate, g, FALSE, TRUE, short_run("cpu"))
+  upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
   last <- max(which(upper > tail))
   first <- which(g > 0)[[1L]]
   new_pmf(g[seq(first, last)], (first - 1) * by, FALSE, by)

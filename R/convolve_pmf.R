@@ -91,7 +91,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   # arguments.
   if (is.null(log) && is.double(x) && is.double(y) && as.double(length(x)) * length(y) <= short_work &&
     (missing(accuracy) || is_accuracy(accuracy)) && (is.null(threads) || is_thread_count(threads))) {
-    result <- .Call(C_pmf_convolve, x, y, FALSE, accuracy, short_run(backend))
+    result <- .Call(C_pmf_convolve, x, y, FALSE, accuracy, fourier_cache(), resolve_run(backend, work = 0))
     if (is.double(result)) {
       return(result)
     }
@@ -105,12 +105,21 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
-    return(convolve_rows(x, y, log, accuracy, known_run(backend, threads), sys.call()))
+    return(convolve_rows(x, y, log, accuracy, resolve_run(backend, threads), sys.call()))
   }
   x <- plain_weights(x, "x", log)
   y <- plain_weights(y, "y", log)
   convolve_vectors(x, y, log, accuracy, backend, threads, sys.call())
 }
+
+# The tables for Fourier transforms, up to 2 MB, which all sums of the session share.
+fourier_cache <- function() {
+  if (is.null(fourier_state$cache)) {
+    fourier_state$cache <- .Call(C_pmf_cache)
+  }
+  fourier_state$cache
+}
+fourier_state <- new.env(parent = emptyenv())
 
 is_accuracy <- function(accuracy) {
   is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
@@ -150,7 +159,7 @@ convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) 
   by <- step_of(x)
   if (is_sparse(x) || is_sparse(y) || by != step_of(y)) {
     by <- common_step(c(by, step_of(y)), call)
-    return(as_log(add_positions(x, y, by, inside, accuracy, known_run(backend, threads, call), call), log))
+    return(as_log(add_positions(x, y, by, inside, accuracy, resolve_run(backend, threads, call = call), call), log))
   }
   from <- check_from(x$from + y$from, call, by)
   result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads, call)
@@ -161,9 +170,9 @@ convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) 
 convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   m <- as.double(length(x))
   n <- as.double(length(y))
-  run <- run_for(if (log) Inf else m * n, backend, threads, call = call)
+  run <- resolve_run(backend, threads, work = if (log) Inf else m * n, call = call)
   check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
-  result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
+  result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     # The entry says only that weights cannot be used. These checks say which, and why.
     check_weights(x, "x", log, call)
@@ -185,7 +194,7 @@ convolve_rows <- function(x, y, log, accuracy, run, call) {
     stop_input("x", sprintf("and `y` would give a matrix with %.0f columns, more than R allows", columns), call = call)
   }
   check_result_size(columns * max(nrow(x), nrow(y)), NULL, "probabilities", call)
-  result <- .Call(C_pmf_convolve, x, y, log, accuracy, run)
+  result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     for (argument in c("x", "y")) {
       check <- if (is.matrix(given[[argument]])) check_weight_rows else check_weights

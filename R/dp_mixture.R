@@ -127,10 +127,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   missing <- check_choice(missing, "missing", c("error", "model"))
   check_given(names(match.call())[-1L], method$name, transform)
 
-  run <- resolve_fit_run(cluster, backend, threads, devices)
-  if (is.null(cluster)) {
-    share_run(run, devices, 0)
-  } else {
+  run <- resolve_run(backend, threads, devices = devices, cluster = cluster)
+  if (!is.null(cluster)) {
     # The workers hold the cells until the end of this call.
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))

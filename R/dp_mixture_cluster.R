@@ -132,18 +132,6 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
 # What the manager and its workers must have in common to read each other's bytes.
 worker_build <- function() c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
 
-# Where a fit runs: in this process, or on the workers of a cluster, with this process for what is left.
-resolve_fit_run <- function(cluster, backend, threads, devices = NULL, call = sys.call(-1L)) {
-  if (is.null(cluster)) {
-    return(resolve_run(backend, threads, call))
-  }
-  run <- resolve_run("cpu", threads, call)
-  run$cluster <- connect_cluster(cluster, backend, threads, devices, call)
-  run
-}
-
-run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend
-
 # Calls ---------------------------------------------------------------------------------
 
 # A task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers: with the same arguments, or with

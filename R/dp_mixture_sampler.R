@@ -25,7 +25,7 @@ mixture_sampler <- function(fit) {
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
     draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)],
-    open = function(run) open_fit(fit, share_run(run, usable_devices(fit$devices, run), sweep_work(fit, fit$rows))),
+    open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
     close = close_fit,
     step = mixture_step(fit),
     finish = function(fit) {

@@ -95,9 +95,9 @@ read_rows <- function(reader, first, last, markers) {
 
 # Where a worker computes: as its own options say where the manager's user did not.
 worker_run <- function(where) {
-  run <- resolve_run(where$backend, where$threads, call = NULL)
+  run <- resolve_run(where$backend, where$threads, devices = where$devices, call = NULL)
   if (is.null(where$threads) && is.null(getOption("warpbayes.threads"))) {
     run$threads <- as.integer(max(1, floor(run$threads / where$share)))
   }
-  share_run(run, where$devices, where$work, call = NULL)
+  spread_over_devices(run, where$devices, where$work)
 }

@@ -288,7 +288,7 @@ total_weight <- function(weights, log) {
   if (length(weights) == 1L) {
     return(weights)
   }
-  native(C_pmf_cumulate, weights, log, FALSE, short_run("cpu"))[[length(weights)]]
+  native(C_pmf_cumulate, weights, log, FALSE, resolve_run("cpu", work = 0))[[length(weights)]]
 }
 
 #' @rdname pmf

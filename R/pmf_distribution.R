@@ -76,7 +76,7 @@ ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
 
 # Sums up to or from each value. A sum that passes 1 by rounding is 1.
 cumulative_weights <- function(dist, upper, log) {
-  run <- short_run("cpu")
+  run <- resolve_run("cpu", work = 0)
   if (is_log(dist)) {
     sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
     if (log) pmin(sums, 0) else pmin(exp(sums), 1)
@@ -140,7 +140,7 @@ rpmf <- function(n, dist, seed = NULL) {
   check_result_size(n, "n", "draws", sys.call())
   seed <- check_seed(seed)
   weights <- relative_weights(dist)
-  sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, short_run("cpu"))
+  sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", work = 0))
   position <- native(C_pmf_draw, sums, n, seed)
   lattice_value(dist, if (is_sparse(dist)) dist$at[position + 1] else position)
 }

@@ -302,7 +302,7 @@ stop_loss_premium <- function(x, retention) {
   # Entry i is the expected excess over value i.
   size <- length(value)
   beyond <- upper[-1L] * diff(value)
-  excess <- c(if (size > 1L) native(C_pmf_cumulate, beyond, FALSE, TRUE, short_run("cpu")), 0)
+  excess <- c(if (size > 1L) native(C_pmf_cumulate, beyond, FALSE, TRUE, resolve_run("cpu", work = 0)), 0)
   following <- pmin(findInterval(retention, value) + 1L, size)
   result <- excess[following] + upper[following] * (value[following] - retention)
   result[which(retention >= value[[size]])] <- 0

@@ -65,7 +65,7 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   rows <- if (is.null(shape)) 1 else shape[[1L]]
   check_draws_fit(rows, draws, is.null(shape))
   seed <- check_seed(seed)
-  run <- known_run(backend, threads)
+  run <- resolve_run(backend, threads)
   items <- if (rows * draws == 0) {
     integer()
   } else {

@@ -69,7 +69,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   if (!is.null(cluster) && saved$class != "dp_mixture") {
     stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class, "(): only dp_mixture() runs on a cluster")
   }
-  run <- resolve_fit_run(cluster, backend, threads)
+  run <- resolve_run(backend, threads, cluster = cluster)
   heed_interruption()
   topic <- resumable(saved$class)
   envir <- parent.frame()

@@ -1,57 +1,101 @@
-# Where a call runs, for functions whose calls may take microseconds: what resolve_run() of
-# backend.R answered last time is kept as long as nothing changes that it depends on.
+# Where a call runs: the resolver that every function asks. A call may take microseconds, so the last
+# answers are kept as long as nothing changes that they depend on.
 
 kept_runs <- new.env(parent = emptyenv())
-
-# One call of options() for all of them takes less time than getOption() for each.
-run_options <- function() {
-  options("warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device", "warpbayes.device_memory")
-}
 
 # Multiply-adds of a call that a second thread would not make faster.
 short_work <- 4e6
 
-# The run for work of so many multiply-adds. known_run() says what is wrong with `threads`.
-run_for <- function(work, backend, threads, call = sys.call(-1L)) {
-  short <- work <= short_work && (is.null(threads) || is_thread_count(threads))
-  if (short) short_run(backend, call) else known_run(backend, threads, call)
+# The user's choice as the list that the compiled code reads (wb_call_from_list() of src/entry/entry.h).
+# NULL stands for the option. Results do not depend on any of it.
+#   work     multiply-adds of the whole call; with at most short_work it runs on one thread;
+#   devices  the graphics cards that share the work, from 0, or NULL;
+#   cluster  NULL, or a cluster whose workers have the data: the run then has a connection to it, `cluster`,
+#            and says where this process computes what is left.
+resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, call = sys.call(-1L)) {
+  if (!is.null(cluster)) {
+    run <- resolve_run("cpu", threads, call = call)
+    run$cluster <- connect_cluster(cluster, backend, threads, devices, call)
+    return(run)
+  }
+  key <- list(backend, .Call(C_backend_options))
+  if (work <= short_work && (is.null(threads) || is_thread_count(threads))) {
+    # One thread: nothing is looked up that decides about threads.
+    kept <- kept_runs$short
+    threads <- 1L
+    name <- "short"
+  } else {
+    kept <- kept_runs$long
+    key <- c(key, list(threads, thread_settings()))
+    name <- "long"
+  }
+  # A forked child cannot use the graphics card, and asks again to be told so.
+  if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
+    kept <- list(key = key, run = make_run(backend, threads, call), process = Sys.getpid())
+    assign(name, kept, envir = kept_runs)
+  }
+  if (is.null(devices)) kept$run else run_on_devices(kept$run, devices, call)
+}
+
+thread_settings <- function() {
+  list(getOption("warpbayes.threads"), Sys.getpid(), Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_")))
 }
 
 is_thread_count <- function(threads) {
   is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
 }
 
-known_run <- function(backend, threads, call = sys.call(-1L)) {
-  key <- list(
-    backend, threads, run_options(), getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
+make_run <- function(backend, threads, call) {
+  chosen <- resolve_backend(backend, call)
+  processor <- .Call(C_backend_processor)
+  list(
+    backend = chosen$backend,
+    pointer = chosen$pointer,
+    threads = resolve_threads(threads, processor, call),
+    isa = resolve_isa(processor, call),
+    device = chosen$device,
+    memory_limit = resolve_device_memory(call)
   )
-  if (!identical(key, kept_runs$key)) {
-    kept_runs$run <- with_tables(resolve_run(backend, threads, call))
-    kept_runs$key <- key
-  }
-  kept_runs$run
 }
 
-# One thread, for short work. It takes less time to look up, since nothing that decides about
-# threads is asked for.
-short_run <- function(backend, call = sys.call(-1L)) {
-  key <- list(backend, run_options())
-  # A forked child cannot use the graphics card, and asks again to be told so.
-  same <- identical(key, kept_runs$short_key) &&
-    (kept_runs$short_run$backend == "cpu" || kept_runs$short_pid == Sys.getpid())
-  if (!same) {
-    kept_runs$short_run <- with_tables(resolve_run(backend, 1L, call))
-    kept_runs$short_key <- key
-    kept_runs$short_pid <- Sys.getpid()
+# A run on the graphics cards that the user names.
+run_on_devices <- function(run, devices, call) {
+  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) || anyDuplicated(devices)) {
+    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ", show_value(devices), call = call)
   }
-  kept_runs$short_run
+  if (run$backend != "cuda") {
+    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)), call = call)
+  }
+  absent <- setdiff(devices, backend_state$devices$device)
+  if (length(absent)) {
+    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
+      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")), call = call)
+  }
+  if (length(devices) > most_devices) {
+    stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices), call = call)
+  }
+  run$devices <- as.integer(devices)
+  run$device <- run$devices[[1L]]
+  run
 }
 
-# Adds the tables for Fourier transforms, up to 2 MB, which all runs of the session share.
-with_tables <- function(run) {
-  if (is.null(kept_runs$fft)) {
-    kept_runs$fft <- .Call(C_pmf_cache)
+# WB_MOST_DEVICES of src/backend/types.h.
+most_devices <- 16L
+
+# Multiply-adds of a sweep for each graphics card that shares it. A data centre's card computes for some
+# 4 ms then, and the exchange of sums takes one.
+device_work <- 3e10
+
+# The run of a session whose sweeps take `work` multiply-adds: on the cards that the fit was made with, or,
+# where it had none of its own or they are not here, on as many as `work` repays.
+spread_over_devices <- function(run, devices, work) {
+  here <- if (run$backend == "cuda") backend_state$devices$device
+  if (is.null(devices) || !all(devices %in% here)) {
+    count <- if (is.null(getOption("warpbayes.device"))) min(length(here), most_devices, floor(work / device_work)) else 0
+    devices <- if (count > 1) here[seq_len(count)]
   }
-  c(run, fft = kept_runs$fft)
+  if (is.null(devices)) run else run_on_devices(run, devices, NULL)
 }
+
+# What a fit says that it was made with.
+run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend

@@ -46,7 +46,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
     log <- check_flag(log, "log")
   }
   accuracy <- check_accuracy(accuracy)
-  run <- known_run(backend, threads)
+  run <- resolve_run(backend, threads)
   call <- sys.call()
   if (is.matrix(x)) {
     return(sum_rows_of(x, isTRUE(log), accuracy, run, call))
@@ -84,7 +84,7 @@ element_name <- function(i) sprintf("x[[%d]]", i)
 sum_vectors <- function(values, log, accuracy, run, call) {
   length <- sum(as.double(lengths(values)) - 1) + 1
   check_result_size(length, NULL, "probabilities", call, copies = result_copies(log, accuracy))
-  result <- .Call(C_pmf_sum, values, length, log, accuracy, run)
+  result <- .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     for (i in seq_along(values)) {
       check_weights(values[[i]], element_name(i), log, call)
@@ -98,7 +98,7 @@ sum_rows_of <- function(x, log, accuracy, run, call) {
   x <- plain_weight_rows(x, "x", log, call)
   length <- nrow(x) * (ncol(x) - 1) + 1
   check_result_size(length, NULL, "probabilities", call, copies = result_copies(log, accuracy))
-  result <- .Call(C_pmf_sum, t(x), length, log, accuracy, run)
+  result <- .Call(C_pmf_sum, t(x), length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     check_weight_rows(x, "x", log, call)
     stop_failure(result, call)
@@ -114,7 +114,7 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
     log <- check_flag(log, "log")
   }
   accuracy <- check_accuracy(accuracy)
-  run <- known_run(backend, threads)
+  run <- resolve_run(backend, threads)
   if (!inherits(x, "pmf")) {
     log <- isTRUE(log)
     x <- plain_weights(x, "x", log)
@@ -137,7 +137,7 @@ repeat_vector <- function(x, times, log, accuracy, run, call) {
   }
   length <- (length(x) - 1) * times + 1
   check_result_size(length, "times", "probabilities", call, copies = result_copies(log, accuracy))
-  result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, run)
+  result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     check_weights(x, "x", log, call)
     stop_failure(result, call)

@@ -17,7 +17,7 @@ each <- function(call) {
 # The direct sum, one thread ------------------------------------------------------
 set.seed(1)
 sizes <- c(256, 512, 1024, 4096, 16384, 1e5)
-run <- warpbayes:::with_tables(warpbayes:::resolve_run("cpu", 1))
+run <- warpbayes:::resolve_run("cpu", 1)
 runs <- lapply(sizes, function(n) {
   a <- runif(n)
   # Many times over within one call, since R takes 5 microseconds for one.

@@ -58,6 +58,15 @@ typedef struct wb_backend {
 /* The backend that is compiled into the package. */
 const wb_backend *wb_cpu_backend(void);
 
+/* Where a host algorithm computes and how it can be stopped. Entries make it from the list of
+ * resolve_run() (wb_call_from_list() of entry/entry.h). */
+typedef struct wb_call {
+  const wb_backend *backend;
+  const wb_backend *processor; /* wb_cpu_backend(), for work too short or too unusual for another backend */
+  wb_run run;
+  wb_poll poll;
+} wb_call;
+
 /* The one symbol that the plugin exports: a function that returns its wb_backend. */
 #define WB_PLUGIN_SYMBOL "wb_plugin_backend"
 

@@ -7,6 +7,7 @@
 
 #include "core/elementary.h"
 #include "numeric/memory.h"
+#include "numeric/poll.h"
 
 /* Weights and draws of a slice: some tenths of a second. */
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
@@ -40,15 +41,15 @@ static row_view sparse_row(const wb_categorical_sparse *rows, int64_t i) {
 }
 
 /* "row 7, column 2", or "position 2" of a vector. */
-static void place(const wb_categorical_context *context, int64_t row, int64_t column, wb_message *text) {
-  if (context->is_vector)
+static void place(int is_vector, int64_t row, int64_t column, wb_message *text) {
+  if (is_vector)
     wb_message_write(text, "position %.0f", (double)column);
   else
     wb_message_write(text, "row %.0f, column %.0f", (double)row, (double)column);
 }
 
 /* What is wrong with a row, or WB_OK. `row` is its number from 1. */
-static int judge(const wb_categorical_context *context, const row_view *view, int64_t row, wb_message *message) {
+static int judge(int is_vector, const row_view *view, int64_t row, wb_message *message) {
   int possible = 0;
   wb_message where;
   for (int64_t i = 0; i < view->count; i++) {
@@ -56,7 +57,7 @@ static int judge(const wb_categorical_context *context, const row_view *view, in
     const int allowed = view->is_log ? x < wb_infinity() : x >= 0 && x < wb_infinity();
     possible |= view->is_log ? x > -wb_infinity() : x > 0;
     if (allowed) continue;
-    place(context, row, (view->column ? view->column[i] : i) + 1, &where);
+    place(is_vector, row, (view->column ? view->column[i] : i) + 1, &where);
     const char *const rule = view->is_log ? "log weights must be finite, or -Inf for an impossible item"
                                           : "weights must be finite and not negative";
     if (x != x)
@@ -68,7 +69,7 @@ static int judge(const wb_categorical_context *context, const row_view *view, in
     return WB_ERROR_INPUT;
   }
   if (possible) return WB_OK;
-  if (context->is_vector)
+  if (is_vector)
     wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
   else
     wb_message_write(message, "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
@@ -77,7 +78,7 @@ static int judge(const wb_categorical_context *context, const row_view *view, in
 
 /* Makes draws of one sound row in double, from a copy of its weights that sums can hold;
  * `copy` has room for a row. */
-static int draw_apart(const wb_categorical_context *context, const row_view *view, const wb_categorical_draws *draws,
+static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws,
                       int64_t row, int64_t draw, int32_t *index, double *copy, wb_message *message) {
   double largest = -wb_infinity(), sum = 0;
   for (int64_t i = 0; i < view->count; i++) {
@@ -98,22 +99,21 @@ static int draw_apart(const wb_categorical_context *context, const row_view *vie
   one.draws = 1;
   one.index = index;
   one.index_stride = 1;
-  wb_run alone = context->run;
+  wb_run alone = call->run;
   alone.threads = 1;
   if (!view->column) {
     const wb_categorical_rows copied = {1, view->count, copy, view->count, 1, 0};
-    return context->processor->draw(&copied, &one, &alone, message);
+    return call->processor->categorical->draw(&copied, &one, &alone, message);
   }
   const int64_t offset[2] = {0, view->count};
   const wb_categorical_sparse copied = {1, view->columns, offset, view->column, copy};
-  return context->processor->draw_sparse(&copied, &one, &alone, message);
+  return call->processor->categorical->draw_sparse(&copied, &one, &alone, message);
 }
 
 /* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the
  * number of the slice's first row in its matrix, from 0. */
-static int complete(const wb_categorical_context *context, const wb_categorical_rows *dense,
-                    const wb_categorical_sparse *sparse, int64_t rows, int64_t first, const wb_categorical_draws *draws,
-                    wb_message *message) {
+static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int is_vector,
+                    int64_t rows, int64_t first, const wb_categorical_draws *draws, wb_message *message) {
   double *copy = NULL;
   int64_t room = 0;
   int status = WB_OK;
@@ -122,7 +122,7 @@ static int complete(const wb_categorical_context *context, const wb_categorical_
     for (int64_t i = 0; i < rows && status == WB_OK; i++) {
       if (index[i] < 0) {
         const row_view view = dense ? dense_row(dense, i) : sparse_row(sparse, i);
-        status = judge(context, &view, first + i + 1, message);
+        status = judge(is_vector, &view, first + i + 1, message);
         if (status != WB_OK) break;
         if (view.count > room) {
           wb_aligned_free(copy);
@@ -130,7 +130,7 @@ static int complete(const wb_categorical_context *context, const wb_categorical_
           copy = wb_aligned_malloc((size_t)room * sizeof(double));
           if (!copy) return wb_out_of_memory(message, "a row of weights", (size_t)room * sizeof(double));
         }
-        status = draw_apart(context, &view, draws, i, draws->first_draw + d, index + i, copy, message);
+        status = draw_apart(call, &view, draws, i, draws->first_draw + d, index + i, copy, message);
       }
       index[i]++;
     }
@@ -140,11 +140,11 @@ static int complete(const wb_categorical_context *context, const wb_categorical_
 }
 
 /* The rows of `dense`, or of `sparse` if that is NULL, in slices. */
-static int draw_slices(const wb_categorical_context *context, const wb_categorical_rows *dense,
-                       const wb_categorical_sparse *sparse, int64_t per_row, const wb_categorical_draws *draws,
-                       wb_message *message) {
-  const wb_categorical_functions *const functions = context->functions;
-  int status = WB_OK;
+static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int is_vector,
+                       int64_t per_row, const wb_categorical_draws *draws, wb_message *message) {
+  const wb_categorical_functions *const functions = call->backend->categorical;
+  int status = wb_backend_has(call->backend, functions, "categorical draws", message);
+  if (status != WB_OK) return status;
   const int64_t rows = dense ? dense->rows : sparse->rows;
   int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
   if (row_step < 512) row_step = 512;
@@ -152,7 +152,7 @@ static int draw_slices(const wb_categorical_context *context, const wb_categoric
     const int64_t count = smaller(row_step, rows - row);
     const int64_t draw_step = SLICE_DRAWS / count > 1024 ? SLICE_DRAWS / count : 1024;
     for (int64_t draw = 0; draw < draws->draws; draw += draw_step) {
-      if (context->interrupted && context->interrupted()) return WB_INTERRUPTED;
+      if (row + draw > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
       wb_categorical_draws slice = *draws;
       slice.first_row += row;
       slice.first_draw += draw;
@@ -162,14 +162,14 @@ static int draw_slices(const wb_categorical_context *context, const wb_categoric
         wb_categorical_rows part = *dense;
         part.rows = count;
         part.weights += row * dense->row_stride;
-        status = functions->draw(&part, &slice, &context->run, message);
-        if (status == WB_OK) status = complete(context, &part, NULL, count, row, &slice, message);
+        status = functions->draw(&part, &slice, &call->run, message);
+        if (status == WB_OK) status = complete(call, &part, NULL, is_vector, count, row, &slice, message);
       } else {
         wb_categorical_sparse part = *sparse;
         part.rows = count;
         part.offset += row;
-        status = functions->draw_sparse(&part, &slice, &context->run, message);
-        if (status == WB_OK) status = complete(context, NULL, &part, count, row, &slice, message);
+        status = functions->draw_sparse(&part, &slice, &call->run, message);
+        if (status == WB_OK) status = complete(call, NULL, &part, 0, count, row, &slice, message);
       }
       if (status != WB_OK) return status;
     }
@@ -177,15 +177,15 @@ static int draw_slices(const wb_categorical_context *context, const wb_categoric
   return WB_OK;
 }
 
-int wb_categorical_draw(const wb_categorical_context *context, const wb_categorical_rows *rows,
-                        const wb_categorical_draws *draws, wb_message *message) {
-  return draw_slices(context, rows, NULL, rows->columns, draws, message);
+int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector, const wb_categorical_draws *draws,
+                        wb_message *message) {
+  return draw_slices(call, rows, NULL, is_vector, rows->columns, draws, message);
 }
 
-int wb_categorical_draw_sparse(const wb_categorical_context *context, const wb_categorical_sparse *rows,
-                               const wb_categorical_draws *draws, wb_message *message) {
+int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws,
+                               wb_message *message) {
   const int64_t entries = rows->rows > 0 ? rows->offset[rows->rows] / rows->rows : 0;
-  return draw_slices(context, NULL, rows, entries + 1, draws, message);
+  return draw_slices(call, NULL, rows, 0, entries + 1, draws, message);
 }
 
 void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row, const double *weights,

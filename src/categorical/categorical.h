@@ -3,24 +3,17 @@
 #ifndef WB_CATEGORICAL_CATEGORICAL_H
 #define WB_CATEGORICAL_CATEGORICAL_H
 
-#include "backend/categorical_table.h"
-
-typedef struct wb_categorical_context {
-  const wb_categorical_functions *functions; /* where to draw */
-  const wb_categorical_functions *processor; /* for what is out of the ordinary */
-  wb_run run;
-  int (*interrupted)(void); /* whether to stop, asked between slices of work; or NULL */
-  int is_vector;            /* messages do not speak of a row */
-} wb_categorical_context;
+#include "backend/backend.h"
 
 /* draws->index receives items from 1. A row that cannot be drawn from is WB_ERROR_INPUT
  * with the first such row and what is wrong with it, found in the pass that draws; the
  * rows after it may have no draws then. A row whose weights are sound, but too large or
- * too small for the sums of its precision, is drawn on its own, in double. */
-int wb_categorical_draw(const wb_categorical_context *context, const wb_categorical_rows *rows,
-                        const wb_categorical_draws *draws, wb_message *message);
-int wb_categorical_draw_sparse(const wb_categorical_context *context, const wb_categorical_sparse *rows,
-                               const wb_categorical_draws *draws, wb_message *message);
+ * too small for the sums of its precision, is drawn on its own, in double. is_vector: the message
+ * does not speak of a row. */
+int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector, const wb_categorical_draws *draws,
+                        wb_message *message);
+int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws,
+                               wb_message *message);
 
 /* The rows of a matrix that is stored by columns: entries of column j are start[j]..start[j + 1]
  * - 1, `row` from 0. offset has rows + 1 elements, column and by_row as many as

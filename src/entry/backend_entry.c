@@ -35,6 +35,16 @@ SEXP wb_entry_backend_abi(void) {
   return abi;
 }
 
+/* The options that resolve_run() of R/run.R depends on, whatever the threads: options() takes several times as long. */
+SEXP wb_entry_backend_options(void) {
+  static const char *const names[] = {"warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device",
+                                      "warpbayes.device_memory"};
+  SEXP values = PROTECT(Rf_allocVector(VECSXP, 5));
+  for (int i = 0; i < 5; ++i) SET_VECTOR_ELT(values, i, Rf_GetOption1(Rf_install(names[i])));
+  UNPROTECT(1);
+  return values;
+}
+
 SEXP wb_entry_backend_cpu(void) {
   return backend_pointer(wb_cpu_backend());
 }
@@ -115,23 +125,19 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
 
 /* Fused multiply-adds per second that a run can do. */
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
+  const wb_call call = wb_call_from_list(run);
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
   double rate = 0;
-  wb_run_from_list(run, &where, &backend);
-  const int status = backend->multiply_add_rate(&where, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
+  const int status = call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }
 
 /* Bytes per second to a run's device and back. */
 SEXP wb_entry_backend_bus_rate(SEXP run) {
+  const wb_call call = wb_call_from_list(run);
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
   double rate[2] = {0, 0};
-  wb_run_from_list(run, &where, &backend);
-  const int status = backend->bus_rate(&where, &rate[0], &rate[1], &message);
+  const int status = call.backend->bus_rate(&call.run, &rate[0], &rate[1], &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP both = Rf_allocVector(REALSXP, 2);
   REAL(both)[0] = rate[0];
@@ -141,9 +147,7 @@ SEXP wb_entry_backend_bus_rate(SEXP run) {
 
 /* Frees what a run's backend keeps from call to call. */
 SEXP wb_entry_backend_release(SEXP run) {
-  wb_run where;
-  const wb_backend *backend;
-  wb_run_from_list(run, &where, &backend);
+  const wb_backend *backend = wb_call_from_list(run).backend;
   if (backend->release) backend->release();
   return R_NilValue;
 }

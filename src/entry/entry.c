@@ -116,19 +116,21 @@ SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
   return value;
 }
 
-void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend) {
-  int threads = Rf_asInteger(wb_list_element(run, "threads"));
+wb_call wb_call_from_list(SEXP run) {
+  wb_call call = {.processor = wb_cpu_backend(), .poll = {wb_interrupted, 0}};
+  const int threads = Rf_asInteger(wb_list_element(run, "threads"));
+  SEXP devices = wb_list_element(run, "devices"), host_memory = wb_list_element(run, "host_memory");
+  wb_run *const out = &call.run;
   out->threads = forked || threads < 1 ? 1 : threads;
   out->isa = (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
-  SEXP devices = wb_list_element(run, "devices");
   out->device = Rf_asInteger(wb_list_element(run, "device"));
   out->devices = TYPEOF(devices) == INTSXP && XLENGTH(devices) <= WB_MOST_DEVICES ? LENGTH(devices) : 0;
   for (int i = 0; i < out->devices; i++) out->shared[i] = INTEGER_RO(devices)[i];
   out->spread = wb_spread;
   out->memory_limit = wb_whole_from_sexp(wb_list_element(run, "memory_limit"));
-  SEXP host_memory = wb_list_element(run, "host_memory");
   out->host_memory = wb_is_numbers(host_memory, 1) && Rf_asReal(host_memory) > 0 ? wb_whole_from_sexp(host_memory) : 0;
-  *backend = (const wb_backend *)R_ExternalPtrAddr(wb_list_element(run, "pointer"));
+  call.backend = (const wb_backend *)R_ExternalPtrAddr(wb_list_element(run, "pointer"));
+  return call;
 }
 
 uint64_t wb_whole_from_sexp(SEXP value) {

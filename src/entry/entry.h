@@ -33,13 +33,13 @@ SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
 
 /* Whether the user has interrupted, found out without a jump over the caller's memory.
- * Host algorithms ask between slices of work and return WB_INTERRUPTED, which native()
- * passes on to R. */
+ * Host algorithms ask between slices of work, by the wb_poll of their call, and return WB_INTERRUPTED,
+ * which native() passes on to R. */
 int wb_interrupted(void);
 
-/* Reads the list that resolve_run() of R/backend.R returned. A forked child gets one
+/* Reads the list that resolve_run() of R/run.R returned. A forked child gets one
  * thread, since the OpenMP threads of its parent do not exist in it. */
-void wb_run_from_list(SEXP run, wb_run *out, const wb_backend **backend);
+wb_call wb_call_from_list(SEXP run);
 
 /* The element of that name, or R_NilValue if there is none. */
 SEXP wb_list_element(SEXP list, const char *name);
@@ -73,6 +73,7 @@ SEXP wb_entry_assignment_solve(SEXP cost);
 
 /* entry/backend_entry.c */
 SEXP wb_entry_backend_abi(void);
+SEXP wb_entry_backend_options(void);
 SEXP wb_entry_backend_cpu(void);
 SEXP wb_entry_backend_processor(void);
 SEXP wb_entry_backend_open(SEXP symbol);
@@ -136,11 +137,11 @@ SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size);
 /* entry/pmf/pmf_entry.c */
 SEXP wb_entry_pmf_cache(void);
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log);
-SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run);
-SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP run);
+SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, SEXP run);
+SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run);
+SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run);
+SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run);
+SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run);
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run);
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);

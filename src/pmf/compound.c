@@ -40,7 +40,7 @@
 #define LEAF_TIME 1.0
 
 typedef struct recursion {
-  const wb_pmf_context *context;
+  const wb_pmf_method *method;
   const wb_pmf_counting *counting;
   int64_t reach, outputs; /* f_j is 0 beyond `reach` */
   const double *f;
@@ -55,16 +55,16 @@ static int add_owed(recursion *r, const double *weights, const double *known, in
   const double products = (double)wb_min_int(terms, lengths) * (double)count;
   const double *to_add = r->step;
   int status;
-  if (r->context->accuracy > 0 && r->outputs >= FAST_FROM && terms >= r->outputs / FAST_SHARE &&
+  if (r->method->accuracy > 0 && r->outputs >= FAST_FROM && terms >= r->outputs / FAST_SHARE &&
       lengths >= r->outputs / FAST_SHARE) {
-    wb_pmf_context share = *r->context;
+    wb_pmf_method share = *r->method;
     share.accuracy /= FAST_SHARE;
     status = wb_pmf_convolve(&share, terms, known + from, lengths, weights, r->step, r->message);
     to_add += terms - 1;
   } else {
     const wb_convolution work = wb_pmf_one_pair(terms, known + from, lengths, weights, terms - 1, count, r->step);
-    const wb_pmf_functions *const table = products >= DEVICE_FROM ? r->context->convolution : r->context->processor;
-    status = wb_pmf_direct(r->context, table, &work, r->message);
+    const wb_pmf_functions *const table = products >= DEVICE_FROM ? r->method->table : r->method->call->processor->pmf;
+    status = wb_pmf_direct(r->method, table, &work, r->message);
   }
   if (status == WB_OK)
     for (int64_t i = 0; i < count; i++) r->owed[middle + i] += to_add[i];
@@ -94,7 +94,7 @@ static int leaf(recursion *r, int64_t begin, int64_t end) {
       for (int64_t i = s + 1; i <= last; i++) r->owed[i] += r->u[i - s - 1] * here;
     }
   }
-  return wb_poll_after(r->context->poll, LEAF_TIME * LEAF * LEAF) ? WB_INTERRUPTED : WB_OK;
+  return wb_poll_after(&r->method->call->poll, LEAF_TIME * LEAF * LEAF) ? WB_INTERRUPTED : WB_OK;
 }
 
 static int solve(recursion *r, int64_t begin, int64_t end) {
@@ -107,14 +107,14 @@ static int solve(recursion *r, int64_t begin, int64_t end) {
   return status;
 }
 
-int wb_pmf_compound(const wb_pmf_context *context, const wb_pmf_counting *counting, int64_t size, const double *f,
+int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g, wb_message *message) {
   const int two = counting->a > 0;
   const int64_t reach = wb_max_int(wb_min_int(size, outputs) - 1, 1);
   const size_t doubles = (size_t)((two ? 2 : 1) * reach + (two ? 2 : 1) * outputs + 2 * outputs + reach);
   double *const memory = wb_aligned_malloc(doubles * sizeof(double));
   if (!memory) return wb_out_of_memory(message, "the terms of a recursion", doubles * sizeof(double));
-  recursion r = {.context = context, .counting = counting, .reach = reach, .outputs = outputs, .f = f, .g = g,
+  recursion r = {.method = method, .counting = counting, .reach = reach, .outputs = outputs, .f = f, .g = g,
                  .message = message};
   r.owed = memory;
   r.u = r.owed + outputs;

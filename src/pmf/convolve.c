@@ -15,70 +15,70 @@
 /* Nanoseconds for which copies and conversions of a number are counted. */
 #define CONVERSION_TIME 10.0
 
-static int use_flat(const wb_pmf_context *context, double products) {
-  return context->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && products >= WB_PMF_FLAT_FROM;
+static int use_flat(const wb_pmf_method *method, double products) {
+  return method->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && products >= WB_PMF_FLAT_FROM;
 }
 
-static int use_windows(const wb_pmf_context *context, double products) {
-  return context->accuracy > 0 && products >= WB_PMF_WINDOWS_FROM;
+static int use_windows(const wb_pmf_method *method, double products) {
+  return method->accuracy > 0 && products >= WB_PMF_WINDOWS_FROM;
 }
 
-static int convolve_by_windows(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+static int convolve_by_windows(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                                int64_t count, double *r, wb_message *message) {
   const size_t bytes = 2 * (size_t)(m + n) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
   const wb_wide p_wide = {m, memory, memory + m}, q_wide = {n, memory + 2 * m, memory + 2 * m + n};
-  wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, context->run.isa);
-  int status = wb_poll_after(context->poll, CONVERSION_TIME * (double)m) ? WB_INTERRUPTED : WB_OK;
-  wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, context->run.isa);
-  if (wb_poll_after(context->poll, CONVERSION_TIME * (double)n)) status = WB_INTERRUPTED;
-  if (status == WB_OK) status = wb_pmf_convolve_windows(context, &p_wide, &q_wide, p, q, count, r, NULL, message);
+  wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, method->call->run.isa);
+  int status = wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)m) ? WB_INTERRUPTED : WB_OK;
+  wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, method->call->run.isa);
+  if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)n)) status = WB_INTERRUPTED;
+  if (status == WB_OK) status = wb_pmf_convolve_windows(method, &p_wide, &q_wide, p, q, count, r, NULL, message);
   wb_aligned_free(memory);
   return status;
 }
 
-int wb_pmf_convolve(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q, double *r,
+int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
                     wb_message *message) {
-  return wb_pmf_convolve_first(context, m, p, n, q, m + n - 1, r, message);
+  return wb_pmf_convolve_first(method, m, p, n, q, m + n - 1, r, message);
 }
 
 /* The transform gives all entries, of which `count` go into r. */
-static int convolve_flat(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+static int convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          int64_t count, double *r, int *done, wb_message *message) {
   const size_t bytes = (size_t)(m + n - 1) * sizeof(double);
-  if (count == m + n - 1) return wb_pmf_convolve_flat(context, m, p, n, q, r, done, message);
+  if (count == m + n - 1) return wb_pmf_convolve_flat(method, m, p, n, q, r, done, message);
   double *const all = wb_aligned_malloc(bytes);
   if (!all) return wb_out_of_memory(message, "a convolution", bytes);
-  const int status = wb_pmf_convolve_flat(context, m, p, n, q, all, done, message);
+  const int status = wb_pmf_convolve_flat(method, m, p, n, q, all, done, message);
   if (status == WB_OK && *done) memcpy(r, all, (size_t)count * sizeof(double));
   wb_aligned_free(all);
   return status;
 }
 
-int wb_pmf_convolve_first(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                           int64_t count, double *r, wb_message *message) {
-  if (m > n) return wb_pmf_convolve_first(context, n, q, m, p, count, r, message);
+  if (m > n) return wb_pmf_convolve_first(method, n, q, m, p, count, r, message);
   const double products = (double)m * (double)n;
-  if (use_windows(context, products)) return convolve_by_windows(context, m, p, n, q, count, r, message);
-  if (use_flat(context, products) && products < WB_PMF_WINDOWS_FROM) {
+  if (use_windows(method, products)) return convolve_by_windows(method, m, p, n, q, count, r, message);
+  if (use_flat(method, products) && products < WB_PMF_WINDOWS_FROM) {
     int done;
-    const int status = convolve_flat(context, m, p, n, q, count, r, &done, message);
+    const int status = convolve_flat(method, m, p, n, q, count, r, &done, message);
     if (status != WB_OK || done) return status;
   }
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, count, r);
-  return wb_pmf_direct(context, context->convolution, &work, message);
+  return wb_pmf_direct(method, method->table, &work, message);
 }
 
-int wb_pmf_convolve_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, wb_wide *r,
+int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r,
                          wb_message *message) {
   const wb_wide *const longer = p->length > q->length ? p : q, *const shorter = p->length > q->length ? q : p;
   if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
-    return wb_pmf_convolve_windows(context, shorter, longer, NULL, NULL, p->length + q->length - 1, NULL, r, message);
+    return wb_pmf_convolve_windows(method, shorter, longer, NULL, NULL, p->length + q->length - 1, NULL, r, message);
   double memory[2 * WB_WIDE_SURROUNDED(WIDE_DIRECT_UP_TO)];
   const wb_wide surrounded = wb_wide_surround(longer, memory);
   r->length = p->length + q->length - 1;
-  return wb_pmf_direct_wide(context, shorter, &surrounded, 0, r->length, r->mantissa, r->exponent);
+  return wb_pmf_direct_wide(method, shorter, &surrounded, 0, r->length, r->mantissa, r->exponent);
 }
 
 static void gather(double *to, const double *from, int64_t count, int64_t stride) {
@@ -90,7 +90,7 @@ static void scatter(double *to, const double *from, int64_t count, int64_t strid
 }
 
 /* Pairs long enough for the fast method, one after the other. */
-static int convolve_each(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+static int convolve_each(const wb_pmf_method *method, const wb_convolution *work, wb_message *message) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
@@ -100,16 +100,16 @@ static int convolve_each(const wb_pmf_context *context, const wb_convolution *wo
   for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
     gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
     gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
-    status = wb_pmf_convolve(context, m, p, n, q, r, message);
+    status = wb_pmf_convolve(method, m, p, n, q, r, message);
     scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
-    if (status == WB_OK && wb_poll_after(context->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
+    if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
   return status;
 }
 
 /* Pairs of logarithms, one after the other. */
-static int convolve_logarithms(const wb_pmf_context *context, const wb_convolution *work, wb_message *message) {
+static int convolve_logarithms(const wb_pmf_method *method, const wb_convolution *work, wb_message *message) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = 3 * (size_t)(m + n + outputs) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
@@ -118,42 +118,42 @@ static int convolve_logarithms(const wb_pmf_context *context, const wb_convoluti
   double *const numbers = log_r + outputs;
   const wb_wide p = {m, numbers, numbers + m}, q = {n, p.exponent + m, p.exponent + m + n};
   wb_wide r = {outputs, q.exponent + n, q.exponent + n + outputs};
-  const wb_isa isa = context->run.isa;
+  const wb_isa isa = method->call->run.isa;
   int status = WB_OK;
   for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
     gather(log_p, work->p + pair * work->p_pair_stride, m, work->p_stride);
     gather(log_q, work->q + pair * work->q_pair_stride, n, work->q_stride);
     wb_wide_from_log(m, log_p, p.mantissa, p.exponent, isa);
     wb_wide_from_log(n, log_q, q.mantissa, q.exponent, isa);
-    if (wb_poll_after(context->poll, CONVERSION_TIME * (double)outputs)) {
+    if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) {
       status = WB_INTERRUPTED;
       break;
     }
-    status = wb_pmf_convolve_wide(context, &p, &q, &r, message);
+    status = wb_pmf_convolve_wide(method, &p, &q, &r, message);
     if (status != WB_OK) break;
     wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
     scatter(work->r + pair * work->r_pair_stride, log_r, outputs, work->r_stride);
-    if (wb_poll_after(context->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
+    if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
   return status;
 }
 
-static int is_direct(const wb_pmf_context *context, const wb_convolution *work) {
+static int is_direct(const wb_pmf_method *method, const wb_convolution *work) {
   const double products = (double)work->m * (double)work->n;
-  return work->pairs > 1 && !use_flat(context, products) && !use_windows(context, products);
+  return work->pairs > 1 && !use_flat(method, products) && !use_windows(method, products);
 }
 
-int wb_pmf_sees_pairs(const wb_pmf_context *context, const wb_convolution *work, int log) {
-  return !log && is_direct(context, work) && work->m > 0 && work->n > 0;
+int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, int log) {
+  return !log && is_direct(method, work) && work->m > 0 && work->n > 0;
 }
 
-int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, unsigned *seen, wb_message *message) {
-  if (log) return convolve_logarithms(context, work, message);
-  if (work->pairs == 1) return wb_pmf_convolve(context, work->m, work->p, work->n, work->q, work->r, message);
-  if (!is_direct(context, work)) return convolve_each(context, work, message);
+int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen, wb_message *message) {
+  if (log) return convolve_logarithms(method, work, message);
+  if (work->pairs == 1) return wb_pmf_convolve(method, work->m, work->p, work->n, work->q, work->r, message);
+  if (!is_direct(method, work)) return convolve_each(method, work, message);
   unsigned more = 0;
-  const int status = wb_pmf_direct_pairs(context, work, &more, message);
+  const int status = wb_pmf_direct_pairs(method, work, &more, message);
   *seen |= more;
   return status == WB_OK ? wb_pmf_check_seen(*seen, message) : status;
 }

@@ -34,25 +34,25 @@ static wb_convolution shorter_first(const wb_convolution *work) {
   return ordered;
 }
 
-int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
+int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message) {
   const wb_convolution ordered = shorter_first(work);
-  return table->convolve(&ordered, &context->run, context->poll, NULL, message);
+  return table->convolve(&ordered, &method->call->run, &method->call->poll, NULL, message);
 }
 
-int wb_pmf_direct_pairs(const wb_pmf_context *context, const wb_convolution *work, unsigned *seen, wb_message *message) {
+int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen, wb_message *message) {
   const wb_convolution ordered = shorter_first(work);
-  return context->convolution->convolve(&ordered, &context->run, context->poll, seen, message);
+  return method->table->convolve(&ordered, &method->call->run, &method->call->poll, seen, message);
 }
 
-int wb_pmf_direct_wide(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
+int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
                        double *mantissa, double *exponent) {
   const double terms = (double)wb_min_int(p->length, q->length);
   const int64_t at_once = (int64_t)(WIDE_SLICE / terms) + WB_WIDE_OUTPUTS;
   for (int64_t done = 0; done < count; done += at_once) {
     const int64_t here = wb_min_int(at_once, count - done);
-    wb_wide_convolve(p, q, first + done, here, mantissa + done, exponent + done, context->run.isa);
-    if (wb_poll_after(context->poll, terms * (double)here)) return WB_INTERRUPTED;
+    wb_wide_convolve(p, q, first + done, here, mantissa + done, exponent + done, method->call->run.isa);
+    if (wb_poll_after(&method->call->poll, terms * (double)here)) return WB_INTERRUPTED;
   }
   return WB_OK;
 }

@@ -41,7 +41,8 @@ static void to_wide(int64_t count, const double *x, int log, double *mantissa, d
 #define TOGETHER 1024
 #define NUMBER_TIME 20.0
 
-int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa, wb_poll *poll) {
+int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int upper, double *result) {
+  const wb_isa isa = call->run.isa;
   double mantissa[TOGETHER], exponent[TOGETHER];
   running_sum sum = {0, 0, WB_WIDE_NOTHING};
   for (int64_t done = 0; done < count; done += TOGETHER) {
@@ -62,13 +63,14 @@ int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *
       wb_wide_to_log(here, mantissa, exponent, result + first, isa);
     else
       wb_wide_to_double(here, mantissa, exponent, result + first, isa);
-    if (wb_poll_after(poll, NUMBER_TIME * (double)here)) return WB_INTERRUPTED;
+    if (wb_poll_after(&call->poll, NUMBER_TIME * (double)here)) return WB_INTERRUPTED;
   }
   return WB_OK;
 }
 
-int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *r, wb_isa isa,
-                     wb_poll *poll, wb_message *message) {
+int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out, double *r,
+                     wb_message *message) {
+  const wb_isa isa = call->run.isa;
   const size_t bytes = 4 * (size_t)count * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "products of probabilities", bytes);
@@ -84,7 +86,7 @@ int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in
   }
   const double total = sum.high + sum.low;
   int status = WB_OK;
-  if (wb_poll_after(poll, NUMBER_TIME * (double)count)) {
+  if (wb_poll_after(&call->poll, NUMBER_TIME * (double)count)) {
     status = WB_INTERRUPTED;
   } else if (total > 0) {
     for (int64_t i = 0; i < count; i++) {

@@ -29,10 +29,10 @@ static double sum_of_squares(int64_t count, const double *x) {
 
 /* Outputs [first, first + count) by direct sums, on the processor: the ends have so few
  * products that copying to a graphics card would take longer. */
-static int direct(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                   int64_t first, int64_t count, double *r, wb_message *message) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
-  return count > 0 ? context->processor->convolve(&work, &context->run, context->poll, NULL, message) : WB_OK;
+  return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL, message) : WB_OK;
 }
 
 /* One output, which only decides whether the transform is tried: in four partial sums. */
@@ -46,7 +46,7 @@ static double one_output(int64_t m, const double *p, int64_t n, const double *q,
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          double *r, int *done, wb_message *message) {
   const int64_t outputs = m + n - 1;
   const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
@@ -57,7 +57,7 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
   if (log2 > WB_FFT_KEPT) return WB_OK;
   const double scale = wb_fft_balance(p_square, q_square);
   const double error = wb_fft_product_error(log2, p_square, q_square, scale);
-  const double least = error / (0.99 * (context->accuracy - 3e-15));
+  const double least = error / (0.99 * (method->accuracy - 3e-15));
 
   /* Two neighbours on either side, in case every second value is impossible. */
   const int64_t look[4] = {outputs / 8, outputs / 8 + 1, outputs - outputs / 8, outputs - outputs / 8 + 1};
@@ -66,22 +66,22 @@ int wb_pmf_convolve_flat(const wb_pmf_context *context, int64_t m, const double 
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
   const wb_fft *fft;
-  int status = wb_fft_keep(context->cache, log2, context->run.isa, &fft, message);
+  int status = wb_fft_keep(method->cache, log2, method->call->run.isa, &fft, message);
   if (status != WB_OK) return status;
   _Alignas(64) double small[2 * SMALL_LENGTH];
   double *const taken = length > SMALL_LENGTH ? wb_aligned_malloc(bytes) : NULL;
   double *const re = length > SMALL_LENGTH ? taken : small;
   if (!re) return wb_out_of_memory(message, "a Fourier transform", bytes);
   double *const im = re + length;
-  status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, context->run.isa, context->poll);
+  status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa, &method->call->poll);
   /* Accepted are the outputs from the middle to the first refused one on either side. */
   int64_t first = outputs / 2, last = outputs / 2;
   while (first > 0 && im[first - 1] >= least) first--;
   while (last < outputs && im[last] >= least) last++;
   if (status == WB_OK && first < outputs / 4 && outputs - last < outputs / 4) {
     memcpy(r + first, im + first, (size_t)(last - first) * sizeof(double));
-    status = direct(context, m, p, n, q, 0, first, r, message);
-    if (status == WB_OK) status = direct(context, m, p, n, q, last, outputs - last, r + last, message);
+    status = direct(method, m, p, n, q, 0, first, r, message);
+    if (status == WB_OK) status = direct(method, m, p, n, q, last, outputs - last, r + last, message);
     *done = 1;
   }
   wb_aligned_free(taken);

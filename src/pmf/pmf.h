@@ -12,16 +12,16 @@
 #include "numeric/fft.h"
 #include "numeric/poll.h"
 
-typedef struct wb_pmf_context {
-  /* Direct sums run through `convolution`, the table of the backend that the caller
-   * chose. Sums so short that copying to a graphics card and back would take longer
-   * than adding them run through `processor`; the bits are the same. */
-  const wb_pmf_functions *convolution, *processor;
-  wb_run run;
+/* How the sums of a call are computed. */
+typedef struct wb_pmf_method {
+  wb_call *call;
+  /* Direct sums run through this table, that of the call's backend. Sums so short that copying to a
+   * graphics card and back would take longer than adding them run through the processor's; the bits
+   * are the same. */
+  const wb_pmf_functions *table;
   double accuracy;     /* relative error that the fast method may make; 0: direct sums alone */
-  wb_poll *poll;       /* the caller's; asked every tenth of a second or so */
   wb_fft_cache *cache; /* the caller's tables for transforms */
-} wb_pmf_context;
+} wb_pmf_method;
 
 /* Whether each row of the matrix is a distribution; columns lie one after the other.
  * Large: a weight is 2^500 or more, so that products may overflow. */
@@ -40,18 +40,18 @@ int wb_pmf_check_seen(unsigned seen, wb_message *message);
 int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_message *message);
 
 /* Whether wb_pmf_convolve_pairs() looks at the weights while it computes; else wb_pmf_check_pairs() is to be called before. */
-int wb_pmf_sees_pairs(const wb_pmf_context *context, const wb_convolution *work, int log);
+int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, int log);
 
 /* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. *seen: what is known of the
  * weights, to which is added what it sees. */
-int wb_pmf_convolve_pairs(const wb_pmf_context *context, const wb_convolution *work, int log, unsigned *seen, wb_message *message);
+int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen, wb_message *message);
 
 /* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
-int wb_pmf_convolve_first(const wb_pmf_context *context, int64_t m, const double *p, int64_t n, const double *q,
+int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                           int64_t count, double *r, wb_message *message);
 
-/* The outputs that `work` names, by direct sums through one of the context's tables. */
-int wb_pmf_direct(const wb_pmf_context *context, const wb_pmf_functions *table, const wb_convolution *work,
+/* The outputs that `work` names, by direct sums through `table`. */
+int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message);
 
 /* Distributions to be added, each of at least one weight. */
@@ -65,10 +65,10 @@ typedef struct wb_pmf_terms {
 int wb_pmf_check_terms(const wb_pmf_terms *terms, wb_message *message);
 
 /* The distribution of the sum: sum of (length - 1) + 1 entries. */
-int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double *result, wb_message *message);
+int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result, wb_message *message);
 
 /* The sum of `times` >= 1 independent copies of the single term: times * (length - 1) + 1 entries. */
-int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *term, int64_t times, double *result,
+int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result,
                   wb_message *message);
 
 /* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1}
@@ -79,16 +79,16 @@ typedef struct wb_pmf_counting {
 
 /* The distribution of the sum of so many independent variables, each with the weights f, whose
  * entry 0 is not read: it counts as 0. The first `outputs` entries go into g. */
-int wb_pmf_compound(const wb_pmf_context *context, const wb_pmf_counting *counting, int64_t size, const double *f,
+int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g, wb_message *message);
 
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT where all products are zero. */
-int wb_pmf_condition(int64_t count, const double *p, const double *q, int log_in, int log_out, double *result,
-                     wb_isa isa, wb_poll *poll, wb_message *message);
+int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
+                     double *result, wb_message *message);
 
 /* Sums over all entries up to each one, or from each one on (upper = 1). Their
  * relative errors are a few 2^-53, whatever the length. */
-int wb_pmf_cumulate(int64_t count, const double *x, int log, int upper, double *result, wb_isa isa, wb_poll *poll);
+int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int upper, double *result);
 
 /* Positions (from 0) drawn with probabilities whose cumulative sums are given.
  * Draw i depends on (seed, i) alone. */

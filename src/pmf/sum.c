@@ -74,10 +74,10 @@ static const double *plain_values(const term *p) {
 }
 
 /* r becomes the sum of a and b, which may be the same term. */
-static int term_convolve(const wb_pmf_context *context, term *a, term *b, const form *as, term *r,
+static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r,
                          wb_message *message) {
-  wb_pmf_context here = *context;
-  if ((double)a->length * (double)b->length < DEVICE_FROM) here.convolution = here.processor;
+  wb_pmf_method here = *method;
+  if ((double)a->length * (double)b->length < DEVICE_FROM) here.table = here.call->processor->pmf;
   int status = term_convert(a, as, message);
   if (status == WB_OK) status = term_convert(b, as, message);
   if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, as->wide, message);
@@ -87,7 +87,7 @@ static int term_convolve(const wb_pmf_context *context, term *a, term *b, const 
   else
     status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa,
                              message);
-  if (status == WB_OK && wb_poll_after(context->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
+  if (status == WB_OK && wb_poll_after(&method->call->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;
 }
@@ -187,7 +187,7 @@ static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *p
   return fast;
 }
 
-int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double *result, wb_message *message) {
+int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result, wb_message *message) {
   const int64_t count = terms->count;
   const size_t summands_bytes = 2 * (size_t)count * sizeof(term), given_bytes = (size_t)count * sizeof(place);
   const size_t numbers = 3 * (size_t)count;
@@ -198,9 +198,9 @@ int wb_pmf_sum(const wb_pmf_context *context, const wb_pmf_terms *terms, double 
   place *const given = (place *)(memory + summands_bytes);
   int64_t *const pairs = (int64_t *)(memory + summands_bytes + given_bytes), *const sum_length = pairs + 2 * count;
   memset(summands, 0, summands_bytes);
-  const form as = form_of(terms, 1, context->run.isa);
+  const form as = form_of(terms, 1, method->call->run.isa);
   const double fast = plan(terms, as.wide, given, pairs, sum_length);
-  wb_pmf_context share = *context;
+  wb_pmf_method share = *method;
   if (fast > 1) share.accuracy /= fast;
   for (int64_t i = 0; i < count; i++) {
     summands[i].length = terms->length[i];
@@ -234,12 +234,12 @@ static double repeat_plan(int64_t length, int64_t times, int wide) {
   return fast;
 }
 
-int wb_pmf_repeat(const wb_pmf_context *context, const wb_pmf_terms *given, int64_t times, double *result,
+int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *given, int64_t times, double *result,
                   wb_message *message) {
   const int64_t length = given->length[0];
-  const form as = form_of(given, times, context->run.isa);
+  const form as = form_of(given, times, method->call->run.isa);
   const double fast = repeat_plan(length, times, as.wide);
-  wb_pmf_context share = *context;
+  wb_pmf_method share = *method;
   if (fast > 1) share.accuracy /= fast;
   term one = {length, given->values[0], {0, NULL, NULL}}, power = {0, NULL, {0, NULL, NULL}}, next;
   int status = term_convert(&one, &as, message);

@@ -65,7 +65,7 @@ typedef struct interval {
 
 /* One convolution in progress. Outputs are counted from the first that can be positive. */
 typedef struct task {
-  const wb_pmf_context *context;
+  const wb_pmf_method *method;
   wb_pmf_factor p, q;
   int64_t outputs;
   const double *p_plain, *q_plain; /* the factors as doubles, or NULL */
@@ -87,11 +87,11 @@ typedef struct task {
 /* Finds the slope of a window for these outputs, and tilts by it; leaves out what lies `cut` bits
  * below the largest entries. */
 static int open_window(task *t, int64_t begin, int64_t end, double width, double cut, wb_pmf_window *w) {
-  const wb_isa isa = t->context->run.isa;
-  int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, isa, t->context->poll);
+  const wb_isa isa = t->method->call->run.isa;
+  int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, isa, &t->method->call->poll);
   if (status != WB_OK) return status;
   t->slope = w->slope;
-  return wb_pmf_tilt(&t->p, &t->q, w->slope, cut, w, isa, t->context->poll);
+  return wb_pmf_tilt(&t->p, &t->q, w->slope, cut, w, isa, &t->method->call->poll);
 }
 
 /* Puts outputs on the stack. */
@@ -111,14 +111,14 @@ static int postpone(task *t, int64_t begin, int64_t end, int depth) {
 /* Outputs begin..begin + count - 1 from their tilted values. */
 static int store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, const double *tilted) {
   const double reference = w->p.reference + w->q.reference;
-  const wb_isa isa = t->context->run.isa;
+  const wb_isa isa = t->method->call->run.isa;
   double mantissa[256], exponent[256];
   for (int64_t at = 0; at < count; at += 256) {
     const int64_t here = wb_min_int(256, count - at), i = begin + at;
     double *const m = t->r ? mantissa : t->mantissa + i, *const e = t->r ? exponent : t->exponent + i;
     wb_wide_untilt(here, tilted + at, w->slope, i, reference, m, e, isa);
     if (t->r) wb_wide_to_double(here, m, e, t->r + i, isa);
-    if (wb_poll_after(t->context->poll, STORE_TIME * (double)here)) return WB_INTERRUPTED;
+    if (wb_poll_after(&t->method->call->poll, STORE_TIME * (double)here)) return WB_INTERRUPTED;
   }
   return WB_OK;
 }
@@ -180,7 +180,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
   if (t->r) {
     const wb_convolution work =
         wb_pmf_one_pair(t->p.length, t->p_plain, t->q.length, t->q_plain, begin, end - begin, t->r + begin);
-    return wb_pmf_direct(t->context, t->context->convolution, &work, t->message);
+    return wb_pmf_direct(t->method, t->method->table, &work, t->message);
   }
   if (!t->q_memory) {
     const size_t bytes = 2 * (size_t)WB_WIDE_SURROUNDED(t->q.length) * sizeof(double);
@@ -190,7 +190,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
     t->q_surrounded = wb_wide_surround(&q, t->q_memory);
   }
   const wb_wide p = {t->p.length, (double *)t->p.mantissa, (double *)t->p.exponent};
-  return wb_pmf_direct_wide(t->context, &p, &t->q_surrounded, begin, end - begin, t->mantissa + begin,
+  return wb_pmf_direct_wide(t->method, &p, &t->q_surrounded, begin, end - begin, t->mantissa + begin,
                             t->exponent + begin);
 }
 
@@ -208,8 +208,8 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
   const wb_convolution work =
       wb_pmf_one_pair(p->count, p->x, q->count, q->x, from - w->p.first - w->q.first, to - from, t->tilted);
   const int large = (double)p->count * (double)(to - from) > DEVICE_FROM;
-  const wb_pmf_functions *table = large ? t->context->convolution : t->context->processor;
-  return wb_pmf_direct(t->context, table, &work, t->message);
+  const wb_pmf_functions *table = large ? t->method->table : t->method->call->processor->pmf;
+  return wb_pmf_direct(t->method, table, &work, t->message);
 }
 
 /* Cuts [*from, *to) down to the outputs within reach of the window: those that have a
@@ -238,7 +238,7 @@ static int window_log2(const wb_pmf_window *w, int64_t from, int64_t to) {
 /* The least tilted output that a transform certifies. */
 static double least_by_fft(const task *t, const wb_pmf_window *w, int log2, double scale) {
   const double error = wb_fft_product_error(log2, w->p.sums.square, w->q.sums.square, scale);
-  return wb_max_real((lost_bound(w) + error) / (0.99 * (t->context->accuracy - 3e-15)), LEAST_OUTPUT);
+  return wb_max_real((lost_bound(w) + error) / (0.99 * (t->method->accuracy - 3e-15)), LEAST_OUTPUT);
 }
 
 /* Memory and tables for a transform. */
@@ -252,9 +252,9 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
     t->fft_room = log2;
   }
   if (!t->re || !t->im) return wb_out_of_memory(t->message, "a Fourier transform", 2 * n * sizeof(double));
-  if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->context->cache, log2, t->context->run.isa, fft, t->message);
+  if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->method->cache, log2, t->method->call->run.isa, fft, t->message);
   int status = WB_OK;
-  if (!t->fft[log2]) status = wb_fft_open(log2, t->context->run.isa, t->context->poll, &t->fft[log2], t->message);
+  if (!t->fft[log2]) status = wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2], t->message);
   *fft = t->fft[log2];
   return status;
 }
@@ -280,7 +280,7 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   status = fft_room(t, log2, &fft);
   if (status != WB_OK) return status;
   status = wb_fft_multiply(fft, w->p.count, w->p.x, w->q.count, w->q.x, scale, t->re, t->im, from - origin, to - from,
-                           t->tilted, t->context->run.isa, t->context->poll);
+                           t->tilted, t->method->call->run.isa, &t->method->call->poll);
   if (status != WB_OK) return status;
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
@@ -328,7 +328,7 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   const int log2 = (int)wb_min_int(wb_fft_log2((int64_t)(0.75 * entries) + 1), WB_FFT_LARGEST);
   const double fft_point = COST_FFT * (double)log2 + (log2 <= WB_FFT_KEPT || t->fft[log2] ? 0 : COST_ROOTS);
   const double fft_cost = (fft_point * (double)((int64_t)1 << log2) + overhead) / fft_count;
-  if (wanted->depth < 2 && t->context->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && fft_cost < 0.7 * direct_cost &&
+  if (wanted->depth < 2 && t->method->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && fft_cost < 0.7 * direct_cost &&
       (!t->r || fft_cost < 0.25 * plain)) {
     status = open_window(t, begin, end, FFT_WIDTH, FFT_CUT, w);
     if (status != WB_OK) return status;
@@ -365,18 +365,18 @@ static int compute_all(task *t, wb_pmf_window *w) {
   while (status == WB_OK && t->stack_count > 0) {
     const interval next = t->stack[--t->stack_count];
     status = attempt(t, w, &next);
-    if (status == WB_OK && wb_poll_after(t->context->poll, 1e4)) status = WB_INTERRUPTED;
+    if (status == WB_OK && wb_poll_after(&t->method->call->poll, 1e4)) status = WB_INTERRUPTED;
   }
   return status;
 }
 
-int wb_pmf_convolve_windows(const wb_pmf_context *context, const wb_wide *p, const wb_wide *q, const double *p_plain,
+int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
                             const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message) {
   task t;
   wb_pmf_window w;
   memset(&t, 0, sizeof t);
   memset(&w, 0, sizeof w);
-  t.context = context;
+  t.method = method;
   t.message = message;
   double *memory = NULL;
   int status = WB_OK;

@@ -6,6 +6,7 @@
 #include "core/philox.h"
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_moments.h"
+#include "numeric/poll.h"
 
 /* Elements of a slice: a second or two of one thread, and enough for a graphics card; points of a
  * law: likewise. */
@@ -21,30 +22,30 @@ static int64_t slice_of(const double *shape, int64_t shapes, int method) {
   return slice > 64.0 ? (int64_t)slice : 64;
 }
 
-int wb_polyagamma_fill(const wb_polyagamma_context *context, int64_t count, const double *shape, int64_t shapes,
-                       const double *tilt, int64_t tilts, int method, uint64_t seed, double *draws, wb_message *message) {
-  const wb_polyagamma_functions *functions = context->backend->polyagamma;
-  int status = wb_backend_has(context->backend, functions, "Polya-Gamma variables", message);
+int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt, int64_t tilts,
+                       int method, uint64_t seed, double *draws, wb_message *message) {
+  const wb_polyagamma_functions *functions = call->backend->polyagamma;
+  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", message);
   wb_polyagamma_work work = {
     .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .method = method, .key = wb_chain_key(seed, 0),
   };
   const int64_t slice = slice_of(shape, shapes, method);
   for (int64_t done = 0; done < count && status == WB_OK; done += slice) {
-    if (done > 0 && context->interrupted && context->interrupted()) return WB_INTERRUPTED;
+    if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
     work.count = count - done < slice ? count - done : slice;
     work.begin = done;
     work.first = (uint64_t)done;
     work.draws = draws + done;
-    status = functions->draw(&work, &context->run, message);
+    status = functions->draw(&work, &call->run, message);
   }
   return status;
 }
 
-int wb_polyagamma_values(const wb_polyagamma_context *context, const wb_polyagamma_points *points, wb_message *message) {
-  const wb_polyagamma_functions *functions = context->backend->polyagamma;
-  int status = wb_backend_has(context->backend, functions, "Polya-Gamma variables", message);
+int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points, wb_message *message) {
+  const wb_polyagamma_functions *functions = call->backend->polyagamma;
+  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", message);
   for (int64_t done = 0; done < points->count && status == WB_OK; done += POLYAGAMMA_SLICE_POINTS) {
-    if (done > 0 && context->interrupted && context->interrupted()) return WB_INTERRUPTED;
+    if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
     const int64_t left = points->count - done;
     wb_polyagamma_points slice = *points;
     slice.count = left < POLYAGAMMA_SLICE_POINTS ? left : POLYAGAMMA_SLICE_POINTS;
@@ -52,7 +53,7 @@ int wb_polyagamma_values(const wb_polyagamma_context *context, const wb_polyagam
     slice.shape += done;
     slice.tilt += done;
     slice.value += done;
-    status = functions->evaluate(&slice, &context->run, message);
+    status = functions->evaluate(&slice, &call->run, message);
   }
   return status;
 }

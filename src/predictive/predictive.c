@@ -92,10 +92,10 @@ static double mean_log(const wb_predictive_data *data, const double *gain) {
   return sum / (double)data->n;
 }
 
-int wb_predictive_fit(const wb_predictive_context *context, const wb_predictive_data *data, int32_t sets,
+int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets,
                       const double *rho, const double *rho_x, int32_t count, const int32_t *order, double *log_score,
                       double *score, wb_message *message) {
-  const int status = wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
   const int64_t doubles = groups * (d + n * (3 * d + 3 + 2 * q));
@@ -124,7 +124,7 @@ int wb_predictive_fit(const wb_predictive_context *context, const wb_predictive_
     .closeness = {1, point_term, point_covariate, row_term, row_covariate},
     .conditional = conditional, .score = scores, .gain = gain,
   };
-  const int outcome_status = context->backend->predictive->copula_fit(&work, &context->run, message);
+  const int outcome_status = call->backend->predictive->copula_fit(&work, &call->run, message);
   if (outcome_status == WB_OK) {
     for (int64_t g = 0; g < groups; g++) log_score[g] = mean_log(data, gain + g * n * d);
     if (score) memcpy(score, scores, (size_t)(count * n * d) * sizeof(double));
@@ -133,11 +133,11 @@ int wb_predictive_fit(const wb_predictive_context *context, const wb_predictive_
   return outcome_status;
 }
 
-int wb_predictive_state(const wb_predictive_context *context, const wb_predictive_data *data,
+int wb_predictive_state(const wb_call *call, const wb_predictive_data *data,
                         wb_predictive_bandwidth bandwidth, int32_t count, const int32_t *order, const double *score,
                         int64_t points, const double *y, const double *x, double *conditional, double *gain,
                         wb_message *message) {
-  const int status = wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, d = data->dimensions, q = data->covariates;
   const int64_t doubles = (n + points) * (q + 1);
@@ -159,7 +159,7 @@ int wb_predictive_state(const wb_predictive_context *context, const wb_predictiv
     .row = order, .closeness = {0, point_term, point_covariate, row_term, row_covariate},
     .conditional = conditional, .gain = gain,
   };
-  const int outcome = context->backend->predictive->copula_update(&work, &context->run, message);
+  const int outcome = call->backend->predictive->copula_update(&work, &call->run, message);
   wb_aligned_free(memory);
   return outcome;
 }
@@ -182,10 +182,10 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
     }
 }
 
-int wb_predictive_resample(const wb_predictive_context *context, const wb_predictive_data *data,
+int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data,
                            wb_predictive_bandwidth bandwidth, const wb_predictive_resamples *resamples,
                            wb_message *message) {
-  const int status = wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, q = data->covariates, points = resamples->points;
   const int64_t doubles = points * (q + 1) + n * (2 * q + 2) + 1;
@@ -208,7 +208,7 @@ int wb_predictive_resample(const wb_predictive_context *context, const wb_predic
     .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
     .row_conditional = resamples->row_state, .conditional = resamples->conditional, .gain = resamples->gain,
   };
-  const int outcome = context->backend->predictive->copula_update(&work, &context->run, message);
+  const int outcome = call->backend->predictive->copula_update(&work, &call->run, message);
   wb_aligned_free(memory);
   return outcome;
 }

@@ -19,11 +19,6 @@ typedef struct wb_predictive_bandwidth {
   const double *rho, *rho_x;
 } wb_predictive_bandwidth;
 
-typedef struct wb_predictive_context {
-  const wb_backend *backend;
-  wb_run run;
-} wb_predictive_context;
-
 /* `count` random orders of 0..n - 1, one after the other. */
 void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order);
 
@@ -32,13 +27,13 @@ void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order
  * over observations of the log density, or probability, that was predicted, relative
  * to the density before the first observation. score: count x n x dimensions of the
  * first set (see wb_copula_fit), or NULL. */
-int wb_predictive_fit(const wb_predictive_context *context, const wb_predictive_data *data, int32_t sets,
+int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets,
                       const double *rho, const double *rho_x, int32_t count, const int32_t *order, double *log_score,
                       double *score, wb_message *message);
 
 /* What each order predicts at `points` points (y: points x dimensions, x: points x
  * covariates): conditional and gain, count x dimensions x points. */
-int wb_predictive_state(const wb_predictive_context *context, const wb_predictive_data *data,
+int wb_predictive_state(const wb_call *call, const wb_predictive_data *data,
                         wb_predictive_bandwidth bandwidth, int32_t count, const int32_t *order, const double *score,
                         int64_t points, const double *y, const double *x, double *conditional, double *gain,
                         wb_message *message);
@@ -57,7 +52,7 @@ typedef struct wb_predictive_resamples {
   double *conditional, *gain, *row_state;
 } wb_predictive_resamples;
 
-int wb_predictive_resample(const wb_predictive_context *context, const wb_predictive_data *data,
+int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data,
                            wb_predictive_bandwidth bandwidth, const wb_predictive_resamples *resamples,
                            wb_message *message);
 

@@ -139,14 +139,15 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
   return status;
 }
 
-int wb_regression_step(const wb_backend *backend, const wb_run *run, const wb_regression_data *data,
+int wb_regression_step(const wb_call *call, const wb_regression_data *data,
                        const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
                        wb_message *message) {
   const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
+  const wb_backend *const backend = call->backend;
   wb_regression_session *session;
   double log_likelihood;
   int status = wb_backend_has(backend, backend->regression, "regressions", message);
-  if (status == WB_OK) status = backend->regression->open(data, run, &session, message);
+  if (status == WB_OK) status = backend->regression->open(data, &call->run, &session, message);
   if (status != WB_OK) return status;
   double *const room = wb_aligned_malloc(bytes);
   status = room ? pass(backend, session, state, 0, key, iteration, &log_likelihood, message)

@@ -67,7 +67,7 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
 
 /* One draw of the coefficients of the first outcome given those in the state, on a session of its
  * own: Polya-Gamma variables, then coefficients. The state's statistics are those of the variables. */
-int wb_regression_step(const wb_backend *backend, const wb_run *run, const wb_regression_data *data,
+int wb_regression_step(const wb_call *call, const wb_regression_data *data,
                        const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
                        wb_message *message);
 

@@ -278,7 +278,7 @@ test_that("a result larger than memory is refused with its size", {
 })
 
 test_that("an entry gives its result or says why there is none", {
-  run <- warpbayes:::known_run(NULL, 2)
+  run <- warpbayes:::resolve_run(NULL, 2)
   failure <- function(...) {
     result <- .Call(...)
     expect_s3_class(result, "warpbayes_failure")
@@ -286,13 +286,13 @@ test_that("an entry gives its result or says why there is none", {
   }
   unusable <- "weights must be finite numbers from 0, and one in each distribution must be positive"
   for (bad in list(c(1, -1), c(0, 0), c(1, Inf), c(1, NaN), numeric())) {
-    expect_identical(failure(warpbayes:::C_pmf_convolve, bad, 1, FALSE, 0, run)$message, unusable)
-    expect_identical(failure(warpbayes:::C_pmf_convolve, 1, bad, FALSE, 0, run)$message, unusable)
-    expect_identical(failure(warpbayes:::C_pmf_sum, list(1, bad), 2, FALSE, 0, run)$message, unusable)
-    expect_identical(failure(warpbayes:::C_pmf_repeat, bad, 2, 3, FALSE, 0, run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_convolve, bad, 1, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_convolve, 1, bad, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_sum, list(1, bad), 2, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
+    expect_identical(failure(warpbayes:::C_pmf_repeat, bad, 2, 3, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
   }
-  expect_identical(failure(warpbayes:::C_pmf_sum, list(), 1, FALSE, 0, run)$message, unusable)
-  shapes <- failure(warpbayes:::C_pmf_convolve, matrix(1, 2, 2), matrix(1, 3, 2), FALSE, 0, run)
+  expect_identical(failure(warpbayes:::C_pmf_sum, list(), 1, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
+  shapes <- failure(warpbayes:::C_pmf_convolve, matrix(1, 2, 2), matrix(1, 3, 2), FALSE, 0, warpbayes:::fourier_cache(), run)
   expect_identical(shapes$message, "two vectors are convolved, or two matrices with the same number of rows")
   expect_identical(shapes$status, 1L)
 })
@@ -351,7 +351,7 @@ test_that("long work stops within half a second of an interrupt", {
   on.exit(unlink(file))
   writeLines(c(
     sprintf(".libPaths(%s); library(warpbayes); options(warpbayes.threads = 1)", deparse1(.libPaths())),
-    "h <- log((1:1e6)^-1.5); x <- pmf(rep(1e-3, 1e3)); run <- warpbayes:::known_run(\"cpu\", 1)",
+    "h <- log((1:1e6)^-1.5); x <- pmf(rep(1e-3, 1e3)); run <- warpbayes:::resolve_run(\"cpu\", 1)",
     "heard <- function(code) {",
     "  system(sprintf(\"(sleep 0.5; kill -INT %d) &\", Sys.getpid()))",
     "  start <- proc.time()[[1L]]",

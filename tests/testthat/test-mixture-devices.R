@@ -41,7 +41,7 @@ test_that("single precision, samples of rows, no moves, and predictions are the 
     same_fit(fit_of(x, precision = "single", devices = 0:1), fit_of(x, precision = "single", devices = 1))
     same_fit(fit_of(x, moves = FALSE, devices = 0:1), fit_of(x, moves = FALSE, backend = "cpu"))
     one <- native(C_mixture_open, x, c(0, 0), c(1, 1), 0L, FALSE, resolve_run("cuda", 1))
-    run <- share_run(resolve_run("cuda", 1), 0:1, 0)
+    run <- resolve_run("cuda", 1, devices = 0:1)
     both <- native(C_mixture_open, x, c(0, 0), c(1, 1), 0L, FALSE, run)
     covariances <- array(diag(2), c(2, 2, 2))
     ask <- function(session, first, count) {
@@ -73,13 +73,13 @@ test_that("a fit goes on with other cards than it began with", {
 test_that("work that does not repay several cards is done by one", {
   with_devices(3, {
     run <- resolve_run("cuda", 1)
-    expect_null(share_run(run, NULL, 2 * device_work - 1)$devices)
-    expect_identical(share_run(run, NULL, 2 * device_work)$devices, 0:1)
-    expect_identical(share_run(run, NULL, 9 * device_work)$devices, 0:2)
+    expect_null(spread_over_devices(run, NULL, 2 * device_work - 1)$devices)
+    expect_identical(spread_over_devices(run, NULL, 2 * device_work)$devices, 0:1)
+    expect_identical(spread_over_devices(run, NULL, 9 * device_work)$devices, 0:2)
     old <- options(warpbayes.device = 1L)
-    expect_null(share_run(resolve_run("cuda", 1), NULL, 9 * device_work)$devices)
+    expect_null(spread_over_devices(resolve_run("cuda", 1), NULL, 9 * device_work)$devices)
     options(old)
-    expect_identical(share_run(run, c(2, 0), 0)$device, 2L)
+    expect_identical(resolve_run("cuda", 1, devices = c(2, 0))$device, 2L)
   })
 })
 
@@ -93,7 +93,7 @@ test_that("devices that cannot be used are refused", {
   with_devices(2, {
     expect_error(fit(backend = "cuda", devices = c(0, 7)), "`devices`: there is no CUDA device 7", class = "warpbayes_error_backend")
   })
-  with_devices(16, expect_error(share_run(resolve_run("cuda", 1), c(0:15, 15.5), 0), "`devices` must be NULL"))
+  with_devices(16, expect_error(resolve_run("cuda", 1, devices = c(0:15, 15.5)), "`devices` must be NULL"))
 })
 
 fit_few <- function(x) dp_mixture(x, 2, iter = 1, warmup = 0, seed = 1, devices = 0:1, backend = "cuda", threads = 1, progress = FALSE)

@@ -15,11 +15,8 @@ stream_session <- function(backend, precision = "double", limit = 0, way = "lock
   p <- ncol(x)
   k <- 6
   with_options(list(warpbayes.device_memory = limit), {
-    run <- resolve_run(backend, 2)
+    run <- resolve_run(backend, 2, devices = devices)
     run$host_memory <- if (way == "packed") 1e9 else 0
-    if (!is.null(devices)) {
-      run <- share_run(run, devices, 0)
-    }
     if (way == "staged") {
       Sys.setenv(WB_EMULATOR_UNLOCKABLE = "1")
       on.exit(Sys.unsetenv("WB_EMULATOR_UNLOCKABLE"))

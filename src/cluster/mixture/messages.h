@@ -26,10 +26,10 @@ typedef struct wb_cluster {
 } wb_cluster;
 
 /* A backend with the table of mixtures alone, whose sessions are opened here and not by the table. `data` has no rows:
- * x is NULL, `rows` counts those of all workers, and `samples` is 0 where they are one sample. The components are computed by `local`. What `cluster` points to
+ * x is NULL, `rows` counts those of all workers, and `samples` is 0 where they are one sample. The components are computed by the processor of `call`. What `cluster` points to
  * outlives the session, it itself need not. */
 extern const wb_backend wb_mixture_cluster;
-int wb_cluster_open(const wb_mixture_data *data, const wb_backend *local, const wb_run *run, const wb_cluster *cluster,
+int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_cluster *cluster,
                     wb_mixture_session **session, wb_message *message);
 
 /* How the rows are split: `first_row` takes workers + 1 numbers. Returns how many workers get rows; the piece goes to `piece`. */

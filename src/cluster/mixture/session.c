@@ -64,7 +64,7 @@ static void close_session(wb_mixture_session *session) {
   free(s);
 }
 
-int wb_cluster_open(const wb_mixture_data *data, const wb_backend *local, const wb_run *run, const wb_cluster *cluster,
+int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_cluster *cluster,
                     wb_mixture_session **session, wb_message *message) {
   const size_t workers = (size_t)cluster->workers, p = (size_t)data->columns;
   const int64_t leaves = (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
@@ -75,7 +75,7 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_backend *local, const 
   wb_mixture_data none = *data;
   cluster_session *s = calloc(1, bytes);
   if (!s) return wb_out_of_memory(message, "the mixture session", bytes);
-  s->local = local;
+  s->local = call->processor;
   s->cluster = *cluster;
   s->columns = data->columns;
   s->samples = data->samples;
@@ -100,7 +100,7 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_backend *local, const 
   none.sample = NULL;
   none.missing = NULL;
   none.first_row = none.piece = 0;
-  if (status == WB_OK) status = local->mixture->open(&none, run, &s->components, message);
+  if (status == WB_OK) status = s->local->mixture->open(&none, &call->run, &s->components, message);
   if (status == WB_OK)
     *session = (wb_mixture_session *)s;
   else

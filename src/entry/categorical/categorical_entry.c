@@ -23,16 +23,6 @@ static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP 
   return made;
 }
 
-static int read_context(SEXP run, int is_vector, wb_categorical_context *context, wb_message *message) {
-  const wb_backend *backend;
-  wb_run_from_list(run, &context->run, &backend);
-  context->functions = backend->categorical;
-  context->processor = wb_cpu_backend()->categorical;
-  context->interrupted = wb_interrupted;
-  context->is_vector = is_vector;
-  return wb_backend_has(backend, backend->categorical, "categorical draws", message);
-}
-
 /* Gives up the one protection of `result`. */
 static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
   UNPROTECT(1);
@@ -42,13 +32,12 @@ static SEXP result_or_failure(SEXP result, int status, const wb_message *message
 /* weights: a double matrix, or a vector for one row. Items from 1, draw after draw. */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
-  wb_categorical_context context;
+  const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;
+  wb_call call = wb_call_from_list(run);
   wb_message message;
-  int status = read_context(run, Rf_getAttrib(weights, R_DimSymbol) == R_NilValue, &context, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows.rows * wb_size_from_sexp(draws))));
   const wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
-  status = wb_categorical_draw(&context, &rows, &asked, &message);
+  const int status = wb_categorical_draw(&call, &rows, is_vector, &asked, &message);
   return result_or_failure(result, status, &message);
 }
 
@@ -57,10 +46,8 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
                                       SEXP run) {
   const int64_t rows = INTEGER_RO(dim)[0], columns = INTEGER_RO(dim)[1];
   const size_t entries = (size_t)Rf_xlength(weights);
-  wb_categorical_context context;
+  wb_call call = wb_call_from_list(run);
   wb_message message;
-  int status = read_context(run, 0, &context, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows * wb_size_from_sexp(draws))));
   int64_t *const offset = (int64_t *)R_alloc((size_t)rows + 1, sizeof(int64_t));
   int32_t *const column = (int32_t *)R_alloc(entries + 1, sizeof(int32_t));
@@ -70,6 +57,6 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
     .rows = rows, .columns = columns, .offset = offset, .column = column, .weights = by_row,
   };
   const wb_categorical_draws asked = new_draws(rows, draws, seed, precision, result);
-  status = wb_categorical_draw_sparse(&context, &stored, &asked, &message);
+  const int status = wb_categorical_draw_sparse(&call, &stored, &asked, &message);
   return result_or_failure(result, status, &message);
 }

@@ -90,15 +90,12 @@ static int exchange_with_workers(void *context, const void *request, size_t size
 SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
                                    SEXP keep_labels, SEXP samples, SEXP run) {
   wb_message message;
-  wb_run where;
-  const wb_backend *local;
   const double columns = (double)Rf_xlength(center);
   const int several = Rf_asInteger(samples);
   if (!Rf_isFunction(call) || !is_split(first_row, piece) || columns < 1 || !wb_is_numbers(center, columns) ||
       !wb_is_numbers(inverse_scale, columns) || several < 0)
     return wb_changed_fit();
-  wb_run_from_list(run, &where, &local);
-  local = wb_cpu_backend();
+  const wb_call here = wb_call_from_list(run);
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(kept, EXCHANGE, call);
   SEXP pointer = PROTECT(wb_session_begin(kept, wb_mixture_close));
@@ -117,7 +114,7 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP c
                                   .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                                   .samples = several};
     const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, pointer};
-    status = wb_cluster_open(&data, local, &where, &cluster, &opened->session, &message);
+    status = wb_cluster_open(&data, &here, &cluster, &opened->session, &message);
   } else {
     wb_message_write(&message, "no memory for the mixture session");
   }
@@ -155,8 +152,6 @@ static void close_worker(SEXP pointer) {
 SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
                                   SEXP keep_labels, SEXP sample, SEXP samples, SEXP run) {
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
   const int w = Rf_asInteger(worker), several = Rf_isNull(sample) ? 0 : Rf_asInteger(samples);
   if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || !is_split(first_row, piece) || w < 0 || w >= Rf_xlength(first_row) - 1 ||
       REAL_RO(first_row)[w + 1] - REAL_RO(first_row)[w] != Rf_nrows(x) || !wb_is_numbers(center, Rf_ncols(x)) ||
@@ -167,7 +162,8 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
     for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
       if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > several) return wb_changed_fit();
   }
-  wb_run_from_list(run, &where, &backend);
+  const wb_call call = wb_call_from_list(run);
+  const wb_backend *const backend = call.backend;
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(kept, 0, x);
   SET_VECTOR_ELT(kept, 1, center);
@@ -188,7 +184,7 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
     opened->worker.rows = (int64_t)REAL_RO(first_row)[Rf_xlength(first_row) - 1];
     status = wb_mixture_missing_find(data->x, data->rows, data->columns, &opened->missing, &message);
     data->missing = opened->missing;
-    if (status == WB_OK) status = backend->mixture->open(data, &where, &opened->worker.session, &message);
+    if (status == WB_OK) status = backend->mixture->open(data, &call.run, &opened->worker.session, &message);
   }
   if (status != WB_OK) free_worker(opened);
   SEXP result = wb_session_end(pointer, opened, status, &message);

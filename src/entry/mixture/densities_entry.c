@@ -32,15 +32,12 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
       !wb_is_numbers(inverse_scale, p) || !(begin >= 0) || rows < 1 || begin + rows > (double)opened->rows ||
       !(wb_is_numbers(log_unit, 1) || wb_is_numbers(log_unit, rows)))
     return wb_changed_fit();
-  wb_run where;
-  const wb_backend *backend;
-  wb_run_from_list(run, &where, &backend);
   const wb_mixture_draws given = {.count = (int32_t)draws, .components = (int32_t)components, .columns = opened->columns,
                                   .weights = REAL_RO(weights), .means = REAL_RO(means), .covariances = REAL_RO(covariances),
                                   .which = INTEGER_RO(which)};
   SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(total)));
   memcpy(REAL(out), REAL_RO(total), (size_t)Rf_xlength(total) * sizeof(double));
-  const int status = wb_mixture_add_densities(opened->backend, opened->session, where.threads, &given, REAL_RO(center),
+  const int status = wb_mixture_add_densities(opened->backend, opened->session, wb_call_from_list(run).run.threads, &given, REAL_RO(center),
                                               REAL_RO(inverse_scale), (int64_t)begin, Rf_xlength(total), REAL_RO(log_unit),
                                               Rf_xlength(log_unit), REAL(out), &message);
   UNPROTECT(1);

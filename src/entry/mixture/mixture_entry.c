@@ -230,10 +230,9 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 
 static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
                       int32_t samples) {
+  const wb_call call = wb_call_from_list(run);
+  const wb_backend *const backend = call.backend;
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
-  wb_run_from_list(run, &where, &backend);
   SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
   wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                                         Rf_asLogical(keep_labels));
@@ -252,7 +251,7 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
     data.sample = opened->sample;
     status = wb_mixture_missing_find(data.x, data.rows, data.columns, &opened->missing, &message);
     data.missing = opened->missing;
-    if (status == WB_OK) status = backend->mixture->open(&data, &where, &opened->session, &message);
+    if (status == WB_OK) status = backend->mixture->open(&data, &call.run, &opened->session, &message);
   }
   if (status != WB_OK && opened) {
     free(opened->sample);

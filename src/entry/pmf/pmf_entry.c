@@ -8,19 +8,13 @@
 
 #include <R_ext/RS.h>
 
-static int read_context(double accuracy, SEXP run, wb_poll *poll, wb_pmf_context *context, wb_message *message) {
-  const wb_backend *backend;
-  wb_run_from_list(run, &context->run, &backend);
-  context->convolution = backend->pmf;
-  context->processor = wb_cpu_backend()->pmf;
-  context->accuracy = accuracy;
-  context->poll = poll;
-  context->cache = (wb_fft_cache *)R_ExternalPtrAddr(wb_list_element(run, "fft"));
-  return wb_backend_has(backend, backend->pmf, "sums of discrete variables", message);
-}
-
-static wb_isa read_isa(SEXP run) {
-  return (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
+/* cache: from wb_entry_pmf_cache(). */
+static int read_method(SEXP accuracy, SEXP cache, wb_call *call, wb_pmf_method *method, wb_message *message) {
+  method->call = call;
+  method->table = call->backend->pmf;
+  method->accuracy = Rf_asReal(accuracy);
+  method->cache = (wb_fft_cache *)R_ExternalPtrAddr(cache);
+  return wb_backend_has(call->backend, call->backend->pmf, "sums of discrete variables", message);
 }
 
 static void close_cache(SEXP pointer) {
@@ -80,7 +74,7 @@ static int check_shapes(const shape *x, const shape *y, wb_message *message) {
 
 /* Two vectors, or two matrices whose rows are convolved in pairs; one row of either
  * serves all rows of the other. */
-SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
+SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const shape of_x = shape_of(x), of_y = shape_of(y);
   const int64_t rows = of_x.rows > of_y.rows ? of_x.rows : of_y.rows, outputs = of_x.columns + of_y.columns - 1;
   const int on_log_scale = Rf_asLogical(log);
@@ -91,32 +85,32 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP run) {
     .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
     .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
   };
-  wb_poll poll = {wb_interrupted, 0};
-  wb_pmf_context context;
+  wb_call call = wb_call_from_list(run);
+  wb_pmf_method method;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  int status = read_method(accuracy, cache, &call, &method, &message);
   if (status == WB_OK) status = check_shapes(&of_x, &of_y, &message);
-  if (status == WB_OK && !wb_pmf_sees_pairs(&context, &work, on_log_scale))
+  if (status == WB_OK && !wb_pmf_sees_pairs(&method, &work, on_log_scale))
     status = wb_pmf_check_pairs(&work, on_log_scale, &seen, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(of_x.is_matrix || of_y.is_matrix ? Rf_allocMatrix(REALSXP, (int)rows, (int)outputs)
                                                          : Rf_allocVector(REALSXP, (R_xlen_t)outputs));
   work.r = REAL(result);
   wb_large_pages(work.r, (size_t)Rf_xlength(result) * sizeof(double));
-  status = wb_pmf_convolve_pairs(&context, &work, on_log_scale, &seen, &message);
+  status = wb_pmf_convolve_pairs(&method, &work, on_log_scale, &seen, &message);
   if (status == WB_OK) status = wb_pmf_check_result(seen, Rf_xlength(result), work.r, &message);
   return result_or_failure(result, status, &message);
 }
 
 /* The first entries of the sum of two vectors of weights, which R has looked at. */
-SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP run) {
-  wb_poll poll = {wb_interrupted, 0};
-  wb_pmf_context context;
+SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run) {
+  wb_call call = wb_call_from_list(run);
+  wb_pmf_method method;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  int status = read_method(accuracy, cache, &call, &method, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  status = wb_pmf_convolve_first(&context, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
+  status = wb_pmf_convolve_first(&method, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
                                  REAL(result), &message);
   return result_or_failure(result, status, &message);
 }
@@ -139,64 +133,63 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
 
 /* x: a list of vectors, or a matrix with the distributions in its columns. length: of
  * the result. */
-SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP run) {
+SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
-  wb_poll poll = {wb_interrupted, 0};
-  wb_pmf_context context;
+  wb_call call = wb_call_from_list(run);
+  wb_pmf_method method;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  int status = read_method(accuracy, cache, &call, &method, &message);
   if (status == WB_OK) status = wb_pmf_check_terms(&terms, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_sum(&context, &terms, REAL(result), &message);
+  status = wb_pmf_sum(&method, &terms, REAL(result), &message);
   return result_or_failure(result, status, &message);
 }
 
-SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP run) {
+SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const int64_t length_of_x = Rf_xlength(x);
   const double *const values = REAL_RO(x);
   const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
-  wb_poll poll = {wb_interrupted, 0};
-  wb_pmf_context context;
+  wb_call call = wb_call_from_list(run);
+  wb_pmf_method method;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  int status = read_method(accuracy, cache, &call, &method, &message);
   if (status == WB_OK) status = wb_pmf_check_terms(&term, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_repeat(&context, &term, wb_size_from_sexp(times), REAL(result), &message);
+  status = wb_pmf_repeat(&method, &term, wb_size_from_sexp(times), REAL(result), &message);
   return result_or_failure(result, status, &message);
 }
 
 /* The first `length` entries of the sum of a random number of variables with the weights x.
  * counting: the numbers of wb_pmf_counting. */
-SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP run) {
+SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  wb_poll poll = {wb_interrupted, 0};
-  wb_pmf_context context;
+  wb_call call = wb_call_from_list(run);
+  wb_pmf_method method;
   wb_message message;
-  int status = read_context(Rf_asReal(accuracy), run, &poll, &context, &message);
+  int status = read_method(accuracy, cache, &call, &method, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_compound(&context, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
+  status = wb_pmf_compound(&method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
   return result_or_failure(result, status, &message);
 }
 
 /* The normalized products of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_poll poll = {wb_interrupted, 0};
+  wb_call call = wb_call_from_list(run);
   wb_message message;
-  const int status = wb_pmf_condition(Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
-                                      Rf_asLogical(log_out), REAL(result), read_isa(run), &poll, &message);
+  const int status = wb_pmf_condition(&call, Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
+                                      Rf_asLogical(log_out), REAL(result), &message);
   return result_or_failure(result, status, &message);
 }
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_poll poll = {wb_interrupted, 0};
-  const int status = wb_pmf_cumulate(Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
-                                     REAL(result), read_isa(run), &poll);
+  wb_call call = wb_call_from_list(run);
+  const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper), REAL(result));
   return result_or_failure(result, status, &nothing_said);
 }
 

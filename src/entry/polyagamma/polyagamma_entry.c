@@ -5,11 +5,10 @@
 #include "polyagamma/polyagamma.h"
 
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run) {
-  wb_polyagamma_context context = {.interrupted = wb_interrupted};
+  wb_call call = wb_call_from_list(run);
   wb_message message;
-  wb_run_from_list(run, &context.run, &context.backend);
   SEXP draws = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  const int status = wb_polyagamma_fill(&context, Rf_xlength(draws), REAL_RO(shape), Rf_xlength(shape), REAL_RO(tilt),
+  const int status = wb_polyagamma_fill(&call, Rf_xlength(draws), REAL_RO(shape), Rf_xlength(shape), REAL_RO(tilt),
                                         Rf_xlength(tilt), Rf_asInteger(method), wb_whole_from_sexp(seed), REAL(draws),
                                         &message);
   UNPROTECT(1);
@@ -18,15 +17,14 @@ SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SE
 
 /* x, shape and tilt are of one length. */
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run) {
-  wb_polyagamma_context context = {.interrupted = wb_interrupted};
+  wb_call call = wb_call_from_list(run);
   wb_message message;
-  wb_run_from_list(run, &context.run, &context.backend);
   SEXP value = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
   const wb_polyagamma_points points = {
     .count = Rf_xlength(x), .x = REAL_RO(x), .shape = REAL_RO(shape), .tilt = REAL_RO(tilt),
     .quantity = Rf_asInteger(quantity), .log = Rf_asLogical(log), .value = REAL(value),
   };
-  const int status = wb_polyagamma_values(&context, &points, &message);
+  const int status = wb_polyagamma_values(&call, &points, &message);
   UNPROTECT(1);
   return status == WB_OK ? value : wb_failure(status, &message);
 }

@@ -6,12 +6,6 @@
 #include "numeric/chain_key.h"
 #include "predictive/predictive.h"
 
-static wb_predictive_context read_context(SEXP run) {
-  wb_predictive_context context;
-  wb_run_from_list(run, &context.run, &context.backend);
-  return context;
-}
-
 /* list(binary, y, x): y n x d, x n x q; matrices of doubles. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
@@ -57,7 +51,7 @@ SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
  * d x n x orders of the first set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   static const char *const names[] = {"log_score", "score"};
-  const wb_predictive_context context = read_context(run);
+  const wb_call call = wb_call_from_list(run);
   const wb_predictive_data observed = read_data(data);
   const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
@@ -66,7 +60,7 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, count, sets));
   SET_VECTOR_ELT(result, 1, array_new(observed.dimensions, (int)observed.n, count));
   wb_message message;
-  const int status = wb_predictive_fit(&context, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
+  const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
                                        REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
   UNPROTECT(1);
   return status == WB_OK ? result : wb_failure(status, &message);
@@ -75,7 +69,7 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
 /* points: list(y, x). list(conditional, gain), each points x d x orders. */
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
   static const char *const names[] = {"conditional", "gain"};
-  const wb_predictive_context context = read_context(run);
+  const wb_call call = wb_call_from_list(run);
   const wb_predictive_data observed = read_data(data);
   const SEXP y = wb_list_element(points, "y");
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
@@ -83,7 +77,7 @@ SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score
   SET_VECTOR_ELT(result, 0, array_new(rows, observed.dimensions, count));
   SET_VECTOR_ELT(result, 1, array_new(rows, observed.dimensions, count));
   wb_message message;
-  const int status = wb_predictive_state(&context, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
+  const int status = wb_predictive_state(&call, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
                                          REAL_RO(score), rows, REAL_RO(y), REAL_RO(wb_list_element(points, "x")),
                                          REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
   UNPROTECT(1);
@@ -108,7 +102,7 @@ SEXP wb_entry_predictive_average(SEXP state) {
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
   static const char *const names[] = {"conditional", "gain", "rows"};
-  const wb_predictive_context context = read_context(run);
+  const wb_call call = wb_call_from_list(run);
   const wb_predictive_data observed = read_data(data);
   const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
   const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
@@ -123,13 +117,13 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
     .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };
   wb_message message;
-  const int status = wb_predictive_resample(&context, &observed, read_bandwidth(bandwidth), &resamples, &message);
+  const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples, &message);
   UNPROTECT(1);
   return status == WB_OK ? result : wb_failure(status, &message);
 }
 
-static int has_predictive(const wb_predictive_context *context, wb_message *message) {
-  return wb_backend_has(context->backend, context->backend->predictive, "predictive resampling", message);
+static int has_predictive(const wb_call *call, wb_message *message) {
+  return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
 }
 
 /* start: list(weight, shape, sd) before step 0, first: number of the first resample; state: list(mean, scale), scale NULL
@@ -137,7 +131,7 @@ static int has_predictive(const wb_predictive_context *context, wb_message *mess
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
                                 SEXP every, SEXP run) {
   static const char *const names[] = {"mean", "scale", "trajectory"};
-  const wb_predictive_context context = read_context(run);
+  const wb_call call = wb_call_from_list(run);
   const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
   const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps), thin = wb_size_from_sexp(every);
   const int64_t records = thin > 0 ? (first + count) / thin - first / thin : 0;
@@ -153,23 +147,23 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
     .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
   };
   wb_message message;
-  int status = has_predictive(&context, &message);
-  if (status == WB_OK) status = context.backend->predictive->normal_chains(&work, &context.run, &message);
+  int status = has_predictive(&call, &message);
+  if (status == WB_OK) status = call.backend->predictive->normal_chains(&work, &call.run, &message);
   UNPROTECT(1);
   return status == WB_OK ? result : wb_failure(status, &message);
 }
 
 /* observations x resamples, columns sum to 1. */
 SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run) {
-  const wb_predictive_context context = read_context(run);
+  const wb_call call = wb_call_from_list(run);
   SEXP weight = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(observations), Rf_asInteger(resamples)));
   const wb_bootstrap work = {
     .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = Rf_asInteger(resamples),
     .observations = Rf_asInteger(observations), .steps = wb_size_from_sexp(steps), .weight = REAL(weight),
   };
   wb_message message;
-  int status = has_predictive(&context, &message);
-  if (status == WB_OK) status = context.backend->predictive->bootstrap(&work, &context.run, &message);
+  int status = has_predictive(&call, &message);
+  if (status == WB_OK) status = call.backend->predictive->bootstrap(&work, &call.run, &message);
   UNPROTECT(1);
   return status == WB_OK ? weight : wb_failure(status, &message);
 }

@@ -104,10 +104,9 @@ static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_
 /* `data`: what regression_data() of R/bayes_logit_sampler.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   if (!is_data(data)) return wb_changed_fit();
+  const wb_call call = wb_call_from_list(run);
+  const wb_backend *const backend = call.backend;
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
-  wb_run_from_list(run, &where, &backend);
   SEXP starts = wb_list_element(data, "group_start");
   const R_xlen_t groups = starts == R_NilValue ? 0 : Rf_xlength(starts) - 1;
   SEXP pointer = PROTECT(wb_session_begin(data, close_regression));
@@ -121,7 +120,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     opened->groups = (int32_t)groups;
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
     const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
-    status = backend->regression->open(&rows, &where, &opened->session, &message);
+    status = backend->regression->open(&rows, &call.run, &opened->session, &message);
   }
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
@@ -257,20 +256,18 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   static const char *const names[] = {"coefficients", "statistics"};
   if (!is_data(data)) return wb_changed_fit();
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
   const wb_regression_data rows = data_from_list(data, 0, NULL);
   if (!is_prior(rows.columns, prior) || !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
-  wb_run_from_list(run, &where, &backend);
+  const wb_call call = wb_call_from_list(run);
   const wb_regression_prior priors = prior_from_list(prior, rows.columns);
   double scalars[WB_REGRESSION_SCALARS] = {0, 1, 1};
   SEXP out = PROTECT(wb_list_new(2, names));
   wb_regression_state state = {.columns = rows.columns, .outcomes = 1, .scalars = scalars};
   state.coefficients = REAL(wb_list_put(out, "coefficients", Rf_duplicate(coefficients)));
   state.statistics = REAL(wb_list_put(out, "statistics", Rf_allocVector(REALSXP, (R_xlen_t)WB_REGRESSION_STATISTICS(rows.columns))));
-  const int status = wb_regression_step(backend, &where, &rows, &priors, &state, wb_key_from_raw(key),
-                                        (uint32_t)Rf_asReal(iteration), &message);
+  const int status = wb_regression_step(&call, &rows, &priors, &state, wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration),
+                                        &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }

@@ -50,10 +50,9 @@ static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
 
 SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run) {
   if (!is_counts(start, row, count, Rf_asInteger(documents))) return wb_changed_fit();
+  const wb_call call = wb_call_from_list(run);
+  const wb_backend *const backend = call.backend;
   wb_message message;
-  wb_run where;
-  const wb_backend *backend;
-  wb_run_from_list(run, &where, &backend);
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   R_RegisterCFinalizerEx(pointer, close_session, TRUE);
   session *s = calloc(1, sizeof *s);
@@ -70,7 +69,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   if (status == WB_OK)
     status = wb_topic_corpus_build(Rf_asInteger(documents), LENGTH(start) - 1, INTEGER_RO(start), INTEGER_RO(row),
                                    INTEGER_RO(count), &s->corpus, &s->memory, &message);
-  if (status == WB_OK) status = backend->topic_model->open(&s->corpus, &settings, &where, &s->topic, &message);
+  if (status == WB_OK) status = backend->topic_model->open(&s->corpus, &settings, &call.run, &s->topic, &message);
   if (status != WB_OK) close_session(pointer);
   UNPROTECT(1);
   return status == WB_OK ? pointer : wb_failure(status, &message);
