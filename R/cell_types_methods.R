@@ -20,40 +20,37 @@ levels.cell_types <- function(x) x$types$type
 
 #' Cell types of new cells
 #'
-#' Averages over the same draws, with the same types, as [cell_types()]. [predict.dp_mixture()] with
-#' `type = "type"` gives the types that [cell_types()] finds by default, as numbers.
+#' Gives each cell its most probable type, its probabilities of all types, or its uncertainty. It averages over the same
+#' draws, with the same types, as [cell_types()].
 #'
 #' @param object cell types from [cell_types()].
+#' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus
 #'   that of the most probable.
-#' @inheritParams predict.dp_mixture
-#' @return One entry or row per cell, named as the rows of `newdata` are: `"type"`: a factor; `"prob"`: a matrix,
-#'   cells x types; `"uncertainty"`: a numeric vector.
+#' @param ... not used.
+#' @inheritParams computing_arguments
+#' @return One entry or row per cell, named as the rows of `newdata`. `"type"`: a factor. `"prob"`: a matrix, cells x
+#'   types. `"uncertainty"`: a numeric vector.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
+#' @seealso [predict.dp_mixture()], whose `type = "type"` gives the types that [cell_types()] finds by default, as
+#'   numbers
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
 #' predict(types, rbind(c(0, 0), c(6, 6), c(3, 3)), type = "prob", threads = 2)
 #' @export
-predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL, threads = NULL, ...) {
+predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL,
+                               threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
   type <- check_choice(type, "type", c("type", "prob", "uncertainty"))
   cells <- cells_of(object$fit, newdata, call = call)
   run <- resolve_run(backend, threads, call = call)
-  count <- object$map$count
-  if (type == "prob") {
-    check_result_size(as.double(nrow(cells)) * count, NULL, "probabilities", call, copies = 2)
-    result <- matrix(0, nrow(cells), count, dimnames = list(rownames(cells), object$types$type))
-    each_slice_of_types(object$fit, object$map, cells, run, function(slice, prob) result[slice, ] <<- prob)
-    return(result)
-  }
-  found <- most_probable_type(object$fit, object$map, cells, run)
-  result <- if (type == "type") factor(found$type, seq_len(count), object$types$type) else 1 - found$probability
-  names(result) <- rownames(cells)
-  result
+  names <- object$types$type
+  result <- predict_types(object$fit, object$map, cells, type, names, run, call)
+  if (type == "type") factor(result, seq_along(names), names) else result
 }
 
 percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")
@@ -70,8 +67,8 @@ print.cell_types <- function(x, ...) {
   if (nrow(shown)) {
     print(data.frame(
       type = shown$type, proportion = percent(shown$proportion), `90% interval` = interval_words(shown),
-      cells = format(shown$cells, big.mark = ","), components = shown$components, stability = formatC(shown$stability, format = "f", digits = 2),
-      check.names = FALSE
+      cells = format(shown$cells, big.mark = ","), components = shown$components,
+      stability = formatC(shown$stability, format = "f", digits = 2), check.names = FALSE
     ), row.names = FALSE)
   }
   print_sentences(types_verdict(x))
@@ -79,21 +76,22 @@ print.cell_types <- function(x, ...) {
 }
 
 types_words <- function(x) {
+  rule <- if (is.null(x$requested)) {
+    sprintf("Joined while more than %s%% of a type would be mistaken for another", format(100 * x$limit))
+  } else {
+    sprintf("The tree of joins cut into %s", count_words(x$requested, "type"))
+  }
   c(
-    sprintf("%s from %s: %s",
-      count_words(nrow(x$types), "cell type"), count_words(length(x$tree$labels), "component"), count_words(length(x$type), "cell")),
-    sprintf("%s, averaged over %s; types of draw %d of chain %d",
-      if (is.null(x$requested)) {
-        sprintf("Joined while more than %s%% of a type would be mistaken for another", format(100 * x$limit))
-      } else {
-        sprintf("The tree of joins cut into %s", count_words(x$requested, "type"))
-      },
+    sprintf("%s from %s: %s", count_words(nrow(x$types), "cell type"),
+      count_words(length(x$tree$labels), "component"), count_words(length(x$type), "cell")),
+    sprintf("%s, averaged over %s; types of draw %d of chain %d", rule,
       count_words(nrow(x$map$used), "draw"), x$draw, x$chain)
   )
 }
 
 overlap_words <- function(overlap) {
-  ifelse(is.na(overlap), "-", ifelse(overlap < 1e-4, "< 0.01%", paste0(formatC(100 * overlap, digits = 2, format = "fg"), "%")))
+  shown <- ifelse(overlap < 1e-4, "< 0.01%", paste0(formatC(100 * overlap, digits = 2, format = "fg"), "%"))
+  ifelse(is.na(overlap), "-", shown)
 }
 
 types_verdict <- function(x) {
@@ -109,14 +107,18 @@ types_verdict <- function(x) {
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
     chains_words(x),
     if (nrow(unstable)) {
-      sprintf("The draws do not agree on %s: %s may be part of %s, with an overlap of %s. Look at plot(x, type = \"tree\"), or choose the number of types.",
-        list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), dQuote(unstable$nearest[[1L]], FALSE), overlap_words(unstable$overlap[[1L]]))
+      sprintf(
+        paste(
+          "The draws do not agree on %s: %s may be part of %s, with an overlap of %s.",
+          "Look at plot(x, type = \"tree\"), or choose the number of types."
+        ), list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), dQuote(unstable$nearest[[1L]], FALSE),
+        overlap_words(unstable$overlap[[1L]])
+      )
     }
   )
 }
 
-# How far the chains differ in the share that they give to a type. Components may mix slowly
-# where types do not.
+# How far the chains differ in the shares of types. Types may mix well even if components do not.
 chains_words <- function(x) {
   chain <- x$map$used$chain
   if (length(unique(chain)) < 2L) {
@@ -125,8 +127,9 @@ chains_words <- function(x) {
   shares <- rowsum(x$proportions, chain) / as.vector(table(chain))
   apart <- apply(shares, 2L, function(share) diff(range(share)))
   widest <- which.max(apart)
-  sprintf("The shares of types in the %s differ by at most %s of the cells (type %s: %s to %s).", count_words(nrow(shares), "chain"),
-    percent(apart[[widest]]), dQuote(x$types$type[[widest]], FALSE), percent(min(shares[, widest])), percent(max(shares[, widest])))
+  sprintf("The shares of types in the %s differ by at most %s of the cells (type %s: %s to %s).",
+    count_words(nrow(shares), "chain"), percent(apart[[widest]]), dQuote(x$types$type[[widest]], FALSE),
+    percent(min(shares[, widest])), percent(max(shares[, widest])))
 }
 
 #' @rdname cell_types
@@ -135,7 +138,8 @@ chains_words <- function(x) {
 summary.cell_types <- function(object, ...) {
   check_dots_empty(...)
   structure(list(
-    words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform, verdict = types_verdict(object)
+    words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
+    verdict = types_verdict(object)
   ), class = "summary.cell_types")
 }
 

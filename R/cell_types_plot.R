@@ -2,26 +2,28 @@
 
 #' Plot cell types
 #'
-#' \describe{
-#'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up: at what overlap each took place,
-#'     on a log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a number of
-#'     types. Colours at the leaves are those of the types. Where joins lie close to the cut, another number of types
-#'     may be as good.}
-#'   \item{`"cells"`}{Markers against each other, cells coloured by type and darker where there are more.}
-#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or
-#'     below the mean of all cells. Colours end at the value where the key has a triangle.}
-#'   \item{`"proportions"`}{The share of each type, on a log scale, with the interval that holds 90% of the draws.}
-#' }
-#' The nine most frequent types have colours that colour-blind readers can distinguish; the others are grey.
+#' Four pictures of cell types. The nine most frequent types have colours that colour-blind readers can distinguish; the
+#' others are grey.
 #'
 #' @param x cell types from [cell_types()].
-#' @param type which picture.
-#' @param markers for `"cells"`: names or numbers of two or more markers. By default all up to five, and of more than
-#'   five those on which components differ most.
+#' @param type which picture; see below.
+#' @param markers for `"cells"`: names or numbers of two or more markers. `NULL`: all, or of more than five the five
+#'   in which components differ most.
 #' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
 #' @return `x`, invisibly.
+#' @section The pictures:
+#' \describe{
+#'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up, by the overlap at which they took
+#'     place, on a log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a
+#'     number of types. Colours at the leaves are those of the types. If joins lie close to the cut, another number of
+#'     types may be as good.}
+#'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
+#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
+#'     the mean of all cells. If the key ends in a triangle, colours there stand for larger values too.}
+#'   \item{`"proportions"`}{The share of each type, on a log scale, with the 90% interval.}
+#' }
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
@@ -34,7 +36,8 @@
 #' plot(types, type = "heatmap")
 #' plot(types, type = "proportions")
 #' @export
-plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE, main = NULL, ...) {
+plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
+                            main = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   specks <- check_flag(specks, "specks")
@@ -49,10 +52,11 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
 }
 
 type_colours <- function(x) {
-  rep(c(component_colours, other_colour), c(rep(1L, length(component_colours)), max(0L, nrow(x$types) - length(component_colours))))[seq_len(nrow(x$types))]
+  colours <- c(component_colours, rep(other_colour, max(0L, nrow(x$types) - length(component_colours))))
+  colours[seq_len(nrow(x$types))]
 }
 
-# Horizontal and vertical place of each join, leaves being at 1, 2, ... in the tree's order.
+# The horizontal and vertical place of each join. Leaves are at 1, 2, ... in the tree's order.
 tree_places <- function(tree) {
   leaf <- order(tree$order)
   joins <- length(tree$height)
@@ -75,7 +79,9 @@ plot_type_tree <- function(x, main) {
   top <- max(2, tree$height) + 0.3
   top <- min(top, 6.3)
   place <- tree_places(tree)
-  old <- graphics::par(mar = c(2.6, 4.6, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25)
+  old <- graphics::par(
+    mar = c(2.6, 4.6, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
+  )
   on.exit(graphics::par(old))
   graphics::plot.new()
   bottom <- -0.16 * top
@@ -86,29 +92,46 @@ plot_type_tree <- function(x, main) {
   graphics::segments(place[, "right"], below(place[, "right_height"]), place[, "right"], height)
   graphics::segments(place[, "left"], height, place[, "right"], height)
   if (any(tree$height > top)) {
-    graphics::mtext("Joins above the frame have a smaller overlap", side = 3L, line = 0.1, cex = 0.7, adj = 1, col = "#555555")
+    graphics::mtext("Joins above the frame have a smaller overlap",
+      side = 3L, line = 0.1, cex = 0.7, adj = 1, col = "#555555"
+    )
   }
   if (is.null(x$requested)) {
     graphics::abline(h = -log10(x$limit), lty = 2, col = "#D55E00")
   }
+  paint_leaves(x, bottom)
+  ticks <- seq(0, floor(top))
+  graphics::axis(2L, at = ticks, labels = percent_labels(10^-ticks))
+  graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
+  words <- "%s of draw %d of chain %d, coloured by type"
+  words <- sprintf(words, count_words(leaves, "component"), x$draw, x$chain)
+  graphics::mtext(words, side = 1L, line = 0.8, cex = 0.9)
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
+  }
+}
+
+# The bars below the tree, in the colours and with the names of the types.
+paint_leaves <- function(x, bottom) {
+  tree <- x$tree
+  leaves <- length(tree$order)
   type <- x$component_type[as.integer(tree$labels)][tree$order]
-  graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom, col = type_colours(x)[type], border = NA)
+  graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom,
+    col = type_colours(x)[type], border = NA)
   at <- tapply(seq_len(leaves), factor(type, unique(type)), mean)
   width <- table(factor(type, unique(type)))
   for (i in which(width >= leaves / 30)) {
     name <- x$types$type[[unique(type)[[i]]]]
-    if (fitting_size(name, 0.95 * width[[i]], 0.75, font = 2L) < 0.45) {
+    size_of <- function(name) fitting_size(name, 0.95 * width[[i]], 0.75, font = 2L)
+    if (size_of(name) < 0.45) {
       name <- short_names(name, 12L)
     }
-    graphics::text(at[[i]], 0.45 * bottom, name, col = "white", cex = fitting_size(name, 0.95 * width[[i]], 0.75, font = 2L), font = 2L)
+    graphics::text(at[[i]], 0.45 * bottom, name, col = "white", cex = size_of(name), font = 2L)
   }
-  ticks <- seq(0, floor(top))
-  graphics::axis(2L, at = ticks, labels = paste0(format(100 * 10^-ticks, scientific = FALSE, drop0trailing = TRUE, trim = TRUE), "%"))
-  graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
-  graphics::mtext(sprintf("%s of draw %d of chain %d, coloured by type", count_words(leaves, "component"), x$draw, x$chain), side = 1L, line = 0.8, cex = 0.9)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
-  }
+}
+
+percent_labels <- function(shares) {
+  paste0(format(100 * shares, scientific = FALSE, drop0trailing = TRUE, trim = TRUE), "%")
 }
 
 plot_type_cells <- function(x, markers, main) {
@@ -119,16 +142,21 @@ plot_type_cells <- function(x, markers, main) {
   reference <- mixture_of_draw(fit, x$draw, x$chain)
   chosen <- choose_markers(fit, markers, reference)
   if (length(chosen) < 2L) {
-    stop_input("markers", "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")", call = NULL)
+    stop_input("markers",
+      "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")",
+      call = NULL
+    )
   }
   panels <- length(chosen)
   limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x[, marker]))
-  bins <- as.integer(max(80, min(200, 420 / panels)))
+  bins <- pixels_of(panels)
   position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
   colour <- pmin(as.integer(x$type), length(colours))
-  old <- graphics::par(mfrow = c(panels - 1L, panels - 1L), mar = rep(0.25, 4L), oma = c(3.6, 3.8, if (is.null(main)) 1 else 3, 1),
-    las = 1, mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i")
+  old <- graphics::par(
+    mfrow = c(panels - 1L, panels - 1L), mar = rep(0.25, 4L), oma = c(3.6, 3.8, if (is.null(main)) 1 else 3, 1),
+    las = 1, mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
+  )
   on.exit(graphics::par(old))
   for (row in 2:panels) {
     for (column in seq_len(panels - 1L)) {
@@ -140,11 +168,13 @@ plot_type_cells <- function(x, markers, main) {
       paint_cells(position[[column]], position[[row]], colour, colours, bins)
       if (column == 1L) {
         marker_axis(2L, fit, chosen[[row]])
-        graphics::mtext(short_names(fit$markers[[chosen[[row]]]]), side = 2L, line = 2.4, las = 0, cex = 0.75, font = 2L)
+        name <- short_names(fit$markers[[chosen[[row]]]])
+        graphics::mtext(name, side = 2L, line = 2.4, las = 0, cex = 0.75, font = 2L)
       }
       if (row == panels) {
         marker_axis(1L, fit, chosen[[column]])
-        graphics::mtext(short_names(fit$markers[[chosen[[column]]]]), side = 1L, line = 1.8, cex = 0.75, font = 2L)
+        name <- short_names(fit$markers[[chosen[[column]]]])
+        graphics::mtext(name, side = 1L, line = 1.8, cex = 0.75, font = 2L)
       }
       graphics::box(col = "#555555")
     }
@@ -155,42 +185,35 @@ plot_type_cells <- function(x, markers, main) {
   }
 }
 
-# In the empty upper right of the panels; with a single panel in its corner.
+# The legend in the empty upper right of the panels, or in the corner of a single panel.
 paint_type_legend <- function(x, colours, panels) {
   named <- seq_len(length(colours) - 1L)
   text <- paste0(short_names(x$types$type[named]), " (", percent(x$types$proportion[named]), ")")
   if (nrow(x$types) > length(named)) {
-    text <- c(text, sprintf("%s (%s)", count_words(nrow(x$types) - length(named), "other"), percent(sum(x$types$proportion[-named]))))
+    others <- count_words(nrow(x$types) - length(named), "other")
+    text <- c(text, sprintf("%s (%s)", others, percent(sum(x$types$proportion[-named]))))
   }
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = c(3.8, 4, 1.4, 1.4), new = TRUE)
   on.exit(graphics::par(old))
   graphics::plot.new()
-  graphics::legend("topright", legend = text, fill = colours[seq_along(text)], border = NA, bty = if (panels > 2L) "n" else "o",
-    bg = "#FFFFFFCC", box.col = NA, cex = 0.8, title = "Type (share of cells)")
+  graphics::legend("topright",
+    legend = text, fill = colours[seq_along(text)], border = NA, bty = if (panels > 2L) "n" else "o",
+    bg = "#FFFFFFCC", box.col = NA, cex = 0.8, title = "Type (share of cells)"
+  )
 }
 
 plot_type_heatmap <- function(x, shown, main) {
   fit <- x$fit
   value <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
-  rows <- nrow(value)
-  p <- ncol(value)
-  limit <- max(1, stats::quantile(abs(value), 0.98))
-  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
-  colour <- palette[1L + round(100 * (pmin(pmax(value / limit, -1), 1) + 1) / 2)]
-  names <- names_in_margin(x$types$type[shown], graphics::par("din")[[1L]], min(0.9, 22 / rows))
-  markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1, 14 / p))
-  old <- graphics::par(mar = c(markers$lines, names$lines + 1, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
-    tcl = -0.2, xaxs = "i", yaxs = "i")
+  names <- names_in_margin(x$types$type[shown], graphics::par("din")[[1L]], min(0.9, 22 / nrow(value)))
+  markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1, 14 / ncol(value)))
+  old <- graphics::par(
+    mar = c(markers$lines, names$lines + 1, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
+    tcl = -0.2, xaxs = "i", yaxs = "i"
+  )
   on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::plot.window(c(0, p), c(0, rows))
-  # The most frequent type on top.
-  graphics::rasterImage(matrix(colour, rows), 0, 0, p, rows, interpolate = FALSE)
-  graphics::segments(0, 0:rows, p, 0:rows, col = "white", lwd = 1)
-  graphics::segments(0:p, 0, 0:p, rows, col = "white", lwd = 1)
-  graphics::axis(1L, at = seq_len(p) - 0.5, labels = markers$names, las = 2, tick = FALSE, cex.axis = markers$cex, gap.axis = -1)
-  graphics::axis(2L, at = rows - seq_len(rows) + 0.5, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-  paint_key(palette, limit, any(abs(value) > limit), p, rows, "Median (marker's sd from the mean)")
+  # The most frequent type is on top.
+  paint_heat(value, markers, names, "Median (marker's sd from the mean)")
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 3.4, font = 2L)
   }
@@ -201,7 +224,9 @@ plot_type_proportions <- function(x, shown, main) {
   rows <- nrow(types)
   names <- names_in_margin(types$type, graphics::par("din")[[1L]], min(0.9, 22 / rows))
   least <- max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
-  old <- graphics::par(mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25)
+  old <- graphics::par(
+    mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
+  )
   on.exit(graphics::par(old))
   graphics::plot.new()
   graphics::plot.window(c(0.8 * least, 1), c(rows + 0.5, 0.5), log = "x")
@@ -211,10 +236,12 @@ plot_type_proportions <- function(x, shown, main) {
   colours <- type_colours(x)[shown]
   graphics::segments(pmax(types$lower, 0.8 * least), at, types$upper, at, col = colours, lwd = 3)
   graphics::points(types$proportion, at, pch = 21, bg = colours, col = "black")
-  graphics::axis(1L, at = ticks, labels = paste0(format(100 * ticks, drop0trailing = TRUE, scientific = FALSE, trim = TRUE), "%"))
+  graphics::axis(1L, at = ticks, labels = percent_labels(ticks))
   graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-  graphics::axis(4L, at = at, labels = percent(types$proportion), tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
-  graphics::title(xlab = if (anyNA(types$lower)) "Share of the cells" else "Share of the cells, with the interval of 90% of the draws")
+  shares <- percent(types$proportion)
+  graphics::axis(4L, at = at, labels = shares, tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
+  interval <- if (!anyNA(types$lower)) ", with the interval of 90% of the draws"
+  graphics::title(xlab = paste0("Share of the cells", interval))
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }

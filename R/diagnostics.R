@@ -359,6 +359,6 @@ drifting <- function(quantities, quantity, words) {
     return(NULL)
   }
   quantity <- words(quantity)
-  sprintf("%s%s is still %s: a longer warmup is needed; drop_warmup(fit) takes the first half of the sweeps.",
+  sprintf("%s%s is still %s: a longer warmup is needed; drop_warmup(fit) makes it half of all sweeps.",
     toupper(substr(quantity, 1L, 1L)), substring(quantity, 2L), if (drift > 0) "rising" else "falling")
 }

@@ -100,7 +100,8 @@ check_bem_cells <- function(fit, call) {
       call = call)
   }
   if (anyNA(fit$x)) {
-    stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn", call = call)
+    stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn",
+      call = call)
   }
 }
 
@@ -220,8 +221,10 @@ bem_sampler <- function(fit) {
     close = close_fit,
     step = bem_step(fit),
     interrupted = function(done, total) {
-      sprintf("interrupted: %s of at most %s steps are done; the mixtures after these are returned, and continue() makes more steps",
-        whole_words(done), whole_words(total))
+      sprintf(
+        "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more steps",
+        whole_words(done), whole_words(total)
+      )
     },
     finish = finish_bem
   )

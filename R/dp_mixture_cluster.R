@@ -1,9 +1,9 @@
-# Mixtures whose cells are on the workers of a cluster: how this process, the manager, talks to them.
-# R/dp_mixture_worker.R has what they do. Only functions that package parallel documents are used, so that any cluster
-# serves whose nodes it knows.
+# Mixtures whose cells are on the workers of a cluster: how this process, the manager, talks to the workers.
+# R/dp_mixture_worker.R has what they do. Only documented functions of package parallel are used, so that any cluster
+# that it knows can be used.
 #
-# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind: whoever
-# reads the next one finds another number, and the cluster is refused.
+# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind. The next call
+# then finds another number, and the cluster is refused.
 
 #' Mixtures on a cluster
 #'
@@ -70,7 +70,7 @@ cluster_calls$count <- 0
 # What one call sends, in values: 32 MB.
 cluster_block <- 2^22
 
-# What a worker runs. Neither needs anything of this process.
+# The two functions that a worker runs. They use nothing of this process.
 first_contact <- function(version, number) {
   problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
     "has no package warpbayes in its library"
@@ -87,16 +87,21 @@ call_worker <- function(arguments, number, task) {
 }
 environment(call_worker) <- baseenv()
 
-# The connection to a cluster: an environment with the `cluster`, the `names` of its workers in messages, whether it
-# is `broken`, the `backend` in use, `where`, what workers resolve their runs from, `data` and `session`, the names of
-# what workers hold, or NULL, `split`, which cells each has, and whether it `keeps` the data beyond a session. NULL
-# without a cluster.
+# The connection to a cluster, NULL without a cluster: an environment of
+#   cluster, names  the workers, and what messages call them;
+#   broken          whether the cluster cannot be used any more;
+#   backend         the backend in use, in words;
+#   where           for each worker what it finds its run by;
+#   data, session   the names of what the workers hold, or NULL;
+#   split           which cells each worker has;
+#   keeps           whether the workers keep the data after a session.
 connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL, call = sys.call(-1L)) {
   if (is.null(cluster)) {
     return(NULL)
   }
   if (!inherits(cluster, "cluster") || !length(cluster)) {
-    stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster), call = call)
+    stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster),
+      call = call)
   }
   if (!is.null(backend)) {
     check_option_choice(backend, "backend", c("auto", "cpu", "cuda"), call)
@@ -115,14 +120,17 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
       stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " ", found[[i]]$problem), call = call)
     }
   }
-  # Workers on one machine share its cores where the user does not say how many threads they have.
+  # Workers on one machine share its cores if the user does not set their threads.
   connection$where <- lapply(tabulate(match(node, node))[match(node, node)], function(share) {
     list(backend = backend, threads = threads, devices = devices, share = share, work = 0)
   })
   greeted <- ask_workers(connection, "greet", each = lapply(connection$where, list), call = call)
   for (i in seq_along(greeted)) {
     if (!identical(greeted[[i]]$build, worker_build())) {
-      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " has a warpbayes that was compiled from other sources or for another kind of machine"), call = call)
+      stop_warpbayes("backend", paste0(
+        "`cluster`: ", connection$names[[i]],
+        " has a warpbayes that was compiled from other sources or for another kind of machine"
+      ), call = call)
     }
   }
   connection$backend <- paste(unique(vapply(greeted, `[[`, "", "backend")), collapse = " and ")
@@ -130,19 +138,21 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
 }
 
 # What the manager and its workers must have in common to read each other's bytes.
-worker_build <- function() c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
+worker_build <- function() {
+  c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
+}
 
 # Calls ---------------------------------------------------------------------------------
 
-# A task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers: with the same arguments, or with
-# those that `each` lists for each. Returns their values.
-ask_workers <- function(connection, task, arguments = list(), each = rep_len(list(arguments), length(workers)), workers = seq_along(connection$cluster),
-                        call = NULL) {
+# Runs a task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers. All have the same
+# `arguments`, or `each` lists those of each worker. Returns their values.
+ask_workers <- function(connection, task, arguments = list(), each = rep_len(list(arguments), length(workers)),
+                        workers = seq_along(connection$cluster), call = NULL) {
   ask_cluster(connection, call_worker, each, list(task), workers, call)
 }
 
-# Calls fun(each[[i]], number, ...) on each worker, with what `same` lists for all. Interrupts wait: half an exchange
-# would spoil the next.
+# Calls fun(each[[i]], number, ...) on each worker, with the arguments `same` for all. Interrupts wait, because half an
+# exchange would spoil the next.
 ask_cluster <- function(connection, fun, each, same = list(), workers = seq_along(connection$cluster), call = NULL) {
   if (connection$broken) {
     stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by), call = call)
@@ -154,18 +164,22 @@ ask_cluster <- function(connection, fun, each, same = list(), workers = seq_alon
     error = identity
   ))
   if (inherits(replies, "error")) {
-    break_off(connection, paste0(lost_workers(connection, workers, replies), ". The cluster cannot be used any more"), call)
+    lost <- lost_workers(connection, workers, replies)
+    break_off(connection, paste0(lost, ". The cluster cannot be used any more"), call)
   }
   for (i in seq_along(replies)) {
     if (!is.list(replies[[i]]) || !identical(replies[[i]]$number, number)) {
-      break_off(connection, paste0("`cluster`: ", connection$names[[workers[[i]]]], " gave the reply to another call, which had broken off: ",
-        "stop this cluster (parallel::stopCluster) and make a new one"), call)
+      break_off(connection, paste0(
+        "`cluster`: ", connection$names[[workers[[i]]]], " gave the reply to another call, which had broken off: ",
+        "stop this cluster (parallel::stopCluster) and make a new one"
+      ), call)
     }
   }
   lapply(seq_along(replies), function(i) {
     value <- replies[[i]]$value
     if (is_failure(value)) {
-      stop_warpbayes(status_class[[value$status]], paste0(connection$names[[workers[[i]]]], ": ", value$message), call = call)
+      message <- paste0(connection$names[[workers[[i]]]], ": ", value$message)
+      stop_warpbayes(status_class[[value$status]], message, call = call)
     }
     value
   })
@@ -177,23 +191,24 @@ break_off <- function(connection, message, call) {
   stop_warpbayes("device", message, call = call)
 }
 
-# Which workers no longer answer. From others this may read replies that they had still to give: the cluster is lost
-# anyway.
+# Which workers no longer answer, in words. This may read replies that other workers had still to give, but the
+# cluster is lost anyway.
 lost_workers <- function(connection, workers, error) {
+  names <- list(c(connection$session, connection$data))
   is_lost <- vapply(workers, function(i) {
-    names <- list(c(connection$session, connection$data))
-    inherits(suspendInterrupts(tryCatch(parallel::clusterCall(connection$cluster[i], call_worker, names, 0, "close"), error = identity)), "error")
+    close <- function() parallel::clusterCall(connection$cluster[i], call_worker, names, 0, "close")
+    inherits(suspendInterrupts(tryCatch(close(), error = identity)), "error")
   }, NA)
   if (!any(is_lost)) {
     return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))
   }
-  paste0("`cluster`: ", paste(connection$names[workers[is_lost]], collapse = " and "), if (sum(is_lost) > 1L) " have" else " has",
-    " ended or cannot be reached (", conditionMessage(error), ")")
+  paste0("`cluster`: ", paste(connection$names[workers[is_lost]], collapse = " and "),
+    if (sum(is_lost) > 1L) " have" else " has", " ended or cannot be reached (", conditionMessage(error), ")")
 }
 
 # Sessions ------------------------------------------------------------------------------
 
-# As open_fit(), with the cells on the workers. The connection is an attribute of the session.
+# As open_fit(), but the cells are on the workers. The connection is an attribute of the session.
 open_on_cluster <- function(fit, run, keep_labels) {
   connection <- run$cluster
   opened <- FALSE
@@ -212,27 +227,27 @@ open_on_cluster <- function(fit, run, keep_labels) {
     where$devices <- if (is_bem(fit)) utils::head(where$devices, 1L) else where$devices
     where$work <- if (is_bem(fit)) 0 else sweep_work(fit, length(rows))
     list(
-      connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single, keep_labels,
-      if (samples) fit$sample[rows], samples, where
+      connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
+      keep_labels, if (samples) fit$sample[rows], samples, where
     )
   })
   ask_workers(connection, "begin", each = begin)
   session <- native(
-    C_mixture_open_cluster, function(request) exchange(connection, request), split$first_row, split$piece, fit$center, 1 / fit$scale,
-    single, keep_labels, samples, run
+    C_mixture_open_cluster, function(request) exchange(connection, request), split$first_row, split$piece,
+    fit$center, 1 / fit$scale, single, keep_labels, samples, run
   )
   opened <- TRUE
   attr(session, "cluster") <- connection
   session
 }
 
-# A name that no other session or data have.
+# A name that no other session and no other data have.
 new_name <- function() {
   cluster_calls$count <- cluster_calls$count + 1
   sprintf("%d.%.0f", Sys.getpid(), cluster_calls$count)
 }
 
-# Decides which worker has which cells; those that would have none are left alone.
+# Decides which worker has which cells. Workers that would have none are left out.
 split_cells <- function(connection, rows) {
   connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
   used <- seq_len(length(connection$split$first_row) - 1L)
@@ -241,7 +256,7 @@ split_cells <- function(connection, rows) {
   connection$data <- new_name()
 }
 
-# The cells of a matrix go to the workers, block by block.
+# Sends the cells of a matrix to the workers, block by block.
 send_cells <- function(x, connection) {
   split_cells(connection, nrow(x))
   step <- max(1, floor(cluster_block / ncol(x)))
@@ -256,7 +271,7 @@ send_cells <- function(x, connection) {
   }
 }
 
-# What the compiled code calls: the bytes of all replies, or a failure.
+# The compiled code calls this. It returns the bytes of all replies, or a failure.
 exchange <- function(connection, request) {
   tryCatch(
     ask_workers(connection, "answer", list(connection$session, request)),
@@ -266,10 +281,11 @@ exchange <- function(connection, request) {
 
 as_failure <- function(error) {
   class <- match(sub("^warpbayes_error_", "", class(error)[[1L]]), status_class)
-  structure(list(status = if (is.na(class)) 2L else class, message = conditionMessage(error)), class = "warpbayes_failure")
+  status <- if (is.na(class)) 2L else class
+  structure(list(status = status, message = conditionMessage(error)), class = "warpbayes_failure")
 }
 
-# What workers hold for a fit. They are asked whatever has happened, and errors change nothing.
+# Frees what the workers hold for a fit. Errors are ignored: there is nothing left to do.
 close_workers <- function(connection) {
   names <- c(connection$session, if (!connection$keeps) connection$data)
   connection$session <- NULL
@@ -281,7 +297,7 @@ close_workers <- function(connection) {
   }
 }
 
-# The data, which several sessions have used.
+# Frees the data too, which several sessions have used.
 leave_cluster <- function(connection) {
   connection$keeps <- FALSE
   close_workers(connection)

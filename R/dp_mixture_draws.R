@@ -1,7 +1,6 @@
 # The kept draws of a mixture: one draw, the reference draw, and all draws in the forms of packages posterior and coda.
 
-# The kept draw with the highest log posterior. It represents the fit wherever a single
-# mixture is needed.
+# The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
 reference_draw <- function(fit, call = sys.call(-1L)) {
   need_draws(fit, c("weights", "means", "covariances"), call)
   log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
@@ -11,7 +10,7 @@ reference_draw <- function(fit, call = sys.call(-1L)) {
   c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), mixture_of_draw(fit, draw, chain))
 }
 
-# Sweeps whose draws were kept, in order.
+# The sweeps whose draws were kept, in order.
 kept_sweeps <- function(fit) {
   if (is_bem(fit)) {
     return(if (fit$iter > 0) fit$iter else integer())
@@ -28,10 +27,13 @@ mixture_of_draw <- function(fit, draw, chain) {
     weights = fit$draws$weights[, draw, chain],
     sample_weights = if (!is.null(fit$draws$sample_weights)) matrix(fit$draws$sample_weights[, , draw, chain], k),
     means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
-    covariances = array(fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL))
+    covariances = array(
+      fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL)
+    )
   )
 }
 
+# Stops if the fit did not keep the `parts` of its draws, or has no draw.
 need_draws <- function(fit, parts, call = sys.call(-1L)) {
   absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
   if (length(absent)) {
@@ -42,8 +44,10 @@ need_draws <- function(fit, parts, call = sys.call(-1L)) {
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
     stop_warpbayes("input", sprintf(
-      "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s; continue(fit, iter) adds sweeps",
-      nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
+      paste(
+        "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s;",
+        "continue(fit, iter) adds sweeps"
+      ), nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
     ), argument = "iter", call = call)
   }
 }
@@ -56,22 +60,26 @@ count_kept <- function(fit) {
 
 #' Draws of a fitted mixture for posterior and coda
 #'
-#' By default, these are the quantities that do not depend on how components are numbered and can be compared between
-#' draws and chains: `log_likelihood`, `log_posterior` (whose stick-breaking prior does depend on the order of the
-#' components), `concentration`, `occupied` (components that hold cells) and `log_density[1]` to `log_density[5]` (of
-#' the mixture, at the five rows of `fit$probe`), and the parts of the prior that are learned: `prior_mean[marker]`,
-#' `prior_mean_scale`, `prior_df`, and `sample_concentration` of several samples. With `components = TRUE` also
-#' `weight[j]` and `mean[j,marker]`, if the fit kept them; component `j` need not be the same population in all draws.
-#'
-#' One iteration per kept draw, chains side by side. The methods for the
-#' generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`,
-#' `as_draws_list()` and `as_draws_rvars()` of package posterior and
-#' `as.mcmc.list()` of package coda can be used when those packages are installed.
+#' Methods for the generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`, `as_draws_list()`
+#' and `as_draws_rvars()` of package posterior and `as.mcmc.list()` of package coda. They can be used when these
+#' packages are installed.
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param components whether to add the parameters of the components.
 #' @param ... not used.
-#' @return An object of the class that the generic's name says.
+#' @return An object of the class that the generic's name says, with one iteration per kept draw and chains side by
+#'   side. By default its variables do not depend on how components are numbered, so that they can be compared between
+#'   draws and chains:
+#'   \describe{
+#'     \item{`log_likelihood`, `log_posterior`}{as in the fit. The stick-breaking prior in `log_posterior` does depend
+#'       on the order of the components.}
+#'     \item{`concentration`, `occupied`}{the concentration, and the number of components that hold cells.}
+#'     \item{`log_density[1]` to `log_density[5]`}{of the mixture, at the five cells of `fit$probe`.}
+#'     \item{`prior_mean[marker]`, `prior_mean_scale`, `prior_df`}{the learned parts of the prior.}
+#'     \item{`sample_concentration`}{for several samples.}
+#'   }
+#'   With `components = TRUE` also `weight[j]` and `mean[j,marker]`, if the fit kept them. Component `j` need not be the
+#'   same population in all draws; [relabel()] makes it so.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200)

@@ -1,7 +1,7 @@
 # A mixture at given cells: classes, densities, probabilities.
 
-# Cells that are evaluated at a time. This bounds the memory of a slice, and the time
-# during which R cannot be interrupted.
+# Cells that are evaluated at a time. This bounds the memory of a slice, and the time during which R cannot be
+# interrupted.
 slice_rows <- 2^18
 
 # The numbers of `rows` rows in slices: a list of ranges.
@@ -14,18 +14,23 @@ cells_in <- function(cells, slice) {
   if (length(slice) == nrow(cells)) cells else cells[slice, , drop = FALSE]
 }
 
-# Hands the rows of x to the backend and calls use(evaluate). There,
-# evaluate(mixture, what) takes a mixture in the data's units, a list of `weights` (k),
-# `means` (k x p) and `covariances` (p x p x k), and gives a list of `class`,
-# `log_density` and `prob` (rows x k), each NULL unless in `what`.
+# The cells where the backend evaluates mixtures.
+open_cells <- function(x, center, scale, precision, run) {
+  native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
+}
+
+# Hands the rows of x to the backend and calls use(evaluate). There, evaluate(mixture, what) takes a mixture in the
+# data's units: a list of `weights` (k), `means` (k x p) and `covariances` (p x p x k). It returns a list of `class`,
+# `log_density` and `prob` (rows x k), each NULL unless `what` names it.
 evaluate_rows <- function(x, center, scale, precision, run, use) {
-  session <- native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
+  session <- open_cells(x, center, scale, precision, run)
   on.exit(.Call(C_mixture_close, session))
   log_unit <- log_units(x, scale)
   use(function(mixture, what) {
     result <- native(
-      C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means), as.double(mixture$covariances),
-      as.double(center), 1 / scale, 0, as.double(nrow(x)), c("class", "log_density", "prob") %in% what
+      C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means),
+      as.double(mixture$covariances), as.double(center), 1 / scale, 0, as.double(nrow(x)),
+      c("class", "log_density", "prob") %in% what
     )
     if (!is.null(result$log_density)) {
       result$log_density <- result$log_density - log_unit
@@ -34,7 +39,8 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
   })
 }
 
-# For each row the log Jacobian to the data's units: over the values that it has.
+# The log Jacobian of the scaling, over the known values: one number for all rows, or one for each if values are
+# missing.
 log_units <- function(x, scale) {
   if (!anyNA(x)) {
     return(sum(log(scale)))
@@ -50,13 +56,13 @@ evaluate_cells <- function(fit, cells, run, use) {
   evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
 }
 
-# Class, log density or probabilities of the cells under one mixture. `sample`: from sample_of_cells().
+# Class, log density or probabilities of the cells under one mixture. `sample` is from sample_of_cells().
 evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
-# The log of the mean of the density over the draws that `used` lists. A draw is added to the sum of those before it
-# where the cells are. `sample`: from sample_of_cells(); a cell of a sample has the weights of that sample.
+# The log of the mean of the density over the draws that `used` lists. The sum over draws is made where the cells are.
+# `sample` is from sample_of_cells(): a cell of a sample has the weights of that sample.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   if (is.null(sample)) {
     return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
@@ -70,12 +76,12 @@ mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   total - log(nrow(used))
 }
 
-# The log of the sum. weights: components x all draws.
+# The log of the sum of the densities. weights: components x all draws.
 sum_log_density <- function(fit, used, weights, cells, run) {
   if (!nrow(cells)) {
     return(numeric())
   }
-  session <- native(C_mixture_open, cells, as.double(fit$center), 1 / fit$scale, as.integer(fit$precision == "single"), FALSE, run)
+  session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
   on.exit(.Call(C_mixture_close, session))
   k <- fit$components
   p <- length(fit$markers)
@@ -83,17 +89,18 @@ sum_log_density <- function(fit, used, weights, cells, run) {
   weights <- matrix(weights, k)[, which + 1L, drop = FALSE]
   log_unit <- log_units(cells, fit$scale)
   total <- rep(-Inf, nrow(cells))
-  # In one call no more than can wait for an interrupt, and 64 MB of components.
+  # One call takes no longer than an interrupt can wait, and 64 MB of components.
   call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads
   row_work <- k * (p * (p + 3) / 2 + 27)
   slices <- row_slices(nrow(cells), max(2^16, floor(call_work / row_work)))
   together <- max(1, floor(min(call_work / (row_work * length(slices[[1L]])), 6.4e7 / (8 * k * (p + 2)^2))))
   for (slice in slices) {
     part <- if (length(slices) == 1L) total else total[slice]
+    units <- if (length(log_unit) == 1L) log_unit else log_unit[slice]
     for (draws in row_slices(length(which), together)) {
       part <- native(
-        C_mixture_add_densities, session, weights[, draws, drop = FALSE], fit$draws$means, fit$draws$covariances, which[draws],
-        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, part, if (length(log_unit) == 1L) log_unit else log_unit[slice], run
+        C_mixture_add_densities, session, weights[, draws, drop = FALSE], fit$draws$means, fit$draws$covariances,
+        which[draws], as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, part, units, run
       )
     }
     if (length(slices) == 1L) total <- part else total[slice] <- part
@@ -101,22 +108,23 @@ sum_log_density <- function(fit, used, weights, cells, run) {
   total
 }
 
-# `count` of the kept draws, evenly spaced over the chains laid end to end.
+# `count` of the kept draws, evenly spaced over all chains; NULL: all draws. For Bayesian EM, the best mode.
 spaced_draws <- function(fit, count = NULL) {
   if (is_bem(fit)) {
     return(data.frame(draw = 1L, chain = reference_draw(fit)$chain))
   }
-  all <- expand.grid(draw = seq_len(nrow(fit$draws$concentration)), chain = seq_len(ncol(fit$draws$concentration)))
+  kept <- dim(fit$draws$concentration)
+  all <- expand.grid(draw = seq_len(kept[[1L]]), chain = seq_len(kept[[2L]]))
   if (is.null(count) || count >= nrow(all)) {
     return(all)
   }
   all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
 }
 
-# Prediction ---------------------------------------------------------------------------
+# Cells of several samples ---------------------------------------------------------------
 
 # The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are
-# the fitted ones, which are of their own samples.
+# the fitted ones, which have samples of their own.
 sample_of_cells <- function(fit, sample, rows, own, call) {
   if (is.null(sample)) {
     return(if (own) fit$sample)
@@ -131,33 +139,37 @@ sample_of_cells <- function(fit, sample, rows, own, call) {
     sample <- as.character(sample)
   }
   if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
-    stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")), show_value(sample), call = call)
+    stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")),
+      show_value(sample), call = call)
   }
   number <- match(as.character(sample), fit$samples)
   if (anyNA(number)) {
-    stop_input("sample", "has ", dQuote(as.character(sample)[is.na(number)][[1L]], FALSE), "; the samples of the fit are ", list_some(fit$samples), call = call)
+    stop_input("sample", "has ", dQuote(as.character(sample)[is.na(number)][[1L]], FALSE),
+      "; the samples of the fit are ", list_some(fit$samples), call = call)
   }
   rep_len(number, rows)
 }
 
-# As evaluate_cells(), each cell under the weights of its sample. `sample`: from sample_of_cells().
+# As evaluate_cells(), but each cell has the weights of its sample. `sample` is from sample_of_cells().
 evaluate_sampled <- function(fit, cells, sample, run, use) {
   if (is.null(sample)) {
     return(evaluate_cells(fit, cells, run, use))
   }
   rows <- split(seq_len(nrow(cells)), sample)
-  if (length(rows) > 100L) {
-    # One session after the other: so many cannot be open inside each other.
-    parts <- lapply(rows, function(own) cells[own, , drop = FALSE])
-    evaluates <- lapply(parts, function(part) {
-      function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
-    })
-    return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
+  use_all <- function(evaluates) {
+    use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells)))
   }
-  # A session for each sample, all of them open while `use` goes through the draws.
+  if (length(rows) > 100L) {
+    # So many sessions cannot be open inside each other: they are opened one after the other.
+    parts <- lapply(rows, function(own) cells[own, , drop = FALSE])
+    return(use_all(lapply(parts, function(part) {
+      function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
+    })))
+  }
+  # The sessions of all samples are open while `use` goes through the draws.
   inside <- function(i, evaluates) {
     if (i > length(rows)) {
-      return(use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells))))
+      return(use_all(evaluates))
     }
     evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))
   }

@@ -1,32 +1,38 @@
-# What R's functions for models say of a fitted mixture: log_lik(), logLik(), nobs(), simulate(), update().
+# R's functions for models: log_lik(), logLik(), nobs(), simulate(), update().
 
-#' Log likelihoods, simulated cells and other things that R has for models
+#' Log likelihoods, simulated cells and updates of a mixture
 #'
-#' `log_lik()` gives the log density of each cell under each draw, as package loo takes it: `loo::loo(log_lik(fit))`
-#' estimates how well the fit predicts new cells, for example to compare priors. It has a column for each cell, so for
-#' large samples choose rows or draws.
+#' `log_lik()` gives the log density of each cell under each draw, in the form that package loo takes:
+#' `loo::loo(log_lik(fit))` estimates how well the fit predicts new cells, for example to compare priors. The result
+#' has a column for each cell, so choose rows or draws if there are many.
 #'
-#' `logLik()` is that of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the like; its degrees
-#' of freedom are those of the components that hold a cell or more, with weights for each sample. `simulate()` draws
-#' new samples of the size of the fitted one, each from the mixture of a kept draw that is chosen at random; cells of
-#' several samples have the weights of theirs, in the order of the fitted cells. Likewise `log_lik()` and `logLik()`
-#' of the fitted cells. `update()` fits again with other arguments. It takes the cells from the fit where they were
-#' not transformed, and from the call otherwise.
+#' `logLik()` is the log likelihood of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the
+#' like. Its degrees of freedom are those of the components that hold a cell or more, with weights for each sample.
+#'
+#' `simulate()` draws new data of the size of the fitted data. Each comes from the mixture of a kept draw that is
+#' chosen at random.
+#'
+#' `update()` fits again with other arguments. It takes the cells from the fit if they were not transformed, otherwise
+#' from the call.
+#'
+#' In a fit of several samples, each fitted cell, and each simulated cell in its place, has the weights of its sample.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
-#' @param newdata the cells, as in [predict.dp_mixture()]; `NULL` for those that were fitted.
-#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL` for all.
-#' @param nsim number of samples.
+#' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
+#' @param sample for a fit of several samples: the sample of the cells, as in [predict.dp_mixture()].
+#' @param nsim number of simulated data sets.
 #' @param seed one whole number for [set.seed()], or `NULL`.
 #' @param evaluate for `update()`: `FALSE` gives the call instead of the fit.
 #' @param ... for `update()`: arguments of [dp_mixture()] to change. Otherwise not used.
-#' @inheritParams predict.dp_mixture
-#' @return `log_lik()`: a matrix, draws x cells; with all draws these are chain after chain, so that
-#'   `rep(seq_len(fit$chains), each = nrow(.) / fit$chains)` are the chains. Densities are per unit of the transformed
-#'   values. `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim`
-#'   matrices, cells x markers, in the data's units. `update()`: a fit.
+#' @inheritParams computing_arguments
+#' @return `log_lik()`: a matrix, draws x cells, of densities per unit of the transformed values. With all draws these
+#'   are chain after chain, so that the chains are `rep(seq_len(fit$chains), each = nrow(.) / fit$chains)`.
+#'
+#'   `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim` matrices,
+#'   cells x markers, in the data's units. `update()`: a fit.
 #' @section Errors:
-#' As in [predict.dp_mixture()]; `warpbayes_error_memory` where the matrix needs more memory than there is.
+#' As in [predict.dp_mixture()], and `warpbayes_error_memory` if the matrix needs more memory than there is.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -41,7 +47,8 @@ NULL
 #' @rdname log_lik.dp_mixture
 #' @rawNamespace S3method(rstantools::log_lik, dp_mixture)
 #' @export
-log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NULL, backend = NULL, threads = NULL, ...) {
+log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NULL, backend = NULL, threads = NULL,
+                               ...) {
   check_dots_empty(...)
   call <- sys.call()
   need_draws(object, c("weights", "means", "covariances"))
@@ -58,7 +65,8 @@ log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NU
   for (slice in row_slices(nrow(x), max(1, floor(2^24 / nrow(used))))) {
     evaluate_sampled(object, cells_in(x, slice), sample[slice], run, function(evaluate) {
       for (i in seq_len(nrow(used))) {
-        result[i, slice] <<- evaluate(mixture_of_draw(object, used$draw[[i]], used$chain[[i]]), "log_density")$log_density
+        mixture <- mixture_of_draw(object, used$draw[[i]], used$chain[[i]])
+        result[i, slice] <<- evaluate(mixture, "log_density")$log_density
       }
     })
   }
@@ -75,7 +83,10 @@ logLik.dp_mixture <- function(object, backend = NULL, threads = NULL, ...) {
   reference <- reference_draw(object)
   run <- resolve_run(backend, threads, call = call)
   p <- length(object$markers)
-  density <- vapply(row_slices(nrow(x)), function(slice) sum(evaluate_mixture(object, reference, cells_in(x, slice), "log_density", run, object$sample[slice])), 0)
+  density <- vapply(row_slices(nrow(x)), function(slice) {
+    cells <- cells_in(x, slice)
+    sum(evaluate_mixture(object, reference, cells, "log_density", run, object$sample[slice]))
+  }, 0)
   used <- max(1, sum(reference$weights * object$rows >= 1))
   weights <- max(1, length(object$samples)) * (used - 1)
   structure(sum(density), df = used * (p + p * (p + 1) / 2) + weights, nobs = object$rows, class = "logLik")
@@ -101,23 +112,26 @@ simulate.dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
   }
   all <- spaced_draws(object)
   used <- sample(nrow(all), nsim, replace = nsim > nrow(all))
-  simulated <- lapply(used, function(i) simulate_cells(object, mixture_of_draw(object, all$draw[[i]], all$chain[[i]])))
+  simulated <- lapply(used, function(i) {
+    simulate_cells(object, mixture_of_draw(object, all$draw[[i]], all$chain[[i]]))
+  })
   stats::setNames(simulated, paste0("sim_", seq_len(nsim)))
 }
 
 simulate_cells <- function(fit, mixture) {
   p <- length(fit$markers)
+  draw <- function(count, weights) sample.int(fit$components, count, replace = TRUE, prob = weights)
   component <- if (is.null(fit$samples)) {
-    sample.int(fit$components, fit$rows, replace = TRUE, prob = mixture$weights)
+    draw(fit$rows, mixture$weights)
   } else {
     rows <- split(seq_len(fit$rows), fit$sample)
-    drawn <- lapply(seq_along(rows), function(s) sample.int(fit$components, length(rows[[s]]), replace = TRUE, prob = mixture$sample_weights[, s]))
-    unsplit(drawn, fit$sample)
+    unsplit(lapply(seq_along(rows), function(s) draw(length(rows[[s]]), mixture$sample_weights[, s])), fit$sample)
   }
   x <- matrix(stats::rnorm(fit$rows * p), fit$rows, p, dimnames = list(NULL, fit$markers))
   for (j in unique(component)) {
     rows <- which(component == j)
-    x[rows, ] <- x[rows, , drop = FALSE] %*% chol(as.matrix(mixture$covariances[, , j])) + rep(mixture$means[j, ], each = length(rows))
+    root <- chol(as.matrix(mixture$covariances[, , j]))
+    x[rows, ] <- x[rows, , drop = FALSE] %*% root + rep(mixture$means[j, ], each = length(rows))
   }
   in_data_units(fit, x)
 }
@@ -145,7 +159,7 @@ update.dp_mixture <- function(object, ..., evaluate = TRUE) {
   if (is.null(object$x) || !is.null(object$transform) || "x" %in% names(changed)) {
     return(eval(call, frame))
   }
-  # The fitted cells themselves, which have the chosen markers only.
+  # The fitted cells have the chosen markers only.
   if (!"markers" %in% names(changed)) {
     call$markers <- NULL
   }

@@ -1,7 +1,7 @@
-# Markers against each other: cells as images coloured by component, the mixture's
-# regions of highest density, and each marker's histogram with the fitted density.
+# Markers against each other: cells as images coloured by component, the mixture's regions of highest density, and the
+# histogram of each marker with the fitted density.
 
-# Share of a component's (or, for regions, of the mixture's) mass that is enclosed.
+# The share of the mass that an ellipse (of a component) or a region (of the mixture) encloses.
 ellipse_mass <- 0.9
 region_mass <- c(0.99, 0.95, 0.8, 0.5)
 region_colours <- c("#DEEBF7", "#9ECAE1", "#4292C6", "#08519C")
@@ -9,29 +9,23 @@ region_colours <- c("#DEEBF7", "#9ECAE1", "#4292C6", "#08519C")
 plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
   reference <- reference_draw(fit, call = NULL)
   chosen <- choose_markers(fit, markers, reference)
-  cells <- NULL
+  cells <- class <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
     cells <- cells_of(fit, data, argument = "data", call = NULL)
     if (nrow(cells) == 0L) {
       stop_input("data", "has no rows", call = NULL)
     }
     run <- resolve_run(backend, threads, call = NULL)
-    class <- reference_class(fit, reference, cells, run)
+    class <- evaluate_slices(fit, cells, "class", run, NULL, call = NULL)
     cells <- cells[, chosen, drop = FALSE]
   }
-  heavy <- order(-reference$weights)
-  coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
-  # Colour number of each component; the last is for all others.
-  colour_of <- rep(length(coloured) + 1L, fit$components)
-  colour_of[coloured] <- seq_along(coloured)
-  colours <- c(component_colours[seq_along(coloured)], other_colour)
   panels <- length(chosen)
   if (panels == 1L) {
     return(plot_single_marker(fit, reference, chosen, marker_range(reference, chosen, cells), cells, main))
   }
+  colouring <- colour_components(reference, min_weight)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
-  # About 400 pixels a side over all panels: more would show no more, in a larger file.
-  bins <- as.integer(max(80, min(200, 420 / panels)))
+  bins <- pixels_of(panels)
   if (!is.null(cells)) {
     position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
   }
@@ -51,9 +45,9 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
       graphics::plot.window(limits[[column]], limits[[row]])
       if (row > column) {
         if (!is.null(cells)) {
-          paint_cells(position[[column]], position[[row]], colour_of[class], colours, bins)
+          paint_cells(position[[column]], position[[row]], colouring$of[class], colouring$colours, bins)
         }
-        paint_ellipses(reference, chosen[c(column, row)], colour_of, colours, min_weight, halo = panels <= 4L)
+        paint_ellipses(reference, chosen[c(column, row)], colouring, min_weight, halo = panels <= 4L)
       } else {
         paint_regions(reference, chosen[c(column, row)], limits[c(column, row)])
       }
@@ -61,15 +55,31 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
       graphics::box(col = "#555555")
     }
   }
-  paint_legend(reference, coloured, colours, is.null(cells))
+  paint_legend(reference, colouring, is.null(cells))
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 2.3, font = 2L)
   }
 }
 
+# The components that get a colour, the heaviest first; `colours`, of which the last is for all other components; and
+# `of`, the number of the colour of each component.
+colour_components <- function(reference, min_weight) {
+  heavy <- order(-reference$weights)
+  coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
+  of <- rep(length(coloured) + 1L, length(reference$weights))
+  of[coloured] <- seq_along(coloured)
+  list(coloured = coloured, colours = c(component_colours[seq_along(coloured)], other_colour), of = of)
+}
+
+# Pixels along a side of a panel: about 400 over all panels. More would show no more, in a larger file.
+pixels_of <- function(panels) as.integer(max(80, min(200, 420 / panels)))
+
 # One marker: its histogram with an axis, and the density of the mixture.
 plot_single_marker <- function(fit, reference, marker, limits, values, main) {
-  old <- graphics::par(mar = c(4, 4.6, if (is.null(main)) 2.4 else 3.6, 1), las = 1, mgp = c(3, 0.6, 0), tcl = -0.25, xaxs = "i", yaxs = "i")
+  old <- graphics::par(
+    mar = c(4, 4.6, if (is.null(main)) 2.4 else 3.6, 1), las = 1, mgp = c(3, 0.6, 0), tcl = -0.25,
+    xaxs = "i", yaxs = "i"
+  )
   on.exit(graphics::par(old))
   graphics::plot.new()
   paint_marker(fit, reference, marker, limits, values, named = FALSE)
@@ -77,14 +87,17 @@ plot_single_marker <- function(fit, reference, marker, limits, values, main) {
   graphics::axis(2L)
   graphics::mtext(short_names(fit$markers[[marker]], 60L), side = 1L, line = 2.4, font = 2L)
   graphics::mtext("Density", side = 2L, line = 3.4, las = 0)
-  graphics::legend("topright", c(if (length(values)) "cells", "mixture"), inset = c(0, -0.09), xpd = NA, horiz = TRUE, bty = "n", cex = 0.9,
-    fill = c(if (length(values)) "#D9D9D9", NA), border = NA, lty = c(if (length(values)) NA, 1), col = c(if (length(values)) NA, "#08519C"), lwd = 1.4)
+  some <- length(values) > 0L
+  graphics::legend("topright", c(if (some) "cells", "mixture"),
+    inset = c(0, -0.09), xpd = NA, horiz = TRUE, bty = "n", cex = 0.9, fill = c(if (some) "#D9D9D9", NA), border = NA,
+    lty = c(if (some) NA, 1), col = c(if (some) NA, "#08519C"), lwd = 1.4
+  )
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1.8, font = 2L, adj = 0)
   }
 }
 
-# Columns to show: those asked for, or the five whose component means differ most.
+# The columns to show: those asked for, or the five in which the means of the components differ most.
 choose_markers <- function(fit, markers, reference) {
   p <- length(fit$markers)
   if (is.null(markers)) {
@@ -95,9 +108,10 @@ choose_markers <- function(fit, markers, reference) {
     spread <- colSums(reference$weights * deviation^2) / fit$scale^2
     return(sort(order(-spread)[seq_len(5L)]))
   }
-  chosen <- if (!is.atomic(markers)) NULL else if (is.numeric(markers)) match(markers, seq_len(p)) else match(markers, fit$markers)
+  chosen <- if (is.atomic(markers)) match(markers, if (is.numeric(markers)) seq_len(p) else fit$markers)
   if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {
-    stop_input("markers", "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
+    stop_input("markers",
+      "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
       if (is.atomic(markers) && length(markers)) list_some(as.character(markers)) else show_value(markers),
       call = NULL
     )
@@ -105,21 +119,12 @@ choose_markers <- function(fit, markers, reference) {
   chosen
 }
 
-reference_class <- function(fit, reference, cells, run) {
-  class <- integer(nrow(cells))
-  for (slice in row_slices(nrow(cells))) {
-    class[slice] <- evaluate_mixture(fit, reference, cells_in(cells, slice), "class", run)
-  }
-  class
-}
-
-# The range of a marker that is shown: without the outermost 0.02% of the cells on either
-# side. If there are no cells, three standard deviations around the mean of every component
-# that has 1% of the weight.
+# The range of a marker that is shown, without the outermost 0.02% of the cells on either side. If there are no cells,
+# three standard deviations around the mean of each component with 1% of the weight.
 marker_range <- function(reference, marker, values) {
   values <- values[!is.na(values)]
   if (length(values) > 1L) {
-    # Of a large sample, about 2e5 values: they are enough for the quantiles.
+    # About 2e5 values are enough for the quantiles.
     some <- values[seq(1, length(values), by = max(1, floor(length(values) / 2e5)))]
     range <- stats::quantile(some, c(0.0002, 0.9998), names = FALSE)
   } else {
@@ -166,15 +171,15 @@ paint_cells <- function(x, y, colour, colours, bins) {
   graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
 }
 
-# Ellipses that hold ellipse_mass of each of the coloured components and of twelve more,
-# in two markers. With `halo` they have a white border, which makes them easier to see in
-# large panels but doubles the curves, and curves take most of the bytes of a file.
-paint_ellipses <- function(reference, pair, colour_of, colours, min_weight, halo) {
+# Ellipses that hold ellipse_mass of each of the coloured components and of twelve more, in two markers. With `halo`
+# they have a white border. It makes them easier to see in large panels, but doubles the curves, which take most of
+# the bytes of a file.
+paint_ellipses <- function(reference, pair, colouring, min_weight, halo) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- radius * cbind(cos(angle), sin(angle))
   heavy <- order(-reference$weights)
-  heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colours) + 11L)
+  heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colouring$colours) + 11L)
   # The heaviest is drawn last, on top of the others.
   for (j in rev(heavy)) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
@@ -182,8 +187,8 @@ paint_ellipses <- function(reference, pair, colour_of, colours, min_weight, halo
       next
     }
     outline <- t(t(circle %*% root) + reference$means[j, pair])
-    other <- colour_of[[j]] == length(colours)
-    dark <- darken(if (other) "#AAAAAA" else colours[[colour_of[[j]]]])
+    other <- !j %in% colouring$coloured
+    dark <- darken(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])
     if (halo && !other) {
       graphics::lines(outline, col = "white", lwd = 2.4)
     }
@@ -196,18 +201,18 @@ darken <- function(colour) {
   grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
 }
 
-# The mixture's density of two markers on a grid, and the regions of highest
-# density that hold region_mass of it. Returns, for every point of the grid, how
-# many of the regions it lies in.
+# The mixture's density of two markers on a grid, and the regions of highest density that hold region_mass of it.
+# Returns for each point of the grid in how many of the regions it lies.
 paint_regions <- function(reference, pair, limits, size = 100L) {
   grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
   density <- matrix(0, size, size)
   for (j in which(reference$weights > 1e-6)) {
     mean <- reference$means[j, pair]
     covariance <- reference$covariances[pair, pair, j]
-    # N(x, y) as N(x) N(y | x): each a vector or a matrix of normal densities.
+    # N(x, y) as N(x) N(y | x): a vector and a matrix of normal densities.
     slope <- covariance[1L, 2L] / covariance[1L, 1L]
-    sd <- sqrt(c(covariance[1L, 1L], max(covariance[2L, 2L] - slope * covariance[1L, 2L], 1e-12 * covariance[2L, 2L])))
+    residual <- max(covariance[2L, 2L] - slope * covariance[1L, 2L], 1e-12 * covariance[2L, 2L])
+    sd <- sqrt(c(covariance[1L, 1L], residual))
     center <- mean[[2L]] + slope * (grid[[1L]] - mean[[1L]])
     density <- density + reference$weights[[j]] * stats::dnorm(grid[[1L]], mean[[1L]], sd[[1L]]) *
       stats::dnorm(outer(-center, grid[[2L]], "+"), 0, sd[[2L]])
@@ -223,7 +228,7 @@ paint_regions <- function(reference, pair, limits, size = 100L) {
   invisible(shade)
 }
 
-# Histogram of the cells with the density of the mixture and its name.
+# The histogram of the cells with the density of the mixture, and the name of the marker.
 paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))
@@ -235,7 +240,7 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
   values <- values[!is.na(values)]
   if (length(values)) {
     width <- bar_width(values, limits)
-    # Borders at half a bar, so that whole numbers lie inside bars.
+    # Bars begin at half a bar, so that whole numbers lie inside bars.
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
     bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
     bars <- tabulate(bin, length(left)) / length(values) / width
@@ -248,15 +253,15 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
   usr <- graphics::par("usr")
   if (named) {
     name <- fit$markers[[marker]]
-    size <- fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L)
-    name <- if (size < 0.5) short_names(name) else name
-    graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L))
+    size_of <- function(name) fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L)
+    name <- if (size_of(name) < 0.5) short_names(name) else name
+    graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = size_of(name))
   }
   graphics::box(col = "#555555")
 }
 
-# About 60 bars. Of whole numbers all bars hold equally many, or else neighbouring bars
-# would differ in height for no other reason.
+# The width of a bar, of which there are about 60. All bars hold the same number of whole numbers. Otherwise
+# neighbouring bars would differ in height for this reason alone.
 bar_width <- function(values, limits) {
   width <- diff(limits) / 60
   some <- values[seq_len(min(length(values), 1000L))]
@@ -279,7 +284,9 @@ paint_axes <- function(fit, chosen, row, column, panels) {
   }
 }
 
-paint_legend <- function(reference, coloured, colours, no_cells) {
+paint_legend <- function(reference, colouring, no_cells) {
+  coloured <- colouring$coloured
+  colours <- colouring$colours
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
   on.exit(graphics::par(old))
   graphics::plot.new()
@@ -293,6 +300,7 @@ paint_legend <- function(reference, coloured, colours, no_cells) {
   }
   graphics::legend("bottom",
     legend = text, fill = colours[shown], border = NA, bty = "n", ncol = ceiling(length(text) / 2), cex = 0.8,
-    x.intersp = 0.5, title = sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass)
+    x.intersp = 0.5,
+    title = sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass)
   )
 }

@@ -1,8 +1,7 @@
-# plot() of a fitted mixture in base graphics, with the traces, the weights and the heat
-# map. The picture of cells is in dp_mixture_pairs.R.
+# plot() of a fitted mixture in base graphics: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the
+# picture of cells.
 
-# Nine colours that colour-blind readers can distinguish (Tol's "muted" scheme), and a
-# grey for all other components.
+# Nine colours that colour-blind readers can distinguish (Tol's "muted" scheme), and a grey for all other components.
 component_colours <- c(
   "#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#999933", "#44AA99", "#882255", "#DDCC77"
 )
@@ -11,50 +10,41 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 
 #' Plot a fitted mixture
 #'
-#' Four pictures in base graphics, in colours that colour-blind readers can distinguish.
-#' Cells are drawn as an image and not as points, so that a picture of a million cells takes
-#' seconds and its file is small.
-#'
-#' \describe{
-#'   \item{`"pairs"`}{Markers against each other. Below the diagonal the
-#'     cells, coloured by component and darker where there are more, with the
-#'     ellipses that hold 90% of each component; above it the regions of highest
-#'     density of the mixture that hold 50, 80, 95 and 99% of it; on it the histogram of
-#'     each marker with the density of the mixture. Without cells, only the mixture
-#'     is drawn. The nine heaviest components have colours, the others are grey, as are the
-#'     ellipses of the next twelve.}
-#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the
-#'     concentration and the log density at a fixed point over the sweeps, one line per
-#'     chain with a key below, the warmup shaded, \eqn{\hat R} in the margin. Values of the early warmup may
-#'     lie outside the frame. With more than 600 sweeps the line shows the means of blocks of
-#'     sweeps, and a band shows the range of each block.}
-#'   \item{`"weights"`}{The weights in order of size, with the median and the
-#'     interval that holds 90% of the draws. In order of size, weights can be compared
-#'     between draws, although the numbers of components cannot. Below the dashed line
-#'     a weight is worth less than one cell.}
-#'   \item{`"heatmap"`}{Component by marker: how many standard deviations of the
-#'     marker the component's mean lies above or below that of all cells. Similar
-#'     components are neighbours; bars show the weights. Colours end at the value where the key has a triangle.}
-#' }
-#' After an arcsinh transformation, axes of `"pairs"` show the values before it. `"pairs"` and `"heatmap"` show the
-#' reference draw; see [predict.dp_mixture()].
+#' Four pictures in base graphics, in colours that colour-blind readers can distinguish. Cells are drawn as an image and
+#' not as points, so that a picture of a million cells takes seconds and its file is small.
 #'
 #' @param x a fit from [dp_mixture()].
-#' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`
-#'   for those that were fitted.
-#' @param type which picture.
-#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). By
-#'   default all up to five, and of more than five those on which components differ
-#'   most.
-#' @param min_weight for `"heatmap"` and the ellipses: components with a smaller
-#'   weight are left out.
+#' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param type which picture; see below.
+#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). `NULL`: all, or of
+#'   more than five the five in which components differ most.
+#' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
-#' @inheritParams predict.dp_mixture
+#' @inheritParams computing_arguments
 #' @return `x`, invisibly.
+#'
+#' @section The pictures:
+#' \describe{
+#'   \item{`"pairs"`}{Markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the
+#'     diagonal: the cells, coloured by component and darker where there are more, with the ellipses that hold 90% of
+#'     each component. Above the diagonal: the regions of highest density that hold 50, 80, 95 and 99% of the mixture.
+#'     On the diagonal: the histogram of each marker with the density of the mixture. Without cells, only the mixture
+#'     is drawn. The nine heaviest components have colours. The others are grey, as are the ellipses of the next
+#'     twelve. After an arcsinh transformation, axes show the values before it.}
+#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the concentration and the log density at
+#'     a fixed cell over the sweeps. There is one line per chain, the warm-up is shaded, and \eqn{\hat R} is in the
+#'     margin. Values of the early warm-up may lie outside the frame. With more than 600 sweeps, the line shows means
+#'     of blocks of sweeps, and a band shows the range of each block.}
+#'   \item{`"weights"`}{The weights in order of size, with the median and the interval that holds 90% of the draws. In
+#'     this order, weights can be compared between draws, although the numbers of components cannot. A weight below the
+#'     dashed line is worth less than one cell.}
+#'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
+#'     component's mean lies above or below the mean of all cells. Similar components are neighbours, and bars show the
+#'     weights. If the key ends in a triangle, colours there stand for larger values too.}
+#' }
 #' @section Errors:
-#' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the
-#' fit does not have.
+#' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
@@ -84,7 +74,8 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
 
 plot_trace <- function(fit, main) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
-  titles <- c("Log likelihood", "Occupied components", expression(paste("Concentration ", alpha)), "Log density at point 1")
+  concentration <- expression(paste("Concentration ", alpha))
+  titles <- c("Log likelihood", "Occupied components", concentration, "Log density at point 1")
   table <- diagnose(fit)
   differs <- differing(trace_quantities(fit), table)
   sweeps <- nrow(fit$log_likelihood)
@@ -112,7 +103,8 @@ plot_trace <- function(fit, main) {
       paint_chain(draws[, chain], colours[[chain]])
     }
     ticks <- pretty(range, 4)
-    graphics::axis(2, at = ticks, labels = format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7)))
+    labels <- format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7))
+    graphics::axis(2, at = ticks, labels = labels)
     graphics::box()
     graphics::mtext(titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
     row <- match(names(shown)[[i]], table$quantity)
@@ -131,7 +123,7 @@ plot_trace <- function(fit, main) {
   paint_chain_key(fit$chains)
 }
 
-# Which colour is which chain, below the frame at the left; nothing for a single chain.
+# A key of the chains' colours, below the frame at the left; nothing for a single chain.
 paint_chain_key <- function(chains) {
   if (chains == 1) {
     return(invisible())
@@ -141,13 +133,14 @@ paint_chain_key <- function(chains) {
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
   on.exit(graphics::par(old))
   graphics::plot.new()
-  graphics::legend("bottomleft", legend = c("Chain", names), lty = c(0, rep(1, length(shown))), lwd = 2, col = c(NA, chain_colours[shown]), horiz = TRUE, bty = "n",
-    cex = if (chains > 12) 0.6 else 0.8, seg.len = 1.2, x.intersp = 0.6)
+  graphics::legend("bottomleft",
+    legend = c("Chain", names), lty = c(0, rep(1, length(shown))), lwd = 2, col = c(NA, chain_colours[shown]),
+    horiz = TRUE, bty = "n", cex = if (chains > 12) 0.6 else 0.8, seg.len = 1.2, x.intersp = 0.6
+  )
 }
 
-# A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of
-# sweeps, over a band from the smallest to the largest value of each block, so that the
-# chains do not hide each other.
+# A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of sweeps, over a band from the
+# smallest to the largest value of each block. So chains do not hide each other.
 paint_chain <- function(values, colour, blocks = 150L) {
   sweeps <- seq_along(values)
   if (length(values) <= 4L * blocks) {
@@ -209,10 +202,6 @@ plot_heatmap <- function(fit, min_weight, main) {
   labels <- shown[order]
   rows <- length(labels)
   p <- ncol(means)
-  # Colours end at the 98% point, so that one extreme mean does not make all others pale.
-  limit <- max(1, stats::quantile(abs(means), 0.98))
-  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
-  colour <- palette[1L + round(100 * (pmin(pmax(means / limit, -1), 1) + 1) / 2)]
   text_size <- max(0.35, min(0.85, 20 / rows))
   markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1.1, 14 / p))
   old <- graphics::par(no.readonly = TRUE)
@@ -221,16 +210,14 @@ plot_heatmap <- function(fit, min_weight, main) {
   graphics::layout(matrix(1:2, 1L), widths = c(1, 0.35))
   top <- if (is.null(main)) 4 else 5.6
   bottom <- max(2.5, markers$lines)
-  graphics::par(mar = c(bottom, 4, top, 0.5), las = 1, mgp = c(2.6, 0.5, 0), tcl = -0.2, xaxs = "i", yaxs = "i", cex = 0.83)
-  graphics::plot.new()
-  graphics::plot.window(c(0, p), c(0, rows))
-  graphics::rasterImage(matrix(colour, rows)[rev(seq_len(rows)), , drop = FALSE], 0, 0, p, rows, interpolate = FALSE)
-  graphics::segments(0, 0:rows, p, 0:rows, col = "white", lwd = min(1, 20 / rows))
-  graphics::segments(0:p, 0, 0:p, rows, col = "white", lwd = 1)
-  graphics::axis(1, at = seq_len(p) - 0.5, labels = markers$names, las = 2, tick = FALSE, cex.axis = markers$cex, gap.axis = -1)
-  graphics::axis(2, at = seq_len(rows) - 0.5, labels = labels, tick = FALSE, line = -0.5, cex.axis = 1.2 * text_size, gap.axis = -1)
+  graphics::par(
+    mar = c(bottom, 4, top, 0.5), las = 1, mgp = c(2.6, 0.5, 0), tcl = -0.2, xaxs = "i", yaxs = "i", cex = 0.83
+  )
+  # The first row is at the bottom.
+  upwards <- rev(seq_len(rows))
+  paint_heat(means[upwards, , drop = FALSE], markers, list(names = labels[upwards], cex = 1.2 * text_size),
+    "Mean (marker's sd from that of all cells)", line = -0.5, lwd = min(1, 20 / rows))
   graphics::mtext("Component", side = 2L, line = 2.6, las = 0, cex = 0.8)
-  paint_key(palette, limit, any(abs(means) > limit), p, rows, "Mean (marker's sd from that of all cells)")
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 3.8, font = 2L, adj = 0)
   }

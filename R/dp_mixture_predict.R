@@ -2,50 +2,43 @@
 
 #' Classify new cells, or give their density
 #'
-#' Classes and probabilities are computed from one draw, cell types and densities from many.
-#'
-#' The same population may have different numbers in different draws, so classes cannot be
-#' averaged over draws. They come from the **reference draw**: the kept draw with the highest
-#' log posterior of all chains. `type = "class"` is the component with the highest probability
-#' for the cell in that draw, `type = "prob"` the probabilities of all components.
-#' [relabel()] gives components the same numbers in all draws; its result predicts averages.
-#' `type = "type"` is the most probable of the types that [cell_types()] finds with its defaults.
-#' The density does not depend on how components are numbered: `type = "log_density"` is the log
-#' of the mixture density averaged over draws, \eqn{\log \frac1D \sum_d g(x \mid \theta_d)},
-#' the posterior predictive density.
-#'
-#' Markers are found by name: `newdata` may have them in any order and may have other columns too.
-#' Where `newdata` has no column names they are taken by position. The transformation of the fit
-#' is applied. Densities are per unit of the transformed
-#' values.
-#'
-#' Beyond the cells, memory is needed for the result and, for `"class"` and `"prob"`, for a copy of 262,144 cells at a
-#' time. Only the result of `type = "prob"` is of size cells x components. `"class"` and `"prob"` take the time of
-#' about one sweep, and `"log_density"` that of about one sweep for each draw: use fewer `draws` where that is too
-#' long.
+#' Gives each cell its component, its cell type, its probabilities of all components, or its density under the fit.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
-#' @param newdata the cells, in any of the forms that [dp_mixture()] takes; `NULL` for
-#'   those that were fitted.
-#' @param type what to return.
-#' @param draws for `"log_density"` and `"type"`: average over this many kept draws, evenly
-#'   spaced over all chains; `NULL` for all of them, or for 50 with `"type"`.
-#' @param sample for a fit of several samples: the sample of the cells, one name, or one for each cell. `NULL`: the
-#'   fitted cells are of their own samples, and other cells of the mixture of all samples, each weighted by its number
-#'   of cells; with `FALSE` the fitted cells too. Types, `type = "type"`, are always those of the mixture of all
-#'   samples.
-#' @inheritParams dp_mixture
+#' @param newdata the cells, in any of the forms that [dp_mixture()] takes; `NULL`: those that were fitted. Markers
+#'   are found by name, so that columns may be in any order, and other columns are ignored. Without column names,
+#'   markers are taken by position. The transformation of the fit is applied.
+#' @param type what to return; see below.
+#' @param draws for `"log_density"` and `"type"`: the number of kept draws to average over, evenly spaced over all
+#'   chains; `NULL`: all, or 50 for `"type"`.
+#' @param sample for a fit of several samples: the sample of the cells, one name, or one for each cell. `NULL`: fitted
+#'   cells have the weights of their own samples, and other cells those of the mixture of all samples. `FALSE`: all
+#'   cells have those of the mixture of all samples, in which each sample counts by its number of cells.
+#'   `type = "type"` always uses that mixture.
+#' @inheritParams computing_arguments
 #' @param ... not used.
-#' @return One entry or row per cell, named as the rows of `newdata` are:
-#'   `"class"`: an integer vector, 1 to the number of components;
-#'   `"type"`: an integer vector, 1 for the most frequent type;
-#'   `"prob"`: a matrix, cells x components, rows summing to one;
-#'   `"log_density"`: a numeric vector.
+#' @return One entry or row per cell, named as the rows of `newdata`:
+#' \describe{
+#'   \item{`"class"`}{an integer vector: the most probable component in the reference draw.}
+#'   \item{`"prob"`}{a matrix, cells x components: the probabilities in the reference draw. Rows sum to one.}
+#'   \item{`"type"`}{an integer vector: the most probable of the types that [cell_types()] finds with its defaults. 1
+#'     is the most frequent type.}
+#'   \item{`"log_density"`}{a numeric vector: the log of the posterior predictive density, which is the density averaged
+#'     over draws, \eqn{\log \frac1D \sum_d g(x \mid \theta_d)}. It is per unit of the transformed values.}
+#' }
+#'
+#' The **reference draw** is the kept draw with the highest log posterior of all chains. The same population may have
+#' different numbers in different draws, so classes cannot be averaged over draws. [relabel()] gives components the same
+#' numbers in all draws; its result predicts averages.
+#'
+#' @section Memory and time:
+#' Only the result of `"prob"` is of size cells x components. Beyond the cells and the result, `"class"` and `"prob"`
+#' need memory for a copy of 262,144 cells. They take about as long as one sweep, and `"log_density"` about as long as
+#' one sweep for each draw. Use fewer `draws` if that is too long.
 #' @section Errors:
-#' `warpbayes_error_input` where `newdata` cannot be read, lacks a marker of the fit or has a value
-#' that is not finite (the message names the marker, or the row and column), and where the fit did
-#' not keep the draws that are needed; `warpbayes_error_memory`
-#' where the probabilities, cells x components, need more memory than there is.
+#' `warpbayes_error_input` if `newdata` cannot be read, lacks a marker of the fit or has a value that is not finite (the
+#' message names the marker, or the row and column), and if the fit did not keep the draws that are needed.
+#' `warpbayes_error_memory` if the probabilities, cells x components, need more memory than there is.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -54,8 +47,8 @@
 #' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
 #' @importFrom stats predict
 #' @export
-predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), draws = NULL, sample = NULL,
-                               backend = NULL, threads = NULL, ...) {
+predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), draws = NULL,
+                               sample = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "log_density"))
   need_draws(object, c("weights", "means", "covariances"))
@@ -66,36 +59,29 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   x <- cells_of(object, newdata, call = call)
   run <- resolve_run(backend, threads, call = call)
   sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)
-  if (type == "type") {
-    types <- default_types(object, draws, run, call)
-    result <- most_probable_type(object, types, x, run)$type
-    names(result) <- rownames(x)
-    return(result)
-  }
-  if (type == "log_density") {
-    result <- mean_log_density(object, spaced_draws(object, draws), x, run, sample)
-    names(result) <- rownames(x)
-    return(result)
-  }
-  reference <- reference_draw(object)
-  rows <- nrow(x)
   if (type == "prob") {
-    check_result_size(as.double(rows) * object$components, NULL, "probabilities", call, copies = 2)
+    check_result_size(as.double(nrow(x)) * object$components, NULL, "probabilities", call, copies = 2)
   }
   result <- switch(type,
-    class = integer(rows),
-    prob = matrix(0, rows, object$components, dimnames = list(NULL, seq_len(object$components)))
+    type = most_probable_type(object, default_types(object, draws, run, call), x, run)$type,
+    log_density = mean_log_density(object, spaced_draws(object, draws), x, run, sample),
+    evaluate_slices(object, x, type, run, sample)
   )
-  for (slice in row_slices(rows)) {
-    cells <- cells_in(x, slice)
-    if (type == "prob") {
-      result[slice, ] <- evaluate_mixture(object, reference, cells, "prob", run, sample[slice])
-    } else {
-      result[slice] <- evaluate_mixture(object, reference, cells, "class", run, sample[slice])
-    }
+  if (type == "prob") {
+    dimnames(result) <- list(rownames(x), seq_len(object$components))
+  } else {
+    names(result) <- rownames(x)
   }
-  if (!is.null(rownames(x))) {
-    if (type == "prob") rownames(result) <- rownames(x) else names(result) <- rownames(x)
+  result
+}
+
+# Classes or probabilities (`what`) of the cells in the reference draw.
+evaluate_slices <- function(fit, cells, what, run, sample, call = sys.call(-1L)) {
+  reference <- reference_draw(fit, call)
+  result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
+  for (slice in row_slices(nrow(cells))) {
+    part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
+    if (what == "prob") result[slice, ] <- part else result[slice] <- part
   }
   result
 }

@@ -163,8 +163,8 @@ df_at_edge <- function(fit) {
   end <- which.max(share)
   value <- format(signif(ends[[end]], 3))
   sprintf(paste(
-    "The prior's df is at the %s end of the values that it can take, %s, in %.0f%% of the draws: %s values are not excluded;",
-    "dp_prior(df = %s, learn = \"df\") tries more."
+    "The prior's df is at the %s end of the values that it can take, %s, in %.0f%% of the draws:",
+    "%s values are not excluded; dp_prior(df = %s, learn = \"df\") tries more."
   ), c("lower", "upper")[[end]], value, 100 * share[[end]], c("lower", "higher")[[end]], value)
 }
 

@@ -34,7 +34,8 @@ cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, ca
 
 cells_of_reader <- function(reader, sample, markers, transform, cofactor, missing, run, call) {
   if (missing == "model") {
-    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values", call = call)
+    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values",
+      call = call)
   }
   cells <- read_marker_cells(reader, run, markers, transform, cofactor, call)
   sample <- if (!identical(sample, FALSE)) sample

@@ -1,5 +1,4 @@
-# The Gibbs sampler of the mixture as R/chains.R runs it: what it notes after each sweep,
-# what a kept draw consists of, and how a slice of sweeps is run.
+# The Gibbs sampler of the mixture as R/chains.R runs it: the traces, the parts of a kept draw, and a slice of sweeps.
 
 mixture_sampler <- function(fit) {
   k <- fit$components
@@ -48,18 +47,16 @@ mixture_step <- function(fit) {
   jacobian <- unit_jacobian(fit)
   log_unit <- sum(log(fit$scale))
   atoms <- find_atoms(fit)
+  carried <- c(
+    "statistics", "concentration", "sizes", "prior",
+    if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
+  )
   function(session, state, sweeps, keep) {
     slice <- native(
       C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, atoms, probe,
       keep & c("labels", "means", "covariances") %in% fit$keep, fit$center, fit$scale
     )
-    state$statistics <- slice$statistics
-    state$concentration <- slice$concentration
-    state$sizes <- slice$sizes
-    state$prior <- slice$prior
-    if (!is.null(fit$samples)) {
-      state[c("sample_sizes", "log_share", "sample_concentration")] <- slice[c("sample_sizes", "log_share", "sample_concentration")]
-    }
+    state[carried] <- slice[carried]
     traces <- list(
       log_likelihood = slice$log_likelihood + jacobian[["rows"]],
       log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
@@ -75,7 +72,8 @@ mixture_step <- function(fit) {
 kept_draw <- function(fit, slice) {
   draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
   if (!is.null(fit$samples)) {
-    draw <- c(draw, list(sample_weights = exp(slice$sample_log_weight), sample_concentration = slice$sample_concentration))
+    draw$sample_weights <- exp(slice$sample_log_weight)
+    draw$sample_concentration <- slice$sample_concentration
   }
   if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior)) else draw
 }
@@ -83,13 +81,14 @@ kept_draw <- function(fit, slice) {
 kept_prior <- function(fit, values) {
   p <- length(fit$markers)
   list(
-    prior_mean = values[seq_len(p)] * fit$scale + fit$center, prior_mean_scale = values[[p + 1]], prior_df = values[[p + 2]],
+    prior_mean = values[seq_len(p)] * fit$scale + fit$center,
+    prior_mean_scale = values[[p + 1]], prior_df = values[[p + 2]],
     prior_scale = unpack(values[-seq_len(p + 2)], p) * outer(fit$scale, fit$scale)
   )
 }
 
-# The resolved prior as the entries read it. `values` are the parts that may be learned:
-# m, gamma, nu, and the lower triangle of Phi, row by row.
+# The resolved prior as the entries read it. `values` are the parts that may be learned: m, gamma, nu, and the lower
+# triangle of Phi, row by row.
 compiled_prior <- function(prior) {
   list(
     values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
@@ -108,13 +107,12 @@ unpack <- function(packed, p) {
   symmetric + t(symmetric) - diag(diag(symmetric), p)
 }
 
-# Log Jacobians from scaled units to the data's: of the cells' known values, and of the
-# components' means (1 for each marker) and covariances (p + 1) with the prior's mean
-# and scale where these are learned.
+# Log Jacobians from scaled units to the data's: of the known values of the cells, and of the components' means (1 for
+# each marker) and covariances (p + 1), with the prior's mean and scale if these are learned.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
-  # Where missing values are errors there are none: looking again takes as long as some sweeps.
+  # If missing values are errors, there are none. Looking for them takes as long as some sweeps.
   rows <- if (identical(fit$missing, "model") && anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
   learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
   c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
@@ -124,8 +122,8 @@ learned_names <- function(fit) {
   if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
 }
 
-# Values that many cells have in a marker, such as the zeros of a cytometer: a column for each, with
-# the number of the marker, from 0, and the value in units of the sampler. At most 20 a marker.
+# Values that many cells have in a marker, such as the zeros of a cytometer, at most 20 for each marker. The result
+# has a column for each: the number of the marker, from 0, and the value in the sampler's units.
 find_atoms <- function(fit) {
   found <- lapply(seq_along(fit$markers), function(j) {
     some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)

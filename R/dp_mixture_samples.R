@@ -1,4 +1,4 @@
-# Several samples in one fit: which cells are of which sample, and the mixture of a sample.
+# Several samples in one fit: which cells are of which sample.
 
 #' Mixtures of several samples
 #'
@@ -60,9 +60,10 @@
 #' @name mixture_samples
 NULL
 
-# Reads `x` and `sample` of dp_mixture(). Returns `x`, what as_marker_matrix() is to read in its place, `markers` of
-# that, `sample`: NULL where the cells are one sample, or a factor with an entry for each cell and a level for each
-# sample, and `parts`: the like for the parts that `x` has by itself, NULL where it has none.
+# Reads `x` and `sample` of dp_mixture(). Returns a list of
+#   x, markers  what as_marker_matrix() is to read instead;
+#   sample      NULL for one sample, otherwise the sample of each cell;
+#   parts       a factor with the part of `x` that each cell comes from, NULL if `x` is a single matrix.
 read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L)) {
   pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
@@ -91,18 +92,19 @@ read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L
   list(x = x, markers = markers, sample = sample, parts = own)
 }
 
-# NULL where rows cannot be counted before the object is read.
+# 0 if the rows cannot be counted before the object is read.
 sample_rows <- function(x) {
   if (length(dim(x)) == 2L) nrow(x) else 0L
 }
 
-# The samples as a factor: levels in their order, other values in the order in which they come.
+# The samples as a factor. Values of other types become levels in the order of their first cells.
 check_samples <- function(sample, rows, call = sys.call(-1L)) {
   if (is.null(sample)) {
     return(NULL)
   }
   wrong <- function(...) stop_input("sample", ..., call = call)
-  if (!is.factor(sample) && !is.character(sample) && !is.numeric(sample) && !is.logical(sample) || !is.null(dim(sample))) {
+  known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
+  if (!known || !is.null(dim(sample))) {
     wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))
   }
   if (length(sample) != rows) {
@@ -116,12 +118,13 @@ check_samples <- function(sample, rows, call = sys.call(-1L)) {
   }
   empty <- which(tabulate(sample, nlevels(sample)) == 0L)
   if (length(empty)) {
-    wrong("has no cell of ", list_some(levels(sample)[empty]), ": leave out samples without cells, as droplevels() does")
+    wrong("has no cell of ", list_some(levels(sample)[empty]),
+      ": leave out samples without cells, as droplevels() does")
   }
   sample
 }
 
-# Elements of a list of samples, one below the other. Columns are found by name where they have names.
+# The elements of a list of samples, one below the other. Columns with names are found by name.
 stack_samples <- function(x, markers, argument, call) {
   wrong <- function(...) stop_input(argument, ..., call = call)
   if (!length(x)) {
@@ -136,19 +139,28 @@ stack_samples <- function(x, markers, argument, call) {
     }
     part
   })
-  columns <- colnames(values[[1L]])
+  first <- values[[1L]]
+  columns_of <- function(part) {
+    if (is.null(colnames(part))) count_words(ncol(part), "column") else list_some(colnames(part))
+  }
   for (i in seq_along(values)[-1L]) {
-    own <- colnames(values[[i]])
-    if (ncol(values[[i]]) != ncol(values[[1L]]) || is.null(own) != is.null(columns) || !setequal(own, columns) || anyDuplicated(own)) {
-      describe <- function(part) if (is.null(colnames(part))) count_words(ncol(part), "column") else list_some(colnames(part))
-      wrong("has samples with different columns: ", shown(i), " has ", describe(values[[i]]), ", ", shown(1L), " has ", describe(values[[1L]]))
+    if (!same_columns(values[[i]], first)) {
+      wrong("has samples with different columns: ", shown(i), " has ", columns_of(values[[i]]),
+        ", ", shown(1L), " has ", columns_of(first))
     }
-    if (!identical(own, columns)) {
-      values[[i]] <- values[[i]][, columns, drop = FALSE]
+    if (!identical(colnames(values[[i]]), colnames(first))) {
+      values[[i]] <- values[[i]][, colnames(first), drop = FALSE]
     }
   }
   sizes <- vapply(values, nrow, 0L)
   list(x = do.call(rbind, unname(values)), sample = factor(rep(seq_along(x), sizes), seq_along(x), names))
+}
+
+# Whether `part` has the columns of `first`, in any order.
+same_columns <- function(part, first) {
+  own <- colnames(part)
+  columns <- colnames(first)
+  ncol(part) == ncol(first) && is.null(own) == is.null(columns) && setequal(own, columns) && !anyDuplicated(own)
 }
 
 sample_names <- function(names, count, argument, call) {

@@ -62,10 +62,12 @@ open_fit <- function(fit, run, keep_labels = fit$moves) {
   }
   single <- as.integer(fit$precision == "single")
   run <- allow_copies(run)
+  inverse <- 1 / fit$scale
   if (is.null(fit$samples)) {
-    return(native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run))
+    return(native(C_mixture_open, fit$x, fit$center, inverse, single, keep_labels, run))
   }
-  native(C_mixture_open_samples, fit$x, fit$center, 1 / fit$scale, single, keep_labels, run, fit$sample, length(fit$samples))
+  samples <- length(fit$samples)
+  native(C_mixture_open_samples, fit$x, fit$center, inverse, single, keep_labels, run, fit$sample, samples)
 }
 
 # Lets a graphics card keep a copy of cells that do not fit into its own memory (src/cuda/mixture/stream.cu): in up to

@@ -132,7 +132,8 @@ statistics_for <- function(state, fit, call) {
 labels_from_fit <- function(init, fit, run, call) {
   if (!is.null(fit$reader)) {
     stop_input("init",
-      "was fitted to other cells: a row_reader() takes a fit of the same cells, because other cells have to be in this process",
+      "was fitted to other cells, whose components need the cells in this process: ",
+      "a row_reader() takes a fit of the same cells",
       call = call
     )
   }

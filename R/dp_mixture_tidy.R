@@ -2,25 +2,26 @@
 
 #' Tables of a fitted mixture
 #'
-#' Methods for the generics of package generics (and of broom, which re-exports
-#' them), which can be used when that package is installed. `tidy()` has one row per component and
-#' marker, `glance()` one row for the fit, and `augment()` one row per cell. Everything
-#' that refers to single components comes from the reference draw; see
+#' Methods for the generics `tidy()`, `glance()` and `augment()` of package generics, which broom re-exports. They can
+#' be used when that package is installed. `tidy()` has one row per component and marker, `glance()` one row for the
+#' fit, and `augment()` one row per cell. Statements about single components come from the reference draw; see
 #' [predict.dp_mixture()].
 #'
 #' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
-#' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL` for those that
-#'   were fitted.
-#' @param draws number of draws that the density is averaged over; `NULL` for all. With many cells, 20 are faster by
-#'   as much and often enough.
-#' @inheritParams predict.dp_mixture
+#' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param draws number of draws that the density is averaged over; `NULL`: all. For many cells, 20 are often enough.
+#' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first.
+#'
 #'   `glance()`: a data frame with `rows`, `markers`, `components`, `occupied` (median), `concentration` (mean),
 #'   `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest) and `ess_bulk` (smallest) of the quantities in
-#'   [summary.dp_mixture()], `converged`, `seconds`. `augment()`: all columns of `data`, or else the markers in the
-#'   data's units, with `.class`, `.prob` (of that class) and `.log_density`, which agree with [predict.dp_mixture()];
-#'   for the result of [relabel()] with [predict.relabelled_mixture()], and for cell types `.type` and `.prob` with
-#'   [predict.cell_types()].
+#'   [summary.dp_mixture()], `converged`, `seconds`.
+#'
+#'   `augment()`: all columns of `data`, or the fitted markers in the data's units, and
+#'   * for a fit, `.class`, `.prob` (of that class) and `.log_density`, as from [predict.dp_mixture()];
+#'   * for a relabelled fit, the same as from [predict.relabelled_mixture()];
+#'   * for cell types, `.type` and `.prob`, as from [predict.cell_types()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))
@@ -40,7 +41,8 @@ tidy.dp_mixture <- function(x, ...) {
   reference <- reference_draw(x)
   order <- order(-reference$weights)
   p <- length(x$markers)
-  deviation <- matrix(apply(reference$covariances, 3L, function(covariance) sqrt(diag(as.matrix(covariance)))), p)
+  standard_deviations <- function(covariance) sqrt(diag(as.matrix(covariance)))
+  deviation <- matrix(apply(reference$covariances, 3L, standard_deviations), p)
   data.frame(
     component = rep(order, each = p), weight = rep(reference$weights[order], each = p),
     marker = rep(x$markers, length(order)),
@@ -101,7 +103,9 @@ augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = N
   call <- sys.call()
   cells <- cells_of(x, data, argument = "data", call = call)
   get <- function(type, ...) unname(predict(x, data, type = type, ..., backend = backend, threads = threads))
-  cbind(all_columns(x, data, cells, call), .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws))
+  cbind(all_columns(x, data, cells, call),
+    .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws)
+  )
 }
 
 #' @rdname tidy.dp_mixture
@@ -111,11 +115,13 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
   call <- sys.call()
   cells <- cells_of(x$fit, data, argument = "data", call = call)
   get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
-  found <- if (is.null(data)) list(type = x$type, prob = x$probability) else list(type = get("type"), prob = 1 - get("uncertainty"))
-  cbind(all_columns(x$fit, data, cells, call), .type = found$type, .prob = found$prob)
+  if (is.null(data)) {
+    return(cbind(all_columns(x$fit, data, cells, call), .type = x$type, .prob = x$probability))
+  }
+  cbind(all_columns(x$fit, data, cells, call), .type = get("type"), .prob = 1 - get("uncertainty"))
 }
 
-# All columns that the user gave, as a data frame; without `data` the markers in the data's units.
+# All columns that the user gave, as a data frame. Without `data`, the fitted markers in the data's units.
 all_columns <- function(fit, data, cells, call) {
   if (is.null(data)) {
     return(as.data.frame(in_data_units(fit, cells)))

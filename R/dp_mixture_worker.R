@@ -1,10 +1,10 @@
 # What a worker of a cluster does for a mixture: R/dp_mixture_cluster.R calls answer_manager() in its process.
 
-# What it holds, by names that the manager gives: the cells, lists with `x`, and sessions of the compiled code.
+# What the worker holds, by names that the manager gives: cells (lists with `x`) and sessions of the compiled code.
 worker_data <- new.env(parent = emptyenv())
 
-# An interrupt from the keyboard may reach all processes of a machine. A worker that heeds it would give no reply, for
-# which the manager would wait: the manager decides.
+# An interrupt from the keyboard may reach all processes of a machine. Only the manager heeds it: a worker that did
+# would give no reply, for which the manager would wait.
 answer_manager <- function(number, task, arguments) {
   value <- suspendInterrupts({
     value <- tryCatch(do.call(worker_tasks[[task]], arguments, quote = TRUE), error = as_failure)
@@ -16,12 +16,12 @@ answer_manager <- function(number, task, arguments) {
 
 worker_tasks <- list(
   greet = function(where) list(build = worker_build(), backend = worker_run(where)$backend),
-  # Room for so many cells.
+  # Makes room for cells.
   hold = function(data, rows, columns) {
     worker_data[[data]] <- list(x = matrix(0, rows, columns))
     NULL
   },
-  # Cells from number `first`, which counts from 0, on.
+  # Stores cells from number `first` on, counted from 0.
   put = function(data, first, values) {
     put_rows(worker_data[[data]]$x, first, values)
     NULL
@@ -43,12 +43,13 @@ worker_tasks <- list(
     worker_data[[data]]$x <- arcsinh_columns(worker_data[[data]]$x, cofactor)
     NULL
   },
-  # Some of the cells, by their numbers among those that the worker has.
+  # Returns some of the cells, by their numbers on this worker.
   collect = function(data, rows) worker_data[[data]]$x[rows, , drop = FALSE],
-  begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples, where) {
+  begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample,
+                   samples, where) {
     worker_data[[session]] <- native(
-      C_mixture_open_worker, worker_data[[data]]$x, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples,
-      worker_run(where)
+      C_mixture_open_worker, worker_data[[data]]$x, worker, first_row, piece, center, inverse_scale, single,
+      keep_labels, sample, samples, worker_run(where)
     )
     NULL
   },
@@ -64,12 +65,12 @@ worker_tasks <- list(
   }
 )
 
-# Writes cells where they are, after the first `first` of x.
+# Writes cells into x in place, after its first `first` cells.
 put_rows <- function(x, first, values) {
   keep_values(list(x), first, nrow(x), list(values), nrow(values), nrow(values))
 }
 
-# Cells first to last by the user's function, block by block, with their `markers`.
+# Reads cells first to last by the user's function, block by block. Returns `x` and `markers`.
 read_rows <- function(reader, first, last, markers) {
   held <- NULL
   for (from in seq(first, last, by = reader$block)) {
@@ -81,19 +82,23 @@ read_rows <- function(reader, first, last, markers) {
     storage.mode(values) <- "double"
     names <- marker_names(values, "x", NULL)
     if (nrow(values) != to - from + 1) {
-      stop_input("x", sprintf("has read %s for rows %.0f to %.0f", count_words(nrow(values), "row"), from, to), call = NULL)
+      stop_input("x", sprintf("has read %s for rows %.0f to %.0f", count_words(nrow(values), "row"), from, to),
+        call = NULL)
     }
     if (is.null(held)) {
       held <- list(x = matrix(0, last - first + 1, ncol(values)), markers = names)
     } else if (!identical(names, held$markers)) {
-      stop_input("x", sprintf("has read other columns for rows %.0f to %.0f, %s, than before, %s", from, to, list_some(names), list_some(held$markers)), call = NULL)
+      stop_input("x", sprintf(
+        "has read other columns for rows %.0f to %.0f, %s, than before, %s",
+        from, to, list_some(names), list_some(held$markers)
+      ), call = NULL)
     }
     put_rows(held$x, from - first, values)
   }
   held
 }
 
-# Where a worker computes: as its own options say where the manager's user did not.
+# The worker's run, by its own options where the user of the manager has not chosen.
 worker_run <- function(where) {
   run <- resolve_run(where$backend, where$threads, devices = where$devices, call = NULL)
   if (is.null(where$threads) && is.null(getOption("warpbayes.threads"))) {

@@ -1,6 +1,6 @@
-# Parts that several pictures of mixtures share: axes in the data's units, names that fit, a key of colours.
+# Parts that several pictures of mixtures share: axes in the data's units, names that fit, heat maps.
 
-# The axis of a marker. After an arcsinh transformation it shows the values before it, at powers of ten.
+# The axis of a marker. After an arcsinh transformation it shows the values before the transformation, at powers of ten.
 marker_axis <- function(side, fit, marker, cex = 0.75) {
   if (is.null(fit$transform)) {
     graphics::axis(side, cex.axis = cex, gap.axis = if (side %in% c(1L, 3L)) 0.3 else NA)
@@ -13,8 +13,8 @@ marker_axis <- function(side, fit, marker, cex = 0.75) {
   invisible()
 }
 
-# Powers of ten, from about the cofactor on, and zero, as places on the arcsinh scale within `ends`; where they would
-# touch zero they go. `minor`: their multiples by 2 to 9.
+# Ticks on the arcsinh scale within `ends`: at zero and at powers of ten from about the cofactor on, without those that
+# would touch zero. `minor` has their multiples by 2 to 9.
 arcsinh_ticks <- function(ends, cofactor) {
   largest <- max(abs(sinh(ends)), 1) * cofactor
   powers <- as.double(seq(floor(log10(cofactor)) - 1, floor(log10(largest))))
@@ -43,18 +43,18 @@ arcsinh_ticks <- function(ends, cofactor) {
   list(at = at[inside], labels = labels[inside], minor = minor[minor >= ends[[1L]] & minor <= ends[[2L]]])
 }
 
-# The largest size of text, up to `cex`, at which `text` is at most `width` wide, in units of the x axis.
+# The largest size, up to `cex`, at which `text` is at most `width` wide, in units of the x axis.
 fitting_size <- function(text, width, cex, font = 1L) {
   cex * min(1, width / max(graphics::strwidth(text, cex = cex, font = font)))
 }
 
-# A name on a picture, cut where there is no room for more.
+# Names on a picture, cut after `most` characters.
 short_names <- function(names, most = 24L) {
   ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 3L), "..."), names)
 }
 
-# Names that are written away from the frame, in at most `room` of the device (a share of `inches`): smaller where they
-# are long, then cut. Returns `names`, their size `cex`, and the `lines` of margin that they take.
+# Names in the margin of a picture, which take at most the share `room` of the `inches` of the device. Long names become
+# smaller and are then cut. Returns `names`, their size `cex`, and the `lines` of margin that they take.
 names_in_margin <- function(names, inches, cex, room = 0.4) {
   # A letter is about 0.55 lines wide.
   per_letter <- 0.55 * graphics::par("cin")[[2L]]
@@ -64,20 +64,42 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
   list(names = names, cex = size, lines = 1 + 0.55 * max(nchar(names)) * size)
 }
 
-# A key above the frame of the picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from
-# -limit to limit, with triangles at the ends if colours stand for values beyond.
+# A heat map of a matrix, its first row on top. `markers` and `rows` are from names_in_margin(). Colours end at the 98%
+# point: otherwise one extreme value would make all others pale.
+paint_heat <- function(values, markers, rows, title, line = NA, lwd = 1) {
+  count <- nrow(values)
+  p <- ncol(values)
+  limit <- max(1, stats::quantile(abs(values), 0.98))
+  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
+  colour <- palette[1L + round(100 * (pmin(pmax(values / limit, -1), 1) + 1) / 2)]
+  graphics::plot.new()
+  graphics::plot.window(c(0, p), c(0, count))
+  graphics::rasterImage(matrix(colour, count), 0, 0, p, count, interpolate = FALSE)
+  graphics::segments(0, 0:count, p, 0:count, col = "white", lwd = lwd)
+  graphics::segments(0:p, 0, 0:p, count, col = "white", lwd = 1)
+  label <- function(side, at, names, ...) {
+    graphics::axis(side, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1, ...)
+  }
+  label(1L, seq_len(p) - 0.5, markers, las = 2)
+  label(2L, count - seq_len(count) + 0.5, rows, line = line)
+  paint_key(palette, limit, any(abs(values) > limit), p, count, title)
+}
+
+# A key above the frame of a picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from -limit to
+# limit. If colours stand for values `beyond`, it has triangles at its ends.
 paint_key <- function(palette, limit, beyond, p, top, title) {
   line <- diff(graphics::par("usr")[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
   low <- top + 0.5 * line
   high <- top + 1.1 * line
-  # Wide enough for its numbers in a narrow picture too.
+  # Wide enough for its numbers, even in a narrow picture.
   half <- max(0.25 * p, 4 * graphics::strwidth("-0.5", cex = 0.75))
   graphics::rasterImage(matrix(palette, 1L), 0.5 * p - half, low, 0.5 * p + half, high, interpolate = TRUE, xpd = NA)
   if (beyond) {
     width <- 0.08 * half
     middle <- (low + high) / 2
-    graphics::polygon(0.5 * p - half - c(0, 0, width), c(low, high, middle), col = palette[[1L]], border = NA, xpd = NA)
-    graphics::polygon(0.5 * p + half + c(0, 0, width), c(low, high, middle), col = palette[[length(palette)]], border = NA, xpd = NA)
+    triangle <- function(x, colour) graphics::polygon(x, c(low, high, middle), col = colour, border = NA, xpd = NA)
+    triangle(0.5 * p - half - c(0, 0, width), palette[[1L]])
+    triangle(0.5 * p + half + c(0, 0, width), palette[[length(palette)]])
   }
   ticks <- pretty(c(-limit, limit), 4)
   ticks <- ticks[abs(ticks) <= limit]

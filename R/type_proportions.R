@@ -1,37 +1,42 @@
-# Proportions of cell types in the samples of a fit, differences between groups of samples, and a picture of both.
+# Proportions of cell types in the samples of a fit, and differences between groups of samples.
 
 #' Proportions of cell types in several samples, and differences between groups
 #'
-#' For cell types of a fit of several samples (`sample` of [dp_mixture()]), `type_proportions()` gives the proportion
-#' of each type in each sample, and `type_differences()` compares groups of samples, such as patients and controls.
-#'
-#' A type's proportion in a sample is the sum of that sample's weights over the components of the type, in each of the
-#' draws that [cell_types()] used; its interval is that of these draws, 50 by default: give `cell_types()` more
-#' `draws` for finer limits. It covers what is not known of the population from which the cells of the sample were
-#' drawn, so it is wider where a sample has few cells, and these proportions are drawn towards those of the other
-#' samples.
-#'
-#' A difference is that of two means over the samples of a group, each sample counting the same; with
-#' `scale = "log_ratio"` that of the means of log proportions. Its interval and `above` refer to **these samples**.
-#' They do not say how other patients would differ: for that, the spread between samples of a group counts too, which
-#' is what `within` shows. If the difference is not well beyond it, the groups may differ by their patients alone.
+#' For cell types of a fit of [several samples][mixture_samples], `type_proportions()` gives the proportion of each
+#' type in each sample. `type_differences()` compares groups of samples, such as patients and controls.
 #'
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param group the group of each sample: a vector or factor with an entry for each, in the order of
-#'   `types$fit$samples` or with their names; `NA` leaves a sample out. The first group (or level) is what the others
-#'   are compared with.
-#' @param scale `"proportion"`, or `"log_ratio"` for natural logs of ratios.
+#'   `types$fit$samples` or with their names. `NA` leaves a sample out. The other groups are compared with the first
+#'   group (or level).
+#' @param scale `"proportion"`, or `"log_ratio"` for differences of natural logs of proportions.
 #' @param ... not used.
 #' @return `type_proportions()`: a data frame of class `type_proportions` with a row for each type and sample: `type`,
 #'   `sample`, `cells` (of the sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has
 #'   the proportions in each draw (draws x types x samples).
 #'
-#'   `type_differences()`: a data frame of class `type_differences` with a row for each type and group but the first:
-#'   `type`, `group`, `against`, `mean` and `mean_against` (mean proportions of the two groups), `difference`
-#'   (posterior mean), `lower`, `upper`, `above` (the posterior probability that the difference is above 0), `within`
-#'   (the standard deviation of the samples within their groups, on the same scale; `NA` where each group has one
-#'   sample).
+#'   `type_differences()`: a data frame of class `type_differences` with a row for each type and each group but the
+#'   first:
+#'   \describe{
+#'     \item{`type`, `group`, `against`}{the type, and the two groups;}
+#'     \item{`mean`, `mean_against`}{the mean proportions of the two groups;}
+#'     \item{`difference`, `lower`, `upper`}{the posterior mean of the difference, and its interval;}
+#'     \item{`above`}{the posterior probability that the difference is above 0;}
+#'     \item{`within`}{the standard deviation of the samples within their groups, on the same scale; `NA` if each
+#'       group has one sample.}
+#'   }
+#'
+#' @section What the intervals mean:
+#' The proportion of a type in a sample is the sum of that sample's weights over the components of the type, in each
+#' draw that [cell_types()] used. These are 50 by default: give `cell_types()` more `draws` for more exact limits. The
+#' interval is about the population from which the cells of the sample were drawn. It is therefore wider if a sample
+#' has few cells. The proportions of such a sample are drawn towards those of the other samples.
+#'
+#' A difference is that of two means over the samples of a group, in which each sample counts the same. Its interval
+#' and `above` are about **these samples**. They do not say how other patients would differ. For that, the spread
+#' between the samples of a group counts too, which `within` shows. If the difference is not well beyond `within`, the
+#' groups may differ only because their patients do.
 #' @section Errors:
 #' `warpbayes_error_input` for cell types of a fit of one sample, for a `group` that does not fit the samples or has
 #' fewer than two groups, and for other arguments that cannot be used.
@@ -63,7 +68,8 @@ type_proportions <- function(types, level = 0.9, ...) {
   samples <- types$fit$samples
   structure(
     data.frame(
-      type = factor(rep(names, length(samples)), names), sample = factor(rep(samples, each = length(names)), samples),
+      type = factor(rep(names, length(samples)), names),
+      sample = factor(rep(samples, each = length(names)), samples),
       cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
       proportion = as.vector(interval$mean), lower = as.vector(interval$lower), upper = as.vector(interval$upper)
     ),
@@ -91,7 +97,8 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
     data.frame(
       type = factor(names, names), group = other, against = against,
       mean = colMeans(mean_of(draws, other)), mean_against = colMeans(mean_of(draws, against)),
-      difference = interval$mean, lower = interval$lower, upper = interval$upper, above = colMeans(difference > 0), within = within
+      difference = interval$mean, lower = interval$lower, upper = interval$upper,
+      above = colMeans(difference > 0), within = within
     )
   })
   table <- do.call(rbind, rows)
@@ -128,7 +135,7 @@ interval_over_draws <- function(draws, level) {
   list(mean = apply(draws, over, mean), lower = ends((1 - level) / 2), upper = ends((1 + level) / 2))
 }
 
-# The standard deviation of posterior means (types x samples) about the means of their groups.
+# The standard deviation of posterior means (types x samples) around the means of their groups.
 spread_within <- function(means, group) {
   kept <- which(!is.na(group))
   freedom <- length(kept) - nlevels(group)
@@ -142,122 +149,20 @@ spread_within <- function(means, group) {
 
 check_groups <- function(group, samples, call) {
   if (!is.atomic(group) || is.null(group) || length(group) != length(samples)) {
-    stop_input("group", sprintf("must have a group for each of the %s, not ", count_words(length(samples), "sample")), show_value(group), call = call)
+    stop_input("group", sprintf("must have a group for each of the %s, not ", count_words(length(samples), "sample")),
+      show_value(group), call = call)
   }
   if (!is.null(names(group))) {
     if (!setequal(names(group), samples)) {
-      stop_input("group", "has names other than the samples ", list_some(samples), ": ", list_some(setdiff(names(group), samples)), call = call)
+      stop_input("group", "has names other than the samples ", list_some(samples), ": ",
+        list_some(setdiff(names(group), samples)), call = call)
     }
     group <- group[samples]
   }
   group <- droplevels(if (is.factor(group)) group else factor(group, unique(group[!is.na(group)])))
   if (nlevels(group) < 2L) {
-    stop_input("group", "has ", if (nlevels(group)) paste("only the group", dQuote(levels(group), FALSE)) else "no group", "; two are needed for a difference",
-      call = call)
+    found <- if (nlevels(group)) paste("only the group", dQuote(levels(group), FALSE)) else "no group"
+    stop_input("group", "has ", found, "; two are needed for a difference", call = call)
   }
   group
-}
-
-#' Plot proportions of cell types by sample, or their differences between groups
-#'
-#' A panel for each type with a line for each sample, its proportion and interval; samples of a group have the same
-#' colour. For differences, a line for each type and group, with a line at zero.
-#'
-#' @param x from [type_proportions()] or [type_differences()].
-#' @param group the group of each sample, as in [type_differences()]; `NULL` for one colour.
-#' @param types which types: names or numbers; `NULL` for the twelve most frequent.
-#' @param main title, `NULL` for none.
-#' @param ... not used.
-#' @return `x`, invisibly.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
-#' @examples
-#' set.seed(1)
-#' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
-#' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
-#' plot(type_proportions(types))
-#' plot(type_differences(types, group = c("control", "patient")))
-#' @export
-plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ...) {
-  check_dots_empty(...)
-  samples <- levels(x$sample)
-  if (!is.null(group)) {
-    group <- check_groups(group, samples, sys.call())
-  }
-  shown <- chosen_types(types, levels(x$type))
-  colours <- rep_len(chain_colours, max(1L, nlevels(group)))
-  colour <- if (is.null(group)) rep(colours[[1L]], length(samples)) else ifelse(is.na(group), other_colour, colours[as.integer(group)])
-  columns <- ceiling(sqrt(length(shown)))
-  cex <- min(0.9, 16 / length(samples))
-  names <- names_in_margin(samples, graphics::par("din")[[1L]] / columns, cex)
-  old <- graphics::par(
-    mfrow = c(ceiling(length(shown) / columns), columns), mar = c(2.6, 0.6 + names$lines, 1.8, 0.8), las = 1, mgp = c(1.6, 0.4, 0), tcl = -0.25,
-    oma = c(if (is.null(group)) 0 else 1.6, 0, if (is.null(main)) 0 else 2, 0)
-  )
-  on.exit(graphics::par(old))
-  at <- seq_along(samples)
-  for (type in shown) {
-    rows <- x[x$type == type, ]
-    graphics::plot.new()
-    graphics::plot.window(c(0, max(rows$upper)), c(length(samples) + 0.5, 0.5))
-    graphics::abline(v = graphics::axTicks(1L), col = "#EEEEEE")
-    graphics::segments(rows$lower, at, rows$upper, at, col = colour, lwd = 3)
-    graphics::points(rows$proportion, at, pch = 21, bg = colour, col = "black")
-    graphics::axis(1L, at = graphics::axTicks(1L), labels = paste0(format(100 * graphics::axTicks(1L), trim = TRUE), "%"), cex.axis = 0.8)
-    graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-    graphics::title(short_names(type), cex.main = 1, line = 0.5)
-  }
-  if (!is.null(group)) {
-    # Names in the colours of their groups: not every device has a character for a dot.
-    graphics::mtext(levels(group), side = 1L, outer = TRUE, line = 0.3, col = colours[seq_len(nlevels(group))],
-      at = (seq_len(nlevels(group)) - 0.5) / nlevels(group), cex = 0.8, font = 2L)
-  }
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
-  }
-  invisible(x)
-}
-
-#' @rdname plot.type_proportions
-#' @export
-plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
-  check_dots_empty(...)
-  shown <- chosen_types(types, levels(x$type))
-  groups <- unique(x$group)
-  rows <- x[x$type %in% shown, ]
-  rows <- rows[order(match(rows$type, shown)), ]
-  count <- nrow(rows)
-  text <- if (length(groups) > 1L) paste(rows$type, rows$group, sep = ", ") else as.character(rows$type)
-  names <- names_in_margin(text, graphics::par("din")[[1L]], min(0.9, 22 / count))
-  old <- graphics::par(mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 4), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::plot.window(range(0, rows$lower, rows$upper), c(count + 0.5, 0.5))
-  graphics::abline(v = 0, col = "#888888")
-  at <- seq_len(count)
-  colour <- chain_colours[1L + (match(rows$group, groups) - 1L) %% length(chain_colours)]
-  graphics::segments(rows$lower, at, rows$upper, at, col = colour, lwd = 3)
-  graphics::points(rows$difference, at, pch = 21, bg = colour, col = "black")
-  graphics::axis(1L)
-  graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-  graphics::axis(4L, at = at, labels = percent(rows$above, 0), tick = FALSE, cex.axis = min(0.8, 20 / count), gap.axis = -1)
-  graphics::title(xlab = sprintf("%s, %s minus %s (right: probability of being above 0)",
-    if (attr(x, "scale") == "log_ratio") "Log proportion" else "Proportion", paste(groups, collapse = ", "), x$against[[1L]]))
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
-  }
-  invisible(x)
-}
-
-chosen_types <- function(types, known, call = sys.call(-1L)) {
-  if (is.null(types)) {
-    return(utils::head(known, 12L))
-  }
-  if (is.numeric(types)) {
-    types <- known[types]
-  }
-  if (!is.character(types) || !length(types) || !all(types %in% known)) {
-    stop_input("types", "must be some of ", list_some(known), call = call)
-  }
-  types
 }

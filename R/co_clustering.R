@@ -1,0 +1,65 @@
+# Pairs of cells that are of the same component or type.
+
+#' How probably pairs of cells belong together
+#'
+#' Gives the posterior probability that two cells belong to the same component or, given [cell_types()], to the same
+#' type. It does not depend on how components are numbered.
+#'
+#' The probability is the mean over draws \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)}, where \eqn{p_{dj}} are the
+#' probabilities of the components, or types, of that draw.
+#'
+#' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, or cell types from [cell_types()].
+#' @param cells which rows of the fitted data, or of `newdata`; `NULL`: all.
+#' @param newdata other cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL`: all. Cell types have their
+#'   own draws.
+#' @param ... not used.
+#' @inheritParams computing_arguments
+#' @return A symmetric matrix with a row and a column for each of the cells, and 1 on the diagonal.
+#' @section Errors:
+#' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()]. `warpbayes_error_memory` if the
+#' matrix needs more memory than there is.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 5), ncol = 2))
+#' fit <- dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2)
+#' round(co_clustering(fit, cells = c(1, 2, 301, 302), threads = 2), 2)
+#' @export
+co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  call <- sys.call()
+  types <- if (inherits(fit, "cell_types")) fit
+  if (!is.null(types)) {
+    fit <- types$fit
+  } else if (!inherits(fit, "dp_mixture")) {
+    stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
+  }
+  need_sampler(fit, "there is nothing to average over", call)
+  need_draws(fit, c("weights", "means", "covariances"))
+  if (!is.null(draws)) {
+    draws <- check_count(draws, "draws")
+  }
+  x <- cells_of(fit, newdata, call = call)
+  if (!is.null(cells)) {
+    if (!is.numeric(cells) || anyNA(cells) || any(cells < 1 | cells > nrow(x) | cells != floor(cells))) {
+      stop_input("cells", sprintf("must be rows from 1 to %s, not ", format(nrow(x))), show_value(cells))
+    }
+    x <- x[cells, , drop = FALSE]
+  }
+  check_result_size(as.double(nrow(x))^2, NULL, "probabilities", call, copies = 3)
+  run <- resolve_run(backend, threads, call = call)
+  used <- if (is.null(types)) spaced_draws(fit, draws) else types$map$used
+  names <- if (is.null(rownames(x))) cells else rownames(x)
+  same <- matrix(0, nrow(x), nrow(x), dimnames = if (!is.null(names)) list(names, names))
+  evaluate_cells(fit, x, run, function(evaluate) {
+    for (i in seq_len(nrow(used))) {
+      prob <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "prob")$prob
+      if (!is.null(types)) {
+        prob <- t(rowsum(t(prob), types$map$type_of[, i]))
+      }
+      same[] <<- same + tcrossprod(prob) / nrow(used)
+    }
+  })
+  diag(same) <- 1
+  pmin(same, 1)
+}
