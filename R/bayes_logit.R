@@ -26,7 +26,7 @@
 #'   `cbind(successes, failures)`. The response of `"negbinomial"` is counts. The response of `"multinomial"` is a
 #'   factor or a matrix of counts with a column for each class; the first class is the reference.
 #' @param data a data frame.
-#' @param family a name as above, or [stats::binomial()].
+#' @param family a name as below, or [stats::binomial()].
 #' @param prior a prior from [logit_prior()].
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power.
 #' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
@@ -54,12 +54,11 @@
 #'     intercepts.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C.}
 #'   \item{prior}{the prior, including what the data decided.}
-#'   \item{family, formula, terms, xlevels, contrasts, frame, design, response, weights, offset, rows, na.action,
-#'     chains, iter, warmup, thin, seed, backend, threads, elapsed, interrupted, call}{how the fit was made; `elapsed`
-#'     in seconds.}
 #'   \item{state}{the state from which [continue()] goes on.}
-#'   See [summary.bayes_logit()], [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()],
-#'   [tidy.bayes_logit()].
+#'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
+#'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
+#'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
+#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()], [tidy.bayes_logit()].
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.

@@ -1,5 +1,5 @@
-# Copula predictions: the data as the compiled loops read them, the choice of the
-# bandwidth, and the states of the resamples.
+# Copula predictions: the data as the compiled loops read them, the choice of the bandwidth, and the states of the
+# resamples.
 
 start_copula <- function(fit, y, run, call) {
   fit <- switch(fit$model$kind,
@@ -40,7 +40,7 @@ start_copula <- function(fit, y, run, call) {
   fit
 }
 
-# Orders (or draws) x points.
+# One coordinate of an array points x coordinates x orders (or draws), as a matrix of orders (or draws) x points.
 orders_by_points <- function(array, last) {
   t(matrix(array[, last, ], dim(array)[[1L]], dim(array)[[3L]]))
 }
@@ -49,8 +49,8 @@ state_at <- function(fit, at, run) {
   native(C_predictive_state, fit$data, fit$bandwidth, fit$order, fit$normal_score, at[c("y", "x")], run)
 }
 
-# Mean log density of the standardised data, or log probability, before the first
-# observation: what the compiled fit leaves out.
+# The part of the score that the compiled fit leaves out: the mean log density of the standardised data (or log
+# probability) as predicted before the first observation.
 start_score <- function(fit) {
   if (fit$data$binary) 0 else mean(rowSums(stats::dnorm(fit$data$y, log = TRUE)))
 }
@@ -61,7 +61,10 @@ as_columns <- function(y, argument, call) {
   if (is.data.frame(y)) {
     odd <- which(!vapply(y, is.numeric, NA))
     if (length(odd)) {
-      stop_input(argument, "must have numeric columns; column ", dQuote(names(y)[[odd[[1L]]]], FALSE), " is ", show_value(y[[odd[[1L]]]]), call = call)
+      stop_input(argument, "must have numeric columns; column ", dQuote(names(y)[[odd[[1L]]]], FALSE), " is ",
+        show_value(y[[odd[[1L]]]]),
+        call = call
+      )
     }
     y <- as.matrix(y)
   }
@@ -74,7 +77,7 @@ as_columns <- function(y, argument, call) {
   matrix(check_numeric_vector(y, argument, call = call))
 }
 
-# Centre and scale of each column; a constant one has none.
+# The centre and scale of each column. A constant column has no scale, which is an error.
 standard_of <- function(y, wanted, argument, call) {
   if (!wanted) {
     return(list(center = rep(0, ncol(y)), scale = rep(1, ncol(y))))
@@ -84,9 +87,11 @@ standard_of <- function(y, wanted, argument, call) {
   constant <- which(scale <= 1e-13 * abs(center) | scale == 0)
   if (length(constant)) {
     name <- colnames(y)[constant[[1L]]]
-    stop_input(argument, if (nrow(y) == 1L) "has one observation" else {
-      paste0("is constant", if (ncol(y) > 1L) paste(" in column", if (is.null(name)) constant[[1L]] else dQuote(name, FALSE)))
-    }, ": it cannot be standardised", call = call)
+    column <- if (ncol(y) > 1L) paste(" in column", if (is.null(name)) constant[[1L]] else dQuote(name, FALSE))
+    stop_input(argument, if (nrow(y) == 1L) "has one observation" else paste0("is constant", column),
+      ": it cannot be standardised",
+      call = call
+    )
   }
   list(center = center, scale = scale)
 }
@@ -99,7 +104,9 @@ density_data <- function(fit, y, call) {
   y <- as_columns(y, "y", call)
   model <- fit$model
   if (!is.null(model$rho) && !length(model$rho) %in% c(1L, ncol(y))) {
-    stop_input("rho", sprintf("has %d values; the data have %d column%s", length(model$rho), ncol(y), if (ncol(y) > 1L) "s" else ""), call = call)
+    stop_input("rho", sprintf(
+      "has %d values; the data have %d column%s", length(model$rho), ncol(y), if (ncol(y) > 1L) "s" else ""
+    ), call = call)
   }
   fit$n <- nrow(y)
   fit$standard <- standard_of(y, model$standardize, "y", call)
@@ -113,20 +120,26 @@ density_data <- function(fit, y, call) {
   }
   points <- as_columns(points, "points", call)
   if (ncol(points) != ncol(y)) {
-    stop_input("points", sprintf("has %d column%s; the data have %d", ncol(points), if (ncol(points) > 1L) "s" else "", ncol(y)), call = call)
+    stop_input("points", sprintf(
+      "has %d column%s; the data have %d", ncol(points), if (ncol(points) > 1L) "s" else "", ncol(y)
+    ), call = call)
   }
   fit$at <- density_points(fit, points)
   fit$points <- if (ncol(points) == 1L) drop(unname(points)) else points
   fit
 }
 
-# Points as the loops read them; `density` is what gains are multiplied by.
+# Points as the loops read them. `density` is the density before any data. The loops give gains, by which it is
+# multiplied.
 density_points <- function(fit, points) {
   y <- apply_standard(points, fit$standard)
-  list(y = unname(y), x = matrix(0, nrow(y), 0L), density = exp(rowSums(stats::dnorm(y, log = TRUE))) / prod(fit$standard$scale))
+  list(
+    y = unname(y), x = matrix(0, nrow(y), 0L),
+    density = exp(rowSums(stats::dnorm(y, log = TRUE))) / prod(fit$standard$scale)
+  )
 }
 
-# Regression and classification: the model frame, factors as indicator columns.
+# The data of a regression or classification, from the model frame. Factors become indicator columns.
 formula_data <- function(fit, y, call) {
   if (!is.data.frame(y)) {
     stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y), call = call)
@@ -134,7 +147,9 @@ formula_data <- function(fit, y, call) {
   model <- fit$model
   frame <- tryCatch(
     stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+    error = function(error) {
+      stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+    }
   )
   check_frame(frame, "y", call)
   if (nrow(frame) == 0L) {
@@ -147,7 +162,9 @@ formula_data <- function(fit, y, call) {
     stop_input("formula", "has no covariates: use copula_density()", call = call)
   }
   if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, ncol(x))) {
-    stop_input("rho_x", sprintf("has %d values; there are %d covariate columns", length(model$rho_x), ncol(x)), call = call)
+    stop_input("rho_x", sprintf("has %d values; there are %d covariate columns", length(model$rho_x), ncol(x)),
+      call = call
+    )
   }
   fit$n <- nrow(x)
   fit$standard_x <- standard_of(x, model$standardize, "y", call)
@@ -206,7 +223,7 @@ point_covariates <- function(fit, points, argument, call) {
   unname(apply_standard(covariate_columns(frame, fit$frame$terms), fit$standard_x))
 }
 
-# Each row of covariates with each value of the response, which changes fastest.
+# All pairs of a row of covariates and a value of the response. The response changes fastest.
 formula_points <- function(fit, x, at = fit$response_at) {
   if (fit$data$binary) {
     return(list(y = matrix(0, nrow(x), 1L), x = x))
@@ -216,7 +233,7 @@ formula_points <- function(fit, x, at = fit$response_at) {
   list(y = matrix(y), x = x[rows, , drop = FALSE], density = stats::dnorm(y) / fit$standard$scale)
 }
 
-# 0 and 1, and the labels of both.
+# A response with two classes as 0 and 1, and the labels of both classes.
 two_classes <- function(response, argument, call) {
   if (is.logical(response)) {
     response <- factor(response, c(FALSE, TRUE))
@@ -232,15 +249,15 @@ two_classes <- function(response, argument, call) {
 
 rho_ends <- c(0.001, 0.999)
 
-# Where rho is not given: the prequential score is maximised over logits by a
-# quasi-Newton method with bounds (L-BFGS-B), from the best of a coarse grid of common
-# values. Its gradient is by central differences, all of them one batch of fits.
+# Chooses the correlations that are not given. The prequential score is maximised over their logits by a quasi-Newton
+# method with bounds (L-BFGS-B), from the best of a coarse grid of common values. Its gradient is computed by central
+# differences, all of them in one batch of fits.
 choose_bandwidth <- function(fit, run, call) {
   model <- fit$model
   d <- ncol(fit$data$y)
   q <- ncol(fit$data$x)
   one <- model$bandwidths == "one"
-  # Which free parameter each correlation is; 0: given.
+  # The number of the free parameter that each correlation is, or 0 if the correlation is given.
   free <- if (is.null(model$rho)) if (one || model$kind != "copula_density") rep(1L, d) else seq_len(d) else rep(0L, d)
   free_x <- if (q > 0L && is.null(model$rho_x)) max(free) + if (one) rep(1L, q) else seq_len(q) else rep(0L, q)
   given <- rep_len(if (is.null(model$rho)) 0.5 else model$rho, d)
@@ -261,7 +278,7 @@ choose_bandwidth <- function(fit, run, call) {
   if (fit$n < 2) {
     stop_input("rho", "must be given: one observation does not say what it should be", call = call)
   }
-  # parameter: sets x count, correlations. Fits go in batches of 64 MB.
+  # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
     each <- 8 * ncol(fit$order) * fit$n * (3 * d + 3 + 2 * q)
     batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
@@ -280,14 +297,16 @@ choose_bandwidth <- function(fit, run, call) {
   step <- 1e-4
   evaluate <- function(logit) {
     if (!identical(logit, last$parameter)) {
-      at <- rbind(logit, outer(rep(1, count), logit) + diag(step, count), outer(rep(1, count), logit) - diag(step, count))
+      rows <- outer(rep(1, count), logit)
+      at <- rbind(logit, rows + diag(step, count), rows - diag(step, count))
       value <- scores(stats::plogis(at))
       last <<- list(parameter = logit, value = -value[[1L]],
         gradient = -(value[1L + seq_len(count)] - value[1L + count + seq_len(count)]) / (2 * step))
     }
     last
   }
-  found <- stats::optim(stats::qlogis(trial[best, ]), function(logit) evaluate(logit)$value, function(logit) evaluate(logit)$gradient,
+  found <- stats::optim(
+    stats::qlogis(trial[best, ]), function(logit) evaluate(logit)$value, function(logit) evaluate(logit)$gradient,
     method = "L-BFGS-B", lower = stats::qlogis(rho_ends[[1L]]), upper = stats::qlogis(rho_ends[[2L]]),
     control = list(maxit = 100L, factr = 1e6)
   )
@@ -321,7 +340,7 @@ advance_copula <- function(fit, steps, run, progress, call) {
   copula_values(add_records(fit, records))
 }
 
-# Trajectories: draws x times x quantities.
+# Adds records to the trajectories, an array of draws x times x quantities.
 add_records <- function(fit, records) {
   if (length(records)) {
     before <- if (is.null(fit$trajectories)) 0L else dim(fit$trajectories)[[2L]]
@@ -337,7 +356,7 @@ add_records <- function(fit, records) {
   fit
 }
 
-# What the resamples predict at the points, from their states.
+# Computes what the resamples predict at the points from their states.
 copula_values <- function(fit) {
   if (fit$data$binary) {
     fit$probability <- orders_by_points(fit$state$conditional, 1L)
@@ -354,16 +373,22 @@ copula_quantities <- function(fit, call) {
   if (is.function(functional)) {
     points <- if (fit$model$kind == "copula_regression") regression_points(fit) else fit$points
     return(each_resample(seq_len(fit$count), call, function(r) {
-      if (fit$data$binary) functional(points, fit$probability[r, ]) else functional(points, fit$cdf[r, ], fit$density[r, ])
+      if (fit$data$binary) {
+        functional(points, fit$probability[r, ])
+      } else {
+        functional(points, fit$cdf[r, ], fit$density[r, ])
+      }
     }))
   }
   if (fit$data$binary) {
     if (!is.null(functional)) {
       stop_input("functional", "must be NULL or a function for classification", call = call)
     }
-    return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, indexed("probability", ncol(fit$probability)))))
+    names <- indexed("probability", ncol(fit$probability))
+    return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
-  if (inherits(functional, "resample_functional") && functional$kind == "coefficients" || "correlation" %in% functional) {
+  if (inherits(functional, "resample_functional") && functional$kind == "coefficients" ||
+    "correlation" %in% functional) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function", call = call)
   }
   if (fit$model$kind == "copula_regression") {
@@ -379,14 +404,17 @@ copula_quantities <- function(fit, call) {
     return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
   }
   order <- order(fit$points)
-  grid_functional(fit$points[order], fit$cdf[, order, drop = FALSE], if (is.null(functional)) c("mean", "sd", "median") else functional)
+  if (is.null(functional)) {
+    functional <- c("mean", "sd", "median")
+  }
+  grid_functional(fit$points[order], fit$cdf[, order, drop = FALSE], functional)
 }
 
 indexed <- function(what, count) {
   sprintf("%s[%d]", what, seq_len(count))
 }
 
-# The points of a regression with their responses, a data frame.
+# The points of a regression as a data frame, with a row for each value of the response at each of them.
 regression_points <- function(fit) {
   rows <- rep(seq_len(nrow(fit$points)), each = length(fit$response_at))
   response <- deparse1(fit$model$formula[[2L]])

@@ -1,19 +1,21 @@
-# What is computed from a resampled population.
+# The quantities that are computed from a resampled population.
 
 #' Quantities of a resampled population
 #'
-#' Given as `functional` to [predictive_resample()].
+#' These functions describe quantities of a population. They are given as `functional` to [predictive_resample()],
+#' which computes them from each resample. `quantiles_of()` are quantiles, `probability_of()` is the probability of an
+#' interval, and `coefficients_of()` are the coefficients that minimise a loss.
 #'
 #' @section Losses:
 #' The coefficients minimise the population's mean loss: squared residuals, the negative log likelihood of a logistic
-#' regression, or the check loss of the quantile `tau`. No model is assumed to be true: they are what the fit would be if the
-#' whole population were known.
+#' regression, or the check loss of the quantile `tau`. No model is assumed to be true. The coefficients are those of
+#' a fit to the whole population.
 #'
 #' @param probs probabilities.
-#' @param lower,upper ends of an interval, in the data's units; infinite ends are allowed.
+#' @param lower,upper ends of an interval, in the data's units. They may be infinite.
 #' @param formula response and covariates, among the columns of the data.
-#' @param loss what the coefficients minimise.
-#' @param tau probability of the quantile, for `loss = "quantile"`.
+#' @param loss the loss that the coefficients minimise.
+#' @param tau for `loss = "quantile"`: the probability of the quantile.
 #' @return A list of class `resample_functional`.
 #' @examples
 #' fit <- predictive_resample(mtcars, bayesian_bootstrap(),
@@ -33,7 +35,9 @@ quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
 probability_of <- function(lower = -Inf, upper = Inf) {
   ends <- is.numeric(lower) && is.numeric(upper) && length(lower) == 1L && length(upper) == 1L && isTRUE(lower < upper)
   if (!ends) {
-    stop_input("lower", "and `upper` must be numbers, the first the smaller, not ", show_value(lower), " and ", show_value(upper))
+    stop_input("lower", "and `upper` must be numbers, the first the smaller, not ", show_value(lower), " and ",
+      show_value(upper)
+    )
   }
   structure(list(kind = "probability", lower = lower, upper = upper), class = "resample_functional")
 }
@@ -42,7 +46,8 @@ probability_of <- function(lower = -Inf, upper = Inf) {
 #' @export
 coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quantile"), tau = 0.5) {
   structure(list(
-    kind = "coefficients", formula = check_formula(formula), loss = check_choice(loss, "loss", c("least_squares", "logistic", "quantile")),
+    kind = "coefficients", formula = check_formula(formula),
+    loss = check_choice(loss, "loss", c("least_squares", "logistic", "quantile")),
     tau = check_number(tau, "tau", min = 0, max = 1)
   ), class = "resample_functional")
 }
@@ -63,7 +68,7 @@ check_functional <- function(functional, model, call = sys.call(-1L)) {
   unique(functional)
 }
 
-# Of weighted data ------------------------------------------------------------
+# Quantities of weighted data ---------------------------------------------------
 
 check_bootstrap_functional <- function(fit, call) {
   functional <- fit$functional
@@ -79,14 +84,16 @@ check_bootstrap_functional <- function(fit, call) {
     return(invisible())
   }
   if (!numeric) {
-    stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`", call = call)
+    stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`",
+      call = call
+    )
   }
   if ("correlation" %in% functional && NCOL(fit$y) < 2L) {
     stop_input("functional", "is \"correlation\", which needs at least two columns", call = call)
   }
 }
 
-# A function of the weights.
+# The functional as a function of the weights alone.
 weighted_functional <- function(fit, call) {
   functional <- fit$functional
   if (is.function(functional)) {
@@ -138,7 +145,8 @@ weighted_distribution <- function(y, functional, label) {
     probs <- functional$probs
     names <- unlist(lapply(quantile_names(probs), label))
     return(function(weight) {
-      value <- vapply(seq_len(ncol(y)), function(j) weighted_quantile(y[order[, j], j], weight[order[, j]], probs), probs)
+      of_column <- function(j) weighted_quantile(y[order[, j], j], weight[order[, j]], probs)
+      value <- vapply(seq_len(ncol(y)), of_column, probs)
       stats::setNames(as.vector(t(matrix(value, length(probs)))), names)
     })
   }
@@ -146,8 +154,8 @@ weighted_distribution <- function(y, functional, label) {
   function(weight) stats::setNames(colSums(weight * inside), label("probability"))
 }
 
-# The least value whose cumulative weight reaches `probs`; `y` sorted. Half an ulp
-# for each addition decides for the smaller value.
+# The least value whose cumulative weight reaches `probs`. `y` is sorted. The tolerance of 1e-14 covers the rounding of
+# the cumulative weights: a tie goes to the smaller value.
 weighted_quantile <- function(y, weight, probs) {
   cumulative <- cumsum(weight)
   y[pmin(findInterval(probs - 1e-14, cumulative, left.open = TRUE) + 1L, length(y))]
@@ -156,7 +164,9 @@ weighted_quantile <- function(y, weight, probs) {
 weighted_coefficients <- function(data, functional, call) {
   frame <- tryCatch(
     stats::model.frame(functional$formula, data, na.action = stats::na.pass),
-    error = function(error) stop_input("functional", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+    error = function(error) {
+      stop_input("functional", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+    }
   )
   x <- stats::model.matrix(attr(frame, "terms"), frame)
   y <- stats::model.response(frame)
@@ -166,7 +176,10 @@ weighted_coefficients <- function(data, functional, call) {
     stop_input("functional", "has a response that is not numeric: ", show_value(y), call = call)
   }
   if (nrow(x) < ncol(x) || qr(x)$rank < ncol(x)) {
-    stop_input("functional", sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)), call = call)
+    stop_input("functional",
+      sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)),
+      call = call
+    )
   }
   names <- colnames(x)
   start <- switch(functional$loss, logistic = rep(0, ncol(x)), stats::lm.fit(x, as.double(y))$coefficients)
@@ -180,7 +193,8 @@ weighted_coefficients <- function(data, functional, call) {
   }
 }
 
-# Newton's method with halved steps; separated classes have no minimum.
+# Logistic coefficients by Newton's method. A step that does not lower the loss is halved. Separated classes have no
+# minimum, which is an error.
 logistic_coefficients <- function(x, y, weight, beta) {
   loss <- function(beta) {
     eta <- drop(x %*% beta)
@@ -210,13 +224,12 @@ logistic_coefficients <- function(x, y, weight, beta) {
   stop("logistic coefficients were not found in 100 steps")
 }
 
-# The minimum of the check loss lies where as many residuals are 0 as there are
-# coefficients. From such a point the loss is followed along the edges that leave one
-# of these residuals free, each to the lowest point, a weighted quantile of ratios,
-# until none descends.
+# The check loss has a minimum at a point at which as many residuals are 0 as there are coefficients. From such a point
+# an edge is followed on which all but one of these residuals stay 0, to the lowest point of the loss on this edge,
+# which is a weighted quantile of ratios. This is repeated until no edge descends.
 quantile_coefficients <- function(x, y, weight, tau, start) {
   p <- ncol(x)
-  # The rows nearest to the start that determine the coefficients.
+  # The first basis: the rows with the smallest residuals at the start that determine the coefficients.
   near <- order(abs(y - drop(x %*% start)))
   basis <- near[qr(t(x[near, , drop = FALSE]), LAPACK = FALSE)$pivot[seq_len(p)]]
   for (iteration in seq_len(50L * (p + 1L) * ceiling(log2(nrow(x) + 2)))) {
@@ -231,7 +244,8 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
     zero <- residual == 0
     along <- function(direction) {
       rate <- direction * slope
-      -colSums(push * rate) + colSums(weight[zero] * (pmax(-rate[zero, , drop = FALSE], 0) * tau + pmax(rate[zero, , drop = FALSE], 0) * (1 - tau)))
+      at_zero <- rate[zero, , drop = FALSE]
+      -colSums(push * rate) + colSums(weight[zero] * (pmax(-at_zero, 0) * tau + pmax(at_zero, 0) * (1 - tau)))
     }
     descent <- cbind(along(1), along(-1))
     if (min(descent) >= -1e-12 * sum(weight * abs(slope)) / p) {
@@ -252,10 +266,10 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
   stop("quantile coefficients were not found")
 }
 
-# Of a distribution function on a grid --------------------------------------------
+# Quantities of a distribution function on a grid ---------------------------------
 
-# `points` sorted; `cdf` draws x points. Between points the mass is spread evenly;
-# what lies beyond the first and the last point counts as lying on it.
+# `points` are sorted, and `cdf` is draws x points. Between two points the probability is spread evenly. The probability
+# beyond the first or last point counts as lying on that point.
 grid_functional <- function(points, cdf, functional) {
   m <- length(points)
   if (inherits(functional, "resample_functional")) {
@@ -265,7 +279,12 @@ grid_functional <- function(points, cdf, functional) {
         matrix(values, nrow(cdf), dimnames = list(NULL, quantile_names(functional$probs)))
       },
       probability = {
-        at <- function(value, end) if (is.infinite(value)) rep(end, nrow(cdf)) else apply(cdf, 1L, function(p) stats::approx(points, p, value, rule = 2)$y)
+        at <- function(value, end) {
+          if (is.infinite(value)) {
+            return(rep(end, nrow(cdf)))
+          }
+          apply(cdf, 1L, function(p) stats::approx(points, p, value, rule = 2)$y)
+        }
         cbind(probability = at(functional$upper, 1) - at(functional$lower, 0))
       }
     ))
@@ -274,7 +293,7 @@ grid_functional <- function(points, cdf, functional) {
   high <- points[-1L]
   mass <- cdf[, -1L, drop = FALSE] - cdf[, -m, drop = FALSE]
   moment <- function(first, between, last) {
-    # Not by a matrix product: its last bits depend on the number of resamples in some libraries.
+    # No matrix product: in some libraries its last bits depend on the number of resamples.
     rowSums(mass * rep(between, each = nrow(mass))) + cdf[, 1L] * first + (1 - cdf[, m]) * last
   }
   mean <- moment(points[[1L]], (low + high) / 2, points[[m]])
@@ -299,6 +318,7 @@ grid_quantiles <- function(cdf, points, probs) {
   inner <- at > 0L & at < length(points)
   value <- points[pmin(at + 1L, length(points))]
   low <- at[inner]
-  value[inner] <- points[low] + (probs[inner] - cdf[low]) / (cdf[low + 1L] - cdf[low]) * (points[low + 1L] - points[low])
+  share <- (probs[inner] - cdf[low]) / (cdf[low + 1L] - cdf[low])
+  value[inner] <- points[low] + share * (points[low + 1L] - points[low])
   value
 }

@@ -1,4 +1,4 @@
-# What one asks of a martingale posterior.
+# The methods of a martingale posterior: continue(), summary(), predict() and draws for other packages.
 
 #' @rdname continue
 #' @export
@@ -21,14 +21,15 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 
 #' Summary of a martingale posterior
 #'
-#' `print()` tells the model, the horizon and what it leaves out; `summary()` adds a table of the quantities;
-#' `quantile()` gives quantiles of the draws.
+#' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. `summary()` adds a
+#' table of the quantities. `quantile()` gives quantiles of the draws.
 #'
-#' @param object,x from [predictive_resample()].
+#' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
-#' @param ... not used.
-#' @return `summary()`: a list of class `summary.martingale_posterior` with `table`, a data frame of `quantity`, `mean`, `sd` and the
-#'   quantiles, `remaining` and `verdict`, the sentence that is printed. `quantile()`: a matrix, quantities x probabilities.
+#' @param ... must be empty.
+#' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
+#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` is the
+#'   sentence that is printed. `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
 #'   functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2
@@ -44,7 +45,9 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
     quantiles, row.names = NULL, check.names = FALSE
   )
   structure(
-    list(words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object)),
+    list(
+      words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object)
+    ),
     class = "summary.martingale_posterior"
   )
 }
@@ -97,7 +100,8 @@ resample_words <- function(fit) {
     "Martingale posterior by predictive resampling",
     model_words(fit$model),
     sprintf("%s observations, %s resamples, %s, seed %s", count(fit$n), count(fit$count),
-      if (is.infinite(fit$horizon)) "infinite horizon" else paste("horizon", count(fit$horizon)), format(fit$seed, digits = 16))
+      if (is.infinite(fit$horizon)) "infinite horizon" else paste("horizon", count(fit$horizon)),
+      format(fit$seed, digits = 16))
   )
   if (!is.null(fit$score)) {
     rho <- function(value) paste(format(signif(utils::head(value, 6L), 3)), collapse = ", ")
@@ -109,10 +113,11 @@ resample_words <- function(fit) {
   lines
 }
 
-# How much is missing, in a sentence.
+# How much of the variance the horizon leaves out, in a sentence.
 horizon_verdict <- function(fit) {
   if (fit$interrupted) {
-    return(sprintf("Interrupted after %s steps: continue(fit, iter) runs on.", format(fit$horizon, big.mark = ",")))
+    steps <- format(fit$horizon, big.mark = ",")
+    return(sprintf("Interrupted after %s steps: continue(fit, iter) runs more steps.", steps))
   }
   if (fit$remaining == 0) {
     return("The draws are from the limit: nothing is missing.")
@@ -122,31 +127,37 @@ horizon_verdict <- function(fit) {
     return("Horizon 0: all resamples are the prediction after the data.")
   }
   if (fit$remaining <= 0.05) {
-    return(sprintf("The horizon leaves out about %s%% of the posterior variance: long enough for most purposes.", share))
+    return(sprintf(
+      "The horizon leaves out about %s%% of the posterior variance: long enough for most purposes.", share
+    ))
   }
-  sprintf("The horizon leaves out about %s%% of the posterior variance: intervals are too narrow. continue(fit, iter) runs on.", share)
+  paste(
+    sprintf("The horizon leaves out about %s%% of the posterior variance: intervals are too narrow.", share),
+    "continue(fit, iter) runs more steps."
+  )
 }
 
 #' Predictions at new points
 #'
-#' What the data predict at new points, with bands from the resamples. The resamples are those of the fit: what they draw
-#' does not depend on where it is evaluated, so they are repeated at the new points with the fit's seed and horizon.
+#' Predicts at new points, with bands from the resamples. The resamples do not depend on the points at which they are
+#' evaluated. So they are repeated at the new points with the seed and the horizon of the fit.
 #'
-#' @param object from [predictive_resample()] with a copula model or [normal_mean()].
-#' @param newdata points: as `points` of [copula_density()], or a data frame with the covariates; and with the response for
-#'   densities of a regression. `NULL` for the points of the fit. Not used for a normal mean, whose next observation is
-#'   predicted.
-#' @param type `"density"` or `"cdf"` at the points; `"mean"` of the response given covariates; `"probability"` of the second
-#'   class; `"class"`; or `"log_density"`, the log density (log probability of the class) of each row of `newdata` as predicted from
-#'   the data, in the units of the data: its mean is the test log score. `NULL` for density, mean or probability.
-#' @param probs ends of the band; `NULL` for none, which saves the resampling.
-#' @param backend,threads where to compute.
-#' @param ... not used.
-#' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`; for `"class"` a factor; for
-#'   `"log_density"` a numeric vector.
+#' @param object a fit from [predictive_resample()] with a copula model or [normal_mean()].
+#' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates. For densities of
+#'   a regression it must also have the response. `NULL` takes the points of the fit. It is not used for a normal
+#'   mean, whose next observation is predicted.
+#' @param type `"density"` or `"cdf"` at the points; `"mean"` of the response given covariates; `"probability"` of the
+#'   second class; `"class"`; or `"log_density"`, the log density (or log probability of the class) of each row of
+#'   `newdata` as predicted from the data, in the units of the data. The mean of these log densities is the test log
+#'   score. `NULL` gives density, mean or probability.
+#' @param probs ends of the band. `NULL` gives no band, which saves the resampling.
+#' @inheritParams computing_arguments
+#' @param ... must be empty.
+#' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`. For
+#'   `"class"` a factor, and for `"log_density"` a numeric vector.
 #' @section Errors:
-#' `warpbayes_error_input` for points that lack columns or have missing values, for a `type` that the model does not have, and for a
-#'   resample whose parts were changed by hand.
+#' `warpbayes_error_input` for points that lack columns or have missing values, for a `type` that the model does not
+#' have, and for a fit whose parts were changed by hand.
 #' @examples
 #' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
 #'   draws = 50, horizon = 200, seed = 1, threads = 2
@@ -163,7 +174,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
     copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"
   )[[object$model$kind]]
   if (is.null(kinds)) {
-    stop_input("object", "is of the Bayesian bootstrap, which predicts nothing but the data again")
+    stop_input("object", "is a Bayesian bootstrap, which predicts nothing but the data again")
   }
   type <- if (is.null(type)) kinds[[1L]] else check_choice(type, "type", kinds)
   bands <- !is.null(probs)
@@ -245,7 +256,7 @@ prediction_points <- function(fit, newdata, type, call) {
     log_density = stats::dnorm(y, log = TRUE) - log(fit$standard$scale)))
 }
 
-# The fit's resamples at other points.
+# Repeats the resamples of a fit at other points.
 resamples_at <- function(fit, at, start, run) {
   several <- function(x) array(x, c(dim(x), fit$count))
   check_result_size(fit$count * as.double(length(start$conditional)), NULL, "values", copies = 4)
@@ -277,13 +288,14 @@ predict_normal <- function(fit, probs) {
 
 #' Draws of a martingale posterior for posterior and generics
 #'
-#' Resamples are independent: they are given as one chain. `tidy()` has one row for each quantity.
+#' Gives the resamples as draws of package posterior, or as a table. Resamples are independent, so they are one chain.
 #'
-#' @param x from [predictive_resample()].
+#' @param x a fit from [predictive_resample()].
 #' @param conf.level probability of the interval of `tidy()`.
-#' @param ... not used.
-#' @return An object of the class that the generic's name says; `tidy()`: a data frame with `term`, `estimate`, `std.error`, `conf.low`
-#'   and `conf.high`.
+#' @param ... must be empty.
+#' @return An object of the class that the generic is named after, such as `draws_matrix` (`as_draws()` gives a
+#'   `draws_matrix`). `tidy()` gives a data frame with a row for each quantity: `term`, `estimate`, `std.error`,
+#'   `conf.low` and `conf.high`.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(), draws = 200, seed = 1, threads = 2)
 #' if (requireNamespace("posterior", quietly = TRUE)) {

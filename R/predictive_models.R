@@ -6,42 +6,55 @@ new_predictive_model <- function(kind, fields = list()) {
 
 #' Models for predictive resampling
 #'
-#' What [predictive_resample()] resamples from: rules that predict the next observation from those before.
+#' The models that [predictive_resample()] resamples from. Each is a rule that predicts the next observation from
+#' those before.
 #'
 #' @section Normal mean:
-#' `normal_mean()` is the conjugate model of independent normal observations. With a known `variance` the mean has a normal
-#' prior, `prior = c(mean = 0, variance = 1)`; the next observation is normal about the mean so far. With `variance = NULL`
-#' both are unknown, with a normal-inverse-gamma prior `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`: given the
-#' variance s2, which is inverse gamma with that shape and rate, the mean is normal with variance s2/weight. The default is
-#' the reference prior 1/s2, and the next observation is Student's t with n - 1 degrees of freedom.
+#' `normal_mean()` is the conjugate model of independent normal observations.
+#' \itemize{
+#'   \item With a known `variance` the mean has a normal prior, `prior = c(mean = 0, variance = 1)`. The next
+#'     observation is normal about the mean so far.
+#'   \item With `variance = NULL` both are unknown. The prior is normal-inverse-gamma,
+#'     `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`: the variance s2 is inverse gamma with that shape and rate,
+#'     and given s2 the mean is normal with variance s2/weight. The default is the reference prior 1/s2. The next
+#'     observation is then Student's t with n - 1 degrees of freedom.
+#' }
 #'
 #' @section Copulas:
-#' A nonparametric prediction starts from a standard normal law (of the standardised data) and mixes in, with weight
-#' \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, what a Gaussian copula of correlation `rho` makes of observation i: a larger `rho` is a
-#' smaller bandwidth. Several coordinates are updated one after the other, each given those before it. `copula_regression()`
-#' predicts the response given covariates, and observations with close covariates weigh more, by copulas of correlation
-#' `rho_x`. `copula_classification()` does so for a response with two classes. The result depends on the order of the data;
-#' it is averaged over `permutations` random orders (0: the order as given).
+#' The copula models predict nonparametrically. The prediction starts from a standard normal distribution of the
+#' standardised data. Each observation i is mixed in with the weight \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a
+#' Gaussian copula of correlation `rho`. A larger `rho` is a smaller bandwidth.
+#' \itemize{
+#'   \item `copula_density()` updates several coordinates one after the other, each given those before it.
+#'   \item `copula_regression()` predicts the response given covariates. Observations with close covariates weigh
+#'     more, through copulas of correlation `rho_x`.
+#'   \item `copula_classification()` does the same for a response with two classes.
+#' }
+#' The result depends on the order of the data. It is averaged over `permutations` random orders (0: the order as
+#' given).
 #'
 #' @section Bayesian bootstrap:
-#' `bayesian_bootstrap()` predicts that the next observation is one of those before, each equally likely (Polya's urn). Its
-#' limit is known: weights from a uniform Dirichlet law, drawn at once where the horizon is `Inf`.
+#' `bayesian_bootstrap()` predicts that the next observation is one of those before, each equally likely (Polya's
+#' urn). Its limit is known: weights from a uniform Dirichlet distribution. With the horizon `Inf` they are drawn at
+#' once.
 #'
-#' @param variance of an observation; `NULL` for unknown.
-#' @param prior named numeric vector, see below.
-#' @param rho correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate of the response; `NULL`
-#'   chooses what gives the largest prequential log score, by a quasi-Newton method. The largest within \[0.001, 0.999\] is sought.
-#' @param rho_x likewise for the covariates.
-#' @param bandwidths where they are chosen, `"one"` correlation for all coordinates, or one for `"each"`. For `rho_x`
-#'   in regressions.
-#' @param points where distributions are evaluated, in the data's units. `copula_density()`: a vector, or a matrix
-#'   with a row for each point and the data's columns; `NULL` for 200 values that cover the data with a margin of one
-#'   standard deviation, or for the rows of the data where they have several columns. Regression, classification: a
-#'   data frame with the covariates; `NULL` for those of the data.
-#' @param at values of the response, in its units, at which the distribution given each row of `points` is evaluated;
-#'   `NULL` for 50 that cover the data with a margin of one standard deviation.
-#' @param standardize whether means are subtracted and columns divided by their standard deviations (with divisor n)
-#'   first; without, the data should look like draws of a standard normal law.
+#' @param variance the variance of an observation; `NULL` if it is unknown.
+#' @param prior a named numeric vector: see the section on the normal mean. Entries that are not named keep their
+#'   defaults.
+#' @param rho the correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate of the
+#'   response. `NULL` chooses the correlation with the largest prequential log score within \[0.001, 0.999\], by a
+#'   quasi-Newton method.
+#' @param rho_x the same for the covariates.
+#' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`. For regressions
+#'   this concerns `rho_x`.
+#' @param points where distributions are evaluated, in the data's units. For `copula_density()` a vector, or a matrix
+#'   with a row for each point and the data's columns. `NULL` takes 200 values that cover the data with a margin of
+#'   one standard deviation or, if the data have several columns, the rows of the data. For regression and
+#'   classification a data frame with the covariates; `NULL` takes those of the data.
+#' @param at values of the response, in its units, at which the distribution given each row of `points` is evaluated.
+#'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
+#' @param standardize whether to subtract the means and to divide columns by their standard deviations (with divisor
+#'   n) first. Without this, the data should look like draws from a standard normal distribution.
 #' @param permutations number of random orders; 0 for the order as given.
 #' @param formula response and covariates, as for [stats::lm()]. Factors become indicator columns.
 #' @return A list of class `predictive_model`.
@@ -76,7 +89,7 @@ normal_mean <- function(variance = 1, prior = NULL) {
   new_predictive_model("normal_mean", list(variance = variance, prior = prior))
 }
 
-# A named vector; what is not named keeps its default.
+# A prior from a named vector. Entries that are not named keep their defaults.
 check_prior <- function(prior, default, call = sys.call(-1L)) {
   if (is.null(prior)) {
     return(default)
@@ -84,11 +97,12 @@ check_prior <- function(prior, default, call = sys.call(-1L)) {
   named <- is.numeric(prior) && length(prior) > 0L && !is.null(names(prior)) && !anyDuplicated(names(prior)) &&
     all(names(prior) %in% names(default))
   if (!named) {
-    stop_input("prior", "must be a numeric vector with names among ", paste(dQuote(names(default), FALSE), collapse = ", "),
-      ", not ", show_value(prior), call = call
+    stop_input("prior", "must be a numeric vector with names among ",
+      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior),
+      call = call
     )
   }
-  # A weight of infinity, or a variance, would leave nothing to learn.
+  # With an infinite weight or variance there would be nothing to learn.
   if (!all(is.finite(prior))) {
     stop_input("prior", "must be finite; `", names(prior)[!is.finite(prior)][[1L]], "` is not", call = call)
   }
@@ -98,8 +112,9 @@ check_prior <- function(prior, default, call = sys.call(-1L)) {
 
 #' @rdname predictive_models
 #' @export
-copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10, bandwidths = c("one", "each")) {
-  # In a variable first: errors then name the call of this function.
+copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10,
+                           bandwidths = c("one", "each")) {
+  # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
     rho = check_rho(rho, "rho"), points = points, standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
@@ -110,9 +125,9 @@ copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permut
 
 #' @rdname predictive_models
 #' @export
-copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE, permutations = 10,
-                              bandwidths = c("each", "one")) {
-  # In a variable first: errors then name the call of this function.
+copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
+                              permutations = 10, bandwidths = c("each", "one")) {
+  # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
     formula = check_formula(formula), points = check_points_frame(points), at = at, rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
@@ -124,9 +139,9 @@ copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho
 
 #' @rdname predictive_models
 #' @export
-copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NULL, standardize = TRUE, permutations = 10,
-                                  bandwidths = c("each", "one")) {
-  # In a variable first: errors then name the call of this function.
+copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
+                                  permutations = 10, bandwidths = c("each", "one")) {
+  # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
     formula = check_formula(formula), points = check_points_frame(points), rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
@@ -147,8 +162,9 @@ check_rho <- function(rho, argument, length = NULL, call = sys.call(-1L)) {
     return(NULL)
   }
   if (!is.numeric(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
-    stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number", " strictly between 0 and 1, or NULL, not ",
-      show_value(rho), call = call
+    stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
+      " strictly between 0 and 1, or NULL, not ", show_value(rho),
+      call = call
     )
   }
   bad <- which(is.na(rho) | rho <= 0 | rho >= 1)
@@ -176,19 +192,27 @@ check_points_frame <- function(points, call = sys.call(-1L)) {
 
 model_words <- function(model) {
   number <- function(value) paste(format(signif(value, 4)), collapse = ", ")
-  orders <- function() if (model$permutations == 0) "data in the order given" else sprintf("averaged over %.0f orders of the data", model$permutations)
+  orders <- function() {
+    if (model$permutations == 0) {
+      return("data in the order given")
+    }
+    sprintf("averaged over %.0f orders of the data", model$permutations)
+  }
   rho <- function() if (is.null(model$rho)) "rho chosen by prequential log score" else paste("rho =", number(model$rho))
   switch(model$kind,
     normal_mean = if (is.null(model$variance)) {
       sprintf("normal mean, unknown variance; prior: mean %s with weight %s, inverse gamma shape %s, rate %s",
-        number(model$prior[["mean"]]), number(model$prior[["weight"]]), number(model$prior[["shape"]]), number(model$prior[["rate"]]))
+        number(model$prior[["mean"]]), number(model$prior[["weight"]]), number(model$prior[["shape"]]),
+        number(model$prior[["rate"]]))
     } else {
       sprintf("normal mean, variance %s; prior N(%s, %s)", number(model$variance), number(model$prior[["mean"]]),
         number(model$prior[["variance"]]))
     },
     copula_density = paste0("density by copula updates, ", rho(), "; ", orders()),
     copula_regression = paste0("regression by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()),
-    copula_classification = paste0("classification by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()),
+    copula_classification = paste0(
+      "classification by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()
+    ),
     bayesian_bootstrap = "Bayesian bootstrap (Polya's urn)"
   )
 }

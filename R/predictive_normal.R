@@ -1,16 +1,22 @@
-# Normal means and the Bayesian bootstrap: what goes to the compiled loops, and what
-# is computed from a resample.
+# Normal means and the Bayesian bootstrap: the data as the compiled loops read them, and the quantities that are
+# computed from a resample.
 
 check_numeric_vector <- function(y, argument = "y", least = 1L, call = sys.call(-1L)) {
   if (!is.numeric(y) || !is.null(dim(y))) {
     stop_input(argument, "must be a numeric vector, not ", show_value(y), call = call)
   }
   if (length(y) < least) {
-    stop_input(argument, sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)), call = call)
+    stop_input(argument,
+      sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)),
+      call = call
+    )
   }
   bad <- which(!is.finite(y))
   if (length(bad)) {
-    stop_input(argument, "has the value ", format(y[[bad[[1L]]]]), " at position ", bad[[1L]], "; values must be finite", call = call)
+    stop_input(argument, "has the value ", format(y[[bad[[1L]]]]), " at position ", bad[[1L]],
+      "; values must be finite",
+      call = call
+    )
   }
   as.double(y)
 }
@@ -26,21 +32,25 @@ start_normal_mean <- function(fit, y, call) {
     mean <- (prior$weight * prior$mean + sum(y)) / weight
     scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
     if (shape <= 0 || scale <= 0) {
-      stop_input("y", if (n < 2L) "has one value" else "is constant", ": its variance is unknown, and the prior says nothing of it",
+      stop_input("y", if (n < 2L) "has one value" else "is constant",
+        ": its variance is unknown, and the prior says nothing of it",
         call = call
       )
     }
     fit$start <- list(mean = mean, weight = weight, shape = shape, scale = scale, sd = 0)
   } else {
-    # The prior counts as variance/prior variance observations.
+    # The prior counts as much as variance / prior variance observations.
     worth <- model$variance / prior$variance
     fit$start <- list(
-      mean = (worth * prior$mean + sum(y)) / (worth + n), weight = worth + n, shape = 0, scale = NULL, sd = sqrt(model$variance)
+      mean = (worth * prior$mean + sum(y)) / (worth + n), weight = worth + n, shape = 0, scale = NULL,
+      sd = sqrt(model$variance)
     )
   }
   fit$n <- n
   fit$y <- y
-  fit$state <- list(mean = rep(fit$start$mean, fit$count), scale = if (is.null(model$variance)) rep(fit$start$scale, fit$count))
+  fit$state <- list(
+    mean = rep(fit$start$mean, fit$count), scale = if (is.null(model$variance)) rep(fit$start$scale, fit$count)
+  )
   fit
 }
 
@@ -68,14 +78,14 @@ advance_normal_mean <- function(fit, steps, run, progress) {
   fit
 }
 
-# After `horizon` steps the variance is inverse gamma: its mean is a martingale.
+# After `horizon` steps the variance is inverse gamma. Its mean, a martingale, is the estimate.
 normal_variance <- function(fit) {
   shape <- fit$start$shape + fit$horizon / 2
   if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
 }
 
-# The mean, and the variance where it is unknown, are those of the model; a median, quantiles and
-# probabilities those of the population, data and drawn values.
+# The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities are those of the
+# population: the data and the drawn values.
 normal_mean_quantities <- function(fit, run, call) {
   functional <- fit$functional
   if (is.function(functional)) {
@@ -99,8 +109,11 @@ normal_mean_quantities <- function(fit, run, call) {
   }
   absent <- setdiff(functional, c(colnames(quantities), "median"))
   if (length(absent)) {
-    stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ", paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
-      "; a function of the population can compute others", call = call)
+    stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ",
+      paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
+      "; a function of the population can compute others",
+      call = call
+    )
   }
   if ("median" %in% functional) {
     quantities <- cbind(quantities, population_quantities(fit, function(y) c(median = stats::median(y)), run, call))
@@ -116,14 +129,18 @@ population_functional <- function(functional) {
   function(y) stats::setNames(stats::quantile(y, functional$probs, names = FALSE, type = 1L), names)
 }
 
-# A few resamples at a time: what each of them drew follows from its means.
+# Computes a functional of whole populations, for a few resamples at a time. The values that a resample drew follow from
+# the path of its means.
 population_quantities <- function(fit, functional, run, call) {
   at_once <- max(1, floor(4e6 / (fit$horizon + 1)))
   all <- vector("list", ceiling(fit$count / at_once))
   for (i in seq_along(all)) {
     first <- (i - 1) * at_once
     members <- seq_len(min(at_once, fit$count - first)) + first
-    state <- list(mean = rep(fit$start$mean, length(members)), scale = if (!is.null(fit$start$scale)) rep(fit$start$scale, length(members)))
+    state <- list(
+      mean = rep(fit$start$mean, length(members)),
+      scale = if (!is.null(fit$start$scale)) rep(fit$start$scale, length(members))
+    )
     slice <- native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
     path <- cbind(rep(fit$start$mean, length(members)), slice$trajectory)
     weight <- fit$start$weight + seq_len(fit$horizon)
@@ -141,8 +158,11 @@ start_bootstrap <- function(fit, y, call) {
   if (is.data.frame(y)) {
     bad <- which(vapply(y, function(column) anyNA(column) || (is.numeric(column) && any(is.infinite(column))), NA))
     if (length(bad)) {
-      row <- which(is.na(y[[bad[[1L]]]]) | (if (is.numeric(y[[bad[[1L]]]])) is.infinite(y[[bad[[1L]]]]) else FALSE))[[1L]]
-      stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", row, names(y)[[bad[[1L]]]]), call = call)
+      column <- y[[bad[[1L]]]]
+      row <- which(is.na(column) | (if (is.numeric(column)) is.infinite(column) else FALSE))[[1L]]
+      stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", row, names(y)[[bad[[1L]]]]),
+        call = call
+      )
     }
     fit$n <- nrow(y)
   } else if (is.matrix(y)) {
@@ -166,8 +186,10 @@ check_coordinates <- function(y, call, argument = "y") {
   }
   bad <- which(!is.finite(y))
   if (length(bad)) {
-    stop_input(argument, sprintf("has the value %s in row %d, column %d; values must be finite", format(y[[bad[[1L]]]]),
-      (bad[[1L]] - 1L) %% nrow(y) + 1L, (bad[[1L]] - 1L) %/% nrow(y) + 1L), call = call)
+    stop_input(argument, sprintf(
+      "has the value %s in row %d, column %d; values must be finite", format(y[[bad[[1L]]]]),
+      (bad[[1L]] - 1L) %% nrow(y) + 1L, (bad[[1L]] - 1L) %/% nrow(y) + 1L
+    ), call = call)
   }
   storage.mode(y) <- "double"
   y
@@ -183,7 +205,7 @@ bootstrap_quantities <- function(fit, run, progress, call) {
   all <- list()
   steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
   if (is.finite(fit$horizon) && fit$horizon == 0) {
-    # Nothing is drawn: every resample is the data themselves.
+    # Nothing is drawn, so every resample is the data.
     value <- each_resample(1L, call, function(r) compute(rep(1 / fit$n, fit$n)))
     return(value[rep(1L, fit$count), , drop = FALSE])
   }
@@ -197,7 +219,7 @@ bootstrap_quantities <- function(fit, run, progress, call) {
   bind_quantities(all, call)
 }
 
-# Rows of the values of `compute(r)` for each resample r, all of one length.
+# A matrix with a row `compute(r)` for each resample r. It is an error if they differ in length.
 each_resample <- function(members, call, compute) {
   values <- lapply(members, function(r) {
     value <- tryCatch(compute(r), error = function(error) {
@@ -205,15 +227,20 @@ each_resample <- function(members, call, compute) {
       stop_input("functional", sprintf("failed on resample %d: ", as.integer(r)), conditionMessage(error), call = call)
     })
     if (!is.numeric(value) || length(value) == 0L) {
-      stop_input("functional", sprintf("must return numbers; on resample %d it returned ", as.integer(r)), show_value(value), call = call)
+      stop_input("functional", sprintf("must return numbers; on resample %d it returned ", as.integer(r)),
+        show_value(value),
+        call = call
+      )
     }
     value
   })
   lengths <- lengths(values)
   odd <- which(lengths != lengths[[1L]])
   if (length(odd)) {
-    stop_input("functional", sprintf("returned %d values on resample %d and %d on resample %d: there must be as many each time",
-      lengths[[odd[[1L]]]], as.integer(members[[odd[[1L]]]]), lengths[[1L]], as.integer(members[[1L]])), call = call)
+    stop_input("functional", sprintf(
+      "returned %d values on resample %d and %d on resample %d: there must be as many each time",
+      lengths[[odd[[1L]]]], as.integer(members[[odd[[1L]]]]), lengths[[1L]], as.integer(members[[1L]])
+    ), call = call)
   }
   matrix(unlist(values, use.names = FALSE), length(values), byrow = TRUE,
     dimnames = list(NULL, quantity_names(values[[1L]])))
@@ -230,8 +257,10 @@ bind_quantities <- function(parts, call) {
   widths <- vapply(parts, ncol, 0L)
   if (any(widths != widths[[1L]])) {
     odd <- which(widths != widths[[1L]])[[1L]]
-    stop_input("functional", sprintf("returned %d values on resample %d and %d on resample 1: there must be as many each time",
-      widths[[odd]], as.integer(sum(vapply(parts[seq_len(odd - 1L)], nrow, 0L)) + 1L), widths[[1L]]), call = call)
+    stop_input("functional", sprintf(
+      "returned %d values on resample %d and %d on resample 1: there must be as many each time",
+      widths[[odd]], as.integer(sum(vapply(parts[seq_len(odd - 1L)], nrow, 0L)) + 1L), widths[[1L]]
+    ), call = call)
   }
   do.call(rbind, parts)
 }

@@ -2,19 +2,25 @@
 
 #' Plot a martingale posterior
 #'
-#' What is drawn follows the model. A normal mean: the paths of the mean in each resample, where they were kept, beside the
-#' law of the mean with the exact posterior dashed. A density: the estimate with a band. A regression with one
-#' numeric covariate: the curve of means with a band, and the data. A classification with two numeric covariates: the
-#' probability of the second class, its contour at one half in each resample, and the data. Everything else:
-#' histograms of the quantities.
+#' By default the model decides what is drawn:
+#' \itemize{
+#'   \item A normal mean: the distribution of the mean, with the exact posterior dashed. If the paths of the mean were
+#'     kept, they are drawn beside it.
+#'   \item A density: the estimate with a band.
+#'   \item A regression with one numeric covariate: the curve of means with a band, and the data.
+#'   \item A classification with one numeric covariate: the probability of the second class with a band, and the data.
+#'   \item A classification with two numeric covariates: the probability of the second class, the contour at one half
+#'     of each resample, and the data.
+#'   \item Everything else: histograms of the quantities.
+#' }
 #'
-#' @param x from [predictive_resample()].
-#' @param type `"model"` for the picture above, `"draws"` for histograms, `"trajectories"` for the paths of the quantities of a
-#'   copula model or of a normal mean, where they were kept; at most nine quantities are drawn.
+#' @param x a fit from [predictive_resample()].
+#' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths of the
+#'   quantities of a copula model or of a normal mean, if they were kept. At most nine quantities are drawn.
 #' @param probs ends of the bands, pointwise.
-#' @param paths largest number of paths or contours drawn.
+#' @param paths the largest number of paths or contours to draw.
 #' @param main title.
-#' @param ... not used.
+#' @param ... must be empty.
 #' @return `x`, invisibly.
 #' @examples
 #' fit <- predictive_resample(rnorm(10, 2), normal_mean(),
@@ -22,7 +28,8 @@
 #' )
 #' plot(fit)
 #' @export
-plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95), paths = 200, main = NULL, ...) {
+plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95),
+                                      paths = 200, main = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
   paths <- check_count(paths, "paths")
@@ -38,7 +45,9 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
     plot_trajectories(x, paths, main)
     return(invisible(x))
   }
-  numeric_points <- function(count) is.data.frame(x$points) && ncol(x$points) == count && all(vapply(x$points, is.numeric, NA))
+  numeric_points <- function(count) {
+    is.data.frame(x$points) && ncol(x$points) == count && all(vapply(x$points, is.numeric, NA))
+  }
   if (kind == "normal_mean" && !is.function(x$functional)) {
     plot_normal_mean(x, paths, main)
   } else if (kind == "copula_density" && NCOL(x$points) == 1L && length(x$points) > 1L) {
@@ -70,8 +79,10 @@ plot_normal_mean <- function(fit, paths, main) {
     graphics::layout(matrix(1:2, 1L), widths = c(2, 1))
     on.exit(graphics::layout(1), add = TRUE)
     shown <- seq_len(min(paths, nrow(fit$trajectories)))
-    graphics::matplot(fit$times, t(fit$trajectories[shown, , drop = FALSE]), type = "l", lty = 1, ylim = limits,
-      col = shade("black", max(0.03, min(1, 10 / length(shown)))), xlab = "observations drawn", ylab = "mean", main = main)
+    graphics::matplot(fit$times, t(fit$trajectories[shown, , drop = FALSE]),
+      type = "l", lty = 1, ylim = limits, col = shade("black", max(0.03, min(1, 10 / length(shown)))),
+      xlab = "observations drawn", ylab = "mean", main = main
+    )
   }
   bars <- graphics::hist(final, breaks = 40, plot = FALSE)
   grid <- seq(limits[[1L]], limits[[2L]], length.out = 200L)
@@ -109,7 +120,7 @@ panels <- function(count) {
   graphics::par(mfrow = c(ceiling(count / columns), columns), mar = c(4, 4, 2, 1), las = 1)
 }
 
-# The ordinary posterior of the mean.
+# The density of the ordinary posterior of a normal mean.
 exact_density <- function(fit, at) {
   start <- fit$start
   if (is.null(start$scale)) {
@@ -131,7 +142,9 @@ plot_density <- function(fit, probs, main) {
   order <- order(fit$points)
   x <- fit$points[order]
   band <- pointwise(fit$density[, order, drop = FALSE], probs)
-  graphics::plot(NULL, xlim = range(x), ylim = c(0, max(band, fit$density0)), xlab = "", ylab = "density", main = main, las = 1)
+  graphics::plot(NULL,
+    xlim = range(x), ylim = c(0, max(band, fit$density0)), xlab = "", ylab = "density", main = main, las = 1
+  )
   draw_band(x, band)
   graphics::lines(x, fit$density0[order], lwd = 2)
   graphics::rug(fit$data$y * fit$standard$scale + fit$standard$center)
@@ -140,16 +153,20 @@ plot_density <- function(fit, probs, main) {
 plot_curve <- function(fit, probs, main) {
   m <- length(fit$response_at)
   means <- function(cdf) {
-    vapply(seq_len(nrow(fit$points)), function(i) grid_functional(fit$response_at, cdf[, (i - 1L) * m + seq_len(m), drop = FALSE], "mean")[, 1L],
-      numeric(nrow(cdf)))
+    mean_at <- function(i) {
+      grid_functional(fit$response_at, cdf[, (i - 1L) * m + seq_len(m), drop = FALSE], "mean")[, 1L]
+    }
+    vapply(seq_len(nrow(fit$points)), mean_at, numeric(nrow(cdf)))
   }
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
   band <- pointwise(matrix(means(fit$cdf), nrow(fit$cdf))[, order, drop = FALSE], probs)
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
   data_y <- fit$data$y[, 1L] * fit$standard$scale + fit$standard$center
-  graphics::plot(data_x, data_y, xlab = names(fit$points), ylab = deparse1(fit$model$formula[[2L]]), main = main, las = 1,
-    pch = 16, cex = 0.6, col = "grey50", xlim = range(data_x, x), ylim = range(data_y, band))
+  graphics::plot(data_x, data_y,
+    xlab = names(fit$points), ylab = deparse1(fit$model$formula[[2L]]), main = main, las = 1,
+    pch = 16, cex = 0.6, col = "grey50", xlim = range(data_x, x), ylim = range(data_y, band)
+  )
   draw_band(x, band)
   graphics::lines(x, means(rbind(fit$cdf0))[order], lwd = 2)
 }
@@ -165,8 +182,7 @@ plot_probability <- function(fit, probs, main) {
   graphics::rug(fit$data$x[fit$data$y < 0.5, 1L] * fit$standard_x$scale + fit$standard_x$center, side = 1L)
 }
 
-# Points on a rectangular grid are drawn as an image with contours; scattered ones as
-# coloured points.
+# Points on a rectangular grid are drawn as an image with contours, scattered points as coloured points.
 plot_boundary <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))
@@ -179,15 +195,21 @@ plot_boundary <- function(fit, paths, main) {
       z[cell] <- value
       z
     }
-    graphics::image(x, y, surface(fit$probability0), zlim = c(0, 1), col = shade(colours, 0.6), xlab = names(fit$points)[[1L]],
-      ylab = names(fit$points)[[2L]], main = main, las = 1)
+    graphics::image(x, y, surface(fit$probability0),
+      zlim = c(0, 1), col = shade(colours, 0.6), xlab = names(fit$points)[[1L]], ylab = names(fit$points)[[2L]],
+      main = main, las = 1
+    )
     for (r in seq_len(min(paths, fit$count))) {
-      graphics::contour(x, y, surface(fit$probability[r, ]), levels = 0.5, add = TRUE, drawlabels = FALSE, col = shade("black", 0.08))
+      graphics::contour(x, y, surface(fit$probability[r, ]),
+        levels = 0.5, add = TRUE, drawlabels = FALSE, col = shade("black", 0.08)
+      )
     }
     graphics::contour(x, y, surface(fit$probability0), levels = 0.5, add = TRUE, drawlabels = FALSE, lwd = 2)
   } else {
-    graphics::plot(fit$points[[1L]], fit$points[[2L]], pch = 15, xlab = names(fit$points)[[1L]], ylab = names(fit$points)[[2L]],
-      col = colours[pmin(20L, 1L + floor(20 * fit$probability0))], main = main, las = 1)
+    graphics::plot(fit$points[[1L]], fit$points[[2L]],
+      pch = 15, xlab = names(fit$points)[[1L]], ylab = names(fit$points)[[2L]],
+      col = colours[pmin(20L, 1L + floor(20 * fit$probability0))], main = main, las = 1
+    )
   }
   graphics::points(data, pch = ifelse(fit$data$y > 0.5, 17, 1), cex = 0.7)
 }
@@ -197,7 +219,9 @@ plot_histograms <- function(fit, main) {
   old <- panels(length(shown))
   on.exit(graphics::par(old))
   for (j in shown) {
-    graphics::hist(fit$draws[, j], breaks = 40, freq = FALSE, col = "grey80", border = "white", xlab = colnames(fit$draws)[[j]],
-      main = if (j == 1L) main)
+    graphics::hist(fit$draws[, j],
+      breaks = 40, freq = FALSE, col = "grey80", border = "white", xlab = colnames(fit$draws)[[j]],
+      main = if (j == 1L) main
+    )
   }
 }

@@ -1,50 +1,37 @@
-# Predictive resampling: draw the rest of the population from what is predicted,
-# many times, and compute the quantity of interest from each.
+# Predictive resampling: draws the rest of the population from the predictions, many times, and computes the quantity
+# of interest from each resample.
 
 #' Posteriors by predictive resampling
 #'
-#' Draws the rest of the population from a sequence of predictions, updated after each draw, and computes quantities of the
-#' whole population; over many such resamples they have the law of a (martingale) posterior. No likelihood is needed, and
-#' no Markov chain: resamples are independent.
+#' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the
+#' population from a sequence of predictions, which are updated after each draw, and computes quantities of the whole
+#' population. Over many independent resamples these quantities follow a (martingale) posterior.
 #'
-#' With a conjugate model ([normal_mean()]) the law is that of the ordinary posterior, as the horizon grows. With
+#' With a conjugate model ([normal_mean()]) this is the ordinary posterior, as the horizon grows. With
 #' [copula_density()], [copula_regression()] and [copula_classification()] it is a nonparametric posterior on
-#' distributions; with [bayesian_bootstrap()] that of Rubin's weights.
+#' distributions. With [bayesian_bootstrap()] it is Rubin's posterior on weights.
 #'
-#' What resample r draws in step t depends on the seed, r and t alone. So results are the same for any number of threads, any
-#' instruction set, and on graphics cards; the first draws of a run with more `draws` are those of a run with fewer, and
-#' [continue()] gives what a longer horizon would have given at once. Memory does not grow with the horizon.
+#' What resample r draws in step t depends only on the seed, r and t. So results are the same for any number of
+#' threads, any instruction set, and on graphics cards. The first resamples of a run with more `draws` are those of a
+#' run with fewer, and [continue()] gives what a longer horizon would have given at once. Memory does not grow with
+#' the horizon.
 #'
 #' @section How long a horizon:
-#' The predictions are a martingale, and what a finite horizon lacks is the variance of the steps that it leaves out. For the
-#' models here the share of that variance in the whole is known: \eqn{n'/(n' + N)} after N steps for a normal mean worth
-#' \eqn{n'} observations and for the bootstrap, and \eqn{\sum_{i > n + N} \alpha_i^2 / \sum_{i > n} \alpha_i^2}, about
-#' \eqn{n/(n + N)}, for copulas as long as the variance of a step keeps its scale. `horizon = "auto"` takes the N for which
-#' it is `tolerance`. For a univariate density it then compares, at each point, the variance between the resamples with that of the
-#' steps still to come, which is known given the predictions, and goes on until their share is at most `tolerance` on
-#' average. `summary()` tells it in words.
-#'
-#' @param y the data: a numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or data frame,
-#'   for models with a formula a data frame.
-#' @param model one of [predictive_models].
-#' @param horizon number of observations to draw in each resample, or `"auto"`. 0 gives the prediction after the data.
-#'   [bayesian_bootstrap()] takes `Inf` too, and `"auto"` means that.
-#' @param draws number of resamples.
-#' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
-#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or a function
-#'   that returns a numeric vector, of the same length for each resample, see the section on functions. Of [normal_mean()] the
-#'   mean and an unknown variance are those of the model, median, quantiles and probabilities those of the population: the data
-#'   and the `horizon` values drawn after them.
-#' @param trajectories number of points in time at which the paths of the mean, or of a copula model's quantities, are kept;
-#'   0 for none. Not for [bayesian_bootstrap()].
-#' @param tolerance for `horizon = "auto"`: share of the variance that may be missing.
-#' @param seed a whole number from 0 to 2^53 - 1, or `NULL` to take one from R's generator.
-#' @param backend,threads where to compute, see [warp_info()]; no result depends on them.
-#' @param progress whether to show a progress bar; `NULL` for interactive sessions only.
-#' @param ... not used.
+#' The predictions are a martingale. A finite horizon leaves out the variance of the steps that would follow. The
+#' share of that variance in the whole is known:
+#' \itemize{
+#'   \item For a normal mean worth \eqn{n'} observations, and for the bootstrap of \eqn{n' = n} observations, it is
+#'     \eqn{n'/(n' + N)} after N steps.
+#'   \item For copulas it is \eqn{\sum_{i > n + N} \alpha_i^2 / \sum_{i > n} \alpha_i^2}, about \eqn{n/(n + N)}, as
+#'     long as the variance of a step keeps its scale.
+#' }
+#' `horizon = "auto"` takes the N for which this share is `tolerance`. For a univariate density it then also compares,
+#' at each point, the variance between the resamples with the variance of the steps still to come, which is known
+#' given the predictions. It goes on until the share of the latter is at most `tolerance` on average, or the horizon
+#' reaches 1,000,000. `summary()` says in words how much is left out.
 #'
 #' @section Functions:
-#' A function is called once for each resample, with
+#' A function as `functional` is called once for each resample, with these arguments:
 #' \describe{
 #'   \item{[normal_mean()]}{the whole population: the data and the `horizon` values drawn after them.}
 #'   \item{[bayesian_bootstrap()]}{the data (rows, for a matrix or data frame) and their weights, which sum to 1.}
@@ -52,26 +39,46 @@
 #'   \item{[copula_classification()]}{`points` and a vector of probabilities.}
 #' }
 #'
+#' @param y the data. A numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or
+#'   data frame; for models with a formula a data frame.
+#' @param model one of [predictive_models].
+#' @param horizon number of observations to draw in each resample, or `"auto"`. 0 gives the prediction after the data.
+#'   [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
+#' @param draws number of resamples.
+#' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
+#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()];
+#'   or a function that returns a numeric vector of the same length for each resample (see the section on functions).
+#'   For [normal_mean()] the mean and an unknown variance are parameters of the model; median, quantiles and
+#'   probabilities are those of the population: the data and the `horizon` values drawn after them.
+#' @param trajectories number of points in time at which to keep the paths of the mean, or of a copula model's
+#'   quantities; 0 for none. Not for [bayesian_bootstrap()].
+#' @param tolerance for `horizon = "auto"`: the share of the variance that may be left out.
+#' @inheritParams computing_arguments
+#' @param ... must be empty.
+#'
 #' @return An object of class `martingale_posterior`, a list with
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
 #'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points, in the data's units; of several coordinates `cdf` is that of the last given the
-#'     others. For classification `probability` instead, of the second class.}
-#'   \item{`cdf0`, `density0`, `probability0`}{before resampling: what the data predict.}
-#'   \item{`score`}{mean log density (probability) at which each observation was predicted from those before it, averaged over
-#'     the orders; of the standardised response.}
-#'   \item{`rho`, `rho_x`}{in use.}
-#'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` at the points.}
-#'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is missing.}
-#'   \item{`trajectories`, `times`}{draws x times of a normal mean, draws x times x quantities of a copula model, where
-#'     asked for.}
-#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`}{of the run. An interrupted run keeps the steps done.}
+#'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is that of the last
+#'     one given the others. Classification has `probability` instead, that of the second class.}
+#'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
+#'   \item{`score`}{the mean log density (or log probability) at which each observation was predicted from those
+#'     before it, averaged over the orders of the data. The response is standardised.}
+#'   \item{`rho`, `rho_x`}{the correlations in use.}
+#'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
+#'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
+#'     out.}
+#'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
+#'     copula model.}
+#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`}{how the run was made. An interrupted run keeps the
+#'     completed steps.}
 #' }
 #' @section Errors:
-#' `warpbayes_error_input` for missing or infinite values (the position is named), constant columns that are to be
-#' standardised, fewer observations than the model needs, points without the data's columns, and a `functional` that fails or returns
-#' a vector of another length, with the number of the resample; `warpbayes_error_memory` for results larger than memory.
+#' `warpbayes_error_input` for missing or infinite values (the message names the position), constant columns that are
+#' to be standardised, fewer observations than the model needs, points without the data's columns, and a `functional`
+#' that fails or returns a vector of another length (the message has the number of the resample).
+#' `warpbayes_error_memory` for results larger than memory.
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
@@ -98,7 +105,8 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
                                 tolerance = 0.02, seed = NULL, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(model, "predictive_model")) {
-    stop_input("model", "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
+    stop_input("model",
+      "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
       "bayesian_bootstrap(), not ", show_value(model)
     )
   }
@@ -106,7 +114,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
   if (trajectories > 0 && model$kind == "bayesian_bootstrap") {
-    stop_input("trajectories", "are not kept of the Bayesian bootstrap, whose weights are drawn at once")
+    stop_input("trajectories", "are not kept for the Bayesian bootstrap, whose weights are drawn at once")
   }
   seed <- check_seed(seed)
   progress <- check_progress(progress)
@@ -131,7 +139,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   fit
 }
 
-# Where "auto" gives up.
+# The longest horizon that "auto" chooses.
 longest_horizon <- 1e6
 
 check_horizon <- function(horizon, model, call) {
@@ -152,7 +160,7 @@ start_resamples <- function(fit, y, run, call) {
   )
 }
 
-# More steps of all resamples, then what is computed from them.
+# Runs more steps of all resamples, and computes the quantities from them.
 advance_resamples <- function(fit, steps, run, progress, call) {
   fit <- switch(fit$model$kind,
     normal_mean = advance_normal_mean(fit, steps, run, progress),
@@ -169,11 +177,12 @@ advance_resamples <- function(fit, steps, run, progress, call) {
   fit
 }
 
-# Types and sizes of what the compiled code reads, and the values that are sizes or positions: continue() and
-# predict() refuse a fit in which they have changed, since the entries trust them.
+# The types and sizes of what the compiled code reads, and the values that are sizes or positions. The entries trust
+# them, so continue() and predict() refuse a fit in which they have changed.
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
-  sizes <- size_of(unclass(fit)[c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")])
+  read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")
+  sizes <- size_of(unclass(fit)[read])
   values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
@@ -184,10 +193,9 @@ check_parts <- function(fit, argument, call = sys.call(-1L)) {
   }
 }
 
-# Calls `work(done, steps)` for slices of `total` steps, each of about a fifth of a
-# second, so that interrupts and progress are seen between them. `unit` is a first
-# guess at the steps of a slice, `even` keeps slices even. Returns the steps done;
-# an interrupt ends the loop and keeps them.
+# Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
+# progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
+# completed steps. An interrupt ends the loop and keeps them.
 in_slices <- function(total, unit, progress, work) {
   heed_interruption()
   tick <- progress_signal(total, progress)
@@ -212,9 +220,9 @@ in_slices <- function(total, unit, progress, work) {
   list(done = done, interrupted = interrupted)
 }
 
-# How much of the variance a horizon of N leaves out -----------------------------
+# The share of the variance that a horizon leaves out ----------------------------
 
-# sum over i > m of alpha_i^2, alpha_i = (2 - 1/i)/(i + 1) = 3/(i + 1) - 1/i.
+# The sum over i > m of alpha_i^2, where alpha_i = (2 - 1/i)/(i + 1) = 3/(i + 1) - 1/i.
 copula_tail <- function(m) {
   9 * trigamma(m + 2) + trigamma(m + 1) - 6 / (m + 1)
 }
@@ -249,8 +257,7 @@ remaining_share <- function(fit) {
   if (fit$model$kind != "copula_density" || NCOL(fit$points) > 1L || fit$count < 2 || fit$horizon == 0) {
     return(known)
   }
-  # E H(u|v)^2 is the probability that two normals of correlation rho^2 are both
-  # below the score of u.
+  # E H(u|v)^2 is the probability that two standard normals of correlation rho^2 are both below qnorm(u).
   inside <- fit$cdf0 > 0.01 & fit$cdf0 < 0.99
   if (!any(inside)) {
     return(known)
@@ -261,8 +268,8 @@ remaining_share <- function(fit) {
   mean(left / (left + apply(u, 2L, stats::var)))
 }
 
-# P(X < h, Y < h) for standard normals of correlation r: Phi(h)^2 plus the integral of
-# the density at (h, h) over correlations up to r, 16-point Gauss-Legendre.
+# P(X < h, Y < h) for standard normals of correlation r: Phi(h)^2 plus the integral of the density at (h, h) over
+# correlations from 0 to r, by 16-point Gauss-Legendre quadrature.
 both_below <- function(h, r) {
   node <- c(0.0950125098376374, 0.2816035507792589, 0.4580167776572274, 0.6178762444026438,
     0.7554044083550030, 0.8656312023878318, 0.9445750230732326, 0.9894009349916499)

@@ -8,8 +8,8 @@
 #'
 #' @section Model:
 #' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
-#' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)} and
-#' \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}.
+#' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
+#' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
 #'
 #' A sweep draws \eqn{\theta} and \eqn{\phi} given the topics of all tokens, and then the topics given \eqn{\theta}
 #' and \eqn{\phi}. A term that occurs five times in a document is five tokens, and the topic of each is drawn.
@@ -76,10 +76,11 @@
 #'     kept.}
 #'   \item{chain_phi}{if there are several chains, a list with the average of each: K x V.}
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
-#'   \item{topics, documents, terms, document_tokens, reference, chains, iter, warmup, thin, method, seed, backend,
-#'     precision, threads, elapsed, interrupted, x, call}{how the fit was made. `x` holds the counts, and `reference`
-#'     is the number of the reference chain.}
+#'   \item{reference}{the number of the reference chain.}
+#'   \item{x}{the counts.}
 #'   \item{state}{the state from which [continue()] goes on.}
+#'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
+#'   `warmup`, `thin`, `method`, `seed`, `backend`, `precision`, `threads`, `elapsed`, `interrupted` and `call`.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.

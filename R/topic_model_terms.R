@@ -63,11 +63,11 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' Let \eqn{D(w)} be the number of documents with term \eqn{w}, and \eqn{D(v, w)} the number of documents with both
 #' terms. The top terms are taken in order of probability.
 #' \itemize{
-#'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]} (Mimno and others
-#'     2011).
-#'   \item `"npmi"` is the mean of the normalised pointwise mutual information
-#'     \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log p(v, w))} over documents (Bouma 2009), from -1 (never together) to 1
-#'     (always together).
+#'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]}{log((D(w_i, w_j) +
+#'     1) / D(w_j))} (Mimno and others 2011). At best it is close to 0.
+#'   \item `"npmi"` is the mean of the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] /
+#'     (-\log p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009), from -1 (never
+#'     together) to 1 (always together).
 #' }
 #'
 #' @param fit a fit from [topic_model()].
@@ -81,6 +81,9 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' @references
 #' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
 #' models. *Proceedings of EMNLP*, 262-272.
+#'
+#' Bouma, G. (2009). Normalized (pointwise) mutual information in collocation extraction. *Proceedings of the Biennial
+#' GSCL Conference 2009*, 31-40.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
