@@ -13,23 +13,26 @@ results <- function(name) {
 
 # Times ---------------------------------------------------------------------
 
-# The first table below a heading of the newest report of tools/gpu-test that has it, with the report's device and date.
+# The first table below a heading of the reports of tools/gpu-test, the newest where several devices have it, with the
+# device and the date on which it was measured.
 device_table <- function(heading) {
-  files <- Sys.glob("bench/results/*.md")
-  date <- sub(".*-([0-9]{4}-[0-9]{2}-[0-9]{2}[a-z]*)[.]md$", "\\1", files)
-  reports <- lapply(files[order(date, decreasing = TRUE)], readLines)
-  report <- Find(function(lines) paste("##", heading) %in% lines, reports)
-  if (is.null(report)) {
+  reports <- lapply(Sys.glob("bench/results/*.md"), readLines)
+  reports <- reports[vapply(reports, function(lines) paste("##", heading) %in% lines, NA)]
+  if (!length(reports)) {
     return(NULL)
   }
-  below <- report[-seq_len(match(paste("##", heading), report))]
+  below <- lapply(reports, function(lines) lines[-seq_len(match(paste("##", heading), lines))])
+  measured <- "^Measured on ([0-9-]+) .*"
+  dates <- vapply(below, function(lines) sub(measured, "\\1", grep(measured, lines, value = TRUE)[[1]]), "")
+  newest <- order(dates, decreasing = TRUE)[[1]]
+  below <- below[[newest]]
   bars <- grep("^\\|", below)
   lines <- below[bars[cumsum(c(TRUE, diff(bars) > 1)) == 1]]
   fields <- lapply(strsplit(gsub("^\\| *| *\\|$", "", lines), " *\\| *"), trimws)
   table <- as.data.frame(do.call(rbind, fields[-(1:2)]))
   names(table) <- fields[[1]]
-  title <- strsplit(sub("^# ", "", report[[1]]), ", ")[[1]]
-  cbind(utils::type.convert(table, as.is = TRUE), device = gsub("-", " ", title[[1]]), date = title[[2]])
+  title <- strsplit(sub("^# ", "", reports[[newest]][[1]]), ", ")[[1]]
+  cbind(utils::type.convert(table, as.is = TRUE), device = gsub("-", " ", title[[1]]), date = dates[[newest]])
 }
 
 times <- results("flow-cytometry-*")
