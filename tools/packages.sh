@@ -1,7 +1,7 @@
-# Sourced by tools/demo and tools/test: installs what they need from the
-# distribution. Debian and Ubuntu are known; elsewhere the names are printed.
+# Sourced by tools/demo, tools/test and tools/step. need() installs packages of Debian or Ubuntu; on other systems it
+# prints their names.
 
-# A bare system has no locale but C; R's checks want UTF-8.
+# A bare system has no locale but C. R CMD check needs UTF-8.
 LC_ALL=C.UTF-8
 export LC_ALL
 
@@ -43,6 +43,11 @@ need_r() {
     echo "warpbayes needs R 4.1 or newer; this is $(Rscript --vanilla -e 'cat(R.version.string)')" >&2
     return 1
   fi
+}
+
+# r_cflags: R's flags for C without -g. The package's linker drops what -g makes.
+r_cflags() {
+  R CMD config CFLAGS | tr ' ' '\n' | grep -v -x -e '-g[0-9]*' | tr '\n' ' '
 }
 
 # One job of make for each core.

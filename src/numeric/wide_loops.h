@@ -1,6 +1,7 @@
 /* The loops over wide numbers, included once for each instruction set by isa.h. Most
  * bodies are written for one number and the compiler makes vectors of them. */
 
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(wide_from_double)(int64_t count, const double *restrict x, double *restrict mantissa,
                                       double *restrict exponent) {
   for (int64_t i = 0; i < count; i++) wide_from_double(x[i], mantissa + i, exponent + i);
@@ -11,6 +12,7 @@ static void WB_NAME(wide_from_log)(int64_t count, const double *restrict x, doub
   for (int64_t i = 0; i < count; i++) wide_from_log(x[i], mantissa + i, exponent + i);
 }
 
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(wide_to_double)(int64_t count, const double *mantissa, const double *exponent, double *x) {
   for (int64_t i = 0; i < count; i++) x[i] = wide_to_double(mantissa[i], exponent[i]);
 }

@@ -103,16 +103,19 @@ if [ -n "$driver" ]; then
 fi
 if [ -n "$kernels" ]; then
   cp "$kernels"/cuda_*.o "$objects"
-elif [ -z "$sources" ]; then
-  for source in $(find "$root/src/cuda" -name '*.cu'); do
-    name=$(echo "${source#"$root"/src/}" | tr / _)
-    in_background compile "$source" "$objects/${name%.cu}.o" "$instrument"
-  done
 else
-  printf %s "$sources" > "$objects/sources"
+  # Objects of src/cuda are called cuda_*, which --kernels takes.
+  if [ -n "$sources" ]; then
+    printf %s "$sources" > "$objects/sources"
+  else
+    find "$root/src/cuda" -name '*.cu' | LC_ALL=C sort > "$objects/sources"
+  fi
   while IFS= read -r source; do
-    name=$(basename "$source")
-    in_background compile "$source" "$objects/given_${name%.*}.o" "$instrument"
+    case $source in
+      "$root"/src/*) name=$(echo "${source#"$root"/src/}" | tr / _) ;;
+      *) name=given_$(basename "$source") ;;
+    esac
+    in_background compile "$source" "$objects/${name%.*}.o" "$instrument"
   done < "$objects/sources"
 fi
 wait "$previous"

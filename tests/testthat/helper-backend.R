@@ -26,3 +26,8 @@ with_options <- function(values, code) {
   on.exit(options(old))
   force(code)
 }
+
+skip_without_cuda <- function() {
+  info <- warp_info()$cuda
+  skip_if(!info$available, paste("no CUDA:", info$reason))
+}

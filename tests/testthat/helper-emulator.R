@@ -1,10 +1,17 @@
-# What tests of failing CUDA calls share: the emulator's controls (tests/emulator/README.md).
+# The emulator's controls (tests/emulator/README.md) for tests of failing CUDA calls and of several devices.
+
+# The plugin in use if it is the emulator's, otherwise NULL.
+emulator_library <- function() {
+  plugin <- normalizePath(warp_info()$cuda$plugin)
+  same <- function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), plugin)
+  dll <- Find(same, getLoadedDLLs())
+  if (!is.null(dll) && is.loaded("wb_emulator_fail", dll[["name"]])) dll
+}
 
 emulator <- function() {
-  info <- warp_info()$cuda
-  skip_if(!info$available, paste("no CUDA:", info$reason))
-  dll <- Find(function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), normalizePath(info$plugin)), getLoadedDLLs())
-  skip_if(is.null(dll) || !is.loaded("wb_emulator_fail", dll[["name"]]), "not the emulator's plugin")
+  skip_without_cuda()
+  dll <- emulator_library()
+  skip_if(is.null(dll), "not the emulator's plugin")
   address <- function(name) getNativeSymbolInfo(name, dll)$address
   list(
     fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
@@ -57,4 +64,22 @@ count_failures <- function(cuda, run, calls, error, expected, what = "") {
     }
   }
   failures
+}
+
+# Runs `code` where there are `count` devices: the emulator plays as many as it is told.
+with_devices <- function(count, code) {
+  skip_without_cuda()
+  state <- warpbayes:::backend_state
+  if (is.null(emulator_library())) {
+    skip_if(nrow(warp_info()$cuda$devices) < count, "too few graphics cards")
+    return(code)
+  }
+  ask_again <- function(count) {
+    emulator()$devices(count)
+    rm(list = ls(state), envir = state)
+    warp_info()
+  }
+  on.exit(ask_again(1))
+  ask_again(count)
+  force(code)
 }

@@ -13,6 +13,7 @@ typedef REAL REAL_LANES __attribute__((vector_size(LANES * sizeof(REAL)), may_al
 typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks. */
+/* tools/loops: vector additions */
 static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows, REAL *restrict uniform) {
   for (int l = 0; l < rows; l++) {
     const uint64_t element = row + (uint64_t)l;
@@ -24,6 +25,7 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
 
 /* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and what the guide knows of
  * their items: without one, that they are the first or a later one. */
+/* tools/loops: vector additions */
 static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
                                          const int32_t *restrict guide, REAL *restrict uniform, int32_t *restrict item) {
   const uint64_t group = first / REAL_UNIFORMS;
@@ -38,6 +40,7 @@ static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t fi
 
 /* A whole block of weights of `rows` rows, a multiple of LANES: all that it needs stays
  * in registers. The position is wb_block_position, in vectors. */
+/* tools/loops: vector additions */
 static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *restrict weights, int64_t stride,
                                          const REAL *restrict uniform, REAL *restrict total, uint64_t *restrict signs,
                                          REAL_INDEX *restrict chosen) {
@@ -70,6 +73,7 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
 
 /* The last block, which may be a part of one, and blocks of logarithms. `largest` is the
  * largest logarithm so far. */
+/* tools/loops: vector additions */
 static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int count, const double *restrict weights,
                                         int64_t stride, const REAL *restrict uniform, REAL *restrict total,
                                         double *restrict largest, uint64_t *restrict signs, REAL_INDEX *restrict chosen) {
@@ -115,6 +119,7 @@ static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int cou
 }
 
 /* Draw 0 of `rows` <= CATEGORICAL_TILE rows. */
+/* tools/loops: vector additions */
 static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, const double *restrict weights, int64_t stride,
                                         uint64_t key, uint64_t first_row, int32_t *restrict index) {
   _Alignas(64) REAL uniform[REAL_UNIFORMS * CATEGORICAL_TILE], total[CATEGORICAL_TILE];

@@ -2,6 +2,7 @@
  * cpu/mixture/components.c. */
 
 /* Draws components first, ..., end - 1. Returns how many could not be drawn. */
+/* tools/loops: no vector multiply-adds */
 static int WB_NAME(mixture_components_draw)(const wb_mixture_session *session, const wb_component_law *law,
                                             const int32_t *source, int32_t first, int32_t end, uint64_t key,
                                             uint32_t iteration, double *work) {
@@ -18,6 +19,7 @@ static int WB_NAME(mixture_components_draw)(const wb_mixture_session *session, c
   return failed;
 }
 
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(mixture_components_measure)(const wb_mixture_session *session, const wb_mixture_measures *measures,
                                                 int32_t first, int32_t end, double *work) {
   const wb_team alone = {0, 1};
@@ -52,6 +54,7 @@ static void WB_NAME(mixture_components_gram)(const wb_mixture_session *session, 
 }
 
 /* pull += weight F' offset, over all components. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(mixture_components_pull)(const wb_mixture_session *session, double weight, double *pull) {
   const size_t p = (size_t)session->data.columns;
   for (size_t j = 0; j < (size_t)session->components; j++)

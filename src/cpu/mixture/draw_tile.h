@@ -89,6 +89,7 @@ static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficien
 /* MIXTURE_TILE values of each of p columns, scaled; those of the next column begin `stride` after those of
  * one. The values that follow are fetched from memory while this tile is computed. `most`: the bound of scaled
  * values in this precision; the loop must not know that it is a constant (see scaled_value.h). */
+/* tools/loops: vector additions */
 static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stride, const double *restrict center,
                                     const double *restrict inverse_scale, double most, void *tile) {
   REAL *restrict scaled = tile;
@@ -104,6 +105,7 @@ static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stri
 /* Copies the tile's first `rows` rows to where they lie one after the other, `stride` doubles each: 1, then
  * the row's values, of which `tile` has p x MIXTURE_TILE. Two values are stored at a time: 5.4 ns for a
  * row of 14 values, against 8.9 one at a time (a Sapphire Rapids core at 2.1 GHz). */
+/* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
   const REAL *restrict x = tile;
   for (int l = 0; l < rows; l++, row += stride, x++) {
@@ -249,6 +251,7 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
 
 /* By how much the log weight of the second of two components exceeds that of the first, for
  * each row of the tile. */
+/* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, const REAL *restrict x,
                                       double *restrict difference) {
   _Alignas(64) REAL weight[2][MIXTURE_TILE];

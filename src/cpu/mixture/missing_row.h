@@ -141,6 +141,7 @@ static double REAL_NAME(missing_evaluate)(int p, int observed, int components, c
 }
 
 /* The missing values of a row given the others and its component: C x_M = e + offset_M - B x_O. */
+/* tools/loops: no vector multiply-adds */
 static void REAL_NAME(missing_impute)(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration,
                                       uint64_t row, void *values) {
   REAL *x = values;

@@ -20,6 +20,7 @@ static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint3
 }
 
 /* Tickets of MIXTURE_TILE rows, two each; row: their numbers. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets) {
   WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_ANCHOR, iteration, 0, row, tickets, tickets + MIXTURE_TILE);
   for (int l = 0; l < MIXTURE_TILE; l++) {

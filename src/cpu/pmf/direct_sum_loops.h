@@ -54,6 +54,7 @@ static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t cou
 
 /* What there is to say of vectors that lie side by side: element l of each row is a weight of vector l, of
  * `vectors` vectors. */
+/* tools/loops: vector additions */
 static unsigned WB_NAME(look_at_lanes)(int rows, int vectors, const double *weights) {
   enum { width = WB_CONVOLUTION_LANES / LANES };
   typedef uint64_t bit_vector __attribute__((vector_size(WB_VECTOR_BYTES)));

@@ -5,12 +5,14 @@
 #include "numeric/philox_loops.h"
 
 /* The two words of each element's block; here `count` is a multiple of WB_PHILOX_TILE. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(polyagamma_words)(int count, uint64_t key, uint32_t block, uint32_t iteration,
                                       const uint64_t *element, uint64_t *first, uint64_t *second) {
   WB_NAME(philox_words)(count, key, WB_PURPOSE_POLYAGAMMA, iteration, block, element, first, second);
 }
 
 /* wb_polyagamma_choose() without branches, its ways as doubles; tilts >= 0. -1 where it has to look closer. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(polyagamma_way)(int count, const double *restrict shape, const double *restrict tilt, double *restrict way) {
   for (int i = 0; i < count; i++) {
     const double b = shape[i], c = tilt[i];

@@ -79,6 +79,7 @@ static WB_APART void WB_NAME(copula_update_next)(int count, double scale, double
   }
 }
 
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(copula_update_points)(const copula_step *step) {
   WB_NAME(copula_compare)(step, 0);
   if (step->covariates == 0 && step->dimensions == 1) {
@@ -128,6 +129,7 @@ static void WB_NAME(copula_scores)(uint64_t key, uint64_t resample, int64_t firs
     for (int t = 0; t < steps; t++) score[t * dimensions + j] = value[t];
   }
 }
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(copula_uniforms)(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *u,
                                      double *row) {
   for (int t = 0; t < steps; t++) {

@@ -2,6 +2,7 @@
  * tile of REGRESSION_TILE rows, or over the rows of a leaf. */
 
 /* One column of a tile in the units of the computation. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_load)(const double *restrict x, double center, double inverse_scale,
                                      double *restrict line) {
   for (int l = 0; l < REGRESSION_TILE; l++) line[l] = wb_regression_scaled(x[l], center, inverse_scale);
@@ -15,6 +16,7 @@ static void WB_NAME(regression_add)(int rows, const double *restrict x, double c
 }
 
 /* The same for all columns of rows of a sparse design. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict row_start, const int32_t *restrict column,
                                             const double *restrict value, const double *restrict coefficients,
                                             double *restrict linear) {
@@ -50,6 +52,7 @@ static void WB_NAME(regression_complete)(int count, const double *restrict shape
 #if WB_VECTOR_BYTES == 64
 /* 8 columns of 8 rows, REGRESSION_TILE apart, to 8 rows, `padded` apart: numbers change places with their
  * neighbours, then pairs of them. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_turn)(const double *restrict from, double *restrict to, int padded) {
   __m512d even[4], odd[4];
   WB_UNROLL
@@ -72,6 +75,7 @@ static void WB_NAME(regression_turn)(const double *restrict from, double *restri
 #endif
 
 /* The factors of a tile's products: right = x from columns to rows; left = omega x, in columns, with z after them. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_factors)(int rows, int columns, int padded, const double *restrict line,
                                         const double *restrict omega, const double *restrict z, double *restrict left,
                                         double *restrict right) {
@@ -129,6 +133,7 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
 
 /* What these products and X'z are for rows of a sparse design: the sums on and below the diagonal, and their
  * line `columns`. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_multiply_entries)(int rows, int columns, int padded, const int32_t *restrict row_start,
                                                  const int32_t *restrict column, const double *restrict value,
                                                  const double *restrict omega, const double *restrict z,

@@ -387,6 +387,7 @@ static void REAL_NAME(topic_pass)(const topic_pass *p) {
 
 /* Weights as the draw reads them: values times factors, or as they are. Vectors are spelled,
  * since GCC at -O2 makes none of a loop whose length it does not know. */
+/* tools/loops: no vector multiply-adds */
 static void REAL_NAME(topic_narrow)(const double *restrict value, const double *restrict factor, int count,
                                     REAL *restrict weight) {
   int i = 0;
@@ -408,6 +409,7 @@ static void REAL_NAME(topic_narrow)(const double *restrict value, const double *
 /* Adds the gammas of a term to the sums of the topics and keeps them as weights, past the
  * caches if `stream`: where phi is larger than these, a store would first fetch what it
  * overwrites. */
+/* tools/loops: no vector multiply-adds */
 static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
                                   REAL *restrict weight) {
 #if WB_VECTOR_BYTES == 64

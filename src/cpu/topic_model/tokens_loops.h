@@ -53,6 +53,7 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
 }
 
 /* The uniforms of tokens, `tokens` rounded up to whole tiles. */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
                                     double *restrict uniform) {
   uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE];
@@ -269,6 +270,7 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
 }
 
 /* The tables of the shapes base, base + 1, ... */
+/* tools/loops: no vector multiply-adds */
 static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strips) {
   wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
 }

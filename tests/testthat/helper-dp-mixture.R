@@ -1,5 +1,12 @@
-# A fit as dp_mixture() returns it, made up instead of sampled, for tests of what
-# is done with fits; and mixture densities in plain R to compare with.
+# Data of a few clusters, mixture densities in plain R, and fits as dp_mixture() returns them that are made up instead of
+# sampled.
+
+# Rows in a few clusters, so that some blocks of components matter and some do not.
+clustered <- function(n, p, seed) {
+  set.seed(seed)
+  x <- matrix(rnorm(n * p), n)
+  x + 6 * (sample(3, n, replace = TRUE) - 2)
+}
 
 # g(x): n rows. weights (k), means (k x p), covariances (p x p x k). Returns the
 # n x k log of weight times density.

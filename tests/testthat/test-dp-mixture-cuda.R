@@ -1,0 +1,400 @@
+# Mixtures on a graphics card, or on the emulator that plays one, give the processor's results to the last bit: sweeps and
+# predictions, steps of Bayesian EM, and what tensor cores compute.
+
+# Sweeps and predictions -------------------------------------------------------
+
+# One call of each function of the backend on one session: two sweeps with labels,
+# then predictions for rows in the middle.
+session_results <- function(x, k, backend, precision = "double", first = nrow(x) %/% 3, count = nrow(x) %/% 2) {
+  p <- ncol(x)
+  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE, resolve_run(backend, 2))
+  on.exit(.Call(C_mixture_close, session))
+  key <- .Call(C_chain_key, 11, 1L)
+  prior <- sampler_prior(p)
+  statistics <- numeric(k * statistics_size(p))
+  sweep <- function(statistics, iteration) {
+    run_sweeps(session, prior, statistics, 2, key, p, iteration)
+  }
+  one <- sweep(statistics, 1)
+  two <- sweep(one$statistics, 2)
+  set.seed(k)
+  covariances <- array(diag(p) + 0.5, c(p, p, k))
+  evaluated <- native(
+    C_mixture_evaluate, session, rep(1 / k, k), x[sample(nrow(x), k, replace = TRUE), , drop = FALSE], covariances,
+    colMeans(x), rep(0.5, p), first, count, c(TRUE, TRUE, TRUE)
+  )
+  list(one = one, two = two, evaluated = evaluated)
+}
+
+expect_same_session <- function(x, k, ...) {
+  cpu <- session_results(x, k, "cpu", ...)
+  cuda <- session_results(x, k, "cuda", ...)
+  for (part in names(cpu)) {
+    for (name in names(cpu[[part]])) {
+      expect_identical(cuda[[part]][[name]], cpu[[part]][[name]],
+        label = sprintf("%s$%s of %d x %d, k = %d", part, name, nrow(x), ncol(x), k)
+      )
+    }
+  }
+  # The comparison is of numbers, not of two failures.
+  expect_true(all(is.finite(cpu$two$log_likelihood), is.finite(cpu$evaluated$prob)))
+  expect_identical(sum(matrix(cuda$two$statistics, ncol = k)[1L, ]), as.double(nrow(x)))
+  cuda
+}
+
+test_that("sweeps and predictions are identical for every number of columns", {
+  skip_without_cuda()
+  # Under a sanitizer each kernel once, with a column too few.
+  for (p in if (sanitized()) c(seq(1, 23, by = 2), 27, 31, 39, 47) else c(1:41, 47)) {
+    expect_same_session(clustered(131 + p, p, p), k = 19)
+  }
+})
+
+test_that("sweeps and predictions are identical for every number of components", {
+  skip_without_cuda()
+  for (k in c(1, 2, 15, 16, 17, 31, 32, 33, 64, 100, 256, 1000)) {
+    expect_same_session(clustered(277, 3, k), k)
+  }
+})
+
+test_that("single precision gives the same bits too", {
+  skip_without_cuda()
+  for (p in c(1, 2, 5, 14, 23, 40, 43)) {
+    expect_same_session(clustered(300 + p, p, p), k = 37, precision = "single")
+  }
+  for (k in c(1, 16, 33, 256)) {
+    expect_same_session(clustered(277, 4, k), k, precision = "single")
+  }
+})
+
+test_that("components and what is learned of their prior are identical for every number of columns", {
+  skip_without_cuda()
+  # Blocks of one warp and of four; factors in shared memory and not; one
+  # component, several, more than a warp has lanes; more probes than are measured at a time.
+  for (case in list(c(1, 1), c(1, 40), c(2, 3), c(7, 17), c(31, 5), c(32, 4), c(33, 5), c(40, 2), c(55, 3), c(56, 3), c(70, 2))) {
+    p <- case[[1L]]
+    k <- case[[2L]]
+    x <- clustered(90, p, p)
+    probe <- t(x[1:11, , drop = FALSE])
+    key <- .Call(C_chain_key, 6, 1L)
+    prior <- learned_prior(p)
+    run <- function(backend) {
+      session <- native(C_mixture_open, x, numeric(p), rep(1, p), 0L, FALSE, resolve_run(backend, 2))
+      on.exit(.Call(C_mixture_close, session))
+      swept <- native(
+        C_mixture_sweep, session, prior, sampler_state(prior, numeric(k * statistics_size(p)), 2, key, 1), 3L, TRUE,
+        matrix(0, 2L, 0L), probe, rep(TRUE, 3L), numeric(p), rep(1, p)
+      )
+      list(swept, run_sweeps(session, prior, swept$statistics, 2, key, p, 5, moves = TRUE))
+    }
+    cpu <- run("cpu")
+    expect_identical(run("cuda"), cpu, label = sprintf("%d columns, %d components", p, k))
+    expect_true(all(is.finite(cpu[[1L]]$log_prior), is.finite(cpu[[1L]]$probe_density), is.finite(cpu[[2L]]$log_prior)))
+    expect_false(identical(cpu[[1L]]$prior, prior$values))
+  }
+})
+
+test_that("rows of several leaves, and of one row, are identical", {
+  skip_without_cuda()
+  for (n in c(1, 63, 64, 257, 2047, 2048, 2049, 5 * 2048 + 37)) {
+    expect_same_session(clustered(n, 2, n), k = 9, first = 0, count = n)
+  }
+})
+
+test_that("more leaves than a group of the summation tree are identical", {
+  skip_without_cuda()
+  expect_same_session(clustered(67 * 2048 + 11, 1, 5), k = 3, first = 4000, count = 3)
+})
+
+test_that("with too little device memory rows go in chunks, with the same result", {
+  skip_without_cuda()
+  x <- clustered(9 * 2048 + 100, 4, 8)
+  bytes <- 8 * length(x)
+  for (precision in c("double", "single")) {
+    for (k in if (sanitized()) 6 else c(6, 40)) {
+      whole <- expect_same_session(x, k, precision = precision)
+      for (limit in bytes * if (sanitized()) c(0.6, 1.05) else c(0.6, 0.9, 1.05, 2)) {
+        with_options(list(warpbayes.device_memory = limit), {
+          expect_identical(session_results(x, k, "cuda", precision), whole)
+        })
+      }
+    }
+  }
+})
+
+test_that("values as far out as can be are identical", {
+  skip_without_cuda()
+  x <- clustered(200, 3, 1)
+  x[1, ] <- 1e300
+  x[2, 2] <- -1e200
+  x[3, 1] <- .Machine$double.xmin
+  for (precision in c("double", "single")) {
+    cpu <- session_results(x, 18, "cpu", precision)
+    expect_identical(session_results(x, 18, "cuda", precision), cpu)
+  }
+})
+
+test_that("whole fits and their predictions are identical", {
+  skip_without_cuda()
+  x <- clustered(2500, 5, 3)
+  colnames(x) <- paste0("marker", 1:5)
+  keep <- c("weights", "means", "covariances", "labels")
+  for (precision in c("double", "single")) {
+    fits <- lapply(c("cpu", "cuda"), function(backend) {
+      dp_mixture(x, components = 21, iter = 6, warmup = 2, chains = 2, seed = 5, threads = 2, keep = keep,
+        precision = precision, backend = backend
+      )
+    })
+    expect_identical(fits[[2L]]$backend, "cuda")
+    varying <- c("backend", "elapsed", "call")
+    expect_identical(unclass(fits[[2L]])[setdiff(names(fits[[2L]]), varying)], unclass(fits[[1L]])[setdiff(names(fits[[1L]]), varying)])
+    for (type in c("class", "prob", "log_density")) {
+      expect_identical(
+        predict(fits[[1L]], x[100:900, ], type = type, backend = "cuda", threads = 2),
+        predict(fits[[1L]], x[100:900, ], type = type, backend = "cpu", threads = 2)
+      )
+    }
+  }
+})
+
+test_that("a session takes turns between sweeps, predictions and numbers of components", {
+  skip_without_cuda()
+  x <- clustered(3000, 3, 4)
+  key <- .Call(C_chain_key, 2, 1L)
+  turns <- function(backend) {
+    session <- native(C_mixture_open, x, numeric(3), rep(1, 3), 0L, FALSE, resolve_run(backend, 2))
+    on.exit(.Call(C_mixture_close, session))
+    lapply(c(4, 20, 20, 4), function(k) {
+      list(
+        run_sweeps(session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 3, sweeps = 2L, moves = TRUE),
+        native(
+          C_mixture_evaluate, session, rep(1 / k, k), x[seq_len(k), ], array(diag(3), c(3, 3, k)), numeric(3), rep(1, 3),
+          0, 10, c(TRUE, FALSE, k == 4)
+        )
+      )
+    })
+  }
+  expect_identical(turns("cuda"), turns("cpu"))
+})
+
+test_that("what a graphics card cannot take is refused in words", {
+  skip_without_cuda()
+  expect_error(native(C_mixture_open, matrix(0, 1, 6001), numeric(6001), rep(1, 6001), 0L, FALSE, resolve_run("cuda", 1)),
+    "6001 columns: a graphics card takes up to 6000", class = "warpbayes_error_input"
+  )
+  with_options(list(warpbayes.device_memory = 20000), {
+    expect_error(session_results(clustered(3000, 2, 1), 50, "cuda"),
+      "MB of device memory are needed at least for 50 components in 2 columns, but 0.0[12] MB can be used",
+      class = "warpbayes_error_memory"
+    )
+  })
+})
+
+# Bayesian EM -----------------------------------------------------------------
+
+# Two steps from labels, then a sweep and a prediction in the same session, and one step more.
+steps_on <- function(backend, x, k, precision = "double", labels = sample(k, nrow(x), replace = TRUE), sweep = nrow(x) < 400) {
+  p <- ncol(x)
+  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE, resolve_run(backend, 2))
+  on.exit(.Call(C_mixture_close, session))
+  key <- .Call(C_chain_key, 11, 1L)
+  prior <- sampler_prior(p)
+  climb <- function(state) {
+    native(C_mixture_climb, session, prior, state, 2L, FALSE, 0, t(x[1, , drop = FALSE]), colMeans(x), rep(2, p))
+  }
+  start <- native(C_mixture_start, x, colMeans(x), rep(0.5, p), prior, as.integer(k), key, FALSE, matrix(0, 2, 0), labels)
+  state <- c(sampler_state(prior, start, 2, key, 1), log_posterior = NaN)
+  out <- list(first = climb(state))
+  if (sweep) {
+    out$swept <- run_sweeps(session, prior, start, 2, key, p, 1)
+    out$evaluated <- native(
+      C_mixture_evaluate, session, exp(out$first$log_weight), out$first$means, out$first$covariances, colMeans(x), rep(0.5, p), 0,
+      as.double(nrow(x)), c(TRUE, TRUE, TRUE)
+    )
+    out$second <- climb(utils::modifyList(state, out$first[c("statistics", "concentration", "log_posterior")]))
+  }
+  out
+}
+
+expect_same_steps <- function(x, k, ...) {
+  force(x)
+  set.seed(k)
+  cpu <- steps_on("cpu", x, k, ...)
+  set.seed(k)
+  cuda <- steps_on("cuda", x, k, ...)
+  for (part in names(cpu)) {
+    expect_identical(cuda[[part]], cpu[[part]], label = sprintf("%s of %d x %d, k = %d", part, nrow(x), ncol(x), k))
+  }
+  expect_true(all(is.finite(cpu$first$log_likelihood), is.finite(cpu$first$statistics)))
+  expect_equal(sum(cpu$first$sizes), nrow(x), tolerance = if (identical(list(...)$precision, "single")) 1e-5 else 1e-9)
+  cuda
+}
+
+test_that("steps are identical for every number of columns", {
+  skip_without_cuda()
+  for (p in if (sanitized()) c(1, 6, 17, 47) else c(1:9, 14, 16, 17, 25, 41, 47)) {
+    expect_same_steps(clustered(131 + p, p, p), k = 7)
+  }
+  # One row's values take more shared memory than a block has without asking: more than the
+  # 256 columns of which a few rows are read at a time.
+  expect_same_steps(clustered(9, 300, 1), k = 2)
+})
+
+test_that("steps are identical for every number of components, and where some are cut", {
+  skip_without_cuda()
+  for (k in c(1, 2, 15, 16, 17, 33, 64, 256)) {
+    expect_same_steps(clustered(277, 3, k), k)
+  }
+  x <- clustered(200, 2, 1)
+  cut <- expect_same_steps(x, 40, labels = rep(c(3L, 17L), 100))
+  expect_identical(sum(cut$first$sizes > 0), 3L)
+})
+
+test_that("steps in single precision are identical too", {
+  skip_without_cuda()
+  for (p in c(1, 2, 5, 14, 23, 43)) {
+    expect_same_steps(clustered(300 + p, p, p), k = 37, precision = "single")
+  }
+})
+
+test_that("rows of several leaves and groups of them are identical, in any chunks", {
+  skip_without_cuda()
+  x <- clustered(3 * 2048 + 77, 2, 5)
+  whole <- expect_same_steps(x, 6)
+  expect_same_steps(clustered(1, 2, 5), 3)
+  # Every row counts for every component: the lists of rows are as long as can be.
+  full <- expect_same_steps(matrix(rnorm(2048 * 2 + 5), ncol = 1), 4)
+  expect_true(all(full$first$sizes > 100))
+  # Room for two leaves, and for one at a time.
+  for (limit in c(750000, 350000)) {
+    set.seed(6)
+    chunks <- with_options(list(warpbayes.device_memory = limit), steps_on("cuda", x, 6))
+    expect_identical(chunks, whole, label = format(limit))
+  }
+  expect_error(with_options(list(warpbayes.device_memory = 100000), steps_on("cuda", x, 6)),
+    "MB of device memory are needed at least for 6 components in 2 columns", class = "warpbayes_error_memory"
+  )
+  skip_if(sanitized())
+  # More leaves than a group of the tree.
+  expect_same_steps(clustered(67 * 2048, 1, 2), 2)
+})
+
+test_that("a failure of any CUDA call in a step is an error in words that leaves nothing behind", {
+  cuda <- emulator()
+  x <- clustered(2048 + 5, 2, 4)
+  attempt <- function(backend) {
+    set.seed(3)
+    tryCatch(steps_on(backend, x, 3), warpbayes_error = identity)
+  }
+  expected <- attempt("cpu")
+  quietly({
+    start <- cuda$calls()
+    expect_identical(attempt("cuda"), expected)
+    calls <- cuda$calls() - start
+    failures <- 0
+    steps <- seq(1, calls, by = if (sanitized()) 6 else 1)
+    for (at in steps) {
+      cuda$fail(at, if (at %% 2) 2 else 719)
+      result <- attempt("cuda")
+      usage <- cuda$usage()
+      cuda$reset()
+      expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = sprintf("call %d of %d", at, calls))
+      if (inherits(result, "error")) {
+        failures <- failures + 1
+        expect_match(conditionMessage(result), "CUDA says")
+      } else {
+        expect_identical(result, expected)
+      }
+    }
+    expect_gt(failures, length(steps) / 4)
+  })
+  expect_identical(attempt("cuda"), expected)
+})
+
+test_that("whole fits by Bayesian EM are identical", {
+  skip_without_cuda()
+  x <- clustered(300, 2, 8)
+  fit <- function(backend) {
+    made <- dp_mixture(x, components = 5, method = "bem", chains = 2, warmup = 6, iter = 10, seed = 2, threads = 2, backend = backend, progress = FALSE)
+    made[setdiff(names(made), c("elapsed", "backend", "call"))]
+  }
+  expect_identical(fit("cuda"), fit("cpu"))
+})
+
+# Tensor cores ----------------------------------------------------------------
+# Squared distances (src/cuda/mixture/draw_tensor.cuh) and sums of rows (sums_tensor.cu).
+
+fit_on <- function(backend, n, p, k, ...) {
+  set.seed(n + p + k)
+  x <- matrix(rnorm(n * p), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
+  dp_mixture(x, k,
+    iter = 2, warmup = 0, keep = c("weights", "means", "labels"), init = sample(k, n, TRUE), seed = 1, backend = backend,
+    progress = FALSE, ...
+  )
+}
+
+parts <- function(fit) fit[c("weights", "means", "labels", "log_likelihood")]
+
+test_that("a card with tensor cores, one without and the processor draw the same", {
+  cuda <- emulator()
+  on.exit(cuda$capability(9, 0))
+  # Columns on both sides of a multiple of four, up to the most and past it; components on both sides of sixteen; rows
+  # that fill no block.
+  for (case in list(
+    c(130, 3, 16), c(129, 4, 32), c(127, 5, 33), c(2, 8, 16), c(300, 14, 21), c(65, 16, 17), c(64, 17, 48), c(33, 29, 16),
+    c(70, 45, 31), c(40, 48, 16), c(40, 49, 16)
+  )) {
+    reference <- parts(fit_on("cpu", case[[1L]], case[[2L]], case[[3L]]))
+    for (major in c(8, 9)) {
+      cuda$capability(major, 0)
+      expect_identical(parts(fit_on("cuda", case[[1L]], case[[2L]], case[[3L]])), reference, label = toString(c(case, major)))
+    }
+  }
+})
+
+test_that("samples that share components, missing values and several leaves are drawn by them too", {
+  cuda <- emulator()
+  on.exit(cuda$capability(9, 0))
+  set.seed(3)
+  x <- matrix(rnorm(4300 * 6), ncol = 6) + rnorm(5, sd = 2)[sample(5, 4300, TRUE)]
+  holes <- x
+  holes[cbind(sample(4300, 300), sample(6, 300, TRUE))] <- NA
+  fit <- function(backend, data, ...) {
+    parts(dp_mixture(data, 20, iter = 2, warmup = 0, keep = c("weights", "means", "labels"), seed = 1, backend = backend, progress = FALSE, ...))
+  }
+  sample <- rep(c("a", "b", "c"), length.out = 4300)
+  for (major in c(8, 9)) {
+    cuda$capability(major, 0)
+    expect_identical(fit("cuda", x, sample = sample), fit("cpu", x, sample = sample))
+    expect_identical(fit("cuda", holes, missing = "model"), fit("cpu", holes, missing = "model"))
+  }
+})
+
+test_that("sums of several leaves at a time are the processor's", {
+  skip_on_sanitized_emulator()
+  cuda <- emulator()
+  fit <- function(backend, n, p, k, precision) {
+    set.seed(n + p)
+    x <- matrix(rnorm(n * p), n)
+    # Components of no rows, of few and of many.
+    init <- pmin(sample(k, n, TRUE), sample(c(1L, 5L, k), n, TRUE))
+    parts(dp_mixture(x, k,
+      iter = 1, warmup = 0, keep = c("weights", "means"), init = init, seed = 1, backend = backend, moves = FALSE,
+      precision = precision, progress = FALSE
+    ))
+  }
+  # All numbers of leaves in a node, all numbers of values over eight, the most columns and one more.
+  for (case in list(c(2300, 3, 64), c(4200, 7, 70), c(6150, 8, 65), c(8200, 16, 64), c(8300, 24, 64), c(4100, 33, 64), c(4100, 47, 64), c(2100, 48, 64))) {
+    for (precision in c("double", "single")) {
+      expect_identical(
+        fit("cuda", case[[1L]], case[[2L]], case[[3L]], precision), fit("cpu", case[[1L]], case[[2L]], case[[3L]], precision),
+        label = toString(c(case, precision))
+      )
+    }
+  }
+  # Several groups of the tree in a launch, and memory for a few leaves of a group only.
+  expect_identical(fit("cuda", 66 * 2048 - 5, 1, 64, "double"), fit("cpu", 66 * 2048 - 5, 1, 64, "double"))
+  previous <- options(warpbayes.device_memory = 1.2e6)
+  on.exit(options(previous))
+  expect_identical(fit("cuda", 9 * 2048 + 3, 2, 70, "double"), fit("cpu", 9 * 2048 + 3, 2, 70, "double"))
+})

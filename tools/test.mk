@@ -1,0 +1,16 @@
+# The steps of tools/test for make, in the order in which they start: short ones that find most mistakes come first.
+# tools/step says what each step does.
+steps = scripts rules rules-selftest library build emulator-selftest check emulator-access emulator-sanitizers \
+  plugin emulator sanitizers races clang cpu valgrind torture install vectors geweke measure symbols loops
+
+.PHONY: list $(steps)
+$(steps):
+	@tools/step $@
+
+# The steps that a step needs. If one of them fails, the step is not run.
+build clang cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols torture valgrind: library
+check install: build
+emulator measure: plugin
+
+list:
+	@printf '%s\n' $(steps)
