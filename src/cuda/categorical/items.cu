@@ -18,7 +18,7 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 #include "core/purpose.h"
-#include "core/unroll.h"
+#include "cuda/one_pass.cuh"
 
 namespace wb {
 
@@ -28,34 +28,6 @@ constexpr unsigned all_lanes = 0xffffffffu;
 
 __device__ __forceinline__ double categorical_target(double u, double total) { return wb_target(u, total); }
 __device__ __forceinline__ float categorical_target(float u, float total) { return wb_targetf(u, total); }
-
-/* What the two precisions do differently. */
-template <typename Real>
-struct categorical_real;
-
-template <>
-struct categorical_real<double> {
-  static constexpr int uniforms = 2;
-  static __device__ __forceinline__ double uniform(wb_bits bits, int which) { return wb_uniform(wb_bits64(bits, which)); }
-  static __device__ __forceinline__ double exp_weight(double x) { return wb_exp_weight(x); }
-  static __device__ __forceinline__ double position(double u, double before, double sum) {
-    return wb_block_position(u, before, sum);
-  }
-};
-
-template <>
-struct categorical_real<float> {
-  static constexpr int uniforms = 4;
-  static __device__ __forceinline__ float uniform(wb_bits bits, int which) {
-    const uint32_t low = which & 1 ? bits.word[1] : bits.word[0];
-    const uint32_t high = which & 1 ? bits.word[3] : bits.word[2];
-    return wb_uniformf(which & 2 ? high : low);
-  }
-  static __device__ __forceinline__ float exp_weight(float x) { return wb_exp_weightf(x); }
-  static __device__ __forceinline__ float position(float u, float before, float sum) {
-    return wb_block_positionf(u, before, sum);
-  }
-};
 
 /* 0, or a negative number for a negative weight, -0 included. Weights are narrowed on the
  * processor, which makes a NaN of a negative one. */
@@ -81,7 +53,7 @@ constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
 template <typename Stored, typename Real, bool LOG, int L>
 __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_draw(const Stored *weights, int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int32_t *index) {
-  typedef categorical_real<Real> as;
+  typedef precise<Real> as;
   constexpr int ROWS = 32 / L;
   const int lane = static_cast<int>(threadIdx.x) % 32, part = lane / ROWS, line = lane % ROWS;
   const int64_t warp = (static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x) / 32;
@@ -89,10 +61,11 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   const int64_t wanted = warp * ROWS + line, row = wanted < rows ? wanted : rows - 1;
   const uint64_t element = first_row + static_cast<uint64_t>(row);
   const int64_t blocks = (columns + BLOCK - 1) / BLOCK;
-  Real total = 0;
-  double largest = WB_BLOCK_NOTHING;
+  one_pass<Real, 1, double> seen(-1);
+  double &largest = seen.largest[0];
+  Real &total = seen.total[0];
+  int32_t &chosen = seen.chosen[0];
   int bad = 0;
-  int32_t chosen = -1;
   wb_bits bits = {{0, 0, 0, 0}};
   for (int64_t base = 0; base < blocks; base += L) {
     const int64_t block = base + part, first = block * BLOCK;
@@ -112,45 +85,48 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 
     Real factor = 1;
     if (LOG) {
-      double top = largest;
+      double top = L == 1 ? x[0] : largest;
       WB_UNROLL
       for (int j = 0; j < BLOCK; j++) {
         bad |= x[j] < wb_infinity() ? 0 : -1;
         top = x[j] > top ? x[j] : top;
       }
-      /* The largest of the blocks up to this one; then the one before it. */
-      WB_UNROLL
-      for (int apart = 1; apart < L; apart *= 2) {
-        const double other = __shfl_up_sync(all_lanes, top, apart * ROWS);
-        if (part >= apart) top = other > top ? other : top;
+      if (L == 1) {
+        seen.rescale(0, top);
+      } else {
+        /* The largest of the blocks up to this one; then the one before it. */
+        WB_UNROLL
+        for (int apart = 1; apart < L; apart *= 2) {
+          const double other = __shfl_up_sync(all_lanes, top, apart * ROWS);
+          if (part >= apart) top = other > top ? other : top;
+        }
+        double previous = __shfl_up_sync(all_lanes, top, ROWS);
+        if (part == 0) previous = largest;
+        factor = as::exp_weight(static_cast<Real>(previous - top));
+        largest = top;
       }
-      double previous = __shfl_up_sync(all_lanes, top, L > 1 ? ROWS : 0);
-      if (part == 0) previous = largest;
-      factor = as::exp_weight(static_cast<Real>(previous - top));
-      largest = top;
     }
-    Real prefix[BLOCK], sum = 0;
-    WB_UNROLL
-    for (int j = 0; j < BLOCK; j++) {
+    Real prefix[BLOCK], sum[1];
+    const auto weight = [&](int j, int) {
       if (!LOG) bad |= sign_of(x[j]);
-      sum += LOG ? as::exp_weight(static_cast<Real>(x[j] - largest)) : static_cast<Real>(x[j]);
-      prefix[j] = sum;
-    }
+      return LOG ? as::exp_weight(static_cast<Real>(x[j] - largest)) : static_cast<Real>(x[j]);
+    };
+    add_block<1, BLOCK>(BLOCK, sum, weight, [&](int j, int) -> Real & { return prefix[j]; });
     /* Blocks in order, whichever lane has them. */
-    Real before;
+    Real before = 0;
     if (L == 1) {
-      before = LOG ? total * factor : total;
-      total = before + sum;
+      before = total;
+      total = before + sum[0];
     } else {
-      before = 0;
       for (int q = 0; q < L; q++) {
         if (LOG) total *= __shfl_sync(all_lanes, factor, q * ROWS + line);
         if (part == q) before = total;
-        total += __shfl_sync(all_lanes, sum, q * ROWS + line);
+        total += __shfl_sync(all_lanes, sum[0], q * ROWS + line);
       }
       if (LOG) largest = __shfl_sync(all_lanes, largest, (L - 1) * ROWS + line);
     }
-    const Real position = as::position(as::uniform(bits, static_cast<int>(block % as::uniforms)), before, sum);
+    const Real position =
+        as::position(as::uniform(bits, static_cast<uint32_t>(block % as::uniforms)), before, sum[0]);
     int32_t item = chosen;
     if (position >= 0) {
       item = static_cast<int32_t>(first);
@@ -195,15 +171,14 @@ struct sparse_rows {
 template <typename Stored, typename Real>
 __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row, int32_t *index) {
-  typedef categorical_real<Real> as;
+  typedef precise<Real> as;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
   if (row >= place.rows) return;
   const uint64_t element = first_row + static_cast<uint64_t>(row);
   const Stored *const x = weights + place.begin(row);
   const int64_t count = place.count(row);
-  Real total = 0;
+  one_pass<Real, 1> seen(-1);
   int bad = 0;
-  int32_t chosen = -1;
   int64_t drawn = -1;
   wb_bits bits = {{0, 0, 0, 0}};
   for (int64_t first = 0, end; first < count; first = end) {
@@ -218,15 +193,14 @@ __global__ void __launch_bounds__(DRAW_THREADS)
       bits = wb_philox(key, static_cast<uint32_t>(drawn), static_cast<uint32_t>(element),
                        wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0);
     }
-    const Real position = as::position(as::uniform(bits, block % as::uniforms), total, sum);
-    total += sum;
+    const Real position = seen.add(0, as::uniform(bits, static_cast<uint32_t>(block % as::uniforms)), sum);
     if (position >= 0) {
       int64_t i = first;
       for (Real prefix = x[i]; prefix <= position && i < end - 1;) prefix += x[++i];
-      chosen = place.column(row, i);
+      seen.chosen[0] = place.column(row, i);
     }
   }
-  index[row] = bad >= 0 && usable(total) ? chosen : -1;
+  index[row] = bad >= 0 && usable(seen.total[0]) ? seen.chosen[0] : -1;
 }
 
 /* Puts prefix sums, added in order, in the place of the weights, a thread a row; the last
@@ -251,7 +225,7 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights,
     } else {
       bad |= sign_of(weight);
     }
-    total += LOG ? categorical_real<Real>::exp_weight(static_cast<Real>(weight - largest)) : static_cast<Real>(weight);
+    total += LOG ? precise<Real>::exp_weight(static_cast<Real>(weight - largest)) : static_cast<Real>(weight);
     x[i * stride] = static_cast<Stored>(total);
   }
   if (count > 0 && !(bad >= 0 && usable(total))) x[(count - 1) * stride] = static_cast<Stored>(wb_nanf());
@@ -263,7 +237,7 @@ template <typename Stored, typename Real, typename Rows>
 __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_invert(const Stored *prefix, Rows place, uint64_t key, uint64_t first_row, int64_t first_draw, int64_t draws,
                        int32_t *index) {
-  typedef categorical_real<Real> as;
+  typedef precise<Real> as;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * DRAW_THREADS;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x; i < place.rows * draws; i += threads) {
     const int64_t row = i % place.rows, draw = first_draw + i / place.rows, group = draw / as::uniforms;
@@ -275,7 +249,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
       const uint64_t element = first_row + static_cast<uint64_t>(row);
       const wb_bits bits = wb_philox(key, static_cast<uint32_t>(group), static_cast<uint32_t>(element),
                                      wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, element), static_cast<uint32_t>(group >> 32));
-      const Real target = categorical_target(as::uniform(bits, static_cast<int>(draw % as::uniforms)), total);
+      const Real target = categorical_target(as::uniform(bits, static_cast<uint32_t>(draw % as::uniforms)), total);
       int64_t low = 0, high = count - 1;
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;

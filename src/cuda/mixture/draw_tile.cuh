@@ -17,7 +17,7 @@
 #include "core/unroll.h"
 #include "core/purpose.h"
 #include "cuda/mixture/kernels.cuh"
-#include "cuda/precision.cuh"
+#include "cuda/one_pass.cuh"
 
 namespace wb {
 
@@ -228,40 +228,16 @@ constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* What a thread knows of each of its rows once some blocks of components have passed:
- * the largest log weight, the sum of all weights divided by that one, and a component. */
-template <typename Real, int R>
-struct mixture_seen {
-  Real largest[R], total[R];
-  int32_t chosen[R];
-
-  __device__ __forceinline__ mixture_seen() {
-    WB_UNROLL
-    for (int v = 0; v < R; v++) {
-      largest[v] = precise<Real>::nothing;
-      total[v] = 0;
-      chosen[v] = 0;
-    }
+/* The end of a kernel is short code for one row after the other, not fast code for all at once: it reads these numbers from
+ * the thread's column of shared memory. */
+template <typename Real, int R, typename Weights>
+__device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    weights.weight(0, v) = seen.largest[v];
+    weights.weight(1, v) = seen.total[v];
   }
-
-  /* Before the weights of a block whose largest log weight is `top` are added. */
-  __device__ __forceinline__ void rescale(int v, Real top) {
-    const Real new_largest = top > largest[v] ? top : largest[v];
-    total[v] *= precise<Real>::exp_weight(largest[v] - new_largest);
-    largest[v] = new_largest;
-  }
-
-  /* The end of a kernel is short code for one row after the other, not fast code for all at
-   * once: it reads these from the thread's column of shared memory, `weight`. */
-  template <typename Weights>
-  __device__ __forceinline__ void keep(Weights &weights) const {
-    WB_UNROLL
-    for (int v = 0; v < R; v++) {
-      weights.weight(0, v) = largest[v];
-      weights.weight(1, v) = total[v];
-    }
-  }
-};
+}
 
 /* The log of the sum of the weights of a row that was kept. */
 template <typename Weights>
@@ -290,103 +266,73 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
   return mixture_weights<Real, P, R>(shared, values, p, coefficients, components);
 }
 
-/* The draw of the components of a thread's R rows, whose weights are `tile`: what mixture_draw() and mixture_draw_tensor()
- * share; see there. `uniform` is room for the random numbers of the block's threads. */
-template <typename Real, int R, typename Weights>
-__device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share, const int32_t *sample,
-                                          uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label,
-                                          Real *log_sum) {
-  typedef precise<Real> as;
-  constexpr int THREADS = Weights::THREADS, AT_ONCE = Weights::AT_ONCE;
-  mixture_seen<Real, R> seen;
-  int drawn = -1; /* the group of blocks that `uniform` is for; none yet */
-  WB_ROLLED
-  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
-    Real top[R] = {};
-    tile.weigh(base, count, [&](int j, int v, Real weight) { top[v] = j == 0 || weight > top[v] ? weight : top[v]; });
-    if (share != nullptr) {
-      WB_ROLLED
-      for (int v = 0; v < R; v++) { /* short code, like the end of the kernel */
-        const int64_t i = row_of_thread<THREADS>(R, v);
-        const Real *const own = share + static_cast<size_t>(sample[i < rows ? i : rows - 1]) * static_cast<size_t>(components) + base;
-        Real highest = 0;
-        WB_ROLLED
-        for (int j = 0; j < count; j++) {
-          const Real weight = tile.weight(j, v) + own[j];
-          tile.weight(j, v) = weight;
-          highest = j == 0 || weight > highest ? weight : highest;
-        }
-        WB_UNROLL
-        for (int u = 0; u < R; u++) top[u] = u == v ? highest : top[u];
-      }
-    }
-    bool matters = false;
-    WB_UNROLL
-    for (int v = 0; v < R; v++) matters |= top[v] > seen.largest[v] - as::negligible;
-    if (!matters) continue;
-    Real sum[R];
+/* Uniforms of the draws of a thread's rows. A block of random numbers serves several blocks of components: they wait in
+ * `room`, shared memory of the block's threads. */
+template <typename Real, int R, int THREADS>
+class label_uniforms {
+public:
+  __device__ __forceinline__ label_uniforms(Real *room, uint64_t key, uint32_t iteration, uint64_t first_row)
+      : mine_(room + threadIdx.x), key_(key), iteration_(iteration), first_row_(first_row) {}
+
+  __device__ __forceinline__ void take(int block) {
+    which_ = block % as::uniforms;
+    if (block / as::uniforms == drawn_) return;
+    drawn_ = block / as::uniforms;
     WB_UNROLL
     for (int v = 0; v < R; v++) {
-      seen.rescale(v, top[v]);
-      sum[v] = 0;
-    }
-    WB_ROLLED
-    for (int j = 0; j < count; j += AT_ONCE) {
-      Real divided[AT_ONCE][R];
+      const uint64_t element = first_row_ + static_cast<uint64_t>(row_of_thread<THREADS>(R, v));
+      const wb_bits bits = wb_philox(key_, static_cast<uint32_t>(drawn_), static_cast<uint32_t>(element),
+                                     wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
       WB_UNROLL
-      for (int u = 0; u < AT_ONCE; u++) {
-        WB_UNROLL
-        for (int v = 0; v < R; v++) divided[u][v] = as::exp_weight(tile.weight(j + u, v) - seen.largest[v]);
-      }
-      WB_UNROLL
-      for (int u = 0; u < AT_ONCE; u++) {
-        WB_UNROLL
-        for (int v = 0; v < R; v++) {
-          if (AT_ONCE == 1 || j + u < count) sum[v] += divided[u][v];
-          tile.weight(j + u, v) = sum[v];
-        }
-      }
+      for (int u = 0; u < as::uniforms; u++) mine_[(u * R + v) * THREADS] = as::uniform(bits, static_cast<uint32_t>(u));
     }
-    const int block = base / WB_BLOCK_ITEMS;
-    Real *const mine = uniform + threadIdx.x;
-    if (block / as::uniforms != drawn) {
-      drawn = block / as::uniforms;
-      WB_UNROLL
-      for (int v = 0; v < R; v++) {
-        const uint64_t element = first_row + static_cast<uint64_t>(row_of_thread<THREADS>(R, v));
-        const wb_bits bits = wb_philox(key, static_cast<uint32_t>(drawn), static_cast<uint32_t>(element),
-                                       wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
-        WB_UNROLL
-        for (int u = 0; u < as::uniforms; u++)
-          mine[(u * R + v) * THREADS] = as::uniform(bits, static_cast<uint32_t>(u));
-      }
-    }
-    Real position[R];
-    bool takes_over = false;
-    WB_UNROLL
-    for (int v = 0; v < R; v++) {
-      position[v] = as::position(mine[(block % as::uniforms * R + v) * THREADS], seen.total[v], sum[v]);
-      seen.total[v] += sum[v];
-      takes_over |= position[v] >= 0;
-    }
-    if (!takes_over) continue;
-    int32_t inside[R] = {}; /* how many sums do not exceed the position, by bisection for all rows at once */
-    WB_UNROLL
-    for (int step = WB_BLOCK_ITEMS / 2; step > 0; step /= 2) {
-      WB_UNROLL
-      for (int v = 0; v < R; v++)
-        if (inside[v] + step <= count && tile.weight(inside[v] + step - 1, v) <= position[v]) inside[v] += step;
-    }
-    WB_UNROLL
-    for (int v = 0; v < R; v++) seen.chosen[v] = position[v] >= 0 ? base + inside[v] : seen.chosen[v];
   }
+  __device__ __forceinline__ Real operator()(int v) const { return mine_[(which_ * R + v) * THREADS]; }
+
+private:
+  typedef precise<Real> as;
+  Real *mine_;
+  uint64_t key_;
+  uint32_t iteration_;
+  uint64_t first_row_;
+  int which_ = 0, drawn_ = -1; /* the group of blocks whose uniforms there are; none yet */
+};
+
+/* The draw of the components of a thread's R rows, whose weights are `tile`: what mixture_draw() and
+ * mixture_draw_tensor() share; see there. `uniform` is room for the random numbers of the block's threads. */
+template <typename Real, int R, typename Weights>
+__device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share,
+                                          const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row,
+                                          int64_t rows, int32_t *label, Real *log_sum) {
+  constexpr int THREADS = Weights::THREADS;
+  one_pass<Real, R> seen(0);
+  label_uniforms<Real, R, THREADS> uniforms(uniform, key, iteration, first_row);
+  const auto weigh = [&](int base, int count, Real(&top)[R]) {
+    tile.weigh(base, count, [&](int j, int v, Real weight) { top[v] = j == 0 || weight > top[v] ? weight : top[v]; });
+    if (share == nullptr) return;
+    WB_ROLLED
+    for (int v = 0; v < R; v++) { /* short code, like the end of the kernel */
+      const int64_t i = row_of_thread<THREADS>(R, v);
+      const size_t mine = static_cast<size_t>(sample[i < rows ? i : rows - 1]);
+      const Real *const own = share + mine * static_cast<size_t>(components) + base;
+      Real highest = 0;
+      WB_ROLLED
+      for (int j = 0; j < count; j++) {
+        const Real weight = tile.weight(j, v) + own[j];
+        tile.weight(j, v) = weight;
+        highest = j == 0 || weight > highest ? weight : highest;
+      }
+      WB_UNROLL
+      for (int u = 0; u < R; u++) top[u] = u == v ? highest : top[u];
+    }
+  };
+  draw_in_one_pass(seen, tile, components, weigh, uniforms);
   WB_UNROLL
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread<THREADS>(R, v);
     if (i < rows) label[i] = seen.chosen[v];
   }
-  seen.keep(tile);
+  keep(seen, tile);
   WB_ROLLED
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread<THREADS>(R, v);
@@ -449,42 +395,23 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   typedef precise<Real> as;
   __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
   mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, first, count);
-  mixture_seen<Real, R> seen;
-  WB_ROLLED
-  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int in_block = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
-    Real top[R] = {};
-    int32_t best[R] = {};
+  one_pass<Real, R> seen(0);
+  const auto weigh = [&](int base, int in_block, Real(&top)[R], int32_t(&best)[R]) {
     tile.weigh(base, in_block, [&](int j, int v, Real weight) {
       best[v] = j == 0 || weight > top[v] ? base + j : best[v];
       top[v] = j == 0 || weight > top[v] ? weight : top[v];
     });
-    Real sum[R];
-    WB_UNROLL
-    for (int v = 0; v < R; v++) {
-      seen.chosen[v] = top[v] > seen.largest[v] ? best[v] : seen.chosen[v];
-      seen.rescale(v, top[v]);
-      sum[v] = 0;
-    }
-    WB_ROLLED
-    for (int j = 0; j < in_block; j++) {
-      WB_UNROLL
-      for (int v = 0; v < R; v++) {
-        const int64_t i = row_of_thread(R, v);
-        const Real weight = tile.weight(j, v);
-        if (probability != nullptr && i < count) probability[i + (base + j) * stride] = static_cast<double>(weight);
-        sum[v] += as::exp_weight(weight - seen.largest[v]);
-      }
-    }
-    WB_UNROLL
-    for (int v = 0; v < R; v++) seen.total[v] += sum[v];
-  }
+  };
+  evaluate_in_one_pass(seen, tile, components, weigh, [=](int j, int v, Real log_weight) {
+    const int64_t i = row_of_thread(R, v);
+    if (probability != nullptr && i < count) probability[i + j * stride] = static_cast<double>(log_weight);
+  });
   WB_UNROLL
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread(R, v);
     if (i < count) label[i] = seen.chosen[v];
   }
-  seen.keep(tile);
+  keep(seen, tile);
   WB_ROLLED
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread(R, v);

@@ -7,7 +7,7 @@
 #define WB_CUDA_MIXTURE_KERNELS_CUH
 
 #include "cuda/device.cuh"
-#include "cuda/precision.cuh"
+#include "cuda/real.cuh"
 
 namespace wb {
 

@@ -7,12 +7,12 @@
 
 #include <vector>
 
-#include "core/block_draw.h"
 #include "core/mixture_missing.h"
 #include "core/purpose.h"
 #include "core/scaled_value.h"
 #include "core/unroll.h"
 #include "cuda/mixture/kernels.cuh"
+#include "cuda/one_pass.cuh"
 
 namespace wb {
 
@@ -70,14 +70,15 @@ __global__ void __launch_bounds__(MISSING_THREADS)
 template <typename Real>
 struct missing_row {
   typedef precise<Real> as;
-  Real *x, *weight;
+  static constexpr int AT_ONCE = 1;
+  Real *x, *log_weight;
   int step, p, observed;
   const int32_t *order;
   const double *table;
   int64_t number;
 
   __device__ __forceinline__ Real &value(int c) { return x[c * step]; }
-  __device__ __forceinline__ Real &log_weight(int j) { return weight[j * step]; }
+  __device__ __forceinline__ Real &weight(int j, int) { return log_weight[j * step]; }
 
   /* Finds entry `at` of the rows that lack values; false where it is not among rows first, ..., end - 1. */
   __device__ __forceinline__ bool find(const missing_patterns &patterns, int64_t at, int columns, int components, const double *tables,
@@ -97,7 +98,7 @@ struct missing_row {
     table = tables + static_cast<size_t>(low - patterns.from) * static_cast<size_t>(components) * missing_size(p);
     step = static_cast<int>(blockDim.x);
     x = shared + threadIdx.x;
-    weight = x + p * step;
+    log_weight = x + p * step;
     return true;
   }
 
@@ -147,7 +148,7 @@ struct missing_row {
     for (int j = 0; j < count; j++) {
       Real weight_of = weigh(base + j);
       if (share != nullptr) weight_of += share[base + j];
-      log_weight(j) = weight_of;
+      weight(j, 0) = weight_of;
       if (j == 0 || weight_of > top) {
         top = weight_of;
         *best = base + j;
@@ -175,6 +176,23 @@ struct missing_row {
   }
 };
 
+/* The uniforms of a row's draw. */
+template <typename Real>
+struct missing_uniforms {
+  typedef precise<Real> as;
+  uint64_t key, element;
+  uint32_t iteration;
+  Real uniform;
+
+  __device__ __forceinline__ void take(int block) {
+    const uint32_t number = static_cast<uint32_t>(block);
+    const wb_bits bits = wb_philox(key, number / as::uniforms, static_cast<uint32_t>(element),
+                                   wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
+    uniform = as::uniform(bits, number % as::uniforms);
+  }
+  __device__ __forceinline__ Real operator()(int) const { return uniform; }
+};
+
 /* Draws rows that lack values: see mixture_draw(). Entries of patterns.row from patterns.first[patterns.from] on, one a
  * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the whole. Shared memory: p + WB_BLOCK_ITEMS values a
  * thread. Multiply-adds as in mixture_draw(), whose coefficients come through the caches, the same for
@@ -194,36 +212,17 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   Real *const row = x + (slot / WB_LEAF_ROWS * p) * WB_LEAF_ROWS + slot % WB_LEAF_ROWS;
   mine.read(row);
   if (share != nullptr) share += static_cast<size_t>(sample[mine.number]) * static_cast<size_t>(components);
-  Real largest = as::nothing, total = 0;
-  int32_t chosen = 0, best = 0;
-  WB_ROLLED
-  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
-    const Real top = mine.weigh_block(base, count, share, &best);
-    if (!(top > largest - as::negligible)) continue;
-    const Real new_largest = top > largest ? top : largest;
-    total *= as::exp_weight(largest - new_largest);
-    largest = new_largest;
-    Real sum = 0;
-    WB_ROLLED
-    for (int j = 0; j < count; j++) {
-      sum += as::exp_weight(mine.log_weight(j) - largest);
-      mine.log_weight(j) = sum;
-    }
-    const uint32_t block = static_cast<uint32_t>(base / WB_BLOCK_ITEMS);
-    const wb_bits bits = wb_philox(key, block / as::uniforms, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element),
-                                   iteration);
-    const Real position = as::position(as::uniform(bits, block % as::uniforms), total, sum);
-    total += sum;
-    if (position >= 0) {
-      chosen = base;
-      WB_ROLLED
-      for (int j = 0; j < count; j++) chosen += mine.log_weight(j) <= position ? 1 : 0;
-    }
-  }
-  label[slot] = chosen;
-  log_sum[slot] = largest + as::log(total);
-  mine.impute(chosen, key, iteration, element, row);
+  one_pass<Real, 1> seen(0);
+  missing_uniforms<Real> uniforms = {key, element, iteration, 0};
+  auto weigh = [=](int base, int count, Real(&top)[1]) mutable {
+    int32_t best;
+    top[0] = mine.weigh_block(base, count, share, &best);
+  };
+  missing_row<Real> weights = mine;
+  draw_in_one_pass(seen, weights, components, weigh, uniforms);
+  label[slot] = seen.chosen[0];
+  log_sum[slot] = seen.largest[0] + as::log(seen.total[0]);
+  mine.impute(seen.chosen[0], key, iteration, element, row);
 }
 
 /* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of WB_LEAF_ROWS. */
@@ -238,31 +237,21 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
   const int64_t slot = mine.number - first_row;
   mine.read(first_value_of_row(x, p, mine.number - start));
-  Real largest = as::nothing, total = 0;
-  int32_t chosen = 0, best = 0;
-  WB_ROLLED
-  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
-    const Real top = mine.weigh_block(base, count, nullptr, &best);
-    chosen = top > largest ? best : chosen;
-    const Real new_largest = top > largest ? top : largest;
-    total *= as::exp_weight(largest - new_largest);
-    largest = new_largest;
-    Real sum = 0;
-    WB_ROLLED
-    for (int j = 0; j < count; j++) {
-      if (probability != nullptr) probability[slot + (base + j) * stride] = static_cast<double>(mine.log_weight(j));
-      sum += as::exp_weight(mine.log_weight(j) - largest);
-    }
-    total += sum;
-  }
-  label[slot] = chosen;
-  log_sum[slot] = static_cast<double>(largest + as::log(total));
+  one_pass<Real, 1> seen(0);
+  auto weigh = [=](int base, int count, Real(&top)[1], int32_t(&best)[1]) mutable {
+    top[0] = mine.weigh_block(base, count, nullptr, &best[0]);
+  };
+  missing_row<Real> weights = mine;
+  evaluate_in_one_pass(seen, weights, components, weigh, [=](int j, int, Real log_weight) {
+    if (probability != nullptr) probability[slot + j * stride] = static_cast<double>(log_weight);
+  });
+  label[slot] = seen.chosen[0];
+  log_sum[slot] = static_cast<double>(seen.largest[0] + as::log(seen.total[0]));
   if (probability == nullptr) return;
   WB_ROLLED
   for (int j = 0; j < components; j++) {
     double *const entry = probability + slot + j * stride;
-    *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - largest) / total);
+    *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - seen.largest[0]) / seen.total[0]);
   }
 }
 

@@ -8,8 +8,6 @@
 
 namespace wb {
 
-namespace {
-
 /* Sums of 2^levels leaves are added up, as far as registers have room for those that wait. */
 constexpr __host__ __device__ int fused_levels(int tiles) {
   return tiles <= 4 ? 2 : 1;
@@ -176,14 +174,12 @@ __global__ void __launch_bounds__(SUM_THREADS)
 }
 
 template <typename Real, int TILES>
-mixture_sum_kernel<Real> of_tiles(int p) {
+static mixture_sum_kernel<Real> of_tiles(int p) {
   if constexpr (TILES > 1) {
     if (p + 1 <= 8 * (TILES - 1)) return of_tiles<Real, TILES - 1>(p);
   }
   return {1 << fused_levels(TILES), mixture_sum_tensor<Real, TILES>};
 }
-
-} // namespace
 
 template <typename Real>
 mixture_sum_kernel<Real> find_mixture_sum_tensor(int p) {

@@ -1,6 +1,6 @@
 /* What kernels do differently in double and in single precision. */
-#ifndef WB_CUDA_PRECISION_CUH
-#define WB_CUDA_PRECISION_CUH
+#ifndef WB_CUDA_REAL_CUH
+#define WB_CUDA_REAL_CUH
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
