@@ -18,12 +18,12 @@ worker_tasks <- list(
   greet = function(where) list(build = worker_build(), backend = worker_run(where)$backend),
   # Room for so many cells.
   hold = function(data, rows, columns) {
-    worker_data[[data]] <- list(x = matrix(0, rows, columns))
+    worker_data[[data]] <- list(store = room_for_rows(rows, columns))
     NULL
   },
   # Cells from number `first`, which counts from 0, on.
   put = function(data, first, values) {
-    put_rows(worker_data[[data]]$x, first, values)
+    put_rows(worker_data[[data]]$store, first, values)
     NULL
   },
   read = function(data, reader, first, last, markers) {
@@ -32,7 +32,7 @@ worker_tasks <- list(
     held$markers
   },
   scan = function(data, moments, first_row) {
-    x <- worker_data[[data]]$x
+    x <- held_rows(data)
     scan <- native(C_matrix_scan_part, x, moments, first_row)
     if (scan$count > 0) {
       scan$value <- x[scan$first[[1L]] - first_row, scan$first[[2L]]]
@@ -40,14 +40,14 @@ worker_tasks <- list(
     scan
   },
   transform = function(data, cofactor) {
-    worker_data[[data]]$x <- arcsinh_columns(worker_data[[data]]$x, cofactor)
+    worker_data[[data]]$x <- arcsinh_columns(held_rows(data), cofactor)
     NULL
   },
   # Some of the cells, by their numbers among those that the worker has.
-  collect = function(data, rows) worker_data[[data]]$x[rows, , drop = FALSE],
+  collect = function(data, rows) held_rows(data)[rows, , drop = FALSE],
   begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples, where) {
     worker_data[[session]] <- native(
-      C_mixture_open_worker, worker_data[[data]]$x, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples,
+      C_mixture_open_worker, held_rows(data), worker, first_row, piece, center, inverse_scale, single, keep_labels, sample, samples,
       worker_run(where)
     )
     NULL
@@ -64,9 +64,23 @@ worker_tasks <- list(
   }
 )
 
-# Writes cells where they are, after the first `first` of x.
-put_rows <- function(x, first, values) {
-  keep_values(list(x), first, nrow(x), list(values), nrow(values), nrow(values))
+# Cells that come in blocks are in a store until all are there.
+room_for_rows <- function(rows, columns) {
+  list(pointer = native(C_store_open, list(x = 0), list(c(rows, columns)), list(NULL)), rows = rows)
+}
+
+# Writes cells to the store, after the first `first`.
+put_rows <- function(store, first, values) {
+  fill_store(store, first, store$rows, list(values), nrow(values), nrow(values))
+}
+
+# The cells of a worker, once all are there.
+held_rows <- function(data) {
+  held <- worker_data[[data]]
+  if (!is.null(held$store)) {
+    held <- worker_data[[data]] <- native(C_store_close, held$store$pointer)
+  }
+  held$x
 }
 
 # Cells first to last by the user's function, block by block, with their `markers`.
@@ -84,13 +98,14 @@ read_rows <- function(reader, first, last, markers) {
       stop_input("x", sprintf("has read %s for rows %.0f to %.0f", count_words(nrow(values), "row"), from, to), call = NULL)
     }
     if (is.null(held)) {
-      held <- list(x = matrix(0, last - first + 1, ncol(values)), markers = names)
+      held <- list(store = room_for_rows(last - first + 1, ncol(values)), markers = names)
     } else if (!identical(names, held$markers)) {
       stop_input("x", sprintf("has read other columns for rows %.0f to %.0f, %s, than before, %s", from, to, list_some(names), list_some(held$markers)), call = NULL)
     }
-    put_rows(held$x, from - first, values)
+    put_rows(held$store, from - first, values)
   }
-  held
+  held$x <- native(C_store_close, held$store$pointer)$x
+  held[c("x", "markers")]
 }
 
 # Where a worker computes: as its own options say where the manager's user did not.
