@@ -216,26 +216,27 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
 
 # The store ------------------------------------------------------------------------
 
-# Arrays for all sweeps and draws up to sweep `total`, with those that the fit already has
-# filled in. A store is a list of `traces` and `draws`, two named lists of arrays.
-# keep_values() writes into the arrays where they are, so that nothing else may refer to them.
+# Arrays for all sweeps and draws up to sweep `total`, with those that the fit already has filled in. A store is a list
+# of `pointer`, which holds the arrays until they are handed over (src/entry/store_entry.c), and of `traces` and `draws`,
+# two named lists of their dimensions, in this order. R itself would copy a whole array at each draw, which takes ten
+# times as long as the sweeps.
 open_store <- function(fit, plan, total) {
   check_store_memory(plan, kept_draws(total, fit), total, fit$chains)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
   # Fits on their way to a worker have none.
   if (fit$iter > 0 && !is.null(fit[[names(plan$traces)[[1L]]]])) {
-    copy_store(list(traces = fit[names(plan$traces)], draws = fit$draws[names(plan$draws)]), store)
+    copy_to_store(c(fit[names(plan$traces)], fit$draws[names(plan$draws)]), store)
   }
   store
 }
 
 blank_store <- function(plan, sweeps, draws, chains) {
-  list(
-    traces = lapply(plan$traces, function(trace) array(trace$blank, c(sweeps, chains, trace$dim))),
-    draws = lapply(plan$draws, function(part) {
-      array(part$blank, c(part$dim, draws, chains), if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
-    })
-  )
+  parts <- c(plan$traces, plan$draws)
+  traces <- lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim))
+  draws <- lapply(plan$draws, function(part) c(part$dim, draws, chains))
+  names <- lapply(parts, function(part) if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
+  pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(traces, draws), names)
+  list(pointer = pointer, traces = traces, draws = draws)
 }
 
 # Refuses before the arrays are made: where the system promises more memory than it has,
@@ -256,47 +257,46 @@ check_store_memory <- function(plan, draws, sweeps, chains) {
 # Writes the traces of a slice of `sweeps` sweeps after the first `done`, and the draw
 # after its last one as draw number `draw` of the chain (NULL: none is kept).
 store_slice <- function(store, chain, done, sweeps, slice, draw) {
-  arrays <- store$traces
-  values <- slice$traces[names(arrays)]
-  total <- vapply(arrays, nrow, 0L)
+  values <- slice$traces[names(store$traces)]
+  total <- vapply(store$traces, `[[`, 0, 1L)
   offset <- (chain - 1) * total + done
-  stride <- lengths(arrays) / vapply(arrays, function(array) prod(dim(array)[-(1:2)]), 0)
-  run <- rep(sweeps, length(arrays))
+  stride <- vapply(store$traces, function(dim) prod(dim[1:2]), 0)
+  run <- rep(sweeps, length(values))
   if (!is.null(draw)) {
     size <- vapply(store$draws, draw_size, 0)
-    kept <- vapply(store$draws, function(array) rev(dim(array))[[2L]], 0L)
-    arrays <- c(arrays, store$draws)
+    kept <- vapply(store$draws, draw_count, 0)
     values <- c(values, slice$draw[names(store$draws)])
     offset <- c(offset, ((chain - 1) * kept + draw - 1) * size)
     run <- c(run, size)
     stride <- c(stride, size)
   }
-  keep_values(arrays, offset, stride, values, run, run)
+  fill_store(store, offset, stride, values, run, run)
 }
 
-# Values of one draw in an array of `dim` x draws x chains.
-draw_size <- function(array) {
-  dims <- dim(array)
-  prod(dims[seq_len(length(dims) - 2L)])
+# Of the dimensions `dim` x draws x chains of an array of draws: the values of one draw, and the number of draws.
+draw_size <- function(dims) prod(dims[seq_len(length(dims) - 2L)])
+draw_count <- function(dims) dims[[length(dims) - 1L]]
+
+# For each array, what lies side by side of one chain: the sweeps of a trace, all values of draws.
+chain_lengths <- function(traces, draws) {
+  c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }
 
-# Copies the sweeps and draws that both stores have room for.
-copy_store <- function(from, to) {
-  sweeps <- function(store) vapply(store$traces, nrow, 0L)
-  kept <- function(store) vapply(store$draws, function(array) draw_size(array) * rev(dim(array))[[2L]], 0)
-  keep_values(
-    c(to$traces, to$draws), 0, c(sweeps(to), kept(to)),
-    c(from$traces, from$draws), c(sweeps(from), kept(from)), c(pmin(sweeps(to), sweeps(from)), pmin(kept(to), kept(from)))
-  )
+# Copies the sweeps and draws that there is room for. `arrays` are those of another store or of a fit.
+copy_to_store <- function(arrays, store) {
+  dims <- lapply(arrays, dim)
+  is_trace <- seq_along(arrays) <= length(store$traces)
+  from <- chain_lengths(dims[is_trace], dims[!is_trace])
+  to <- chain_lengths(store$traces, store$draws)
+  fill_store(store, 0, to, arrays, from, pmin(from, to))
 }
 
-# For each array: runs of `run` values, one every `value_stride` of `values`, go to the
-# array from `offset` on, one every `stride`. R itself would copy the whole array at
-# each draw, which takes ten times as long as the sweeps.
-keep_values <- function(arrays, offset, stride, values, value_stride, run) {
-  count <- length(arrays)
+# For each of the first arrays, as many as there are in `values`: runs of `run` values, one every `value_stride` of
+# `values`, go to the array from `offset` on, one every `stride`.
+fill_store <- function(store, offset, stride, values, value_stride, run) {
+  count <- length(values)
   each <- function(numbers) rep_len(as.double(numbers), count)
-  native(C_chains_keep, unname(arrays), each(offset), each(stride), unname(values), each(value_stride), each(run))
+  native(C_store_fill, store$pointer, seq_len(count), each(offset), each(stride), unname(values), each(value_stride), each(run))
   invisible()
 }
 
@@ -305,15 +305,16 @@ keep_values <- function(arrays, offset, stride, values, value_stride, run) {
 close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)
+  arrays <- native(C_store_close, store$pointer)
   if (fit$iter < total) {
     done <- blank_store(plan, fit$iter, draws, fit$chains)
-    copy_store(store, done)
-    store <- done
+    copy_to_store(arrays, done)
+    arrays <- native(C_store_close, done$pointer)
   }
   for (name in names(plan$traces)) {
-    fit[[name]] <- store$traces[[name]]
+    fit[[name]] <- arrays[[name]]
   }
-  fit$draws <- store$draws
+  fit$draws <- if (length(plan$draws)) arrays[length(plan$traces) + seq_along(plan$draws)] else list()
   whole <- function(count) format(count, scientific = FALSE, trim = TRUE)
   if (quiet) {
     return(fit)
@@ -432,7 +433,7 @@ last_sweeps <- function(fit, plan, done) {
   fit$draws <- lapply(fit$draws, function(values) {
     dims <- dim(values)
     kept <- rev(dims)[[2L]]
-    columns <- matrix(values, draw_size(values), kept)
+    columns <- matrix(values, draw_size(dims), kept)
     array(columns[, before + seq_len(kept - before)], replace(dims, length(dims) - 1L, kept - before), dimnames(values))
   })
   fit
@@ -442,14 +443,11 @@ last_sweeps <- function(fit, plan, done) {
 store_round <- function(store, joined, plan) {
   traces <- joined[names(plan$traces)]
   draws <- joined$draws
-  arrays <- c(store$traces, store$draws)
-  size <- c(rep(1, length(traces)), vapply(draws, draw_size, 0))
-  length_of <- function(traces, draws) {
-    size * c(vapply(traces, nrow, 0L), vapply(draws, function(array) rev(dim(array))[[2L]], 0L))
-  }
-  new <- length_of(traces, draws)
-  first <- c(rep(joined$iter - nrow(traces[[1L]]), length(traces)), rep(kept_draws(joined$iter - nrow(traces[[1L]]), joined), length(draws)))
-  keep_values(arrays, size * first, length_of(store$traces, store$draws), c(traces, draws), new, new)
+  new <- chain_lengths(lapply(traces, dim), lapply(draws, dim))
+  before <- joined$iter - nrow(traces[[1L]])
+  size <- vapply(store$draws, draw_size, 0)
+  first <- c(rep(before, length(traces)), size * kept_draws(before, joined))
+  fill_store(store, first, chain_lengths(store$traces, store$draws), c(traces, draws), new, new)
 }
 
 # Each chain as a fit of its own.

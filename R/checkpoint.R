@@ -117,8 +117,10 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
   }
 }
 
-# Sums that a sampler adds to in place are held in an environment.
-without_environment <- function(part) if (is.environment(part)) as.list(part, sorted = TRUE) else part
+# Sums that grow while a sampler runs are in the `store` of an environment, which has `added` beside it.
+without_environment <- function(part) {
+  if (is.environment(part)) c(list(added = part$added), native(C_store_copy, part$store)) else part
+}
 
 checkpoint_head <- function(fit, plan, total, checkpoint) {
   topic <- resumable(class(fit)[[1L]])
@@ -138,15 +140,16 @@ package_version_text <- function() unname(getNamespaceVersion("warpbayes"))
 write_checkpoint <- function(file, head, plan, store) {
   done <- head$fit$iter
   kept <- kept_draws(done, head$fit)
-  sizes <- vapply(store$draws, draw_size, 0)
-  arrays <- c(store$traces, store$draws)
-  stride <- c(vapply(store$traces, nrow, 0L), sizes * vapply(store$draws, function(array) rev(dim(array))[[2L]], 0L))
-  run <- c(rep(done, length(store$traces)), sizes * kept)
-  runs <- ifelse(stride > 0, lengths(arrays) / pmax(stride, 1), 0)
-  head$arrays <- data.frame(name = names(arrays), type = vapply(arrays, typeof, ""), length = runs * run, stringsAsFactors = FALSE)
+  parts <- c(plan$traces, plan$draws)
+  length <- vapply(c(store$traces, store$draws), prod, 0)
+  stride <- chain_lengths(store$traces, store$draws)
+  run <- c(rep(done, length(store$traces)), vapply(store$draws, draw_size, 0) * kept)
+  runs <- ifelse(stride > 0, length / pmax(stride, 1), 0)
+  type <- vapply(parts, function(part) typeof(part$blank), "")
+  head$arrays <- data.frame(name = names(parts), type = type, length = runs * run, stringsAsFactors = FALSE)
   failure <- .Call(
     C_checkpoint_write, temporary_checkpoint(file), file, serialize(head, NULL, xdr = TRUE, version = 3L),
-    unname(arrays), as.double(stride), as.double(run)
+    store$pointer, as.double(stride), as.double(run)
   )
   if (is_failure(failure)) failure
 }

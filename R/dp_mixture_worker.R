@@ -18,12 +18,12 @@ worker_tasks <- list(
   greet = function(where) list(build = worker_build(), backend = worker_run(where)$backend),
   # Makes room for cells.
   hold = function(data, rows, columns) {
-    worker_data[[data]] <- list(x = matrix(0, rows, columns))
+    worker_data[[data]] <- list(store = room_for_rows(rows, columns))
     NULL
   },
   # Stores cells from number `first` on, counted from 0.
   put = function(data, first, values) {
-    put_rows(worker_data[[data]]$x, first, values)
+    put_rows(worker_data[[data]]$store, first, values)
     NULL
   },
   read = function(data, reader, first, last, markers) {
@@ -32,7 +32,7 @@ worker_tasks <- list(
     held$markers
   },
   scan = function(data, moments, first_row) {
-    x <- worker_data[[data]]$x
+    x <- held_rows(data)
     scan <- native(C_matrix_scan_part, x, moments, first_row)
     if (scan$count > 0) {
       scan$value <- x[scan$first[[1L]] - first_row, scan$first[[2L]]]
@@ -40,15 +40,15 @@ worker_tasks <- list(
     scan
   },
   transform = function(data, cofactor) {
-    worker_data[[data]]$x <- arcsinh_columns(worker_data[[data]]$x, cofactor)
+    worker_data[[data]]$x <- arcsinh_columns(held_rows(data), cofactor)
     NULL
   },
   # Returns some of the cells, by their numbers on this worker.
-  collect = function(data, rows) worker_data[[data]]$x[rows, , drop = FALSE],
+  collect = function(data, rows) held_rows(data)[rows, , drop = FALSE],
   begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample,
                    samples, where) {
     worker_data[[session]] <- native(
-      C_mixture_open_worker, worker_data[[data]]$x, worker, first_row, piece, center, inverse_scale, single,
+      C_mixture_open_worker, held_rows(data), worker, first_row, piece, center, inverse_scale, single,
       keep_labels, sample, samples, worker_run(where)
     )
     NULL
@@ -65,9 +65,23 @@ worker_tasks <- list(
   }
 )
 
-# Writes cells into x in place, after its first `first` cells.
-put_rows <- function(x, first, values) {
-  keep_values(list(x), first, nrow(x), list(values), nrow(values), nrow(values))
+# Cells that come in blocks are in a store until all are there.
+room_for_rows <- function(rows, columns) {
+  list(pointer = native(C_store_open, list(x = 0), list(c(rows, columns)), list(NULL)), rows = rows)
+}
+
+# Writes cells to the store, after the first `first`.
+put_rows <- function(store, first, values) {
+  fill_store(store, first, store$rows, list(values), nrow(values), nrow(values))
+}
+
+# The cells of a worker, once all are there.
+held_rows <- function(data) {
+  held <- worker_data[[data]]
+  if (!is.null(held$store)) {
+    held <- worker_data[[data]] <- native(C_store_close, held$store$pointer)
+  }
+  held$x
 }
 
 # Reads cells first to last by the user's function, block by block. Returns `x` and `markers`.
@@ -86,16 +100,17 @@ read_rows <- function(reader, first, last, markers) {
         call = NULL)
     }
     if (is.null(held)) {
-      held <- list(x = matrix(0, last - first + 1, ncol(values)), markers = names)
+      held <- list(store = room_for_rows(last - first + 1, ncol(values)), markers = names)
     } else if (!identical(names, held$markers)) {
       stop_input("x", sprintf(
         "has read other columns for rows %.0f to %.0f, %s, than before, %s",
         from, to, list_some(names), list_some(held$markers)
       ), call = NULL)
     }
-    put_rows(held$x, from - first, values)
+    put_rows(held$store, from - first, values)
   }
-  held
+  held$x <- native(C_store_close, held$store$pointer)$x
+  held[c("x", "markers")]
 }
 
 # The worker's run, by its own options where the user of the manager has not chosen.

@@ -294,8 +294,8 @@ topic_sampler <- function(fit) {
   )
 }
 
-# The sums of a chain are vectors that native code adds to in place. A run works on a copy
-# of its own, held in an environment of the state; the fit that it started from keeps its.
+# The sums of a chain are in a store that entries add to. A run has a store of its own, in an environment of the
+# state; the fit that it started from keeps its sums, `theta`, `phi` and `added`, in a list.
 # A kept sweep is added when the chain goes on, or in the end: if an interruption takes the chain back by
 # a slice, `added` tells what the sums have already.
 topic_step <- function(fit) {
@@ -327,16 +327,24 @@ add_pending <- function(session, fit, state) {
     old <- state$sums
     state$sums <- new.env(parent = emptyenv())
     size <- fit$topics * c(length(fit$documents), length(fit$terms))
-    # Adding 0 makes vectors of their own.
-    state$sums$theta <- if (is.null(old)) numeric(size[[1L]]) else old$theta + 0
-    state$sums$phi <- if (is.null(old)) numeric(size[[2L]]) else old$phi + 0
-    state$sums$added <- if (is.null(old)) 0 else old$added
+    state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
+    state$sums$added <- 0
+    if (!is.null(old)) {
+      fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
+      state$sums$added <- old$added
+    }
   }
   if (state$sums$added < state$kept) {
-    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, state$sums$theta, state$sums$phi)
+    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, state$sums$store)
     state$sums$added <- state$kept
   }
   state
+}
+
+# Sums that start at 0, of so many numbers each: a store that C_topic_add_means adds to.
+new_sums <- function(...) {
+  size <- list(...)
+  native(C_store_open, lapply(size, function(length) 0), size, lapply(size, function(length) NULL))
 }
 
 # Adds to the fit its averages, its reference chain and the sizes of its topics.
@@ -345,7 +353,7 @@ topic_finish <- function(fit) {
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
     state <- add_pending(session, fit, state)
-    state$sums <- list(theta = state$sums$theta, phi = state$sums$phi, added = state$sums$added)
+    state$sums <- c(native(C_store_close, state$sums$store), added = state$sums$added)
     state
   })
   after <- seq_len(fit$iter) > fit$warmup
@@ -375,8 +383,9 @@ topic_averages <- function(session, fit, state) {
   sums <- state$sums
   count <- sums$added
   if (count == 0) {
-    sums <- list(theta = numeric(length(sums$theta)), phi = numeric(length(sums$phi)))
-    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, sums$theta, sums$phi)
+    means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
+    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, means)
+    sums <- native(C_store_close, means)
     count <- 1
   }
   list(

@@ -88,15 +88,16 @@ infer_topics <- function(fit, counts, iter, seed, run) {
   key <- chain_key(seed, 0)
   topics <- native(C_topic_start, session, key)
   mean <- fit$method == "mean_for_mode"
-  sums <- numeric(fit$topics * counts$size[[1L]])
+  sums <- new_sums(theta = fit$topics * counts$size[[1L]])
   alpha <- as.double(fit$alpha)
   warmup <- iter %/% 2
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
     topics <- native(C_topic_infer, session, topics, alpha, key, sweep, 1L, mean)
-    native(C_topic_add_means, session, topics, alpha, 1, sums, NULL)
+    native(C_topic_add_means, session, topics, alpha, 1, sums)
   }
-  t(matrix(sums / (iter - warmup), fit$topics, dimnames = list(NULL, counts$documents)))
+  theta <- native(C_store_close, sums)$theta
+  t(matrix(theta / (iter - warmup), fit$topics, dimnames = list(NULL, counts$documents)))
 }
 
 #' Perplexity of held-out words

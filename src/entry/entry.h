@@ -32,6 +32,9 @@ int wb_are_finite(SEXP values, double length);
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
 
+/* The arrays of an open store (entry/store_entry.c), which entries alone fill; R_NilValue if it is closed or none. */
+SEXP wb_store_arrays(SEXP store);
+
 /* Whether the user has interrupted, found out without a jump over the caller's memory.
  * Host algorithms ask between slices of work, by the wb_poll of their call, and return WB_INTERRUPTED,
  * which native() passes on to R. */
@@ -89,13 +92,18 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
 
 /* entry/chains_entry.c */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
-SEXP wb_entry_chains_keep(SEXP arrays, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
 
 /* entry/checkpoint_entry.c */
 SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length);
-SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP arrays, SEXP stride, SEXP run);
+SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run);
 SEXP wb_entry_checkpoint_is_one(SEXP path);
 SEXP wb_entry_checkpoint_verify(SEXP path);
+
+/* entry/store_entry.c */
+SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames);
+SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run);
+SEXP wb_entry_store_copy(SEXP store);
+SEXP wb_entry_store_close(SEXP store);
 
 /* entry/matrix_entry.c */
 SEXP wb_entry_matrix_scan(SEXP x);
@@ -152,7 +160,7 @@ SEXP wb_entry_topic_close(SEXP pointer);
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
                           SEXP method, SEXP prior, SEXP want);
-SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum);
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums);
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);

@@ -91,6 +91,6 @@ test_that("coda's chains need draws", {
   fit <- dp_mixture(matrix(rnorm(40), 20), components = 2, iter = 2, seed = 1, threads = 2)
   # As after an interruption before the first kept draw.
   sampler <- mixture_sampler(fit)
-  fit$draws <- blank_store(sampler, 0, 0, 1)$draws
+  fit$draws <- native(C_store_close, blank_store(sampler, 0, 0, 1)$pointer)[names(sampler$draws)]
   expect_error(coda::as.mcmc.list(fit), "has no kept draws: it ended after 2 sweeps, and the first draw is kept after 2", class = "warpbayes_error_input")
 })

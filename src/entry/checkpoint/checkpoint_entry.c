@@ -42,8 +42,10 @@ SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {
   return result;
 }
 
-/* head: raw. arrays: a list of vectors, of each of which runs of `run` values, one every `stride`, are written. */
-SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP arrays, SEXP stride, SEXP run) {
+/* head: raw. stored: a store of arrays or a list of vectors, of each of which runs of `run` values, one every `stride`,
+ * are written. */
+SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run) {
+  SEXP arrays = TYPEOF(stored) == EXTPTRSXP ? wb_store_arrays(stored) : stored;
   const R_xlen_t count = Rf_xlength(arrays);
   wb_checkpoint_part *const part = (wb_checkpoint_part *)R_alloc((size_t)count + 1, sizeof *part);
   const wb_checkpoint_part first = {RAW_RO(head), 1, 1, (size_t)Rf_xlength(head), 0};

@@ -153,30 +153,32 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
-/* Adds the means given the topics to sums that only the running fit refers to: topics x
- * documents and topics x terms. */
-SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP theta_sum, SEXP phi_sum) {
+static int is_matrix(SEXP values, double rows, double columns) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == rows * columns;
+}
+
+/* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, where it has two arrays,
+ * phi, topics x terms. */
+SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
   const R_xlen_t k = s->topics;
-  const int has_phi = phi_sum != R_NilValue;
-  if (!topic || !is_positive(alpha, k) || !is_positive(beta, 1) || TYPEOF(theta_sum) != REALSXP ||
-      Rf_xlength(theta_sum) != k * s->corpus.documents ||
-      (has_phi && (TYPEOF(phi_sum) != REALSXP || Rf_xlength(phi_sum) != k * s->corpus.terms)))
+  SEXP arrays = wb_store_arrays(sums);
+  const R_xlen_t count = Rf_xlength(arrays);
+  if (!topic || !is_positive(alpha, k) || !is_positive(beta, 1) || count < 1 || count > 2 ||
+      !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
+      (count == 2 && !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.terms)))
     return wb_changed_fit();
   int32_t *tally = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
   int64_t *size = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
   double *own = (double *)R_alloc((size_t)k, sizeof(double));
   memcpy(own, REAL_RO(alpha), (size_t)k * sizeof(double));
   const wb_topic_state state = {s->topics, own, Rf_asReal(beta)};
-  wb_topic_add_means(&s->corpus, &state, topic, REAL(theta_sum), has_phi ? REAL(phi_sum) : NULL, tally, size);
+  wb_topic_add_means(&s->corpus, &state, topic, REAL(VECTOR_ELT(arrays, 0)), count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL,
+                     tally, size);
   return R_NilValue;
-}
-
-static int is_matrix(SEXP values, double rows, double columns) {
-  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == rows * columns;
 }
 
 /* phi as it is for all that follows: topics x terms. */
