@@ -10,8 +10,8 @@
 #' \eqn{\delta_{hj} = \sqrt{(m_h - m_j)' W^{-1} (m_h - m_j)}} apart, are best told apart by a plane. It takes
 #' \deqn{A_{hj} = w_j \Phi(-\delta_{hj}/2 + \log(w_h/w_j)/\delta_{hj})}
 #' of the mass of \eqn{j} for \eqn{h}. The overlap of two types is the larger share of one that is taken for the other,
-#' \eqn{\max(A_{hj}/w_j, A_{jh}/w_h)}. When types are joined, their weights are added, and so are the rows and columns of
-#' \eqn{A}. Components that would hold less than one cell join their nearest neighbour.
+#' \eqn{\max(A_{hj}/w_j, A_{jh}/w_h)}. When types are joined, their weights are added, and so are the rows and columns
+#' of \eqn{A}. Components that would hold less than one cell join their nearest neighbour.
 #'
 #' @section Averaging over draws:
 #' Each draw has its own tree, cut at the same overlap or number of types. The types shown are those of the draw that
@@ -34,7 +34,8 @@
 #' If a number of `types` is asked for, there are then as many types that are not specks, unless no cut of the tree
 #' has so many.
 #'
-#' @references Chan, C., Feng, F., Ottinger, J., Foster, D., West, M. and Kepler, T. B. (2008). Statistical mixture
+#' @references
+#' Chan, C., Feng, F., Ottinger, J., Foster, D., West, M. and Kepler, T. B. (2008). Statistical mixture
 #' modeling for cell subtype identification in flow cytometry. *Cytometry A* **73**, 693-701.
 #'
 #' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*

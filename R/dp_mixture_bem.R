@@ -222,7 +222,7 @@ bem_sampler <- function(fit) {
     step = bem_step(fit),
     interrupted = function(done, total) {
       sprintf(
-        "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more steps",
+        "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more",
         whole_words(done), whole_words(total)
       )
     },

@@ -11,10 +11,10 @@
 #' Each worker holds some of the cells, and goes through them with its threads or its graphics card.
 #'
 #' @section What to give it:
-#' Any cluster that package parallel can use: processes on one machine, several machines, or
-#' MPI through package snow. The workers load warpbayes from their own library, which must have the same version.
-#' `backend`, `threads` and `devices` are those of each worker. With `NULL`, each worker follows its own options, and
-#' workers on one machine share its cores.
+#' Any cluster that package parallel can use: processes on one machine, several machines, or MPI through package snow.
+#' The workers load warpbayes from their own library, which must have the same version. `backend`, `threads` and
+#' `devices` are those of each worker. With `NULL`, each worker follows its own options, and workers on one machine
+#' share its cores.
 #'
 #' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers
 #' themselves: `x` is then a [row_reader()].
@@ -30,11 +30,10 @@
 #' is not used.
 #'
 #' @section What is sent:
-#' In each sweep, this process sends the parameters of the components to the workers, and they
-#' return sums over their cells. The amount does not depend on the number of cells. For \eqn{k} components and \eqn{p}
-#' markers, it is about \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep in which
-#' `moves` are proposed also sends as much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per
-#' cell.
+#' In each sweep, this process sends the statistics of the components to the workers, and they return sums over their
+#' cells. The amount does not depend on the number of cells. For \eqn{k} components and \eqn{p} markers, it is about
+#' \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep in which `moves` are proposed also
+#' sends as much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per cell.
 #'
 #' R's sockets delay medium-sized messages by about 0.04 seconds, which is as long as a small sweep takes. Sockets
 #' without that delay are faster (`bench/mixture-cluster.R`):
@@ -45,9 +44,8 @@
 #' ```
 #'
 #' @section Errors and interrupts:
-#' If a worker ends, the completed sweeps are returned with a warning that names the
-#' worker. If no sweep was completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used
-#' again.
+#' If a worker ends, the completed sweeps are returned with a warning that names the worker. If no sweep was
+#' completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used again.
 #'
 #' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again.
 #'

@@ -57,7 +57,7 @@ check_keep <- function(keep, call = sys.call(-1L)) {
   choices <- c("weights", "means", "covariances", "labels")
   if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
     wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong, call = call)
   }
   choices[choices %in% keep]
 }

@@ -22,10 +22,10 @@
 #' missing values.
 #'
 #' @section Time and memory:
-#' Cells that lack the same markers share their matrices. A cell with missing values takes
-#' three times as long as a whole cell, or up to six times if few cells lack the same markers
-#' (`bench/mixture-missing.R`). Memory grows by 24 bytes per cell with missing values, and 8 bytes per missing value.
-#' On a graphics card, all cells must fit into its memory.
+#' Cells that lack the same markers share their matrices. A cell with missing values takes three times as long as a
+#' whole cell, or up to six times if few cells lack the same markers (`bench/mixture-missing.R`). Memory grows by 24
+#' bytes per cell with missing values, and 8 bytes per missing value. On a graphics card, all cells must fit into its
+#' memory.
 #'
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.

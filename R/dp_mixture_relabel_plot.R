@@ -5,7 +5,8 @@
 #' @param main title, `NULL` for none.
 #' @param ... for `plot()`: further arguments of [plot.dp_mixture()].
 #' @export
-plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12, markers = NULL, main = NULL, ...) {
+plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
+                                    markers = NULL, main = NULL, ...) {
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
   if (type != "components") {
     return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
@@ -20,23 +21,27 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
   panels <- length(chosen)
   size <- min(1, 16 / rows)
   colours <- rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
-  old <- graphics::par(mfrow = c(1L, panels + 1L), mar = c(3.4, 0.6, if (is.null(main)) 2 else 3.4, 0.4), oma = c(0, 4, 0, 0.4), las = 1, mgp = c(2, 0.5, 0), tcl = -0.25)
+  old <- graphics::par(
+    mfrow = c(1L, panels + 1L), mar = c(3.4, 0.6, if (is.null(main)) 2 else 3.4, 0.4), oma = c(0, 4, 0, 0.4), las = 1,
+    mgp = c(2, 0.5, 0), tcl = -0.25
+  )
   on.exit(graphics::par(old))
   interval_panel <- function(values, title, paint_axis) {
+    range <- grDevices::extendrange(unlist(values[c("lower", "upper")]), f = 0.06)
     graphics::plot.new()
-    graphics::plot.window(grDevices::extendrange(unlist(values[c("lower", "upper")]), f = 0.06), c(0.5, rows + 0.5), yaxs = "i")
+    graphics::plot.window(range, c(0.5, rows + 0.5), yaxs = "i")
     graphics::abline(h = at, col = "#EEEEEE")
     graphics::segments(values$lower, at, values$upper, at, col = colours, lwd = 3, lend = 1)
     graphics::points(values$mean, at, pch = 21, bg = colours, col = "black")
     paint_axis()
     graphics::box(col = "#555555")
-    name <- short_names(title)
-    graphics::mtext(name, side = 3L, line = 0.4, cex = 0.75, font = 2L)
+    graphics::mtext(short_names(title), side = 3L, line = 0.4, cex = 0.75, font = 2L)
   }
   for (i in seq_len(panels)) {
     marker <- chosen[[i]]
     means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
-    interval_panel(means[match(shown$component, means$component), ], x$markers[[marker]], function() marker_axis(1L, x, marker, 0.9))
+    means <- means[match(shown$component, means$component), ]
+    interval_panel(means, x$markers[[marker]], function() marker_axis(1L, x, marker, 0.9))
     if (i == 1L) {
       graphics::axis(2L, at = at, labels = shown$component, tick = FALSE, cex.axis = size, gap.axis = -1)
       graphics::mtext("Component", side = 2L, line = 2.4, las = 0, cex = 0.75)

@@ -12,9 +12,9 @@
 #' single sample is fitted by the same model. For a plain mixture, give the matrix itself, or `sample = FALSE`.
 #'
 #' @section What comes back:
-#' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's
-#' sample). Its draws have also `sample_weights` (components x samples x draws x chains, if `keep` has `"weights"`)
-#' and `sample_concentration` (draws x chains).
+#' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). Its draws have
+#' also `sample_weights` (components x samples x draws x chains, if `keep` has `"weights"`) and `sample_concentration`
+#' (draws x chains).
 #'
 #' `weights` are the mean of the samples' weights, each sample weighted by its number of cells. These are the weights
 #' of a cell drawn at random from all cells. They are used wherever no sample is named.

@@ -1,18 +1,18 @@
-# A longer warm-up for a fit that is there: its first draws are dropped.
+# drop_warmup(): a longer warm-up for a fit, whose first draws are dropped.
 
 #' Count more sweeps of a fit as warm-up
 #'
-#' [continue()] keeps the warm-up of a fit. Where `summary()` says that a quantity was still rising or falling, the
-#' draws from before it settled stay in the fit; `drop_warmup()` takes them out.
+#' Drops the first draws of a fit. Use it if `summary()` says that a quantity was still rising or falling: [continue()]
+#' adds sweeps, but keeps the warm-up and the draws after it.
 #'
 #' @param fit a fit from [dp_mixture()] or [bayes_logit()].
-#' @param n how many more sweeps of each chain to drop, from those after the present warm-up; rounded up to whole
-#'   draws where the fit is thinned. `NULL` for as many as make the warm-up half of all sweeps, as in a new fit.
+#' @param n how many sweeps of each chain after the present warm-up to drop, rounded up to whole draws if the fit is
+#'   thinned. `NULL`: as many as make the warm-up half of all sweeps, as in a new fit.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return The fit with the longer warm-up, as if it had been made with it. Traces of all sweeps stay in it. A
-#'   relabelled mixture has to be relabelled anew.
+#' @return The fit as if it had been made with the longer warm-up. It keeps the traces of all sweeps. A relabelled
+#'   mixture has to be relabelled anew.
 #' @section Errors:
-#' `warpbayes_error_input` where no draw would remain, and for other fits. The averages of a [topic_model()] cannot be
+#' `warpbayes_error_input` if no draw would remain, and for other fits. The averages of a [topic_model()] cannot be
 #' taken back: fit it again with a longer `warmup`.
 #' @examples
 #' set.seed(1)
@@ -59,9 +59,11 @@ lengthen_warmup <- function(fit, n, call = sys.call(-1L)) {
   }
   dropped <- ceiling(n / fit$thin)
   if (dropped * fit$thin + fit$thin > after) {
-    stop_input("n", sprintf("is %s, but %s: no draw would remain; continue(fit, iter) adds sweeps",
-      format(n, scientific = FALSE), if (after == 1) "one sweep follows the warm-up" else sprintf("%s sweeps follow the warm-up", format(after, scientific = FALSE))),
-      call = call)
+    whole <- function(count) format(count, scientific = FALSE)
+    follow <- if (after == 1) "one sweep follows" else sprintf("%s sweeps follow", whole(after))
+    stop_input("n", sprintf(
+      "is %s, but %s the warm-up: no draw would remain; continue(fit, iter) adds sweeps", whole(n), follow
+    ), call = call)
   }
   fit$draws <- lapply(fit$draws, function(values) {
     dims <- dim(values)

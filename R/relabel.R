@@ -1,16 +1,16 @@
-# Numbers that mean the same in all draws and chains: the generic.
+# relabel(): the generic.
 
 #' Give components the same numbers in all draws
 #'
-#' Components of a mixture, or topics, have no fixed numbers: two draws, or two chains, that found the same
-#' ones may have numbered them differently. `relabel()` gives them the numbers that they have in
-#' a reference, so that averages over draws mean something.
+#' The components of a mixture, or topics, have no fixed numbers: two draws or two chains that found the same
+#' components may have numbered them differently. `relabel()` gives them the numbers that they have in a reference, so
+#' that averages over draws have a meaning.
 #'
-#' @param fit a fit.
-#' @param ... further arguments of the methods; must be empty otherwise.
-#' @return The fit with its draws renumbered; see the method.
+#' @param fit a fit from [dp_mixture()] or [topic_model()].
+#' @param ... further arguments of the methods.
+#' @return The fit with its draws renumbered; see [relabel.dp_mixture()] and [relabel.topic_model()].
 #' @section Errors:
-#' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
+#' `warpbayes_error_input` for anything else.
 #' @seealso [relabel.dp_mixture()], [relabel.topic_model()]
 #' @examples
 #' set.seed(1)

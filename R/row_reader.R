@@ -1,29 +1,32 @@
-# Cells that the workers of a cluster read, each its own, so that no machine ever holds all.
+# Cells that the workers of a cluster read, each worker its own, so that no machine ever holds all of them.
 
 #' Cells that workers read
 #'
-#' Describes data that are too large for one machine, as `x` of [dp_mixture()]: each worker of its `cluster` calls
-#' `read()` for its own share of the rows, and no other process ever has them.
+#' Describes data that are too large for one machine, as `x` of [dp_mixture()] with a [cluster][mixture_clusters]. Each
+#' worker calls `read()` for its own rows, and no other process ever has them.
 #'
-#' A worker calls `read()` in its own process, where the function must find what it needs: it gets the function with
-#' the environment in which that was made (not what is in the global environment), so packages are best named, as in
-#' `data.table::fread()`, and files must be where the worker runs. The same rows must come whenever they are asked
-#' for: at the start, and again by [continue()] and [resume()].
-#'
-#' The fit is `identical()` to that of the whole matrix, and so are its prior, start and draws. It does not hold the
-#' cells: `fit$x` is `NULL` and `fit$reader` says how they are read. What needs all cells, for instance `logLik()` or
-#' `predict()` without new data, says so; give `predict()` some cells at a time, with `type = "type"` for their cell
-#' types. Missing values, `init` with labels or a fit of other cells, and `sample` as the name of a column are
-#' refused.
-#'
-#' @param rows how many rows there are in all.
+#' @param rows the number of rows of the data.
 #' @param read a function of two numbers, `first` and `last`, that returns rows `first` to `last`, counted from 1: a
 #'   numeric matrix or data frame with the same columns, in the same order, every time. Columns are markers.
-#' @param block at most so many rows are asked for at a time.
+#' @param block the largest number of rows to ask for at a time.
 #' @return An object of class `row_reader`.
+#'
+#' @section How to write `read()`:
+#' A worker calls `read()` in its own process. It gets the function with the environment in which the function was
+#' made, but not the global environment. So name packages, as in `data.table::fread()`, and put files where the worker
+#' can read them. `read()` must return the same rows whenever it is called: at the start, and again for [continue()]
+#' and [resume()].
+#'
+#' @section The fit:
+#' The fit is `identical()` to that of the whole matrix, and so are its prior, start and draws. It does not hold the
+#' cells: `fit$x` is `NULL`, and `fit$reader` says how they are read. Functions that need all cells, such as
+#' `logLik()` or `predict()` without new data, give an error. Give `predict()` some cells at a time, with
+#' `type = "type"` for their cell types.
+#'
+#' Missing values, `init` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else, so does
-#' [dp_mixture()], with an error that names the worker and the rows.
+#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else,
+#' [dp_mixture()] gives an error that names the worker and the rows.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
@@ -66,8 +69,7 @@ print.row_reader <- function(x, ...) {
 
 is_reader <- function(x) inherits(x, "row_reader")
 
-# What as_marker_matrix() gives, of cells that stay on the workers: `x` has some of them, and `reader` is
-# complete_reader()'s.
+# As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
 read_marker_cells <- function(reader, run, markers, transform, cofactor, call) {
   connection <- run$cluster
   if (is.null(connection)) {
@@ -85,7 +87,7 @@ read_marker_cells <- function(reader, run, markers, transform, cofactor, call) {
   c(list(x = reader$some, reader = reader, markers = names), columns, list(transform = transform))
 }
 
-# Has each worker read its cells, and returns the markers. With `transform`, the cells are transformed too.
+# Has each worker read its cells, and returns the markers. With `transform`, it transforms them too.
 read_cells <- function(reader, connection, transform = NULL, markers = reader$markers, call = NULL) {
   split_cells(connection, reader$rows)
   first <- connection$split$first_row
@@ -95,7 +97,8 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
   }), call = call)
   for (i in seq_along(read)) {
     if (!identical(read[[i]], read[[1L]])) {
-      stop_input("x", "has other columns on ", connection$names[[i]], ", ", list_some(read[[i]]), ", than on the first, ", list_some(read[[1L]]), call = call)
+      stop_input("x", "has other columns on ", connection$names[[i]], ", ", list_some(read[[i]]),
+        ", than on the first, ", list_some(read[[1L]]), call = call)
     }
   }
   if (!is.null(transform)) {
@@ -104,7 +107,7 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
   read[[1L]]
 }
 
-# The reader of a fit that goes on from its checkpoint.
+# The reader of a fit that continues from its checkpoint.
 reader_again <- function(reader, fit, markers, call) {
   connection <- reader$connection
   if (is.null(connection)) {
@@ -113,7 +116,8 @@ reader_again <- function(reader, fit, markers, call) {
   reader$connection <- NULL
   names <- read_cells(reader, connection, markers = markers, call = call)
   if (!identical(names, fit$markers)) {
-    stop_input("x", "has the columns ", list_some(names), "; the checkpoint was made with ", list_some(fit$markers), call = call)
+    stop_input("x", "has the columns ", list_some(names), "; the checkpoint was made with ", list_some(fit$markers),
+      call = call)
   }
   if (!is.null(fit$transform)) {
     ask_workers(connection, "transform", list(connection$data, fit$transform$cofactor), call = call)
@@ -121,7 +125,8 @@ reader_again <- function(reader, fit, markers, call) {
   complete_reader(reader, connection, markers)
 }
 
-# With what this process needs of the cells: `some`, those that some_values() takes, and `probe`, those of probe_rows().
+# The reader with the cells that this process needs: `some`, which some_values() takes, and `probe`, those of
+# probe_rows().
 complete_reader <- function(reader, connection, markers) {
   reader["markers"] <- list(markers)
   reader$some <- collect_cells(connection, spread_over(reader$rows))
@@ -129,20 +134,22 @@ complete_reader <- function(reader, connection, markers) {
   reader
 }
 
-# As scan_columns(), worker after worker: the order of the sums is that of the rows.
+# As scan_columns(). The workers scan one after the other, so that sums are made in the order of the rows.
 scan_cells <- function(connection, markers, call) {
   moments <- NULL
   for (i in seq_along(connection$cluster)) {
-    scan <- ask_workers(connection, "scan", list(connection$data, moments, connection$split$first_row[[i]]), workers = i, call = call)[[1L]]
+    given <- list(connection$data, moments, connection$split$first_row[[i]])
+    scan <- ask_workers(connection, "scan", given, workers = i, call = call)[[1L]]
     if (scan$count > 0) {
       break
     }
     moments <- scan$moments
   }
-  check_scan(c(scan[c("first", "count")], native(C_matrix_scan_finish, scan$moments)), scan$value, markers, "x", call)
+  columns <- native(C_matrix_scan_finish, scan$moments)
+  check_scan(c(scan[c("first", "count")], columns), scan$value, markers, "x", call)
 }
 
-# Cells by their numbers, increasing.
+# Cells by their numbers, which must increase.
 collect_cells <- function(connection, rows) {
   first <- connection$split$first_row
   worker <- findInterval(rows - 1, first[-length(first)])

@@ -40,7 +40,8 @@
 #' @section Errors:
 #' `warpbayes_error_input` for cell types of a fit of one sample, for a `group` that does not fit the samples or has
 #' fewer than two groups, and for other arguments that cannot be used.
-#' @references Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes.
+#' @references
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes.
 #' *Journal of the American Statistical Association* **101**, 1566-1581.
 #' @seealso [dp_mixture()], [cell_types()]
 #' @examples

@@ -1,0 +1,163 @@
+# The columns of a matrix of cells: which markers they are, their transformation, and the scan of their values.
+
+# The columns that `markers` chooses by name, number, or description (`described`, named by column). With `from_fit`,
+# the markers are those of a fit.
+select_markers <- function(x, markers, described, argument, call, from_fit = FALSE) {
+  index <- if (is.numeric(markers) && !from_fit) {
+    columns_by_number(markers, ncol(x), argument, call)
+  } else if (is.character(markers)) {
+    columns_by_name(markers, colnames(x), described, argument, call, from_fit)
+  } else {
+    stop_input("markers", "must be names or numbers of columns, not ", show_value(markers), call = call)
+  }
+  if (length(index) == 0L) {
+    stop_input("markers", "selects no column", call = call)
+  }
+  if (anyDuplicated(index)) {
+    stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice", call = call)
+  }
+  # A name that two columns have does not choose one of them.
+  given <- colnames(x)
+  twice <- is.character(markers) & given[index] %in% given[duplicated(given)]
+  if (any(twice)) {
+    stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE), call = call)
+  }
+  if (!identical(index, seq_len(ncol(x)))) {
+    x <- x[, index, drop = FALSE]
+  }
+  if (is.character(markers) && !identical(markers, colnames(x))) {
+    colnames(x) <- markers
+  }
+  x
+}
+
+columns_by_number <- function(markers, count, argument, call) {
+  outside <- !is.finite(markers) | markers != floor(markers) | markers < 1 | markers > count
+  if (any(outside)) {
+    stop_input("markers", sprintf(
+      "has %s, but `%s` has columns 1 to %d", format(markers[outside][[1L]]), argument, count
+    ), call = call)
+  }
+  as.integer(markers)
+}
+
+columns_by_name <- function(markers, given, described, argument, call, from_fit) {
+  index <- match(markers, given)
+  by_description <- is.na(index) & markers %in% described
+  index[by_description] <- match(names(described)[match(markers[by_description], described)], given)
+  if (!anyNA(index)) {
+    return(index)
+  }
+  missing <- markers[is.na(index)]
+  known <- c(given, setdiff(described[!is.na(described)], given))
+  text <- if (is.null(known)) "has no column names" else paste("has", list_some(known))
+  if (from_fit) {
+    stop_input(argument, "lacks the marker", if (length(missing) > 1L) "s", " of the fit ", list_some(missing), "; it ",
+      text, call = call)
+  }
+  stop_input("markers", "names ", dQuote(missing[[1L]], FALSE), ", which is not there; `", argument, "` ", text,
+    call = call)
+}
+
+marker_names <- function(x, argument, call) {
+  given <- colnames(x)
+  if (is.null(given)) {
+    return(paste0("V", seq_len(ncol(x))))
+  }
+  given <- complete_names(given)
+  if (anyDuplicated(given)) {
+    stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE), call = call)
+  }
+  given
+}
+
+# A column without a name is called V and its number, as in a data frame.
+complete_names <- function(given) {
+  empty <- is.na(given) | !nzchar(given)
+  given[empty] <- paste0("V", which(empty))
+  given
+}
+
+list_some <- function(values, most = 12L) {
+  text <- paste(dQuote(utils::head(values, most), FALSE), collapse = ", ")
+  if (length(values) > most) sprintf("%s and %d more", text, length(values) - most) else text
+}
+
+resolve_transform <- function(transform, cofactor, markers, call) {
+  if (check_option_choice(transform, "transform", c("none", "arcsinh"), call) == "none") {
+    return(NULL)
+  }
+  wrong <- function(...) stop_input("cofactor", ..., call = call)
+  p <- length(markers)
+  if (!is.numeric(cofactor) || !length(cofactor) %in% c(1L, p)) {
+    wrong(sprintf("must be one number or one per marker (%d), not ", p), show_value(cofactor))
+  }
+  usable <- is.finite(cofactor) & cofactor > 0
+  if (!all(usable)) {
+    wrong("must be positive and finite, not ", format(cofactor[!usable][[1L]]))
+  }
+  if (!is.null(names(cofactor)) && length(cofactor) > 1L) {
+    if (!setequal(names(cofactor), markers)) {
+      wrong("has names other than the markers ", list_some(markers), ": ", list_some(setdiff(names(cofactor), markers)))
+    }
+    cofactor <- cofactor[markers]
+  }
+  list(type = "arcsinh", cofactor = stats::setNames(rep_len(as.double(cofactor), p), markers))
+}
+
+arcsinh_columns <- function(x, cofactor) {
+  for (j in seq_len(ncol(x))) {
+    x[, j] <- asinh(x[, j] / cofactor[[j]])
+  }
+  x
+}
+
+# Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
+# sd, min and max of the known values of each column, NA for a column without any. `advice`: what to do about NA.
+# `parts` is that of as_marker_matrix().
+scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL, parts = NULL) {
+  scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x)
+  value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]
+  check_scan(scan, value, markers, argument, call, advice, parts)
+}
+
+# Checks what a scan has found. `value` is the first that is not finite.
+check_scan <- function(scan, value, markers, argument, call, advice = NULL, parts = NULL) {
+  if (scan$count > 0) {
+    row <- scan$first[[1L]]
+    within <- ""
+    if (!is.null(parts)) {
+      within <- sprintf(" of sample %s", dQuote(levels(parts)[[parts[[row]]]], FALSE))
+      row <- row - match(parts[[row]], parts) + 1
+    }
+    stop_warpbayes("input", sprintf(
+      "`%s` has %s in row %.0f%s, column %.0f (%s)%s%s", argument, format(value), row, within,
+      scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),
+      if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else "",
+      if (is.na(value) && !is.null(advice)) paste0("; ", advice) else ""
+    ), argument = argument, row = row, column = scan$first[[2L]], call = call)
+  }
+  # The squares of larger values overflow.
+  large <- which(pmax(abs(scan$min), abs(scan$max)) > 1e150)
+  if (length(large)) {
+    stop_input(argument, "has values beyond 1e150 in column ", large[[1L]], " (",
+      dQuote(markers[[large[[1L]]]], FALSE), "), too large to be squared",
+      call = call
+    )
+  }
+  scan[c("mean", "sd", "min", "max")]
+}
+
+# Up to 10,000 known values of a column, spread over the rows.
+some_values <- function(x, j) {
+  values <- x[spread_over(nrow(x)), j]
+  if (!anyNA(values)) {
+    return(values)
+  }
+  known <- which(!is.na(x[, j]))
+  x[known[spread_over(length(known))], j]
+}
+
+spread_over <- function(rows) {
+  unique(floor(seq(1, rows, length.out = min(rows, 10000L))))
+}

@@ -1,0 +1,96 @@
+# Cells in objects of Bioconductor's classes, by their accessors.
+
+# A list of flowFrame or cytoframe objects, or NULL for another class. An object that was read from a file can be used
+# without the package that defines its class, which is called only if it is installed.
+cytometry_frames <- function(x) {
+  if (!isS4(x)) {
+    return(NULL)
+  }
+  if (methods::is(x, "flowFrame")) {
+    return(list(x))
+  }
+  if (!methods::is(x, "flowSet")) {
+    return(NULL)
+  }
+  if (load_package_of(x) || methods::is(x, "cytoset")) {
+    return(lapply(seq_len(length(x)), function(i) x[[i]]))
+  }
+  samples <- rownames(methods::slot(methods::slot(x, "phenoData"), "data"))
+  mget(samples, envir = methods::slot(x, "frames"))
+}
+
+frame_values <- function(frame, argument, call) {
+  load_package_of(frame)
+  exprs <- accessor("Biobase", "exprs")
+  if (!is.null(exprs) && methods::hasMethod("exprs", class(frame), where = environment(exprs))) {
+    return(exprs(frame))
+  }
+  values <- if (methods::.hasSlot(frame, "exprs")) methods::slot(frame, "exprs")
+  # A cytoframe keeps its cells outside R, where only flowWorkspace can reach them.
+  if (methods::is(frame, "cytoframe") || !is.matrix(values)) {
+    package <- attr(class(frame), "package")
+    stop_input(argument, "is of class ", dQuote(class(frame)[[1L]], FALSE),
+      ", whose cells can be read only where package ",
+      if (is.null(package) || !nzchar(package)) "flowWorkspace" else package, " is installed",
+      call = call
+    )
+  }
+  values
+}
+
+stack_frames <- function(frames, argument, call) {
+  values <- lapply(frames, frame_values, argument = argument, call = call)
+  if (length(values) == 0L) {
+    stop_input(argument, "holds no samples", call = call)
+  }
+  channels <- colnames(values[[1L]])
+  for (i in seq_along(values)) {
+    if (!identical(colnames(values[[i]]), channels)) {
+      stop_input(argument, sprintf("holds samples with different channels: sample %d has %s, sample 1 has %s",
+        i, list_some(colnames(values[[i]])), list_some(channels)
+      ), call = call)
+    }
+  }
+  values <- if (length(values) == 1L) values[[1L]] else do.call(rbind, values)
+  # as.character() removes the attributes of flowCore's names of channels.
+  dimnames(values) <- list(NULL, as.character(channels))
+  values
+}
+
+# What the channels of a flowFrame measure ("CD4" for "FL1-H"), named by channel.
+descriptions <- function(x) {
+  frames <- cytometry_frames(x)
+  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) {
+    return(NULL)
+  }
+  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  stats::setNames(as.character(table$desc), as.character(table$name))
+}
+
+assay_cells <- function(x, argument, call) {
+  assay <- accessor("SummarizedExperiment", "assay")
+  if (is.null(assay)) {
+    stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
+      ", whose cells can be read only where package SummarizedExperiment is installed",
+      call = call
+    )
+  }
+  if (length(accessor("SummarizedExperiment", "assays")(x)) == 0L) {
+    stop_input(argument, "is a SummarizedExperiment without an assay", call = call)
+  }
+  values <- t(check_matrix(assay(x), argument, call))
+  dimnames(values) <- list(NULL, colnames(values))
+  values
+}
+
+# An accessor of a package, or NULL if the package is not installed.
+accessor <- function(package, name) {
+  if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
+}
+
+# Loads the package that defines the class of x, so that its methods can be called. Returns whether it is installed.
+load_package_of <- function(x) {
+  package <- attr(class(x), "package")
+  !is.null(package) && nzchar(package) && package != ".GlobalEnv" &&
+    requireNamespace(package, quietly = TRUE)
+}
