@@ -55,6 +55,7 @@
 #'   \item{draws}{with groups: `intercepts`, G x D x C.}
 #'   \item{prior}{the prior, including what the data decided.}
 #'   \item{state}{the state from which [continue()] goes on.}
+#'
 #'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
 #'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
 #'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],

@@ -79,6 +79,7 @@
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
 #'   \item{state}{the state from which [continue()] goes on.}
+#'
 #'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
 #'   `warmup`, `thin`, `method`, `seed`, `backend`, `precision`, `threads`, `elapsed`, `interrupted` and `call`.
 #' @section Interruption:
