@@ -295,10 +295,9 @@ topic_sampler <- function(fit) {
   )
 }
 
-# The sums of a chain are vectors that native code adds to in place. A run works on a copy
-# of its own, held in an environment of the state; the fit that it started from keeps its.
-# A kept sweep is added when the chain goes on, or in the end: if an interruption takes the chain back by
-# a slice, `added` tells what the sums have already.
+# The sums of a chain are vectors to which compiled code adds in place. Each run works on its own copy, in an environment
+# of the state, so the fit from which it started keeps its sums. Kept sweeps are added lazily: when the chain goes on, or
+# at the end. `added` prevents double counting after a rollback.
 topic_step <- function(fit) {
   method <- as.integer(c(
     fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
@@ -328,7 +327,7 @@ add_pending <- function(session, fit, state) {
     old <- state$sums
     state$sums <- new.env(parent = emptyenv())
     size <- fit$topics * c(length(fit$documents), length(fit$terms))
-    # Adding 0 makes vectors of their own.
+    # Adding 0 copies the vectors.
     state$sums$theta <- if (is.null(old)) numeric(size[[1L]]) else old$theta + 0
     state$sums$phi <- if (is.null(old)) numeric(size[[2L]]) else old$phi + 0
     state$sums$added <- if (is.null(old)) 0 else old$added
