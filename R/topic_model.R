@@ -295,9 +295,9 @@ topic_sampler <- function(fit) {
   )
 }
 
-# The sums of a chain are vectors to which compiled code adds in place. Each run works on its own copy, in an environment
-# of the state, so the fit from which it started keeps its sums. Kept sweeps are added lazily: when the chain goes on, or
-# at the end. `added` prevents double counting after a rollback.
+# The sums of a chain are vectors to which compiled code adds in place. Each run works on its own copy, in an
+# environment of the state, so the fit from which it started keeps its sums. Kept sweeps are added lazily: when the
+# chain goes on, or at the end. `added` prevents double counting after a rollback.
 topic_step <- function(fit) {
   method <- as.integer(c(
     fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
