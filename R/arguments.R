@@ -33,9 +33,7 @@ check_count <- function(value, argument, min = 1, max = .Machine$integer.max, ca
   if (!whole || value < min || value > max) {
     number <- function(x) format(x, digits = 17, scientific = FALSE)
     stop_input(argument, sprintf("must be one whole number from %s to %s, not ", number(min), number(max)),
-      show_value(value),
-      call = call
-    )
+      show_value(value), call = call)
   }
   as.double(value)
 }
@@ -73,8 +71,7 @@ check_choice <- function(value, argument, choices, call = sys.call(-1L)) {
 check_option_choice <- function(value, argument, choices, call) {
   if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
     stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",
-      show_value(value), call = call
-    )
+      show_value(value), call = call)
   }
   value
 }

@@ -55,6 +55,7 @@
 #'   \item{draws}{with groups: `intercepts`, G x D x C.}
 #'   \item{prior}{the prior, including what the data decided.}
 #'   \item{state}{the state from which [continue()] goes on.}
+#'
 #'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
 #'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
 #'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
@@ -114,8 +115,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
     chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed, backend = run$backend, threads = run$threads,
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = call
-  ), class = "bayes_logit")
+    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = call), class = "bayes_logit")
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
 }

@@ -1,6 +1,5 @@
 # A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
-# glance()
-# and augment(). The methods are registered when those packages are loaded.
+# glance() and augment(). The methods are registered when those packages are loaded.
 
 #' Draws of a fitted regression for posterior and coda
 #'

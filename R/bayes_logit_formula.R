@@ -31,9 +31,7 @@ split_groups <- function(formula, call = sys.call(-1L)) {
     if (is_bar(term)) {
       if (!identical(term[[2L]][[2L]], 1) && !identical(term[[2L]][[2L]], 1L)) {
         stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE),
-          ": of terms with | only intercepts of groups, (1 | g), are known",
-          call = call
-        )
+          ": of terms with | only intercepts of groups, (1 | g), are known", call = call)
       }
       groups <<- c(groups, term[[2L]][[3L]])
       return(NULL)
@@ -76,9 +74,7 @@ logit_frame <- function(frame_call, parts, envir, call) {
   })
   if (nrow(frame) == 0L) {
     stop_input("data", "has no rows left to fit",
-      if (length(attr(frame, "na.action"))) " after those with missing values are removed",
-      call = call
-    )
+      if (length(attr(frame, "na.action"))) " after those with missing values are removed", call = call)
   }
   frame
 }
@@ -222,9 +218,7 @@ group_factor <- function(frame, group, call) {
     interaction(lapply(all.vars(group), function(variable) frame[[variable]]), drop = TRUE, sep = ":")
   } else {
     stop_input("formula", "has the grouping ", dQuote(name, FALSE),
-      ", which is not a variable or an interaction of variables",
-      call = call
-    )
+      ", which is not a variable or an interaction of variables", call = call)
   }
   if (!is.atomic(values) || is.matrix(values)) {
     stop_input("formula", "has a grouping that is not a vector: ", show_value(values), call = call)

@@ -47,9 +47,7 @@ chosen_parameters <- function(parameters, names, default, call) {
   at <- if (is.character(parameters)) match(parameters, names) else parameters
   if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
     stop_input("parameters", "must be names or numbers of the fit's ", length(names), " parameters, not ",
-      show_value(parameters),
-      call = call
-    )
+      show_value(parameters), call = call)
   }
   names[at]
 }

@@ -141,9 +141,7 @@ new_sparse_design <- function(fit, terms, frame, sparse, call) {
     stop_input("sparse",
       sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x),
         lacking),
-      show_value(sparse),
-      call = call
-    )
+      show_value(sparse), call = call)
   }
   methods::cbind2(x, as_sparse_columns(sparse))
 }

@@ -22,8 +22,7 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
       "continue(fit, iter) runs more sweeps"
     )
     stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)),
-      argument = "iter", call = call
-    )
+      argument = "iter", call = call)
   }
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)

@@ -140,9 +140,7 @@ size_on_lattice <- function(size, call) {
   if (length(possible) == 0L || value[[possible[[1L]]]] < 0) {
     stop_input("size",
       if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
-      show_value(value[[1L]]),
-      call = call
-    )
+      show_value(value[[1L]]), call = call)
   }
   step <- if (length(value) > 1L) step_of(size) else NULL
   # If the first value is not a multiple of the step, a shorter step is used of which both are multiples.
@@ -170,8 +168,7 @@ number_weights <- function(number, call) {
   possible <- which(prob_of(number) > 0)
   if (any(value[possible] < 0 | value[possible] != floor(value[possible]))) {
     stop_input("number", "must be a distribution on 0, 1, 2, ..., without ",
-      show_value(value[possible][value[possible] < 0 | value[possible] != floor(value[possible])][[1L]]), call = call
-    )
+      show_value(value[possible][value[possible] < 0 | value[possible] != floor(value[possible])][[1L]]), call = call)
   }
   last <- value[[possible[[length(possible)]]]]
   check_result_size(last + 1, NULL, "probabilities", call)

@@ -54,7 +54,9 @@ condition_on_sum <- function(x, y, total, log = NULL) {
   x_at <- seq(low - x$from + 1, high - x$from + 1)
   y_at <- seq(total - low - y$from + 1, total - high - y$from + 1)
   result <- tryCatch(
-    native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)),
+    native(
+      C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)
+    ),
     warpbayes_error_input = function(error) {
       stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero",
         call = sys.call(-4L)
@@ -84,7 +86,9 @@ condition_positions <- function(x, y, total, inside, log, call) {
   result <- NULL
   if (length(x_at) > 0L) {
     result <- tryCatch(
-      native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)),
+      native(
+        C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)
+      ),
       warpbayes_error_input = function(error) NULL
     )
   }

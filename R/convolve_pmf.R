@@ -147,8 +147,7 @@ as_pmf <- function(x, argument, call = sys.call(-1L)) {
   total <- total_weight(x, FALSE)
   if (abs(total - 1) > sum_tolerance) {
     stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
-      ", not 1: together with a distribution it must be one", call = call
-    )
+      ", not 1: together with a distribution it must be one", call = call)
   }
   new_pmf(x, 0, FALSE)
 }
@@ -235,9 +234,7 @@ check_weight_rows <- function(x, argument, log, call) {
   positive <- if (log) rowSums(x > -Inf) else rowSums(x)
   if (any(positive == 0)) {
     stop_input(argument,
-      sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]),
-      call = call
-    )
+      sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]), call = call)
   }
   x
 }

@@ -21,9 +21,7 @@ count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
   } else {
     stop_input(argument,
       "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, simple_triplet_matrix, ",
-      "numeric matrix or data frame, not ", show_value(x),
-      call = call
-    )
+      "numeric matrix or data frame, not ", show_value(x), call = call)
   }
   pack_counts(parts, argument, call)
 }
@@ -87,9 +85,7 @@ pack_counts <- function(parts, argument, call) {
   size <- as.integer(parts$size)
   if (length(size) != 2L || anyNA(size) || any(size < 1L)) {
     stop_input(argument,
-      sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")),
-      call = call
-    )
+      sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")), call = call)
   }
   value <- parts$value
   bad <- which(!is.finite(value) | value < 0 | value != floor(value))
@@ -111,9 +107,7 @@ pack_counts <- function(parts, argument, call) {
   }
   if (tokens == 0) {
     stop_input(argument,
-      sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]),
-      call = call
-    )
+      sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]), call = call)
   }
   if (any(parts$row < 1L | parts$row > size[[1L]] | parts$column < 1L | parts$column > size[[2L]])) {
     stop_input(argument, "has an index outside of its documents and terms", call = call)

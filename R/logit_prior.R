@@ -1,6 +1,5 @@
 # The prior of a regression: what the user fixes, what the data decide, and both together in the sampler's units. In
-# these
-# units every predictor is centred and has standard deviation 1.
+# these units every predictor is centred and has standard deviation 1.
 
 #' Prior of a regression
 #'

@@ -147,8 +147,7 @@ check_pmf_values <- function(values, size, call = sys.call(-1L)) {
   if (!is.numeric(values) || length(values) != size || any(!is.finite(values)) || max(abs(values)) > 2^52) {
     stop_input("values",
       sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
-      show_value(values), call = call
-    )
+      show_value(values), call = call)
   }
   as.double(values)
 }
@@ -184,8 +183,7 @@ check_on_step <- function(values, by, call = sys.call(-1L)) {
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
     stop_input("values", "must be multiples of `by`, ", format(by, digits = 15),
       ", apart, and at most 2^52 of them, which ",
-      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not", call = call
-    )
+      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not", call = call)
   }
   round(at)
 }
@@ -218,8 +216,7 @@ check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
   bad <- bad_weight(weights, log)
   if (bad > 0) {
     stop_input(argument, sprintf("has the entry %s at position %.0f; ", format(weights[[bad]], digits = 15), bad),
-      weight_rule(log), call = call
-    )
+      weight_rule(log), call = call)
   }
   if (max(weights) <= if (log) -Inf else 0) {
     stop_input(argument, "is all zero: at least one value must be possible", call = call)

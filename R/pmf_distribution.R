@@ -119,8 +119,7 @@ check_probabilities <- function(p, argument, log, call = sys.call(-1L)) {
   outside <- if (log) which(p > 0) else which(p < 0 | p > 1)
   if (length(outside) > 0L) {
     stop_input(argument, "has the entry ", format(p[[outside[[1L]]]], digits = 15), ": ",
-      if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1", call = call
-    )
+      if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1", call = call)
   }
   p
 }

@@ -99,9 +99,7 @@ check_probability <- function(value, argument, zero = TRUE, one = TRUE, call = s
     (zero || value > 0) && (one || value < 1)
   if (!inside) {
     stop_input(argument, "must be one number ", if (zero) "from 0" else "above 0",
-      if (one) " to 1" else " and below 1", ", not ", show_value(value),
-      call = call
-    )
+      if (one) " to 1" else " and below 1", ", not ", show_value(value), call = call)
   }
   as.double(value)
 }

@@ -33,9 +33,7 @@ add_or_shift <- function(e1, e2, call) {
 
 stop_operator <- function(operator, call) {
   stop_warpbayes("input",
-    sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator),
-    call = call
-  )
+    sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator), call = call)
 }
 
 check_shift <- function(by, argument, call) {
@@ -105,9 +103,7 @@ stop_function <- function(name, call) {
     sum = "; sum_pmf() adds variables", range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
   )
   stop_warpbayes("input",
-    sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead),
-    call = call
-  )
+    sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead), call = call)
 }
 
 #' @rdname pmf

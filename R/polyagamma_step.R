@@ -95,9 +95,7 @@ check_finite <- function(values, argument, length, recycle = FALSE, call = sys.c
   if (!fits || !all(is.finite(values))) {
     stop_input(argument,
       sprintf("must be %s finite numbers%s, not ", format(length), if (recycle) ", or one for all" else ""),
-      show_value(values),
-      call = call
-    )
+      show_value(values), call = call)
   }
   rep_len(as.double(values), length)
 }
@@ -111,9 +109,7 @@ check_prior_precision <- function(values, p, call = sys.call(-1L)) {
   if (!usable) {
     stop_input("prior_precision",
       sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
-      show_value(values),
-      call = call
-    )
+      show_value(values), call = call)
   }
   unname(values) + 0
 }

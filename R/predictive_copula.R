@@ -62,9 +62,7 @@ as_columns <- function(y, argument, call) {
     odd <- which(!vapply(y, is.numeric, NA))
     if (length(odd)) {
       stop_input(argument, "must have numeric columns; column ", dQuote(names(y)[[odd[[1L]]]], FALSE), " is ",
-        show_value(y[[odd[[1L]]]]),
-        call = call
-      )
+        show_value(y[[odd[[1L]]]]), call = call)
     }
     y <- as.matrix(y)
   }
@@ -89,9 +87,7 @@ standard_of <- function(y, wanted, argument, call) {
     name <- colnames(y)[constant[[1L]]]
     column <- if (ncol(y) > 1L) paste(" in column", if (is.null(name)) constant[[1L]] else dQuote(name, FALSE))
     stop_input(argument, if (nrow(y) == 1L) "has one observation" else paste0("is constant", column),
-      ": it cannot be standardised",
-      call = call
-    )
+      ": it cannot be standardised", call = call)
   }
   list(center = center, scale = scale)
 }

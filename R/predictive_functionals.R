@@ -62,8 +62,7 @@ check_functional <- function(functional, model, call = sys.call(-1L)) {
   }
   if (!is.character(functional) || length(functional) == 0L || !all(functional %in% functional_names)) {
     stop_input("functional", "must be a function, quantiles_of(), probability_of(), coefficients_of(), or among ",
-      paste(dQuote(functional_names, FALSE), collapse = ", "), ", not ", show_value(functional), call = call
-    )
+      paste(dQuote(functional_names, FALSE), collapse = ", "), ", not ", show_value(functional), call = call)
   }
   unique(functional)
 }
@@ -177,9 +176,7 @@ weighted_coefficients <- function(data, functional, call) {
   }
   if (nrow(x) < ncol(x) || qr(x)$rank < ncol(x)) {
     stop_input("functional",
-      sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)),
-      call = call
-    )
+      sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)), call = call)
   }
   names <- colnames(x)
   start <- switch(functional$loss, logistic = rep(0, ncol(x)), stats::lm.fit(x, as.double(y))$coefficients)

@@ -98,9 +98,7 @@ check_prior <- function(prior, default, call = sys.call(-1L)) {
     all(names(prior) %in% names(default))
   if (!named) {
     stop_input("prior", "must be a numeric vector with names among ",
-      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior),
-      call = call
-    )
+      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior), call = call)
   }
   # With an infinite weight or variance there would be nothing to learn.
   if (!all(is.finite(prior))) {
@@ -163,15 +161,12 @@ check_rho <- function(rho, argument, length = NULL, call = sys.call(-1L)) {
   }
   if (!is.numeric(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
     stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
-      " strictly between 0 and 1, or NULL, not ", show_value(rho),
-      call = call
-    )
+      " strictly between 0 and 1, or NULL, not ", show_value(rho), call = call)
   }
   bad <- which(is.na(rho) | rho <= 0 | rho >= 1)
   if (length(bad)) {
     stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad[[1L]]]]),
-      if (length(rho) > 1L) paste(" at position", bad[[1L]]), call = call
-    )
+      if (length(rho) > 1L) paste(" at position", bad[[1L]]), call = call)
   }
   as.double(rho)
 }

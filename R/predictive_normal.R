@@ -7,16 +7,12 @@ check_numeric_vector <- function(y, argument = "y", least = 1L, call = sys.call(
   }
   if (length(y) < least) {
     stop_input(argument,
-      sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)),
-      call = call
-    )
+      sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)), call = call)
   }
   bad <- which(!is.finite(y))
   if (length(bad)) {
     stop_input(argument, "has the value ", format(y[[bad[[1L]]]]), " at position ", bad[[1L]],
-      "; values must be finite",
-      call = call
-    )
+      "; values must be finite", call = call)
   }
   as.double(y)
 }
@@ -33,9 +29,7 @@ start_normal_mean <- function(fit, y, call) {
     scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
     if (shape <= 0 || scale <= 0) {
       stop_input("y", if (n < 2L) "has one value" else "is constant",
-        ": its variance is unknown, and the prior says nothing of it",
-        call = call
-      )
+        ": its variance is unknown, and the prior says nothing of it", call = call)
     }
     fit$start <- list(mean = mean, weight = weight, shape = shape, scale = scale, sd = 0)
   } else {
@@ -111,9 +105,7 @@ normal_mean_quantities <- function(fit, run, call) {
   if (length(absent)) {
     stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ",
       paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
-      "; a function of the population can compute others",
-      call = call
-    )
+      "; a function of the population can compute others", call = call)
   }
   if ("median" %in% functional) {
     quantities <- cbind(quantities, population_quantities(fit, function(y) c(median = stats::median(y)), run, call))
@@ -228,9 +220,7 @@ each_resample <- function(members, call, compute) {
     })
     if (!is.numeric(value) || length(value) == 0L) {
       stop_input("functional", sprintf("must return numbers; on resample %d it returned ", as.integer(r)),
-        show_value(value),
-        call = call
-      )
+        show_value(value), call = call)
     }
     value
   })

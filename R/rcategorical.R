@@ -100,9 +100,7 @@ as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
   if (!isS4(weights)) {
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
-        show_value(weights),
-        call = call
-      )
+        show_value(weights), call = call)
     }
     if (length(dim(weights)) == 1L) {
       weights <- as.vector(weights)
@@ -129,9 +127,7 @@ as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
 as_plain_matrix <- function(weights, log, call) {
   if (!requireNamespace("Matrix", quietly = TRUE)) {
     stop_input("weights", "is a ", class(weights)[[1L]],
-      ", and the package Matrix, which knows it, is not installed",
-      call = call
-    )
+      ", and the package Matrix, which knows it, is not installed", call = call)
   }
   valid <- methods::validObject(weights, test = TRUE)
   if (!isTRUE(valid)) {

@@ -109,8 +109,7 @@ check_polyagamma_shape <- function(shape, argument, method = "auto", call = sys.
   complain <- function(bad, rule) {
     if (length(bad) > 0L) {
       stop_input(argument, "has the entry ", format(shape[[bad[[1L]]]], digits = 15), " at position ",
-        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule, call = call
-      )
+        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule, call = call)
     }
   }
   if (length(shape) > 0L && isTRUE(min(shape, Inf, na.rm = TRUE) <= 0)) {

@@ -79,6 +79,7 @@
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
 #'   \item{state}{the state from which [continue()] goes on.}
+#'
 #'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
 #'   `warmup`, `thin`, `method`, `seed`, `backend`, `precision`, `threads`, `elapsed`, `interrupted` and `call`.
 #' @section Interruption:
@@ -294,10 +295,9 @@ topic_sampler <- function(fit) {
   )
 }
 
-# The sums of a chain are in a store that entries add to. A run has a store of its own, in an environment of the
-# state; the fit that it started from keeps its sums, `theta`, `phi` and `added`, in a list.
-# A kept sweep is added when the chain goes on, or in the end: if an interruption takes the chain back by
-# a slice, `added` tells what the sums have already.
+# The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
+# state, so the fit from which it started keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at
+# the end. `added` prevents double counting after a rollback.
 topic_step <- function(fit) {
   method <- as.integer(c(
     fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
