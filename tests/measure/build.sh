@@ -11,7 +11,7 @@ test "$#" -ge 1 || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 device=${2:-}
-test "$#" -lt 2 && shift || shift 2
+if test "$#" -lt 2; then shift; else shift 2; fi
 
 # With R's compiler and flags, away from the sources so that no object stays beside them.
 objects=$folder/objects
