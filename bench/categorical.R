@@ -1,11 +1,9 @@
-# Categorical draws: against what R has otherwise, and against the rate at which this
-# machine reads memory, in the same run. Medians of interleaved repetitions, one thread
-# unless said; two minutes in all, and 3 GB of memory. matrixStats and extraDistr are
-# compared with where they are installed.
-#   cd bench && Rscript categorical.R
+# Categorical draws: against what R has otherwise, and against the rate at which this machine reads memory, in the
+# same run. Medians of repetitions that take turns, one thread unless said. Takes two minutes and 3 GB of memory. The
+# peers matrixStats and extraDistr are left out where they are not installed.
+#   cd bench && ../tests/measure/build.sh ../build/measure && Rscript categorical.R
 source("common.R")
 options(warpbayes.backend = "cpu")
-internal <- asNamespace("warpbayes")
 set.seed(1)
 
 has <- function(package) requireNamespace(package, quietly = TRUE)
@@ -39,23 +37,28 @@ many <- do.call(rbind, lapply(c(10, 100, 1000, 1e5), function(items) {
 }))
 save_results(many, "categorical-vector")
 
-# The pass over the matrix: bytes of weights per second, and their share of the bytes that are
-# read where nothing is computed.
+# The pass over the matrix: bytes of weights per second, and their share of the rate of reading alone.
 pass <- do.call(rbind, lapply(c(16, 64, 100, 1000, 4096), function(items) {
   x <- matrix(runif(ceiling(1e8 / items) * items), ncol = items)
-  cases <- expand.grid(precision = c("double", "single"), threads = 1:2, log = c(FALSE, TRUE), stringsAsFactors = FALSE)
+  cases <- expand.grid(
+    precision = c("double", "single"), threads = 1:2, log = c(FALSE, TRUE), stringsAsFactors = FALSE
+  )
   cases <- cases[!cases$log | items %in% c(100, 1000), ]
   do.call(rbind, lapply(seq_len(nrow(cases)), function(i) {
     case <- cases[i, ]
     y <- if (case$log) log(x) else x
     seconds <- read <- numeric(7)
     for (j in seq_along(seconds)) {
-      read[[j]] <- internal$measure_read_rate(case$threads)
-      seconds[[j]] <- elapsed(rcategorical(y, log = case$log, seed = 1, threads = case$threads, precision = case$precision))
+      read[[j]] <- measure_read_rate(case$threads)
+      seconds[[j]] <- elapsed(
+        rcategorical(y, log = case$log, seed = 1, threads = case$threads, precision = case$precision)
+      )
     }
     bytes <- 8 * length(y) / median(seconds)
-    data.frame(rows = nrow(y), items, case, seconds = median(seconds), ns_per_weight = 1e9 * median(seconds) / length(y),
-      gigabytes_per_second = bytes / 1e9, share_of_read_rate = bytes / median(read))
+    data.frame(
+      rows = nrow(y), items, case, seconds = median(seconds), ns_per_weight = 1e9 * median(seconds) / length(y),
+      gigabytes_per_second = bytes / 1e9, share_of_read_rate = bytes / median(read)
+    )
   }))
 }))
 save_results(pass, "categorical-pass")

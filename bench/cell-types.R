@@ -1,8 +1,10 @@
-# Cell types against manual gates: F (for each population the best F over types, weighted by its size) and
-# adjusted Rand index, cells without a gate left out, with the defaults of dp_mixture() and cell_types().
-# FOLDER has flowcap1-gvhd-samples-1-6.csv.gz, hipc-tcell-12828.csv.gz, flowsom-68983.fcs and flowsom-68983-labels.csv.
-# Run in bench/: Rscript cell-types.R FOLDER [backend]
+# Cell types against manual gates, with the defaults of dp_mixture() and cell_types(). F is the mean over populations,
+# weighted by size, of the best F over types; ARI is the adjusted Rand index. Cells without a gate do not count.
+# FOLDER has flowcap1-gvhd-samples-1-6.csv.gz, hipc-tcell-12828.csv.gz, flowsom-68983.fcs and
+# flowsom-68983-labels.csv.
+#   cd bench && Rscript cell-types.R FOLDER [backend]
 source("common.R")
+source("flow-data.R")
 arguments <- commandArgs(TRUE)
 folder <- arguments[[1]]
 backend <- c(arguments[-1], "cpu")[[1]]
@@ -22,29 +24,6 @@ adjusted_rand <- function(gate, type) {
   (pairs(both) - expected) / ((pairs(rowSums(both)) + pairs(colSums(both))) / 2 - expected)
 }
 
-# The cells of an FCS 3 file with floating-point data, compensated.
-read_fcs <- function(file) {
-  bytes <- readBin(file, "raw", file.size(file))
-  place <- function(from) as.integer(trimws(rawToChar(bytes[from + 0:7])))
-  text <- rawToChar(bytes[(place(11) + 1):(place(19) + 1)])
-  fields <- strsplit(substring(text, 2), substring(text, 1, 1), fixed = TRUE)[[1]]
-  odd <- seq(1, length(fields) - 1, by = 2)
-  value <- setNames(as.list(fields[odd + 1]), toupper(fields[odd]))
-  channels <- as.integer(value$`$PAR`)
-  rows <- as.integer(value$`$TOT`)
-  first <- place(27) + 1
-  endian <- if (startsWith(value$`$BYTEORD`, "4")) "big" else "little"
-  x <- matrix(readBin(bytes[first:length(bytes)], "double", rows * channels, 4, endian = endian), rows, byrow = TRUE)
-  colnames(x) <- unlist(value[paste0("$P", seq_len(channels), "N")])
-  marker <- trimws(unlist(value[paste0("$P", seq_len(channels), "S")]))
-  spill <- strsplit(value$SPILL, ",")[[1]]
-  count <- as.integer(spill[[1]])
-  stained <- spill[1 + seq_len(count)]
-  x[, stained] <- x[, stained] %*% solve(matrix(as.numeric(spill[-seq_len(1 + count)]), count, byrow = TRUE))
-  colnames(x) <- marker
-  x
-}
-
 gvhd <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
 hipc <- read.csv(file.path(folder, "hipc-tcell-12828.csv.gz"))
 gates <- tail(gsub("\"", "", readLines(file.path(folder, "flowsom-68983-labels.csv"))), 19225)
@@ -53,7 +32,7 @@ sets <- lapply(split(gvhd, gvhd$sample), function(cells) {
 })
 names(sets) <- paste("GvHD sample", names(sets))
 sets$HIPC <- list(x = as.matrix(hipc[1:6]), gate = hipc$label)
-# The channels that its authors cluster by, as asinh(x / 150).
+# The channels that its authors use, as asinh(x / 150).
 sets$FlowSOM <- list(x = asinh(read_fcs(file.path(folder, "flowsom-68983.fcs"))[, c(9, 12, 14:18)] / 150),
   gate = ifelse(gates == "Unlabeled", NA, gates))
 
@@ -61,7 +40,9 @@ rows <- list()
 for (name in names(sets)) {
   gate <- sets[[name]]$gate
   gated <- !is.na(gate)
-  fit <- dp_mixture(sets[[name]]$x, components = 64, iter = 400, thin = 4, seed = 1, backend = backend, progress = FALSE)
+  fit <- dp_mixture(sets[[name]]$x,
+    components = 64, iter = 400, thin = 4, seed = 1, backend = backend, progress = FALSE
+  )
   class <- predict(fit, backend = backend)
   add <- function(way, type, seconds, types, specks) {
     rows[[length(rows) + 1]] <<- data.frame(
@@ -80,6 +61,8 @@ for (name in names(sets)) {
 results <- do.call(rbind, rows)
 samples <- results[startsWith(results$data, "GvHD"), ]
 mean_of <- aggregate(cbind(F, ARI, types) ~ way, samples, mean)
-results <- rbind(results, data.frame(data = "GvHD mean of 6", mean_of[c("way", "F", "ARI", "types")], specks = NA, seconds = NA))
+results <- rbind(
+  results, data.frame(data = "GvHD mean of 6", mean_of[c("way", "F", "ARI", "types")], specks = NA, seconds = NA)
+)
 results$prior <- "default"
 save_results(results, "cell-types")

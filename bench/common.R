@@ -1,12 +1,28 @@
-# What the benchmarks share: times as medians of interleaved repetitions, the
-# machine's own rate measured between them, results as CSV.
+# What the benchmarks share: times as medians of repetitions that take turns, rates of the machine measured between
+# them, results as CSV files or as tables in Markdown. Every script of this folder runs in this folder.
 library(warpbayes)
+if (!nzchar(Sys.getenv("WARPBAYES_MEASURE"))) {
+  Sys.setenv(WARPBAYES_MEASURE = "../build/measure")
+}
+source("../tests/measure/measure.R")
+internal <- asNamespace("warpbayes")
 
-# The seconds of several functions, which are called in turn, `times` times each, so that
-# a disturbance of the machine slows all of them: a matrix with one row for each.
+# Seconds of the clock.
+elapsed <- function(expression) {
+  gc(FALSE)
+  start <- Sys.time()
+  force(expression)
+  as.double(Sys.time() - start, units = "secs")
+}
+
+# Seconds of the processor, all threads together. Other work on the machine matters less than for elapsed().
+processor_seconds <- function(expression) sum(system.time(expression)[c("user.self", "sys.self")])
+
+# The seconds that several functions return. They are called in turn, `times` times each, so that a disturbance of the
+# machine slows all of them: a matrix with one row for each function. A first call of each is not counted.
 interleave <- function(..., times = 5) {
   runs <- list(...)
-  vapply(runs, function(run) run(), numeric(1)) # warm-up, not counted
+  vapply(runs, function(run) run(), numeric(1))
   seconds <- vapply(seq_len(times), function(i) {
     vapply(runs, function(run) run(), numeric(1))
   }, numeric(length(runs)))
@@ -15,11 +31,25 @@ interleave <- function(..., times = 5) {
 
 medians <- function(seconds) apply(seconds, 1, median)
 
-elapsed <- function(expression) system.time(expression)[["elapsed"]]
+# The median of the seconds of several calls of one function, after a first call that is not counted.
+median_seconds <- function(call, times = 5) {
+  medians(interleave(call = function() elapsed(call()), times = times))[["call"]]
+}
 
 # Fused multiply-adds per second of this machine now.
 rate <- function(threads = 1, precision = "double", backend = "cpu") {
-  warpbayes:::measure_multiply_add_rate(threads, precision, backend)
+  internal$measure_multiply_add_rate(threads, precision, backend)
+}
+
+# Has everything computed on the graphics card. With the emulator's plugin in WARPBAYES_TEST_PLUGIN the emulator plays
+# the card and the result is TRUE: a rehearsal, for which scripts choose small sizes.
+use_card <- function() {
+  plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN")
+  options(warpbayes.backend = "cuda")
+  if (nzchar(plugin)) {
+    options(warpbayes.plugin = plugin)
+  }
+  nzchar(plugin)
 }
 
 machine <- function() {
@@ -47,10 +77,12 @@ figure <- function(name, plot, width = 1600, height = 1100) {
   plot()
 }
 
-# Tables in Markdown, as tools/gpu-test puts them into its results.
+# Tables in Markdown, which tools/gpu-test puts into its results.
 line <- function(...) cat("| ", paste(c(...), collapse = " | "), " |\n", sep = "")
 header <- function(...) {
   line(...)
   line(rep("---", length(c(...))))
 }
 number <- function(x) format(signif(x, 3))
+count <- function(x) format(x, big.mark = ",", scientific = FALSE)
+percent <- function(share) sprintf("%.0f%%", 100 * share)

@@ -1,10 +1,8 @@
-# The verdict on convergence (R/diagnostics.R) where the truth is known: how often chains that have
-# converged are called otherwise, and how often a chain that stands apart is found. Six quantities, as
-# decide on a mixture. Takes a quarter of an hour of one core.
-#
-#   Rscript convergence.R [fits]
+# The verdict on convergence (R/diagnostics.R) where the truth is known: how often chains that have converged are
+# called otherwise, and how often a chain that stands apart is found. There are six quantities, as many as decide on a
+# mixture. Takes a quarter of an hour of one core.
+#   cd bench && Rscript convergence.R [fits]
 source("common.R")
-judge <- asNamespace("warpbayes")
 arguments <- commandArgs(TRUE)
 fits <- if (length(arguments)) as.integer(arguments[[1]]) else 400L
 quantities <- 6
@@ -19,14 +17,14 @@ verdict <- function(n, chains, phi, shift = 0) {
     one
   })
   names(draws) <- paste0("q", seq_along(draws))
-  table <- judge$diagnose_quantities(draws)
-  c(judge$judge_convergence(draws, table, identity)$converged, max(table$rhat) > 1.05)
+  table <- internal$diagnose_quantities(draws)
+  c(internal$judge_convergence(draws, table, identity)$converged, max(table$rhat) > 1.05)
 }
 
 set.seed(1)
 cases <- expand.grid(phi = c(0, 0.5, 0.7, 0.9, 0.97), chains = c(1, 2, 3, 4), sweeps = c(30, 60, 200, 1000), shift = 0)
 worth <- function(cases) cases$sweeps * (1 - cases$phi) / (1 + cases$phi)
-# Chains worth hundreds of draws give no alarms at all, and take the longest.
+# Chains worth hundreds of draws never give an alarm and take the longest: only four of them.
 cases <- cases[worth(cases) >= 5 & (worth(cases) <= 200 | cases$chains == 4), ]
 power <- expand.grid(phi = c(0, 0.7), chains = 4, sweeps = c(20, 113, 100, 567), shift = c(0.5, 0.75, 1, 1.5, 2))
 power <- power[round(worth(power)) %in% c(20, 100), ]

@@ -1,11 +1,10 @@
-# Sums of discrete variables: seconds, the share of the machine's own rate of
-# multiply-adds (measured in between), and the seconds of other R functions, in the
-# same run. Medians of interleaved repetitions; a minute or two in all.
-#   cd bench && Rscript convolution.R
+# Sums of discrete variables: seconds, the share of the machine's own rate of multiply-adds (measured in between), and
+# the seconds of other R functions, in the same run. Medians of repetitions that take turns; a minute or two in all.
+#   cd bench && ../tests/measure/build.sh ../build/measure && Rscript convolution.R
 source("common.R")
 options(warpbayes.backend = "cpu")
 
-# Seconds of one call, from as many as take 30 ms.
+# Seconds of one call, from so many calls that they take 30 ms.
 each <- function(call) {
   repetitions <- 1
   while (elapsed(for (i in seq_len(repetitions)) call()) < 0.03) {
@@ -17,12 +16,11 @@ each <- function(call) {
 # The direct sum, one thread ------------------------------------------------------
 set.seed(1)
 sizes <- c(256, 512, 1024, 4096, 16384, 1e5)
-run <- warpbayes:::resolve_run("cpu", 1)
 runs <- lapply(sizes, function(n) {
   a <- runif(n)
   # Many times over within one call, since R takes 5 microseconds for one.
   times <- max(1, round(2e9 / n^2))
-  function() elapsed(warpbayes:::native(warpbayes:::C_pmf_direct, a, a, 0, 2 * n - 1, times, run)) / times
+  function() elapsed(direct_sum(a, a, times = times)) / times
 })
 names(runs) <- sizes
 rates <- numeric()
@@ -68,9 +66,12 @@ if (requireNamespace("PoissonBinomial", quietly = TRUE)) {
 }
 m <- medians(do.call(interleave, c(calls, times = 9)))
 peers <- data.frame(
-  task = c("1,024 x 1,024, uniform random", "1,024 x 1,024, binomial", "1e4 pairs of 32 x 32", "Poisson-binomial 1e4", "Poisson-binomial 1e4, log scale"),
+  task = c(
+    "1,024 x 1,024, uniform random", "1,024 x 1,024, binomial", "1e4 pairs of 32 x 32", "Poisson-binomial 1e4",
+    "Poisson-binomial 1e4, log scale"
+  ),
   seconds = m[c("ours_1024", "ours_narrow", "ours_batch", "ours_binomial", "ours_binomial_log")],
-  peer = c("stats::convolve", "stats::convolve", "shift and add", "PoissonBinomial Convolve", "PoissonBinomial Convolve"),
+  peer = rep(c("stats::convolve", "shift and add", "PoissonBinomial Convolve"), c(2, 1, 2)),
   peer_seconds = m[c("stats_1024", "stats_1024", "shift_and_add_batch", "peer_binomial", "peer_binomial")]
 )
 peers$times_faster <- peers$peer_seconds / peers$seconds
@@ -106,10 +107,11 @@ times <- lapply(names(factors), function(name) {
   medians(s)[["fast"]]
 })
 narrow <- dpois(0:2999, 50)
-times <- c(times, medians(interleave(f = function() elapsed(convolve_pmf(factors[["power tail k^-2"]], narrow, threads = 1)), times = 5)))
+times <- c(times, median_seconds(function() convolve_pmf(factors[["power tail k^-2"]], narrow, threads = 1)))
 floor_seconds <- n^2 / median(rates)
 fast <- data.frame(
-  factors = c(paste(names(factors), "twice"), "power tail k^-2 and Poisson(50) of length 3000"), seconds = unlist(times),
+  factors = c(paste(names(factors), "twice"), "power tail k^-2 and Poisson(50) of length 3000"),
+  seconds = unlist(times),
   direct_floor = c(rep(floor_seconds, length(factors)), floor_seconds * length(narrow) / n)
 )
 fast$times_floor <- fast$seconds / fast$direct_floor

@@ -1,7 +1,7 @@
-# Seconds for 100 Gibbs sweeps at p = 14, k = 256 and n = 1e4 .. 5e6 cells: the rows
-# of Table 1 of Suchard and others (2010), on this machine. The whole of dp_mixture()
-# is timed except its start, without splits and joins, which that table has not. Large cases
-# run fewer sweeps, whose time is scaled to 100. Run in bench/: Rscript flow-cytometry.R [backend]
+# Seconds for 100 Gibbs sweeps at p = 14, k = 256 and n = 1e4 .. 5e6 cells: the rows of Table 1 of Suchard and others
+# (2010), on this machine. The whole of dp_mixture() is timed except its start; there are no splits and joins, as in
+# that table. Large cases run fewer sweeps, whose time is scaled to 100.
+#   cd bench && Rscript flow-cytometry.R [backend]
 source("common.R")
 backend <- c(commandArgs(TRUE), "cpu")[[1]]
 p <- 14
@@ -28,7 +28,8 @@ measure <- function(x, threads, precision, budget = 4) {
   once <- run(1)
   sweeps <- max(1, min(100, floor(budget / once / 3)))
   seconds <- vapply(1:3, function(i) run(sweeps), 0)
-  cat(sprintf("%s n = %g, %d threads, %s: %.3f s for 100 sweeps\n", backend, n, threads, precision, 100 * median(seconds)))
+  cat(sprintf("%s n = %g, %d threads, %s: %.3f s for 100 sweeps\n", backend, n, threads, precision,
+    100 * median(seconds)))
   data.frame(
     backend = backend, n = n, p = p, k = k, threads = threads, precision = precision, sweeps = sweeps,
     seconds_per_100 = 100 * median(seconds), ns_per_cell = 1e9 * median(seconds) / n / k

@@ -1,11 +1,9 @@
-# What a step of Bayesian EM takes beside a Gibbs sweep without splits and joins, in the same run: the
-# median of three fits each, seconds per sweep or step, and how many components a cell counts for.
-#
-#   Rscript mixture-bem.R [cells] [markers] [components]
-#
-# "clusters": 40 normal clusters, as cells lie; "cloud": one normal distribution, whose components all
-# overlap, so that a cell counts for many. Both methods start with each cell at the nearest of as many
-# random cells as there are components, so that none is cut in the steps that are timed.
+# A step of Bayesian EM beside a Gibbs sweep without splits and joins, in the same run: seconds per step and sweep, as
+# medians of three fits each, and how many components a cell counts for. There are two data sets. "clusters" are 40
+# normal clusters, as in real cells. "cloud" is one normal distribution, whose components all overlap, so that a cell
+# counts for many. Both methods start with each cell at the nearest of k random cells, where k is the number of
+# components. So no component is cut in the steps that are timed.
+#   cd bench && Rscript mixture-bem.R [cells] [markers] [components]
 source("common.R")
 arguments <- as.numeric(commandArgs(TRUE))
 n <- if (length(arguments)) arguments[[1L]] else 1e5
@@ -20,7 +18,9 @@ sets <- list(
 )
 nearest <- function(x) {
   seeds <- x[sample.int(n, k), ]
-  unlist(lapply(split(seq_len(n), ceiling(seq_len(n) / 10000)), function(i) max.col(2 * tcrossprod(x[i, ], seeds) - rep(rowSums(seeds^2), each = length(i)))))
+  unlist(lapply(split(seq_len(n), ceiling(seq_len(n) / 10000)), function(i) {
+    max.col(2 * tcrossprod(x[i, ], seeds) - rep(rowSums(seeds^2), each = length(i)))
+  }))
 }
 
 rows <- list()
@@ -28,23 +28,24 @@ for (name in names(sets)) {
   x <- sets[[name]]
   labels <- nearest(x)
   last <- NULL
-  seconds <- function(method, ...) {
+  seconds_of <- function(method, ...) {
     last <<- dp_mixture(x,
-      components = k, method = method, iter = 5, warmup = if (method == "bem") 0 else 4, init = labels, moves = FALSE, seed = 2, threads = 2,
-      backend = "cpu", progress = FALSE, ...
+      components = k, method = method, iter = 5, warmup = if (method == "bem") 0 else 4, init = labels, moves = FALSE,
+      seed = 2, threads = 2, backend = "cpu", progress = FALSE, ...
     )
     last$elapsed[["sweeps"]] / last$iter
   }
   times <- replicate(3, c(
-    gibbs = seconds("gibbs"), single_gibbs = seconds("gibbs", precision = "single"),
-    single = seconds("bem", tolerance = 0, precision = "single"), bem = seconds("bem", tolerance = 0)
+    gibbs = seconds_of("gibbs"), single_gibbs = seconds_of("gibbs", precision = "single"),
+    single = seconds_of("bem", tolerance = 0, precision = "single"), bem = seconds_of("bem", tolerance = 0)
   ))
   some <- x[seq(1, n, length.out = min(n, 2000)), ]
   counts <- mean(rowSums(predict(last, some, type = "prob", threads = 2) >= 2^-40))
   middle <- apply(times, 1L, stats::median)
   rows[[name]] <- data.frame(
-    data = name, cells = n, markers = p, components = k, weighing = sum(last$draws$weights > 0), components_per_cell = counts,
-    sweep_s = middle[["gibbs"]], step_s = middle[["bem"]], ratio = stats::median(times["bem", ] / times["gibbs", ]),
+    data = name, cells = n, markers = p, components = k, weighing = sum(last$draws$weights > 0),
+    components_per_cell = counts, sweep_s = middle[["gibbs"]], step_s = middle[["bem"]],
+    ratio = stats::median(times["bem", ] / times["gibbs", ]),
     single_ratio = stats::median(times["single", ] / times["single_gibbs", ])
   )
   message(name, ": ", format(rows[[name]]$ratio, digits = 3))

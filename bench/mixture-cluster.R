@@ -1,7 +1,7 @@
-# Two workers of a cluster on this machine, with a thread each, against two threads of this process: a sweep of the mixture with and
-# without moves, on sockets as parallel makes them and on those without delay, and how many bytes travel in it. Fits take turns; times are medians.
-#
-#   Rscript mixture-cluster.R [cells] [rounds]
+# Two workers of a cluster on this machine, one thread each, against two threads of this process: a sweep of the
+# mixture with and without splits and joins, and how many bytes travel in it. The sockets are as package parallel
+# makes them, or without delay. Fits take turns; times are medians.
+#   cd bench && Rscript mixture-cluster.R [cells] [rounds]
 source("common.R")
 arguments <- as.numeric(commandArgs(TRUE))
 n <- if (length(arguments)) arguments[[1L]] else 1e6
@@ -12,7 +12,8 @@ sweeps <- 5
 
 start_cluster <- function(delay) {
   options(socketOptions = if (!delay) "no-delay")
-  cluster <- parallel::makePSOCKcluster(2, rscript_args = if (!delay) c("-e", shQuote("options(socketOptions = 'no-delay')")))
+  no_delay <- c("-e", shQuote("options(socketOptions = 'no-delay')"))
+  cluster <- parallel::makePSOCKcluster(2, rscript_args = if (!delay) no_delay)
   parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths())
   cluster
 }
@@ -41,7 +42,9 @@ set.seed(1)
 x <- matrix(rnorm(n * p), n) + 3 * (runif(n) < 0.3)
 start <- rep_len(seq_len(k), n)
 fit <- function(moves, ..., iter = sweeps) {
-  dp_mixture(x, k, iter = iter, warmup = iter - 1, seed = 3, init = start, moves = moves, backend = "cpu", progress = FALSE, ...)
+  dp_mixture(x, k,
+    iter = iter, warmup = iter - 1, seed = 3, init = start, moves = moves, backend = "cpu", progress = FALSE, ...
+  )
 }
 rows <- list()
 for (delay in c(FALSE, TRUE)) {
@@ -59,7 +62,8 @@ for (delay in c(FALSE, TRUE)) {
     rows[[length(rows) + 1L]] <- data.frame(
       cells = n, markers = p, components = k, moves = moves, sockets = if (delay) "as made" else "no delay",
       threads_s = round(median(alone), 3), workers_s = round(median(both), 3), ratio = round(median(both / alone), 3),
-      down_kB = round(bytes[["down"]] / 1e3), up_kB = round(bytes[["up"]] / 1e3), load = round(as.numeric(sub(" .*", "", readLines("/proc/loadavg"))), 1)
+      down_kB = round(bytes[["down"]] / 1e3), up_kB = round(bytes[["up"]] / 1e3),
+      load = round(as.numeric(sub(" .*", "", readLines("/proc/loadavg"))), 1)
     )
     print(rows[[length(rows)]])
   }

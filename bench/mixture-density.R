@@ -1,13 +1,11 @@
-# Held-out log density per cell of the default prior, of the prior with everything fixed,
-# and of package mclust (the better of the models VVV and VEV by BIC, up to 15 components),
-# on several splits of each data set. Nats per cell, in the data's own units.
-#
-#   Rscript mixture-density.R [folder] [splits] [iter] [data sets]
-#
-# The GvHD cells of mclust are always used. `folder` adds flowcap1-gvhd-samples-1-6.csv.gz,
-# hipc-tcell-12828.csv.gz and flowsom-68983.fcs where they lie there. "floored" is GvHD.pos
-# with the lower 40% of two markers raised to one value, and jitter of width one.
+# The log density of held-out cells, in nats per cell and in the data's own units, on several splits of each data set:
+# with the default prior, with everything in the prior fixed, and by package mclust, which takes the better of the
+# models VVV and VEV by BIC, up to 15 components. The GvHD cells of mclust are always used. `folder` adds
+# flowcap1-gvhd-samples-1-6.csv.gz, hipc-tcell-12828.csv.gz and flowsom-68983.fcs if they are there. "floored" is
+# GvHD.pos with the lower 40% of two markers raised to one value, and jitter of width one.
+#   cd bench && Rscript mixture-density.R [folder] [splits] [iter] [data sets]
 source("common.R")
+source("flow-data.R")
 library(mclust)
 arguments <- commandArgs(TRUE)
 folder <- if (length(arguments)) arguments[[1L]] else ""
@@ -16,26 +14,8 @@ iter <- if (length(arguments) > 2L) as.integer(arguments[[3L]]) else 400L
 wanted <- if (length(arguments) > 3L) strsplit(arguments[[4L]], ",")[[1L]]
 most <- 3000L # cells to fit, and cells held out
 
-# The fluorescences of an FCS 3.0 file of big-endian floats, compensated, arcsinh(x / 150).
-read_fcs <- function(file) {
-  raw <- readBin(file, "raw", file.size(file))
-  offset <- function(at) as.integer(rawToChar(raw[at + 1:8]))
-  text <- rawToChar(raw[(offset(10) + 1L):(offset(18) + 1L)])
-  fields <- strsplit(substring(text, 2L), substr(text, 1L, 1L), fixed = TRUE)[[1L]]
-  value <- stats::setNames(fields[c(FALSE, TRUE)], fields[c(TRUE, FALSE)])
-  columns <- as.integer(value[["$PAR"]])
-  cells <- as.integer(value[["$TOT"]])
-  numbers <- readBin(raw[-seq_len(offset(26))], "numeric", columns * cells, size = 4L, endian = "big")
-  x <- matrix(numbers, cells, columns, byrow = TRUE, dimnames = list(NULL, value[sprintf("$P%dN", seq_len(columns))]))
-  spill <- strsplit(value[["SPILL"]], ",")[[1L]]
-  channels <- spill[1L + seq_len(as.integer(spill[[1L]]))]
-  mixing <- matrix(as.numeric(spill[-seq_len(1L + length(channels))]), length(channels), byrow = TRUE)
-  asinh(x[, channels] %*% solve(mixing) / 150)
-}
-
 read_sets <- function() {
-  data(GvHD, package = "mclust", envir = environment())
-  sets <- list(GvHD.pos = as.matrix(GvHD.pos), GvHD.control = as.matrix(GvHD.control))
+  sets <- flow_sets(folder)
   set.seed(7)
   floored <- sets$GvHD.pos
   for (marker in 2:3) {
@@ -43,27 +23,22 @@ read_sets <- function() {
     low <- floored[, marker] <= bottom
     floored[low, marker] <- bottom + stats::runif(sum(low), -0.5, 0.5)
   }
-  sets$floored <- floored
-  file <- function(name) file.path(folder, name)
-  if (file.exists(file("flowcap1-gvhd-samples-1-6.csv.gz"))) {
-    cells <- read.csv(file("flowcap1-gvhd-samples-1-6.csv.gz"))
-    for (sample in 1:6) {
-      sets[[paste("GvHD sample", sample)]] <- as.matrix(cells[cells$sample == sample, 1:6])
-    }
-  }
-  if (file.exists(file("hipc-tcell-12828.csv.gz"))) {
-    sets$HIPC <- as.matrix(read.csv(file("hipc-tcell-12828.csv.gz"))[, 1:6])
-  }
-  if (file.exists(file("flowsom-68983.fcs"))) {
-    sets$FlowSOM <- read_fcs(file("flowsom-68983.fcs"))
+  sets <- append(sets, list(floored = floored), 2)
+  file <- file.path(folder, "flowsom-68983.fcs")
+  if (file.exists(file)) {
+    cells <- read_fcs(file)
+    sets$FlowSOM <- asinh(cells[, attr(cells, "stained")] / 150)
   }
   sets
 }
 
 held_out <- function(prior) {
   function(train, test, seed) {
-    fit <- dp_mixture(train, components = 64, prior = prior, iter = iter, seed = seed, backend = "cpu", threads = 2, progress = FALSE)
-    list(density = mean(predict(fit, test, type = "log_density", draws = 50, threads = 2)), components = stats::median(fit$occupied[-seq_len(fit$warmup), ]))
+    fit <- dp_mixture(train,
+      components = 64, prior = prior, iter = iter, seed = seed, backend = "cpu", threads = 2, progress = FALSE
+    )
+    density <- mean(predict(fit, test, type = "log_density", draws = 50, threads = 2))
+    list(density = density, components = stats::median(fit$occupied[-seq_len(fit$warmup), ]))
   }
 }
 

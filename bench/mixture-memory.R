@@ -1,5 +1,5 @@
-# The most memory that a fit takes beyond its data, as counted by the operating system:
-# n = 1e6, k = 256, p = 14. Linux only. The count is reset once the data exist.
+# The most memory that a fit takes beyond its data, as counted by the operating system: n = 1e6, k = 256, p = 14.
+# Linux only. The count is reset once the data exist.
 source("common.R")
 resident <- function(which) {
   line <- grep(paste0("^", which), readLines("/proc/self/status"), value = TRUE)
@@ -12,4 +12,8 @@ invisible(gc())
 cat("5", file = "/proc/self/clear_refs")
 before <- resident("VmRSS")
 fit <- dp_mixture(x, components = 256, iter = 3, warmup = 2, seed = 1, threads = 2, keep = "weights", progress = FALSE)
-save_results(data.frame(n = n, p = 14, k = 256, data_mb = 8 * n * 14 / 2^20, before_mb = before, peak_beyond_mb = resident("VmHWM") - before), "mixture-memory")
+peak <- resident("VmHWM") - before
+save_results(
+  data.frame(n = n, p = 14, k = 256, data_mb = 8 * n * 14 / 2^20, before_mb = before, peak_beyond_mb = peak),
+  "mixture-memory"
+)

@@ -1,5 +1,5 @@
-# The same data, p = 14: seconds per sweep or EM step and nanoseconds per cell and
-# component of warpbayes and of R packages, one thread each, in the same run.
+# The same data, p = 14: seconds per sweep or EM step, and nanoseconds per cell and component, of warpbayes and of R
+# packages, one thread each, in the same run.
 source("common.R")
 set.seed(1)
 p <- 14
@@ -10,7 +10,9 @@ x <- centers[sample.int(k, n, TRUE), ] + matrix(rnorm(n * p), n)
 
 sweeps <- 50
 ours <- function() {
-  fit <- dp_mixture(x, components = k, iter = sweeps, warmup = sweeps - 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE)
+  fit <- dp_mixture(x,
+    components = k, iter = sweeps, warmup = sweeps - 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE
+  )
   fit$elapsed[["sweeps"]] / sweeps
 }
 peers <- list(warpbayes = ours)

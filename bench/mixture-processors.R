@@ -1,25 +1,21 @@
-# The draw of all labels on one thread as a share of the processor's rate of multiply-adds, for few and
-# many components, in one build or in several side by side.
-# Run in bench/: Rscript mixture-processors.R [folder with an installed warpbayes] ...
+# The draw of all labels on one thread as a share of the processor's rate of multiply-adds, for few and many
+# components, in one build or in several side by side.
+#   cd bench && Rscript mixture-processors.R [folder with an installed warpbayes] ...
 #
-# Every build and case has processes of its own, and those of the builds take turns. Sweeps are short and many: on a machine
-# with other work `best`, from the fastest sweep, comes nearer to what a core does alone than `share`, from the median.
-# Where two threads share a core, a busy neighbour can take half of its time and hardly shows in the rate of multiply-adds,
-# which is the highest that any build saw in a case: only a quiet machine gives figures to rely on.
+# Each build and case has processes of its own, and the builds take turns. Sweeps are short and many. On a machine
+# with other work, `best`, which is from the fastest sweep, comes nearer than `share`, which is from the median, to
+# what a core does alone. Where two threads share a core, a busy neighbour can take half of its time. That hardly
+# shows in the rate of multiply-adds, which is the highest that any build saw in a case: rely on figures of a quiet
+# machine only.
 #
-# p(p+3)/2 multiply-adds count for each row and component. With few columns or components other work dominates: about 27
-# operations for a weight and its draw, and for each row what does not depend on components.
+# p(p+3)/2 multiply-adds count for each row and component. With few columns or components other work dominates: about
+# 27 operations for a weight and its draw, and for each row what does not depend on components.
 arguments <- commandArgs(TRUE)
 if (length(arguments) > 0 && arguments[[1]] == "--case") {
   .libPaths(c(arguments[[2]], .libPaths()))
   source("common.R")
   backend <- "cpu"
   source("mixture-pass.R")
-  elapsed <- function(expression) { # to microseconds
-    start <- Sys.time()
-    force(expression)
-    as.numeric(Sys.time() - start, units = "secs")
-  }
   p <- as.integer(arguments[[3]])
   k <- as.integer(arguments[[4]])
   n <- max(16384, ceiling(2e8 / (k * operations(p) + 25 * k + 1000)))
@@ -39,7 +35,8 @@ libraries <- if (length(arguments) > 0) normalizePath(arguments) else .libPaths(
 source("common.R")
 
 run_case <- function(library, p, k, precision) {
-  output <- system2(file.path(R.home("bin"), "Rscript"), c("mixture-processors.R", "--case", library, p, k, precision), stdout = TRUE)
+  arguments <- c("mixture-processors.R", "--case", library, p, k, precision)
+  output <- system2(file.path(R.home("bin"), "Rscript"), arguments, stdout = TRUE)
   values <- scan(text = sub("result", "", grep("^result", output, value = TRUE)), quiet = TRUE)
   list(rows = values[[1]], rates = values[2:5], sweeps = values[-(1:5)])
 }

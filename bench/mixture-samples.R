@@ -1,6 +1,6 @@
-# Several samples in one fit: the time of a sweep beside that of one sample, for cells of a sample that lie together and for cells in any
-# order.
-# Run in bench/: Rscript mixture-samples.R [backend]
+# Several samples in one fit: the time of a sweep beside that of one sample. The cells of a sample lie together, or in
+# any order.
+#   cd bench && Rscript mixture-samples.R [backend]
 source("common.R")
 backend <- c(commandArgs(TRUE), "cpu")[[1]]
 
@@ -9,15 +9,22 @@ one_case <- function(n, p, k, samples, times = 5) {
   x <- matrix(rnorm(n * p), n) + 3 * sample(0:4, n, TRUE)
   sorted <- sort(rep_len(seq_len(samples), n))
   ways <- list(plain = FALSE, sorted = sorted, mixed = sample(sorted))
-  # Sweeps after the warm-up of two fits of different length: what is done once is left out.
-  fit <- function(way, sweeps) elapsed(dp_mixture(x, k, iter = sweeps, warmup = 1, seed = 1, keep = "weights", sample = way, moves = FALSE, init = rep_len(seq_len(k), n),
-    threads = 1, backend = backend, progress = FALSE))
+  # The difference of two fits of different length leaves out what is done once.
+  fit <- function(way, sweeps) {
+    elapsed(dp_mixture(x, k,
+      iter = sweeps, warmup = 1, seed = 1, keep = "weights", sample = way, moves = FALSE, init = rep_len(seq_len(k), n),
+      threads = 1, backend = backend, progress = FALSE
+    ))
+  }
   seconds <- do.call(interleave, c(lapply(ways, function(way) {
     force(way)
     function() fit(way, 7) - fit(way, 2)
   }), times = times))
-  data.frame(cells = n, markers = p, components = k, samples = samples, way = names(ways), seconds_a_sweep = medians(seconds) / 5,
-    ratio = apply(seconds / rep(seconds["plain", ], each = 3), 1, median), row.names = NULL)
+  data.frame(
+    cells = n, markers = p, components = k, samples = samples, way = names(ways),
+    seconds_a_sweep = medians(seconds) / 5, ratio = apply(seconds / rep(seconds["plain", ], each = 3), 1, median),
+    row.names = NULL
+  )
 }
 
 results <- rbind(one_case(50000, 10, 64, 10), one_case(50000, 10, 64, 100), one_case(20000, 4, 32, 6))

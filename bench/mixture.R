@@ -1,14 +1,13 @@
-# The draw of the labels of all rows with their sufficient statistics, compared with the
-# machine's rate of multiply-adds measured in the same run.
-# Run in bench/: Rscript mixture.R [backend]
+# The draw of the labels of all rows with their sufficient statistics, compared with the machine's rate of
+# multiply-adds measured in the same run.
+#   cd bench && Rscript mixture.R [backend]
 #
-# At least p(p+3)/2 fused multiply-adds are needed for each row and component; `share` is
-# the time that these would take, as a share of the time measured. The weight and the
-# draw take about 27 further vector operations, most of them multiply-adds, which
-# `share_all` counts too.
+# Each row and component needs at least p(p+3)/2 fused multiply-adds; `share` is the time that these would take, as a
+# share of the time measured. The weight and the draw take about 27 further vector operations, most of them
+# multiply-adds, which `share_all` counts too.
 #
-# The data are one Gaussian cloud with random labels: all components overlap, so that no
-# block of components can be skipped. Separated components are faster.
+# The data are one Gaussian cloud with random labels: all components overlap, so that no block of components can be
+# skipped. Separated components are faster.
 source("common.R")
 backend <- c(commandArgs(TRUE), "cpu")[[1]]
 source("mixture-pass.R")

@@ -1,26 +1,27 @@
-# Polya-Gamma draws a second, one thread, at tilt 0 and 2 and with a tilt of its own for each element,
-# against BayesLogit::rpg() and pgdraw::pgdraw() where they are installed. Medians of interleaved repetitions; a
-# minute or two.
+# Polya-Gamma draws per second of one thread, at tilt 0 and 2 and with a tilt of its own for each element, against
+# BayesLogit::rpg() and pgdraw::pgdraw() where they are installed. Medians of repetitions that take turns, in
+# processor time; a minute or two.
 #   cd bench && Rscript polyagamma.R
 source("common.R")
 options(warpbayes.backend = "cpu")
 
-# Processor time, of which each of these uses one thread: other work on the machine matters less.
-elapsed <- function(expression) sum(system.time(expression)[c("user.self", "sys.self")])
-
 shapes <- c(1, 4, 4.5, 20, 200)
 n <- 1e6
 peers <- list(
-  BayesLogit = if (requireNamespace("BayesLogit", quietly = TRUE)) function(m, b, c) BayesLogit::rpg(m, b, rep_len(c, m)),
-  # Shapes are whole numbers there.
-  pgdraw = if (requireNamespace("pgdraw", quietly = TRUE)) function(m, b, c) if (b == floor(b)) pgdraw::pgdraw(rep_len(b, m), rep_len(c, m))
+  BayesLogit = if (requireNamespace("BayesLogit", quietly = TRUE)) {
+    function(m, b, c) BayesLogit::rpg(m, b, rep_len(c, m))
+  },
+  # Its shapes are whole numbers.
+  pgdraw = if (requireNamespace("pgdraw", quietly = TRUE)) {
+    function(m, b, c) if (b == floor(b)) pgdraw::pgdraw(rep_len(b, m), rep_len(c, m))
+  }
 )
 peers <- peers[!vapply(peers, is.null, NA)]
 
-# Draws of a peer that take a tenth of a second or so.
+# How many draws of a peer take a tenth of a second or so.
 enough <- function(draw, b, c) {
   m <- 200
-  while (m < n && elapsed(draw(m, b, c)) < 0.05) {
+  while (m < n && processor_seconds(draw(m, b, c)) < 0.05) {
     m <- min(4 * m, n)
   }
   m
@@ -33,10 +34,10 @@ for (b in shapes) {
     c <- if (tilt == "N(0, 2)") rnorm(n, 0, 2) else as.numeric(tilt)
     counts <- c(warpbayes = n, vapply(peers, enough, numeric(1), b = b, c = c))
     runs <- c(
-      list(warpbayes = function() elapsed(rpolyagamma(n, b, c, seed = 1, threads = 1))),
+      list(warpbayes = function() processor_seconds(rpolyagamma(n, b, c, seed = 1, threads = 1))),
       lapply(stats::setNames(names(peers), names(peers)), function(name) {
         force(name)
-        function() elapsed(peers[[name]](counts[[name]], b, c))
+        function() processor_seconds(peers[[name]](counts[[name]], b, c))
       })
     )
     seconds <- medians(do.call(interleave, c(runs, times = 7)))

@@ -1,31 +1,28 @@
-# Test log scores of copula predictions beside the published ones (Fong, Holmes & Walker
-# 2023, the authors' code at github.com/edfong/MP, results of its run_expts): ten random
-# halves of each data set, standardised by the training half, ten orders, one bandwidth
-# for densities and one for each covariate otherwise; the mean over the test half of the
-# log density of the standardised response, or of the log probability of the class.
+# Test log scores of copula predictions beside the published ones (Fong, Holmes & Walker 2023, the authors' code at
+# github.com/edfong/MP, results of its run_expts): ten random halves of each data set, standardised by the training
+# half, ten orders, one bandwidth for densities and one for each covariate otherwise. The score is the mean over the
+# test half of the log density of the standardised response, or of the log probability of the class.
 #   cd bench && Rscript predictive-scores.R [case ...]
-# Data: Boston of MASS; Ionosphere of mlbench; the UCI repository's wdbc (569 x 30) of mclust, which mlbench's
-# BreastCancer is not; the repository's 13 columns among the 27 of sn's wines (the same 178 bottles). A data set
-# whose package is not installed is left out.
-# What differs from the authors' code:
-#  - the orders (another generator); the halves are theirs;
-#  - their densities of the start are raised to 1e-6 for each coordinate, and copula
-#    distribution functions are kept within [1e-6, 1 - 1e-6], in classification all
-#    probabilities and weights within 5e-5 of 0 and 1. Ours are clipped where normal
-#    scores are taken (and binary observations enter), and nowhere else, so that densities
-#    integrate to 1: test rows with a coordinate beyond 4.9 deviations score lower;
+# The data are Boston of MASS, Ionosphere of mlbench, the UCI repository's wdbc (569 x 30) from mclust (mlbench's
+# BreastCancer is another set), and the repository's 13 columns among the 27 of sn's wines (the same 178 bottles). A
+# data set whose package is not installed is left out. What differs from the authors' code:
+#  - the orders come from another generator; the halves are theirs;
+#  - they raise the densities of the start to 1e-6 for each coordinate and keep copula distribution functions within
+#    [1e-6, 1 - 1e-6], in classification all probabilities and weights within 5e-5 of 0 and 1. Ours are clipped only
+#    where normal scores are taken and binary observations enter, so that densities integrate to 1. So test rows with a
+#    coordinate beyond 4.9 deviations score lower;
 #  - conditional distribution functions are averaged over orders by their weights.
-# The column `floored` scores our densities with their floor for the start. With it Breast is within a standard error
-# of the published score; without it 1.9 below, by the test rows beyond 4.9 deviations. Ionosphere scores 2.2 above
-# the published score, 2.8 standard errors, with the floor and without: a quarter of its values are -1, 0 or 1, so that
-# the clipping of all distribution functions may matter; what it is was not found out. Regressions and
-# classifications choose a bandwidth for each covariate: they take minutes each.
+# The column `floored` scores our densities with their floor for the start. With it, Breast is within a standard error
+# of the published score; without it, 1.9 below, by the test rows beyond 4.9 deviations. Ionosphere scores 2.2 above
+# the published score, 2.8 standard errors, with the floor and without. A quarter of its values are -1, 0 or 1, so
+# that the clipping of all distribution functions may matter; the cause was not found. Regressions and classifications
+# choose a bandwidth for each covariate: they take minutes each.
 source("common.R")
 options(warpbayes.backend = "cpu")
 
-# The rows of the published halves: scikit-learn's train_test_split(random_state = 99 + k), which trains on the end
-# of what numpy's RandomState permutes. That generator is R's Mersenne Twister, seeded in another way; a whole number
-# up to i is the first of the outputs, cut to the bits of i, that is not larger.
+# The rows of the published halves: scikit-learn's train_test_split(random_state = 99 + k), which trains on the end of
+# what numpy's RandomState permutes. That generator is R's Mersenne Twister, seeded in another way. A whole number up to
+# i is the first output, cut to the bits of i, that is not larger than i.
 twister <- function(seed) {
   state <- numeric(624)
   state[[1]] <- seed
@@ -55,7 +52,8 @@ numpy_permutation <- function(n, seed) {
 }
 # What numpy.random.RandomState(seed).permutation(10) gives for seeds 0 and 42.
 stopifnot(
-  numpy_permutation(10, 0) - 1 == c(2, 8, 4, 9, 1, 6, 7, 3, 0, 5), numpy_permutation(10, 42) - 1 == c(8, 1, 5, 0, 7, 2, 9, 4, 3, 6)
+  numpy_permutation(10, 0) - 1 == c(2, 8, 4, 9, 1, 6, 7, 3, 0, 5),
+  numpy_permutation(10, 42) - 1 == c(8, 1, 5, 0, 7, 2, 9, 4, 3, 6)
 )
 halves <- function(n, repeats = 10) {
   train <- floor(n / 2)

@@ -1,8 +1,7 @@
-# Predictive resampling on one thread: grid updates and steps a second, beside plain R
-# (vectorised over resamples and points) and package copre where it is installed, all in
-# the same run; and the galaxy setting of Fong, Holmes & Walker (2023, section 5.1):
-# 1,000 resamples of 5,000 steps at 200 points, 1e9 updates. Medians of interleaved
-# repetitions; two minutes in all.
+# Predictive resampling on one thread: grid updates and steps per second, beside plain R (vectorised over resamples
+# and points) and package copre where it is installed, all in the same run. Then the galaxy setting of Fong, Holmes &
+# Walker (2023, section 5.1): 1,000 resamples of 5,000 steps at 200 points, 1e9 updates. Medians of repetitions that
+# take turns; two minutes in all.
 #   cd bench && Rscript predictive.R
 source("common.R")
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
@@ -11,11 +10,13 @@ y <- MASS::galaxies / 1000
 y <- (y - mean(y)) / sqrt(mean((y - mean(y))^2))
 grid <- seq(-3, 3, length.out = 200)
 start <- predictive_resample(y, copula_density(0.93, grid, standardize = FALSE), horizon = 0, draws = 100, seed = 1)
-run <- warpbayes:::resolve_run("cpu", 1)
+run <- internal$resolve_run("cpu", 1)
 
 updates <- function(steps, start) {
-  warpbayes:::native(warpbayes:::C_predictive_resample, start$data, start$bandwidth, start$at[c("y", "x")], start$state, 1,
-    list(resample = 0, step = 0), steps, run)
+  internal$native(
+    internal$C_predictive_resample, start$data, start$bandwidth, start$at[c("y", "x")], start$state, 1,
+    list(resample = 0, step = 0), steps, run
+  )
 }
 # The same updates in R: a matrix of points x resamples.
 plain <- function(steps, draws) {
@@ -33,12 +34,16 @@ plain <- function(steps, draws) {
   u
 }
 chains <- function(steps, count) {
-  warpbayes:::native(warpbayes:::C_predictive_normal, list(weight = 11, shape = 0, sd = 1), list(mean = rep(0, count), scale = NULL),
-    1, 0, 0, steps, 0, run)
+  internal$native(
+    internal$C_predictive_normal, list(weight = 11, shape = 0, sd = 1), list(mean = rep(0, count), scale = NULL),
+    1, 0, 0, steps, 0, run
+  )
 }
 unknown <- function(steps, count) {
-  warpbayes:::native(warpbayes:::C_predictive_normal, list(weight = 11, shape = 5, sd = 0),
-    list(mean = rep(0, count), scale = rep(5, count)), 1, 0, 0, steps, 0, run)
+  internal$native(
+    internal$C_predictive_normal, list(weight = 11, shape = 5, sd = 0),
+    list(mean = rep(0, count), scale = rep(5, count)), 1, 0, 0, steps, 0, run
+  )
 }
 plain_chains <- function(steps, count) {
   theta <- rep(0, count)
@@ -61,7 +66,7 @@ calls <- list(
   updates_avx2 = function() {
     if (warp_info()$isa_widest == "baseline") return(NA_real_)
     run$isa <<- 1L
-    on.exit(run$isa <<- warpbayes:::resolve_run("cpu", 1)$isa)
+    on.exit(run$isa <<- internal$resolve_run("cpu", 1)$isa)
     elapsed(updates(1000, start)) / (1000 * 200 * 100)
   },
   updates_R = function() elapsed(plain(50, 100)) / (50 * 200 * 100),
@@ -70,8 +75,8 @@ calls <- list(
   steps_R = function() elapsed(plain_chains(500, 4096)) / (500 * 4096)
 )
 if (requireNamespace("copre", quietly = TRUE)) {
-  # Its updates of the distribution function, without densities, by the data (in an
-  # order of its own for each draw) and by 918 steps.
+  # It updates the distribution function, without densities, by the data in an order of its own for each draw, and by
+  # 918 steps.
   calls$updates_copre <- function() {
     elapsed(copre::copre(y, 918, 50, rho = 0.93, grd_res = 200, nthreads = 1)) / (1000 * 50 * 200)
   }
@@ -79,13 +84,14 @@ if (requireNamespace("copre", quietly = TRUE)) {
 seconds <- do.call(interleave, c(calls, times = 5))
 speed <- 1 / medians(seconds)[-1]
 results <- data.frame(what = names(speed), per_second = unname(speed), multiply_adds_per_second = median(rates))
-# About 190 vector operations an update, half of the multiply-adds a processor does in
-# as many.
+# An update takes about 190 vector operations.
 results$operations_share <- ifelse(results$what %in% c("updates_avx512"), results$per_second * 190 / median(rates), NA)
 save_results(results, "predictive")
 
 seconds <- vapply(1:3, function(i) {
-  elapsed(predictive_resample(y, copula_density(0.93, grid, standardize = FALSE), horizon = 5000, draws = 1000, seed = i))
+  model <- copula_density(0.93, grid, standardize = FALSE)
+  elapsed(predictive_resample(y, model, horizon = 5000, draws = 1000, seed = i))
 }, 0)
-save_results(data.frame(setting = "galaxies, 1000 x 5000 x 200", seconds = median(seconds), updates_per_second = 1e9 / median(seconds)),
-  "predictive-galaxies")
+save_results(data.frame(
+  setting = "galaxies, 1000 x 5000 x 200", seconds = median(seconds), updates_per_second = 1e9 / median(seconds)
+), "predictive-galaxies")

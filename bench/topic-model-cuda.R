@@ -1,23 +1,14 @@
-# Topic models on a graphics card and on the processor: a corpus of the shape of that of Steele & Tristan
-# (2017), 43,556 documents, 37,286 words and 3,072,662 tokens, simulated, with 1,024 topics. Seconds of a
-# sweep, tokens per second, and the shares of two limits that are counted: the card's reading of its memory, if the row
-# of phi of each pair of a document and a term came from there, and its multiply-adds, one a topic of each pair. Prints tables in
-# Markdown; tools/gpu-test runs it. With the emulator named in WARPBAYES_TEST_PLUGIN, at sizes for a rehearsal.
-local({
-  # The other scripts of this folder are read from here.
-  file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
-  if (length(file)) setwd(dirname(file))
-})
+# Topic models on a graphics card and on the processor. The corpus is simulated and has the shape of that of Steele &
+# Tristan (2017): 43,556 documents, 37,286 words and 3,072,662 tokens, with 1,024 topics. Prints the seconds of a
+# sweep, tokens per second, and two lower limits of a sweep's time. One is reading memory, if the row of phi of each
+# pair of a document and a term came from there; the other is one multiply-add for each topic of a pair. Prints a
+# table in Markdown.
+#   Rscript topic-model-cuda.R    after tests/measure/build.sh ../build/measure --card
 source("common.R")
-plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN")
-rehearsal <- nzchar(plugin)
-if (rehearsal) options(warpbayes.plugin = plugin)
-internal <- asNamespace("warpbayes")
+rehearsal <- use_card()
 
-count <- function(x) format(x, big.mark = ",", scientific = FALSE)
-
-# Every document has five subjects of 200. The commonest words are shared, the others are those of a subject. Words have
-# the frequencies of Zipf's law, and every document and word occurs.
+# Every document has five subjects of 200. The commonest words are shared, every other word belongs to a subject. The
+# frequencies of words follow Zipf's law, and every document and word occurs.
 corpus <- function(documents, words, tokens, subjects = 200, shared = words %/% 20) {
   set.seed(1)
   document <- c(seq_len(documents), sample.int(documents, tokens - documents, TRUE, rgamma(documents, 2)))
@@ -34,7 +25,10 @@ corpus <- function(documents, words, tokens, subjects = 200, shared = words %/% 
 
 # Of the sweeps alone: the difference between a long run and a short one.
 seconds_of <- function(x, topics, sweeps, ...) {
-  run <- function(n) topic_model(x, topics, 0.5, 0.1, iter = n, warmup = n - 1, seed = 1, progress = FALSE, ...)$elapsed[["sweeps"]]
+  run <- function(n) {
+    fit <- topic_model(x, topics, 0.5, 0.1, iter = n, warmup = n - 1, seed = 1, progress = FALSE, ...)
+    fit$elapsed[["sweeps"]]
+  }
   # The first runs take longer: memory and kernels are prepared.
   for (i in 1:2) run(2)
   median(vapply(1:3, function(i) run(2 + sweeps) - run(2), 0)) / sweeps
@@ -48,18 +42,19 @@ tokens <- sum(x)
 width <- 16 * ceiling(topics / 16)
 bytes_of <- c(double = 8, single = 4)
 gammas <- sum(dim(x)) * topics
-read <- internal$measure_read_rate(backend = "cuda")
-cat(count(nrow(x)), " documents, ", count(ncol(x)), " words, ", count(tokens), " tokens in ", count(pairs), " pairs, ", count(topics), " topics; ",
-  count(gammas), " gammas a sweep of Gibbs sampling.\nThe card reads ", number(read / 1e9), " GB of its memory per second.\n\n", sep = "")
-header("device", "method", "precision", "seconds a sweep", "tokens per second", "limit of memory, seconds", "limit of multiply-adds, seconds",
-  "share of the limit that binds", "gammas per second")
+read <- measure_read_rate()
+cat(count(nrow(x)), " documents, ", count(ncol(x)), " words, ", count(tokens), " tokens in ", count(pairs), " pairs, ",
+  count(topics), " topics; ", count(gammas), " gammas a sweep of Gibbs sampling.\nThe card reads ", number(read / 1e9),
+  " GB of its memory per second.\n\n", sep = "")
+header("device", "method", "precision", "seconds a sweep", "tokens per second", "limit of memory, seconds",
+  "limit of multiply-adds, seconds", "share of the limit that binds", "gammas per second")
 for (precision in names(bytes_of)) {
   memory <- (pairs + ncol(x)) * width * bytes_of[[precision]] / read
-  adds <- pairs * width / internal$measure_multiply_add_rate(precision = precision, backend = "cuda")
+  adds <- pairs * width / rate(NULL, precision, "cuda")
   for (method in c("gibbs", "mean_for_mode")) {
-    s <- seconds_of(x, topics, if (rehearsal) 1 else 60, method = method, precision = precision, backend = "cuda")
-    line("card", method, precision, number(s), number(tokens / s), number(memory), number(adds), sprintf("%.0f%%", 100 * max(memory, adds) / s),
-      if (method == "gibbs") number(gammas / s) else "")
+    s <- seconds_of(x, topics, if (rehearsal) 1 else 60, method = method, precision = precision)
+    line("card", method, precision, number(s), number(tokens / s), number(memory), number(adds),
+      percent(max(memory, adds) / s), if (method == "gibbs") number(gammas / s) else "")
   }
 }
 for (precision in names(bytes_of)) {
@@ -67,9 +62,11 @@ for (precision in names(bytes_of)) {
   line("processor, all threads", "gibbs", precision, number(s), number(tokens / s), "", "", "", number(gammas / s))
 }
 
-# The same numbers as the processor's, from a corpus in small.
+# The same numbers as the processor's, from a small corpus.
 small <- corpus(30, 200, 1000, subjects = 10)
-fits <- lapply(c("cuda", "cpu"), function(backend) topic_model(small, 20, iter = 8, seed = 1, backend = backend, progress = FALSE))
+fits <- lapply(c("cuda", "cpu"), function(backend) {
+  topic_model(small, 20, iter = 8, seed = 1, backend = backend, progress = FALSE)
+})
 same <- identical(fits[[1L]]$phi, fits[[2L]]$phi) && identical(fits[[1L]]$log_likelihood, fits[[2L]]$log_likelihood)
 cat("\nidentical to the processor:", same, "\n")
 stopifnot(same)

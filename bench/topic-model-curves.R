@@ -1,13 +1,11 @@
-# Held-out perplexity against processor time: topic_model() by both methods and in both
-# precisions, text2vec (WarpLDA) and topicmodels (variational EM, collapsed Gibbs sampling)
-# where installed, on the AssociatedPress counts with 200 documents held out, alpha 0.5, beta
-# 0.1, one thread each.
-#   Rscript topic-model-curves.R COUNTS.csv.gz [TOPICS...]    (columns document, term, count)
+# Held-out perplexity against processor time on the AssociatedPress counts, with 200 documents held out, alpha 0.5,
+# beta 0.1 and one thread each: topic_model() by both methods and in both precisions, text2vec (WarpLDA) and
+# topicmodels (variational EM, collapsed Gibbs sampling) where they are installed.
+#   cd bench && Rscript topic-model-curves.R COUNTS.csv.gz [TOPICS...]    (columns document, term, count)
 #
-# Every sampler's topics are scored by the same function, perplexity(): with phi held fixed,
-# theta of a held-out document comes from one half of its words, and the other half is
-# predicted; halves and random numbers are the same for all. Seconds are of the process, and
-# neither reading the counts nor scoring is among them. topic_model() also offers the mean of
+# The topics of every sampler are scored by the same function, perplexity(): phi is fixed, theta of a held-out
+# document comes from one half of its words, and the other half is predicted. Halves and random numbers are the same
+# for all. Seconds are of the process, without reading the counts and scoring. topic_model() also offers the mean of
 # phi over sweeps, here over the second half; the peers have their last sweep.
 source("common.R")
 arguments <- commandArgs(TRUE)
@@ -16,7 +14,7 @@ counts <- read.csv(arguments[[1L]])
 sizes <- if (length(arguments) > 1L) as.numeric(arguments[-1L]) else c(100, 1000)
 alpha <- 0.5
 beta <- 0.1
-# Seconds of a sampler, after which no further point is begun.
+# Seconds of a sampler after which no further point is begun.
 budget <- c("100" = 20, "1000" = 40)
 
 set.seed(1)
@@ -28,11 +26,6 @@ x <- x[, Matrix::colSums(x[-held_out, ]) > 0]
 train <- x[-held_out, ]
 test <- x[held_out, ]
 
-seconds_of <- function(expression) {
-  before <- proc.time()
-  force(expression)
-  sum((proc.time() - before)[1:2])
-}
 fit_ours <- function(topics, ...) {
   topic_model(train, topics, alpha, beta, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
 }
@@ -61,7 +54,9 @@ last_phi <- function(fit) {
 }
 our_curve <- function(topics, method, precision) {
   name <- sprintf("warpbayes %s, %s", sub("mean_for_mode", "mean for mode", method), precision)
-  seconds <- seconds_of(fit <- fit_ours(topics, method = method, precision = precision, iter = 5, warmup = 0, thin = 5))
+  seconds <- processor_seconds(
+    fit <- fit_ours(topics, method = method, precision = precision, iter = 5, warmup = 0, thin = 5)
+  )
   out <- NULL
   repeat {
     out <- rbind(out, point(paste0(name, ", last sweep"), topics, fit$iter, seconds, last_phi(fit)))
@@ -69,7 +64,9 @@ our_curve <- function(topics, method, precision) {
       break
     }
     before <- fit$state[[1L]]$sums$phi + 0
-    more <- seconds_of(fit <- continue(fit, fit$iter, threads = 1, backend = "cpu", progress = FALSE))
+    more <- processor_seconds(
+      fit <- continue(fit, fit$iter, threads = 1, backend = "cpu", progress = FALSE)
+    )
     seconds <- seconds + more
     half <- matrix(fit$state[[1L]]$sums$phi - before, topics)
     out <- rbind(out, point(paste0(name, ", mean of the second half"), topics, fit$iter, seconds, half))
@@ -77,14 +74,15 @@ our_curve <- function(topics, method, precision) {
   out
 }
 
-# Its sweeps by themselves: fit_transform() adds as many for inference.
+# Its sweeps are called by themselves, since fit_transform() adds as many for inference.
 text2vec_curve <- function(topics) {
   lgr::lgr$set_threshold("warn")
   model <- text2vec::LDA$new(n_topics = topics, doc_topic_prior = alpha, topic_word_prior = beta)
   own <- model$.__enclos_env__$private
   state <- NULL
-  seconds <- seconds_of({
-    state <- getFromNamespace("warplda_create", "text2vec")(n_topics = topics, doc_topic_prior = alpha, topic_word_prior = beta)
+  seconds <- processor_seconds({
+    create <- getFromNamespace("warplda_create", "text2vec")
+    state <- create(n_topics = topics, doc_topic_prior = alpha, topic_word_prior = beta)
     own$init_model_dtm(train, state)
   })
   own$ptr <- state
@@ -92,7 +90,7 @@ text2vec_curve <- function(topics) {
   sweeps <- 0
   repeat {
     more <- max(5, sweeps)
-    seconds <- seconds + seconds_of(for (i in seq_len(more)) {
+    seconds <- seconds + processor_seconds(for (i in seq_len(more)) {
       own$run_iter_doc(TRUE, state)
       own$run_iter_word(TRUE, state)
     })
@@ -119,10 +117,11 @@ topicmodels_curve <- function(topics, method) {
     } else {
       list(alpha = alpha, estimate.alpha = FALSE, em = list(iter.max = sweeps, tol = 1e-9), seed = 1)
     }
-    seconds <- seconds_of(fit <- topicmodels::LDA(data, topics, method, control = control))
+    seconds <- processor_seconds(fit <- topicmodels::LDA(data, topics, method, control = control))
     phi <- exp(fit@beta)
     if (nrow(phi) != topics || ncol(phi) != ncol(train)) stop("topicmodels: phi has an unexpected shape")
-    out <- rbind(out, point(sprintf("topicmodels, %s", if (method == "VEM") "variational EM" else "collapsed Gibbs"), topics, sweeps, seconds, phi))
+    sampler <- if (method == "VEM") "topicmodels, variational EM" else "topicmodels, collapsed Gibbs"
+    out <- rbind(out, point(sampler, topics, sweeps, seconds, phi))
     if (2 * seconds > budget[[as.character(topics)]]) {
       break
     }
@@ -154,8 +153,10 @@ figure("topic-model-curves", width = 2000, function() {
   colours <- setNames(palette.colors(length(names)), names)
   for (topics in sizes) {
     here <- curves[curves$topics == topics & curves$sampler %in% names, ]
-    plot(here$seconds, here$perplexity, log = "xy", type = "n", xlab = "processor seconds", ylab = "perplexity of held-out words",
-      main = sprintf("%d topics", topics))
+    plot(here$seconds, here$perplexity,
+      log = "xy", type = "n", xlab = "processor seconds", ylab = "perplexity of held-out words",
+      main = sprintf("%d topics", topics)
+    )
     for (name in names) {
       one <- here[here$sampler == name, ]
       lines(one$seconds, one$perplexity, type = "b", pch = 19, col = colours[[name]])
