@@ -1,5 +1,5 @@
-# Fits the GvHD cells of package mclust (patient and control) and a simulated sample of 100,000 cells x 14 markers. Prints
-# the results and the times, and draws pictures.
+# Fits the GvHD cells of package mclust (patient and control) and a simulated sample of 100,000 cells x 14 markers.
+# Prints the results and the times, and draws pictures.
 # Usage: Rscript tools/demo.R FOLDER-OF-THE-PICTURES
 
 library(warpbayes)
