@@ -1,8 +1,6 @@
-# Calls every entry on small inputs while R collects garbage at every fifth
-# allocation within the entry: an object that an entry did not protect is gone, and
-# overwritten. R code around the entries needs no such test and runs without.
-# With the argument "once" it calls them once, for valgrind to watch; with the
-# name of a file besides, it keeps the results there.
+# Calls every entry on small inputs while R collects garbage at every fifth allocation within the entry. An object that
+# the entry did not protect is then gone and overwritten. R code around the entries runs without such collections.
+# With the argument "once" it calls each entry once, under valgrind. A second argument names a file for the results.
 library(warpbayes)
 options(warpbayes.threads = 2)
 
@@ -14,7 +12,9 @@ run_on_cluster <- function(fit) {
   native <- warpbayes:::native
   cells <- rbind(x, x)[rep_len(seq_len(nrow(x)), 2048), ]
   run <- warpbayes:::resolve_run("cpu", 2)
-  worker <- native(warpbayes:::C_mixture_open_worker, cells, 0L, c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, NULL, 0L, run)
+  worker <- native(
+    warpbayes:::C_mixture_open_worker, cells, 0L, c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, NULL, 0L, run
+  )
   manager <- native(
     warpbayes:::C_mixture_open_cluster, function(request) list(.Call(warpbayes:::C_mixture_answer, worker, request)),
     c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, 0L, run
@@ -24,9 +24,13 @@ run_on_cluster <- function(fit) {
   .Call(warpbayes:::C_mixture_close_worker, worker)
   rows <- native(warpbayes:::C_mixture_start_rows, 30, 3L, as.raw(1:8))
   prior <- warpbayes:::compiled_prior(fit$prior)
-  start <- native(warpbayes:::C_mixture_start_from, x[rows, ], fit$center, 1 / fit$scale, prior, 3L, as.raw(1:8), FALSE, matrix(0, 2, 0), 30)
+  start <- native(
+    warpbayes:::C_mixture_start_from, x[rows, ], fit$center, 1 / fit$scale, prior, 3L, as.raw(1:8), FALSE,
+    matrix(0, 2, 0), 30
+  )
   scan <- native(warpbayes:::C_matrix_scan_part, x, NULL, 0)
-  list(swept, native(warpbayes:::C_mixture_split, 5000, 2L), rows, start, native(warpbayes:::C_matrix_scan_finish, scan$moments))
+  split <- native(warpbayes:::C_mixture_split, 5000, 2L)
+  list(swept, split, rows, start, native(warpbayes:::C_matrix_scan_finish, scan$moments))
 }
 
 results <- function() {
@@ -35,7 +39,8 @@ results <- function() {
   gappy <- dp_mixture(gaps, components = 3, iter = 4, warmup = 2, seed = 1, missing = "model")
   missing <- list(gappy$draws, predict(gappy, gaps, type = "prob"), predict(gappy, gaps, type = "log_density"))
   matched <- relabel(fit)$match
-  samples <- type_proportions(cell_types(dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))))
+  sampled <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))
+  samples <- type_proportions(cell_types(sampled))
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
   fit$elapsed <- NULL
   mode <- dp_mixture(x, components = 3, method = "bem", warmup = 2, iter = 3, chains = 2, seed = 1)
@@ -47,7 +52,8 @@ results <- function() {
     unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "draws", "state")]
   }
   regressions <- list(
-    regress(y ~ x + (1 | g)), regress(n ~ x, family = "negbinomial"), regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
+    regress(y ~ x + (1 | g)), regress(n ~ x, family = "negbinomial"),
+    regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),
     if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), sparse = TRUE)
   )
@@ -55,16 +61,16 @@ results <- function() {
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)
   rows <- matrix(1:12, 3)
   sums <- list(
-    die + die, l - die, convolve_pmf(rows, rows), convolve_pmf(log(rows), log(rows), log = TRUE), sum_pmf(list(1:3, 4:5)),
-    sum_pmf(rows), rep_sum(die, 5), rep_sum(l, 3), condition_on_sum(die, l, 9), ppmf(3, l, log.p = TRUE),
+    die + die, l - die, convolve_pmf(rows, rows), convolve_pmf(log(rows), log(rows), log = TRUE),
+    sum_pmf(list(1:3, 4:5)), sum_pmf(rows), rep_sum(die, 5), rep_sum(l, 3), condition_on_sum(die, l, 9), ppmf(3, l, log.p = TRUE),
     rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2), compound_pmf("geometric", die, prob = 0.3),
     compound_pmf(pmf_binomial(5, 0.3), die)
   )
   b <- c(0.3, 1, 4.5, 20, 200)
   polyagamma <- list(
-    rpolyagamma(50, b, -2:5, seed = 1), rpolyagamma(5, 20, 1, "saddlepoint", seed = 1), dpolyagamma(0.4, b), ppolyagamma(0.4, b, 3),
-    qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3), tryCatch(rpolyagamma(1, -1), error = conditionMessage)
+    rpolyagamma(50, b, -2:5, seed = 1), rpolyagamma(5, 20, 1, "saddlepoint", seed = 1), dpolyagamma(0.4, b),
+    ppolyagamma(0.4, b, 3), qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3), tryCatch(rpolyagamma(1, -1), error = conditionMessage)
   )
   sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
   items <- list(
@@ -77,7 +83,8 @@ results <- function() {
   resumed <- resume(file, x)[c("draws", "log_likelihood", "state")]
   refusals <- list(
     tryCatch(resume(file, x + 1), error = conditionMessage),
-    tryCatch(resume(tempdir(), x), error = function(error) class(error)), tryCatch(warpbayes:::digest_numbers("a", 1), error = conditionMessage)
+    tryCatch(resume(tempdir(), x), error = function(error) class(error)),
+    tryCatch(warpbayes:::digest_numbers("a", 1), error = conditionMessage)
   )
   unlink(file)
   cluster <- run_on_cluster(fit)
@@ -87,14 +94,23 @@ results <- function() {
   words <- list(topics, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1))
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
   resamples <- list(
-    predictive_resample(x[1:5, "a"], normal_mean(), 5, 4, trajectories = 2, seed = 1), predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
+    predictive_resample(x[1:5, "a"], normal_mean(), 5, 4, trajectories = 2, seed = 1),
+    predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
     predictive_resample(x[1:5, "a"], bayesian_bootstrap(), draws = 4, seed = 1),
     predictive_resample(x[1:5, ], copula_density(0.5, permutations = 2), 3, 2, seed = 1),
-    predictive_resample(classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, rho_x = 0.5, permutations = 2), 3, 2, seed = 1),
+    predictive_resample(
+      classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, rho_x = 0.5, permutations = 2), 3, 2,
+      seed = 1
+    ),
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
-  list(items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples, regressions = regressions, resumed = c(resumed, refusals), info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, samples = samples, types = types, cluster = cluster, fit = fit, mode = mode, missing = missing)
+  list(
+    items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples,
+    regressions = regressions, resumed = c(resumed, refusals),
+    info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, samples = samples, types = types,
+    cluster = cluster, fit = fit, mode = mode, missing = missing
+  )
 }
 
 calm <- results()

@@ -1,6 +1,6 @@
-# Fits the GvHD cells of package mclust (patient and control) and a simulated sample
-# of 100,000 cells x 14 markers, and says what came out and how long it took.
-# Usage: Rscript tools/demo.R FOLDER, where the pictures go.
+# Fits the GvHD cells of package mclust (patient and control) and a simulated sample of 100,000 cells x 14 markers.
+# Prints the results and the times, and draws pictures.
+# Usage: Rscript tools/demo.R FOLDER-OF-THE-PICTURES
 
 library(warpbayes)
 
@@ -45,7 +45,8 @@ set.seed(1)
 cells <- 1e5
 markers <- 14
 populations <- 64
-centres <- matrix(rnorm(populations * markers, sd = 3), populations, dimnames = list(NULL, paste0("M", seq_len(markers))))
+centres <- matrix(rnorm(populations * markers, sd = 3), populations)
+colnames(centres) <- paste0("M", seq_len(markers))
 weights <- rgamma(populations, 1)
 population <- sample.int(populations, cells, replace = TRUE, prob = weights)
 x <- centres[population, ] + matrix(rnorm(cells * markers), cells)
@@ -57,16 +58,18 @@ print(simulated)
 class <- predict(simulated)
 seconds <- simulated$elapsed[["sweeps"]]
 per_pair <- seconds / sweeps / cells / components
-cat(sprintf("\nPopulations with cells: %d; components with cells: %d\n", length(unique(population)), length(unique(class))))
+cat(sprintf("\nPopulations with cells: %d; components with cells: %d\n",
+  length(unique(population)), length(unique(class))))
 cat(sprintf("Adjusted Rand index of the classes against the truth: %.4f\n", adjusted_rand(population, class)))
 cat(sprintf("Time: %.2f s for %d sweeps on %s, %.2f ns per cell and component\n", seconds, sweeps,
   if (simulated$backend == "cpu") sprintf("%d CPU threads", simulated$threads) else simulated$backend, 1e9 * per_pair))
 if (simulated$backend == "cpu") {
-  # What a sweep must at least do: the quadratic form of every cell and component.
+  # A sweep computes at least the quadratic form of every cell and component.
   multiply_adds <- markers * (markers + 3) / 2
   rate <- warpbayes:::measure_multiply_add_rate(simulated$threads, simulated$precision, "cpu")
-  cat(sprintf("The machine's peak: %.1f billion multiply-adds a second; the quadratic forms alone (%d each) used %.0f%% of it\n",
-    rate / 1e9, as.integer(multiply_adds), 100 * multiply_adds / per_pair / rate))
+  cat(sprintf("The machine's peak is %.1f billion multiply-adds a second.\n", rate / 1e9))
+  cat(sprintf("The quadratic forms alone, with %d multiply-adds each, used %.0f%% of it.\n",
+    as.integer(multiply_adds), 100 * multiply_adds / per_pair / rate))
 }
 
 heading("Pictures")

@@ -1,7 +1,7 @@
-# Updates what the README and the vignette show from bench/results: the
-# table of times between the marks in README.md, vignettes/flow-cytometry-times.csv,
-# and the figure man/figures/gvhd.png. Run in the sources' folder, with the package
-# and mclust installed, and ImageMagick: Rscript tools/readme.R
+# Updates what the README and the vignette show from bench/results: the table of times between the marks in README.md,
+# vignettes/flow-cytometry-times.csv, and the figure man/figures/gvhd.png. Run it in the root of the sources. It needs the
+# package, mclust and ImageMagick.
+#   Rscript tools/readme.R         all of it
 #   Rscript tools/readme.R times   without the figure
 
 library(warpbayes)
@@ -41,7 +41,8 @@ card <- card[card$p == 14 & card$k == 256, ]
 shown <- c("backend", "n", "p", "k", "threads", "precision", "seconds_per_100", "ns_per_cell", "device", "date")
 times <- rbind(times[shown], data.frame(
   backend = "cuda", n = card$n, p = card$p, k = card$k, threads = 1, precision = card$precision,
-  seconds_per_100 = 100 * card$seconds, ns_per_cell = 1e9 * card$seconds / card$n / card$k, device = card$device, date = card$date
+  seconds_per_100 = 100 * card$seconds, ns_per_cell = 1e9 * card$seconds / card$n / card$k,
+  device = card$device, date = card$date
 ))
 utils::write.csv(times, "vignettes/flow-cytometry-times.csv", row.names = FALSE)
 
@@ -72,13 +73,16 @@ peers <- results("mixture-peers")
 peers <- peers[peers$package != "warpbayes", ]
 ours <- results("mixture-peers")
 ours <- ours[ours$package == "warpbayes", ]
+they <- sprintf(
+  "%s %s ms (%s times as long)", peers$package, number(1e3 * peers$seconds_per_step), number(peers$times_slower)
+)
 table <- c(table, "", sprintf(
   "One sweep or EM step of %s cells, %d markers, %d components, one thread: warpbayes %s ms; %s.",
   format(ours$n, big.mark = ","), ours$p, ours$k, number(1e3 * ours$seconds_per_step),
-  paste0(peers$package, " ", number(1e3 * peers$seconds_per_step), " ms (", number(peers$times_slower), " times as long)",
-    collapse = ", ")
+  paste(they, collapse = ", ")
 ))
-table <- c(table, "", sprintf("Measured by the scripts in `bench/`, %s.", paste(unique(range(times$date)), collapse = " to ")))
+dates <- paste(unique(range(times$date)), collapse = " to ")
+table <- c(table, "", sprintf("Measured by the scripts in `bench/`, %s.", dates))
 
 readme <- readLines("README.md")
 marks <- match(c("<!-- times: written by tools/readme.R -->", "<!-- end of times -->"), readme)
@@ -89,14 +93,14 @@ writeLines(c(readme[seq_len(marks[[1]])], "", table, "", readme[marks[[2]]:lengt
 
 if ("times" %in% commandArgs(TRUE)) quit()
 
-# By README's own code: the lines from library() to the first plot().
+# The figure is drawn by README's own code: the lines from library() to the first plot().
 code <- readme[seq(match("library(warpbayes)", readme), grep("^plot\\(fit\\)", readme)[[1]])]
 dir.create("man/figures", recursive = TRUE, showWarnings = FALSE)
 figure <- "man/figures/gvhd.png"
 png(figure, width = 7, height = 7, units = "in", res = 150)
 eval(parse(text = code))
 dev.off()
-# The figure is installed with the package: a palette makes it a third as large.
+# The figure is installed with the package. A palette makes it a third as large.
 stopifnot(nzchar(Sys.which("convert")))
 system2("convert", c(figure, "-colors", "96", paste0("PNG8:", figure)))
 stopifnot(file.size(figure) < 150000)

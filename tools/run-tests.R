@@ -1,6 +1,6 @@
-# Runs tests/testthat with the installed package. WARPBAYES_TEST_BACKEND and
-# WARPBAYES_TEST_PLUGIN choose the backend; WARPBAYES_TEST_FILTER is a regular
-# expression for the names of the files to run. The last line is "N passed, N failed, N skipped".
+# Runs tests/testthat with the installed package. WARPBAYES_TEST_BACKEND and WARPBAYES_TEST_PLUGIN choose the backend.
+# WARPBAYES_TEST_FILTER is a regular expression for the names of the files to run. The last line is
+# "N passed, N failed, N skipped".
 set <- function(option, variable) {
   value <- Sys.getenv(variable)
   if (nzchar(value)) {
@@ -19,7 +19,7 @@ result <- as.data.frame(test_dir("tests/testthat",
   reporter = "check", filter = if (nzchar(filter)) filter, stop_on_failure = FALSE,
   package = "warpbayes", load_package = "installed"
 ))
-# The reporter leaves its own list of problems.
+# The reporter leaves a list of problems of its own.
 unlink("tests/testthat/testthat-problems.rds")
 failed <- result$failed > 0 | result$error
 skipped <- !failed & result$skipped

@@ -3,15 +3,14 @@
 #   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
 #            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER] [--kernels=FOLDER]
 # --sanitize  see README.md
-# --driver    link a program of the sources of src/cuda and this file instead of a plugin
-# --source    compile this instead of the sources of src/cuda
-# --program   link a program instead of a plugin
-# --define    a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
-# --share     takes the emulator's own objects from this folder if they were compiled so
-#             before, and leaves them there: for many programs of the same sources
-# --kernels   takes all objects but the driver's from this folder, where a build with the
-#             same --sanitize and --cxx has left them
-# Other objects are kept beside the output, in the folder OUT.so.o.
+# --driver    links the sources of src/cuda and this file to a program instead of a plugin
+# --source    compiles this file instead of the sources of src/cuda
+# --program   links a program instead of a plugin
+# --define    defines a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
+# --share     keeps the emulator's own objects in this folder, for the next build with the same options
+# --kernels   takes all objects but the driver's from this folder, in which a build with the same --sanitize and --cxx
+#             has left them
+# All other objects stay beside the output, in the folder OUT.so.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -48,7 +47,11 @@ case $sanitize in
   address) instrument=-fsanitize=address defines="$defines -DWB_EMULATOR_ASAN" ;;
   thread) instrument=-fsanitize=thread defines="$defines -DWB_EMULATOR_TSAN" ;;
   # Stores of more than 16 bytes, as clang makes of several, are not seen.
-  access) instrument=-fsanitize=thread defines="$defines -DWB_EMULATOR_ACCESS" flags="$flags -fno-tree-vectorize -fno-tree-slp-vectorize" ;;
+  access)
+    instrument=-fsanitize=thread
+    defines="$defines -DWB_EMULATOR_ACCESS"
+    flags="$flags -fno-tree-vectorize -fno-tree-slp-vectorize"
+    ;;
   *) echo "build.sh: --sanitize=$sanitize is not address, thread or access" >&2; exit 2 ;;
 esac
 
@@ -66,10 +69,6 @@ fi
 link=$instrument
 # src/access.cpp has what the instrumented code calls.
 if [ "$sanitize" = access ]; then link=''; fi
-if [ "$program" = no ]; then
-  echo '{ global: wb_*; local: *; };' > "$objects/exports"
-  link="$link -shared"
-fi
 
 # compile SOURCE OBJECT [instrument]
 # shellcheck disable=SC2086
@@ -120,11 +119,10 @@ else
 fi
 wait "$previous"
 touch "$machine/complete"
-# The emulator's own thread-local variables come first: a gap lies before the first
-# shared variable too.
-# shellcheck disable=SC2086
-if [ "$program" = yes ]; then
-  "$cxx" $link "$machine"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
-else
-  "$cxx" $link -Wl,--version-script="$objects/exports" "$machine"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread
+# The emulator's own thread-local variables come first, so that the first shared variable has a gap before it too.
+if [ "$program" = no ]; then
+  link="$link -shared -Wl,--version-script=$objects/exports"
+  echo '{ global: wb_*; local: *; };' > "$objects/exports"
 fi
+# shellcheck disable=SC2086
+"$cxx" $link "$machine"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Deletes each __syncthreads() and __syncwarp() of src/cuda in turn and says whether the
-# race driver notices: a race, a failure of the emulator, or other results from the last
-# thread to the first than from the first to the last.
+# Deletes each __syncthreads() and __syncwarp() of src/cuda in turn and says whether the race driver notices it. The
+# driver notices a race, a failure of the emulator, and results that change if threads run from the last to the first.
 #   mutations.sh [FOLDER]
-# A barrier whose deletion goes unnoticed is superfluous, or the driver has no case
-# that needs it. Takes a build for each barrier: minutes. Not part of tools/test.
+# If nobody notices, the barrier is superfluous or the driver has no case that needs it. Each barrier takes a build, so
+# this is not part of tools/test.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +23,8 @@ grep -nE '__sync(threads|warp)\(' "$root"/src/cuda/*.cu* "$root"/src/cuda/*/*.cu
 while IFS=: read -r file line; do
   name=${file#"$root"/src/cuda/}
   sed -E "${line}s/__sync(threads|warp)\([^)]*\);/(void)0;/" "$file" > "$copy/src/cuda/$name"
-  "$copy/tests/emulator/build.sh" "$out/driver" --cxx="$cxx" --sanitize=thread --driver="$copy/tests/emulator/race_driver.cpp"
+  "$copy/tests/emulator/build.sh" "$out/driver" --cxx="$cxx" --sanitize=thread \
+    --driver="$copy/tests/emulator/race_driver.cpp"
   status=0
   timeout 300 "$out/driver" > "$out/log" 2>&1 < /dev/null || status=$?
   if [ "$status" -ne 0 ]; then

@@ -1,4 +1,4 @@
-# Data of a few clusters, mixture densities in plain R, and fits as dp_mixture() returns them that are made up instead of
+# Data of a few clusters, mixture densities in plain R, and fits as dp_mixture() returns them, made up rather than
 # sampled.
 
 # Rows in a few clusters, so that some blocks of components matter and some do not.

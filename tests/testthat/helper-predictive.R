@@ -77,7 +77,9 @@ standardised <- function(y) (y - mean(y)) / sqrt(mean((y - mean(y))^2))
 # The uniforms of steps 0..steps - 1 of a resample by their purpose: the word is the
 # first or the second of a block.
 reference_step_uniforms <- function(seed, purpose, resample, steps, block = 0, word = 1) {
-  bits <- reference_philox(key_words(.Call(C_chain_key, seed, 0L)), block, resample, purpose * 65536, seq_len(steps) - 1)
+  bits <- reference_philox(key_words(.Call(C_chain_key, seed, 0L)), block, resample, purpose * 65536,
+    seq_len(steps) - 1
+  )
   (bits[, 2 * word] * 2^20 + bits[, 2 * word - 1] %/% 2^12 + 0.5) / 2^52
 }
 

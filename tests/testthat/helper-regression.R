@@ -20,8 +20,10 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
   p <- ncol(x)
   outcomes <- if (family == "multinomial") 2 else 1
   list(
-    family = family, prior = prior, rows = rows, trials = trials, wrong = wrong, x = x, p = p, outcomes = outcomes, groups = groups,
-    group = if (groups > 0) rep(seq_len(groups), each = rows / groups), global_scale = if (family == "negbinomial") 0.02 else 0.5, group_scale = 1, dispersion = c(3, 2),
+    family = family, prior = prior, rows = rows, trials = trials, wrong = wrong,
+    x = x, p = p, outcomes = outcomes, groups = groups,
+    group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
+    global_scale = if (family == "negbinomial") 0.02 else 0.5, group_scale = 1, dispersion = c(3, 2),
     precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
   )
 }
@@ -47,7 +49,8 @@ draw_toy_parameters <- function(toy) {
   group <- if (toy$groups > 0) half_cauchy_pair(toy$group_scale) else c(1, 1)
   r <- if (toy$family == "negbinomial") rgamma(1, toy$dispersion[1], toy$dispersion[2]) else 0
   list(
-    coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p), intercepts = rnorm(toy$groups) * sqrt(group[1]),
+    coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p),
+    intercepts = rnorm(toy$groups) * sqrt(group[1]),
     group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group)
   )
 }
@@ -70,8 +73,10 @@ toy_data <- function(toy, y) {
   if (toy$wrong == "kappa") kappa <- kappa + 0.2
   if (toy$wrong == "shape") shape <- shape * 1.6
   list(
-    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = NULL, shape = shape + 0, kappa = kappa + 0,
-    dispersed = if (is_counts) rep(1, toy$rows), group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1)
+    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = NULL,
+    shape = shape + 0, kappa = kappa + 0,
+    dispersed = if (is_counts) rep(1, toy$rows),
+    group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1)
   )
 }
 
@@ -82,8 +87,10 @@ toy_prior <- function(toy, y) {
   }
   factor <- if (toy$wrong == "prior") 0.3 else 1
   list(
-    mean = numeric(toy$p), precision = warpbayes:::pack(toy$precision * factor), shrunk = if (toy$prior == "horseshoe") c(FALSE, rep(TRUE, toy$p - 1)),
-    global_scale = toy$global_scale * if (toy$wrong == "global") 2 else 1, group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
+    mean = numeric(toy$p), precision = warpbayes:::pack(toy$precision * factor),
+    shrunk = if (toy$prior == "horseshoe") c(FALSE, rep(TRUE, toy$p - 1)),
+    global_scale = toy$global_scale * if (toy$wrong == "global") 2 else 1,
+    group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
     dispersion = toy$dispersion * if (toy$wrong == "dispersion") c(1, 1.5) else c(1, 1), counts = counts
   )
 }
@@ -109,14 +116,17 @@ toy_levels <- function(toy, state) {
     beta <- state$coefficients[(k - 1) * p + seq_len(p)]
     if (toy$prior == "horseshoe") {
       own <- state$shrinkage[(k - 1) * (2 * p + 2) + seq_len(2 * p + 2)]
-      levels <- c(levels, pnorm(beta[1]), pnorm(beta[-1] / sqrt(own[2:p] * own[2 * p + 1])), 2 * pcauchy(sqrt(own[2:p])) - 1,
+      levels <- c(levels, pnorm(beta[1]), pnorm(beta[-1] / sqrt(own[2:p] * own[2 * p + 1])),
+        2 * pcauchy(sqrt(own[2:p])) - 1,
         2 * pcauchy(sqrt(own[2 * p + 1]) / toy$global_scale) - 1)
     } else {
       levels <- c(levels, pnorm(chol(toy$precision) %*% beta))
     }
   }
   if (toy$groups > 0) {
-    levels <- c(levels, pnorm(state$intercepts / sqrt(state$scalars[2])), 2 * pcauchy(sqrt(state$scalars[2]) / toy$group_scale) - 1)
+    levels <- c(levels, pnorm(state$intercepts / sqrt(state$scalars[2])),
+      2 * pcauchy(sqrt(state$scalars[2]) / toy$group_scale) - 1
+    )
   }
   if (toy$family == "negbinomial") levels <- c(levels, pgamma(state$scalars[1], toy$dispersion[1], toy$dispersion[2]))
   levels
@@ -126,7 +136,9 @@ toy_levels <- function(toy, state) {
 toy_ties <- function(toy, state, y) {
   linear <- toy$x %*% matrix(state$coefficients, toy$p)
   shares <- if (toy$family == "negbinomial") y / (1 + y) else y / toy$trials
-  c(sum(plogis(linear) * shares), sum(toy$x[, 2] * shares) * tanh(state$coefficients[2]), sum(toy$x[, 3] * shares) * tanh(state$coefficients[3]))
+  c(sum(plogis(linear) * shares), sum(toy$x[, 2] * shares) * tanh(state$coefficients[2]),
+    sum(toy$x[, 3] * shares) * tanh(state$coefficients[3])
+  )
 }
 
 # The largest of Kolmogorov's distances over their bounds, each for a false alarm of

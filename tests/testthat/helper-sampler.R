@@ -101,7 +101,8 @@ sampler_state <- function(prior, statistics, concentration, key, iteration) {
 
 # Sweeps on an open session of p columns, in the units of its rows; labels, means and
 # covariances are kept if `keep` says so.
-run_sweeps <- function(session, prior, statistics, concentration, key, p, iteration = 1, sweeps = 1L, moves = FALSE, keep = TRUE) {
+run_sweeps <- function(session, prior, statistics, concentration, key, p, iteration = 1, sweeps = 1L, moves = FALSE,
+                       keep = TRUE) {
   native(
     C_mixture_sweep, session, prior, sampler_state(prior, statistics, concentration, key, iteration), sweeps, moves,
     matrix(0, 2L, 0L), matrix(0, p, 1L), rep(keep, 3L), numeric(p), rep(1, p)

@@ -11,7 +11,9 @@ small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
 }
 
 # Fits that are the same to the last bit.
-same <- function(fit, reference, parts = c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")) {
+topic_parts <- c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")
+
+same <- function(fit, reference, parts = topic_parts) {
   for (part in parts) {
     expect_identical(fit[[part]], reference[[part]], label = part)
   }
@@ -24,7 +26,8 @@ simulate_documents <- function(documents, length, phi, alpha, seed) {
   k <- nrow(phi)
   theta <- matrix(rgamma(documents * k, rep(alpha, each = documents)), documents)
   theta <- theta / rowSums(theta)
-  x <- t(vapply(seq_len(documents), function(d) as.double(rmultinom(1, length, theta[d, ] %*% phi)), numeric(ncol(phi))))
+  words_of <- function(d) as.double(rmultinom(1, length, theta[d, ] %*% phi))
+  x <- t(vapply(seq_len(documents), words_of, numeric(ncol(phi))))
   colnames(x) <- paste0("w", seq_len(ncol(phi)))
   rownames(x) <- paste0("d", seq_len(documents))
   list(x = x, theta = theta)

@@ -32,7 +32,9 @@ test_that("the backend's name is checked, and the message says where it came fro
   )
   expect_error(warpbayes:::resolve_run(1), "`backend` must be one of .* not 1", class = "warpbayes_error_input")
   with_options(list(warpbayes.backend = NA), {
-    expect_error(warpbayes:::resolve_run(), "`options(warpbayes.backend)` must be one of", fixed = TRUE, class = "warpbayes_error_input")
+    expect_error(warpbayes:::resolve_run(),
+      "`options(warpbayes.backend)` must be one of", fixed = TRUE, class = "warpbayes_error_input"
+    )
   })
 })
 
@@ -65,7 +67,8 @@ test_that("threads that cannot be are refused", {
     )
   }
   with_options(list(warpbayes.threads = "all"), {
-    expect_error(warpbayes:::resolve_run("cpu"), '`options(warpbayes.threads)` must be one whole number from 1 to 4096, not "all"',
+    expect_error(warpbayes:::resolve_run("cpu"),
+      '`options(warpbayes.threads)` must be one whole number from 1 to 4096, not "all"',
       fixed = TRUE, class = "warpbayes_error_input"
     )
   })
@@ -80,7 +83,8 @@ test_that("an instruction set can be forced, but not one that the processor lack
     'options(warpbayes.isa) asks for "avx512", but the widest instruction set here is "avx2"',
     fixed = TRUE, class = "warpbayes_error_backend"
   )
-  expect_error(isa("sse", processor()), '`options(warpbayes.isa)` must be one of "avx512", "avx2", "baseline", not "sse"',
+  expect_error(isa("sse", processor()),
+    '`options(warpbayes.isa)` must be one of "avx512", "avx2", "baseline", not "sse"',
     fixed = TRUE, class = "warpbayes_error_input"
   )
 })
@@ -101,10 +105,13 @@ test_that("the device is an index that exists", {
 })
 
 test_that("a limit of device memory is a number of bytes", {
-  with_options(list(warpbayes.device_memory = 1e9), expect_identical(warpbayes:::resolve_run("cpu", 1)$memory_limit, 1e9))
+  with_options(list(warpbayes.device_memory = 1e9),
+    expect_identical(warpbayes:::resolve_run("cpu", 1)$memory_limit, 1e9)
+  )
   for (bad in list(-1, NA_real_, Inf, "1 GB", c(1, 2))) {
     with_options(list(warpbayes.device_memory = bad), {
-      expect_error(warpbayes:::resolve_run("cpu", 1), "`options(warpbayes.device_memory)` must be a number of bytes, not ",
+      expect_error(warpbayes:::resolve_run("cpu", 1),
+        "`options(warpbayes.device_memory)` must be a number of bytes, not ",
         fixed = TRUE, class = "warpbayes_error_input"
       )
     })
@@ -114,7 +121,8 @@ test_that("a limit of device memory is a number of bytes", {
 test_that("backend \"cuda\" without a usable plugin says which step failed", {
   absent <- file.path(tempdir(), "absent.so")
   with_options(list(warpbayes.plugin = absent), {
-    expect_error(warpbayes:::resolve_run("cuda"), paste0('backend "cuda" is not usable: options(warpbayes.plugin): there is no file ', absent),
+    expect_error(warpbayes:::resolve_run("cuda"),
+      paste0('backend "cuda" is not usable: options(warpbayes.plugin): there is no file ', absent),
       fixed = TRUE, class = "warpbayes_error_backend"
     )
     expect_identical(warpbayes:::resolve_run("auto")$backend, "cpu")
@@ -124,7 +132,8 @@ test_that("backend \"cuda\" without a usable plugin says which step failed", {
   writeLines("not a library", broken)
   on.exit(unlink(broken))
   with_options(list(warpbayes.plugin = broken), {
-    expect_error(warpbayes:::resolve_run("cuda"), 'backend "cuda" is not usable: the plugin cannot be opened: .*unable to load shared object',
+    expect_error(warpbayes:::resolve_run("cuda"),
+      'backend "cuda" is not usable: the plugin cannot be opened: .*unable to load shared object',
       class = "warpbayes_error_backend"
     )
   })
@@ -132,7 +141,9 @@ test_that("backend \"cuda\" without a usable plugin says which step failed", {
   # A library that loads but has not the plugin's function.
   other <- getLoadedDLLs()[["stats"]][["path"]]
   with_options(list(warpbayes.plugin = other), {
-    expect_error(warpbayes:::resolve_run("cuda"), "the plugin cannot be opened: .*wb_plugin_backend", class = "warpbayes_error_backend")
+    expect_error(warpbayes:::resolve_run("cuda"),
+      "the plugin cannot be opened: .*wb_plugin_backend", class = "warpbayes_error_backend"
+    )
   })
   with_options(list(warpbayes.plugin = 1), {
     expect_error(warpbayes:::resolve_run("cuda"), "`options(warpbayes.plugin)` must be the path of one file, not 1",
@@ -167,11 +178,16 @@ test_that("a plugin of another version, or one that fails, is refused with its r
 
   path <- plugin(abi[[1L]] + 1L, abi[[2L]], "newer")
   skip_if_not(file.exists(path), "no compiler")
-  expect_error(cuda(path), sprintf("built for another version of warpbayes (interface %d of %d bytes, this package has %d of %d)",
+  expect_error(cuda(path),
+    sprintf("built for another version of warpbayes (interface %d of %d bytes, this package has %d of %d)",
     abi[[1L]] + 1L, abi[[2L]], abi[[1L]], abi[[2L]]
   ), fixed = TRUE, class = "warpbayes_error_backend")
-  expect_error(cuda(plugin(abi[[1L]], abi[[2L]] + 8L, "longer")), "built for another version", class = "warpbayes_error_backend")
-  expect_error(cuda(plugin(abi[[1L]], abi[[2L]], "none")), "the driver finds no CUDA device", class = "warpbayes_error_backend")
+  expect_error(cuda(plugin(abi[[1L]], abi[[2L]] + 8L, "longer")),
+    "built for another version", class = "warpbayes_error_backend"
+  )
+  expect_error(cuda(plugin(abi[[1L]], abi[[2L]], "none")),
+    "the driver finds no CUDA device", class = "warpbayes_error_backend"
+  )
   expect_error(cuda(plugin(abi[[1L]], abi[[2L]], "old", 'strcpy(message, "driver too old"); return 4;')),
     'backend "cuda" is not usable: driver too old', fixed = TRUE, class = "warpbayes_error_backend"
   )
@@ -182,7 +198,8 @@ test_that("a plugin of another version, or one that fails, is refused with its r
   symbol <- getNativeSymbolInfo("wb_plugin_backend", library)$address
   run$pointer <- warpbayes:::native(warpbayes:::C_backend_open, symbol)
   expect_error(warpbayes:::native(warpbayes:::C_mixture_open, matrix(1, 2, 1), 0, 1, 0L, FALSE, run),
-    'the backend "empty" cannot compute mixtures: choose another backend', fixed = TRUE, class = "warpbayes_error_backend"
+    'the backend "empty" cannot compute mixtures: choose another backend', fixed = TRUE,
+    class = "warpbayes_error_backend"
   )
 })
 
@@ -198,7 +215,9 @@ test_that("a child forked after CUDA was used is told so", {
       path = "emulated", pointer = NULL, reason = NULL, pid = -1L, devices = data.frame(device = 0L, name = "emulated")
     ), envir = state)
     for (backend in c("auto", "cuda")) {
-      expect_error(warpbayes:::resolve_run(backend), "CUDA was used before this process was forked", class = "warpbayes_error_backend")
+      expect_error(warpbayes:::resolve_run(backend),
+        "CUDA was used before this process was forked", class = "warpbayes_error_backend"
+      )
     }
     expect_identical(warpbayes:::resolve_run("cpu", 1)$backend, "cpu")
   })
@@ -211,7 +230,8 @@ test_that("a forked child computes with one thread", {
 })
 
 test_that("warp_info() names what is in use and why", {
-  with_options(list(warpbayes.plugin = file.path(tempdir(), "absent.so"), warpbayes.backend = NULL, warpbayes.isa = NULL), {
+  absent <- file.path(tempdir(), "absent.so")
+  with_options(list(warpbayes.plugin = absent, warpbayes.backend = NULL, warpbayes.isa = NULL), {
     info <- warp_info()
     expect_s3_class(info, "warp_info")
     expect_identical(info$backend, "cpu")

@@ -2,8 +2,10 @@
 
 regression_rows <- function(n) {
   set.seed(5)
-  d <- data.frame(x1 = rnorm(n), x2 = rnorm(n, 5, 2), f = factor(sample(letters[1:3], n, TRUE)), g = factor(sample(1:20, n, TRUE)), o = rnorm(n),
-    w = sample(0:2, n, TRUE))
+  d <- data.frame(
+    x1 = rnorm(n), x2 = rnorm(n, 5, 2), f = factor(sample(letters[1:3], n, TRUE)), g = factor(sample(1:20, n, TRUE)),
+    o = rnorm(n), w = sample(0:2, n, TRUE)
+  )
   linear <- -1 + 0.7 * d$x1 - 0.3 * d$x2
   d$y <- rbinom(n, 1, plogis(linear))
   d$k <- rbinom(n, 30, plogis(linear))
@@ -17,12 +19,15 @@ regression_fits <- function(n = 4500, ...) {
   few <- function(..., iter = 4) bayes_logit(..., data = d, seed = 1, iter = iter, warmup = 2, progress = FALSE)
   fits <- list(
     few(y ~ x1 + x2 + f + offset(o), chains = 2, ...),
-    bayes_logit(cbind(k, 30 - k) ~ x1 + (1 | g), d, weights = w, chains = 1, iter = 4, warmup = 2, seed = 1, progress = FALSE, ...),
+    bayes_logit(cbind(k, 30 - k) ~ x1 + (1 | g), d,
+      weights = w, chains = 1, iter = 4, warmup = 2, seed = 1, progress = FALSE, ...
+    ),
     few(c ~ x1 + x2 + f, family = "negbinomial", chains = 1, ...),
     few(m ~ x1 + x2, family = "multinomial", chains = 1, ...),
     few(y ~ poly(x1, 14) + poly(x2, 14), prior = logit_prior("horseshoe"), chains = 1, ...)
   )
-  lapply(fits, function(fit) unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")])
+  parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")
+  lapply(fits, function(fit) unclass(fit)[parts])
 }
 
 test_that("threads and vector instructions do not change a fit", {
@@ -46,10 +51,16 @@ test_that("a continued fit and a fit of the whole length are the same", {
   parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state", "iter")
   for (formula in list(y ~ x1, y ~ x1 + (1 | g), c ~ x1)) {
     family <- if (formula[[2]] == "c") "negbinomial" else "binomial"
-    at_once <- bayes_logit(formula, d, family, chains = 2, iter = 20, warmup = 5, thin = 2, seed = 3, threads = 2, progress = FALSE)
-    half <- bayes_logit(formula, d, family, chains = 2, iter = 8, warmup = 5, thin = 2, seed = 3, threads = 2, progress = FALSE)
+    at_once <- bayes_logit(formula, d, family, chains = 2, iter = 20, warmup = 5, thin = 2, seed = 3, threads = 2,
+      progress = FALSE
+    )
+    half <- bayes_logit(formula, d, family, chains = 2, iter = 8, warmup = 5, thin = 2, seed = 3, threads = 2,
+      progress = FALSE
+    )
     longer <- continue(half, 12, threads = 1, progress = FALSE)
-    expect_identical(unclass(longer)[parts[parts %in% names(longer)]], unclass(at_once)[parts[parts %in% names(at_once)]])
+    expect_identical(unclass(longer)[parts[parts %in% names(longer)]],
+      unclass(at_once)[parts[parts %in% names(at_once)]]
+    )
     expect_identical(coef(longer), coef(at_once))
   }
   half$state[[1]]$coefficients <- 1

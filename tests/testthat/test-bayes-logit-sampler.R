@@ -4,7 +4,8 @@
 toys <- list(
   binomial = regression_toy(), "binomial, Zellner" = regression_toy(prior = "zellner"),
   "binomial, horseshoe" = regression_toy(prior = "horseshoe"), "binomial, groups" = regression_toy(groups = 4),
-  "negative binomial" = regression_toy("negbinomial"), "negative binomial, horseshoe" = regression_toy("negbinomial", "horseshoe"),
+  "negative binomial" = regression_toy("negbinomial"),
+  "negative binomial, horseshoe" = regression_toy("negbinomial", "horseshoe"),
   "negative binomial, groups" = regression_toy("negbinomial", groups = 4),
   multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe")
 )
@@ -66,20 +67,28 @@ test_that("posteriors are those of quadrature", {
   d$n <- rnbinom(12, mu = 4, size = 2)
   unit <- function(fit) fit$design$scale[[2]]
   # The prior's intercept is that at the predictor's mean.
-  fit <- bayes_logit(cbind(y, 3 - y) ~ x, d, chains = 2, iter = 6500, warmup = 500, seed = 1, threads = 1, progress = FALSE)
+  fit <- bayes_logit(cbind(y, 3 - y) ~ x, d, chains = 2, iter = 6500, warmup = 500, seed = 1, threads = 1,
+    progress = FALSE
+  )
   expect_posterior(logit_draws(fit), function(a, b) {
-    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
+    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), 0, 2.5, log = TRUE) +
+      dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
   }, list(c(-8, 6), c(-2, 2)), "binomial")
 
-  fit <- bayes_logit(n ~ 1, d, "negbinomial", chains = 2, iter = 6500, warmup = 500, seed = 2, threads = 1, progress = FALSE)
+  fit <- bayes_logit(n ~ 1, d, "negbinomial", chains = 2, iter = 6500, warmup = 500, seed = 2, threads = 1,
+    progress = FALSE
+  )
   draws <- logit_draws(fit)
   draws[, , 2] <- log(draws[, , 2])
   expect_posterior(draws, function(a, r) {
-    sum(dnbinom(d$n, mu = exp(a), size = exp(r), log = TRUE)) + dnorm(a, log(mean(d$n)), 2.5, log = TRUE) + dgamma(exp(r), 1, 0.1, log = TRUE) + r
+    sum(dnbinom(d$n, mu = exp(a), size = exp(r), log = TRUE)) + dnorm(a, log(mean(d$n)), 2.5, log = TRUE) +
+      dgamma(exp(r), 1, 0.1, log = TRUE) + r
   }, list(c(-2, 5), c(-4, 6)), "negative binomial")
 
   # With groups the intercepts are summed out.
-  fit <- bayes_logit(cbind(y, 3 - y) ~ 1 + (1 | g), d, chains = 2, iter = 6500, warmup = 500, seed = 3, threads = 1, progress = FALSE)
+  fit <- bayes_logit(cbind(y, 3 - y) ~ 1 + (1 | g), d, chains = 2, iter = 6500, warmup = 500, seed = 3, threads = 1,
+    progress = FALSE
+  )
   draws <- logit_draws(fit)
   draws[, , 2] <- log(draws[, , 2])
   z <- seq(-5, 5, 0.25)
@@ -93,9 +102,12 @@ test_that("posteriors are those of quadrature", {
   }, list(c(-6, 5), c(-9, 4)), "groups")
 
   m <- factor(c("u", "v", "w")[1 + d$y %% 3], c("u", "v", "w"))
-  fit <- bayes_logit(m ~ 1, family = "multinomial", chains = 2, iter = 6500, warmup = 500, seed = 4, threads = 1, progress = FALSE)
+  fit <- bayes_logit(m ~ 1, family = "multinomial", chains = 2, iter = 6500, warmup = 500, seed = 4, threads = 1,
+    progress = FALSE
+  )
   counts <- tabulate(m, 3)
   expect_posterior(logit_draws(fit), function(a, b) {
-    sum(counts * c(0, a, b)) - 12 * log(1 + exp(a) + exp(b)) + dnorm(a, 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5, log = TRUE)
+    sum(counts * c(0, a, b)) - 12 * log(1 + exp(a) + exp(b)) +
+      dnorm(a, 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5, log = TRUE)
   }, list(c(-6, 6), c(-6, 6)), "multinomial")
 })

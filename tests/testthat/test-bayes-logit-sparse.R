@@ -13,7 +13,9 @@ input <- "warpbayes_error_input"
 test_that("a step on a sparse matrix has the bits of one on the same dense matrix", {
   d <- sparse_rows_of(2300, 9)
   beta <- seq(-1, 1, length.out = 9)
-  step <- function(x, ...) polyagamma_step(x, d$y, beta, offset = d$offset, prior_precision = 0.1, iteration = 3, seed = 2, ...)
+  step <- function(x, ...) {
+    polyagamma_step(x, d$y, beta, offset = d$offset, prior_precision = 0.1, iteration = 3, seed = 2, ...)
+  }
   reference <- step(d$dense, threads = 1)
   expect_identical(step(d$sparse, threads = 2), reference)
   old <- options(warpbayes.isa = NULL)
@@ -58,10 +60,15 @@ test_that("a sparse and a dense design of the same model give the same posterior
   data <- data.frame(y = d$y, f = factor(rep_len(c("a", "b"), 300)))
   # Priors as wide as this make centring irrelevant.
   wide <- logit_prior(scale = 50, intercept_scale = 50)
-  fit <- function(...) bayes_logit(..., data = data, prior = wide, chains = 2, iter = 4000, warmup = 200, seed = 1, threads = 2, progress = FALSE)
+  fit <- function(...) {
+    bayes_logit(...,
+      data = data, prior = wide, chains = 2, iter = 4000, warmup = 200, seed = 1, threads = 2, progress = FALSE
+    )
+  }
   dense <- fit(y ~ f + d$dense)
   sparse <- fit(y ~ f, sparse = d$sparse)
-  size <- vapply(seq_len(4), function(i) min(vapply(list(dense, sparse), function(f) effective_size(split_chains(logit_draws(f)[, , i])), 1)), 1)
+  draws_worth <- function(fit, i) effective_size(split_chains(logit_draws(fit)[, , i]))
+  size <- vapply(seq_len(4), function(i) min(draws_worth(dense, i), draws_worth(sparse, i)), 1)
   # Four comparisons; beyond 5.5 standard errors in one of 6e6 runs.
   expect_true(all(abs(coef(dense) - coef(sparse)) < 5.5 * sqrt(diag(vcov(dense)) * 2 / size)))
   expect_s4_class(sparse$design$x, "dgCMatrix")
@@ -77,10 +84,14 @@ test_that("sparse fits predict, and complain about matrices that do not fit", {
   draws <- coefficient_draws(fit)
   expect_equal(unname(fitted(fit)), unname(colMeans(plogis(draws %*% t(x)))), tolerance = 1e-12)
   expect_equal(as.vector(rowSums(log_lik(fit))), as.vector(fit$log_likelihood[11:30, ]), tolerance = 1e-10)
-  new <- predict(fit, transform(data[1:4, ], z = c(NA, z[2:4]), f = factor(c("a", NA, "b", "c"))), sparse = d$sparse[1:4, ])
+  new <- predict(fit, transform(data[1:4, ], z = c(NA, z[2:4]), f = factor(c("a", NA, "b", "c"))),
+    sparse = d$sparse[1:4, ]
+  )
   expect_identical(unname(is.na(new[, "mean"])), c(TRUE, TRUE, FALSE, FALSE))
   expect_equal(predict(fit, data, sparse = d$sparse)[4, ], predict(fit)[4, ])
-  expect_error(predict(fit, data), "`sparse` must be a sparse matrix with the 60 rows of the new data and the 3 columns", class = input)
+  expect_error(predict(fit, data),
+    "`sparse` must be a sparse matrix with the 60 rows of the new data and the 3 columns", class = input
+  )
   expect_output(print(fit$prior), "intercept, where predictors are 0")
   expect_output(print(quick(y ~ z, data, sparse = TRUE, prior = logit_prior("zellner"))), "Logistic regression")
   holes <- quick(y ~ z, transform(data, z = replace(z, 7, NA)), sparse = d$sparse)

@@ -1,14 +1,18 @@
 # Arguments of bayes_logit(), data that are hard, and what is done with a fit.
 
 set.seed(11)
-small <- data.frame(x = rnorm(60), z = rnorm(60, 100, 5), f = factor(sample(c("a", "b", "c"), 60, TRUE)), g = factor(rep(1:6, 10)))
+small <- data.frame(
+  x = rnorm(60), z = rnorm(60, 100, 5), f = factor(sample(c("a", "b", "c"), 60, TRUE)), g = factor(rep(1:6, 10))
+)
 small$y <- rbinom(60, 1, plogis(small$x))
 small$k <- rbinom(60, 7, plogis(small$x))
 small$c <- rnbinom(60, mu = exp(1 + 0.5 * small$x), size = 3)
 small$m <- factor(sample(c("u", "v", "w"), 60, TRUE))
 # Evaluated where the test stands, as model.frame() looks for weights and the like there.
 quick <- function(formula, data = small, ..., chains = 1, iter = 60, warmup = 20) {
-  eval(substitute(bayes_logit(formula, data, ..., chains = chains, iter = iter, warmup = warmup, seed = 1, threads = 2, progress = FALSE)), parent.frame())
+  eval(substitute(bayes_logit(formula, data, ...,
+    chains = chains, iter = iter, warmup = warmup, seed = 1, threads = 2, progress = FALSE
+  )), parent.frame())
 }
 input <- "warpbayes_error_input"
 on_processor <- function() skip_if(resolve_run()$backend != "cpu", "many sweeps")
@@ -56,10 +60,16 @@ test_that("arguments that cannot be used are named", {
   expect_error(quick(y ~ x, offset = rep(Inf, 60)), "`offset` must be finite", class = input)
   expect_error(quick(m ~ x, family = "multinomial", offset = rep(1, 60)), "`offset` is not known", class = input)
   expect_error(quick(y ~ x, prior = 1), "`prior` must come from logit_prior\\(\\), not 1", class = input)
-  expect_error(quick(y ~ x + f, prior = logit_prior(scale = 1:2)), "has 2 numbers as `scale`, but there are 3", class = input)
-  expect_error(quick(y ~ x + I(2 * x), prior = logit_prior("zellner")), "only 1 of these 2 are independent", class = input)
+  expect_error(quick(y ~ x + f, prior = logit_prior(scale = 1:2)),
+    "has 2 numbers as `scale`, but there are 3", class = input
+  )
+  expect_error(quick(y ~ x + I(2 * x), prior = logit_prior("zellner")),
+    "only 1 of these 2 are independent", class = input
+  )
   expect_error(quick(y ~ x, subset = x > 1e9), "`data` has no rows left", class = input)
-  expect_error(quick(y ~ x, transform(small, x = ifelse(x > 1, Inf, x))), "has the value Inf of predictor \"x\" in row", class = input)
+  expect_error(quick(y ~ x, transform(small, x = ifelse(x > 1, Inf, x))),
+    "has the value Inf of predictor \"x\" in row", class = input
+  )
   expect_error(logit_prior("flat"), "`type` must be one of", class = input)
   expect_error(logit_prior(location = NA), "`location` must be", class = input)
   expect_error(logit_prior(scale = 0), "`scale` must be", class = input)
@@ -101,7 +111,8 @@ test_that("extreme offsets are right", {
 test_that("rare events are right", {
   on_processor()
   skip_where_repeated()
-  # 0 successes in 1e6 trials: the posterior is nearly log-gamma below; mean and quartiles by quadrature. It mixes slowly.
+  # 0 successes in 1e6 trials: the posterior is nearly log-gamma below. Its mean and quartiles are by quadrature. The
+  # chain mixes slowly.
   none <- quick(cbind(0, 1e6) ~ 1, data.frame(o = 1), iter = 2e5, warmup = 5e4)
   a <- seq(-40, -5, 0.001)
   weight <- exp(-1e6 * log1p(exp(a)) + dnorm(a, 0, 2.5, log = TRUE))
@@ -127,7 +138,8 @@ test_that("missing values, empty levels and rows without trials are as in glm", 
 
 test_that("without likelihood the draws are the prior's", {
   on_processor()
-  fit <- bayes_logit(cbind(y, 1 - y) ~ x, small, weights = c(1e-12, rep(0, 59)), prior = logit_prior(location = 1, intercept_location = -2),
+  fit <- bayes_logit(cbind(y, 1 - y) ~ x, small, weights = c(1e-12, rep(0, 59)),
+    prior = logit_prior(location = 1, intercept_location = -2),
     chains = 1, iter = 4500, warmup = 500, seed = 1, threads = 1, progress = FALSE)
   draws <- coefficient_draws(fit)
   expect_distribution(draws[, 2], function(b) pnorm(b, 1, 2.5 / sd(small$x)), 2)
@@ -151,7 +163,9 @@ test_that("accessors agree with the draws", {
   expect_equal(unname(link[2, "lower"]), quantile(draws %*% x[2, ], 0.25, names = FALSE))
   expect_identical(predict(fit)[5, ], predict(fit, small)[5, ])
   expect_true(all(is.na(predict(fit, transform(small[1:2, ], x = c(NA, 1)))[1, ])))
-  expect_error(predict(fit, transform(small[1, ], f = "new")), "`newdata` cannot be predicted.*new level", class = input)
+  expect_error(predict(fit, transform(small[1, ], f = "new")),
+    "`newdata` cannot be predicted.*new level", class = input
+  )
   expect_error(predict(fit, data.frame(q = 1)), "`newdata` cannot be predicted", class = input)
   expect_error(predict(fit, 1), "`newdata` must be a data frame", class = input)
   expect_identical(dim(simulate(fit, 3, seed = 1)), c(60L, 3L))
@@ -166,7 +180,8 @@ test_that("predictions of groups, counts and classes are those of their draws", 
   grouped <- quick(y ~ x + (1 | g))
   used <- 21:60
   at <- predict(grouped, data.frame(x = 0.5, g = c("3", "new")), type = "link")
-  by_hand <- grouped$coefficient_trace[used, 1, 1] + 0.5 * grouped$coefficient_trace[used, 1, 2] + grouped$draws$intercepts["3", , 1]
+  by_hand <- grouped$coefficient_trace[used, 1, 1] + 0.5 * grouped$coefficient_trace[used, 1, 2] +
+    grouped$draws$intercepts["3", , 1]
   expect_equal(at[[1, "mean"]], mean(by_hand))
   expect_gt(at[[2, "sd"]], 0)
   expect_error(predict(grouped, data.frame(x = 1)), "lacks the groups", class = input)
@@ -186,7 +201,9 @@ test_that("predictions of groups, counts and classes are those of their draws", 
 })
 
 test_that("fits print, summarise, plot and go to other packages", {
-  fits <- list(quick(y ~ x + (1 | g), chains = 2), quick(c ~ x, family = "negbinomial"), quick(m ~ x, family = "multinomial"))
+  fits <- list(quick(y ~ x + (1 | g), chains = 2), quick(c ~ x, family = "negbinomial"),
+    quick(m ~ x, family = "multinomial")
+  )
   for (fit in fits) {
     expect_output(print(fit), "regression")
     expect_output(print(summary(fit)), "Prior of a regression")
@@ -198,7 +215,9 @@ test_that("fits print, summarise, plot and go to other packages", {
   }
   expect_error(plot(fits[[1]], parameters = "q"), "`parameters` must be", class = input)
   expect_output(print(logit_prior()), "normal with mean 0 and standard deviation 2.5 divided by the predictor's")
-  expect_output(print(quick(y ~ x, prior = logit_prior("horseshoe"))$prior), "horseshoe, global scale half-Cauchy of scale 1")
+  expect_output(print(quick(y ~ x, prior = logit_prior("horseshoe"))$prior),
+    "horseshoe, global scale half-Cauchy of scale 1"
+  )
   expect_output(print(quick(y ~ x, prior = logit_prior("zellner"))$prior), "Zellner's g = 60")
   skip_if_not_installed("generics")
   expect_identical(generics::tidy(fits[[1]])$term, c("(Intercept)", "x", "sd(g)"))
@@ -206,7 +225,9 @@ test_that("fits print, summarise, plot and go to other packages", {
   expect_identical(nrow(generics::augment(fits[[3]])), 60L)
   expect_error(generics::augment(fits[[1]], small[1:3, ]), "`data` must be a data frame of the 60 rows", class = input)
   skip_if_not_installed("posterior")
-  expect_identical(posterior::variables(posterior::as_draws_df(fits[[1]], groups = TRUE))[4:5], c("log_likelihood", "intercept[1]"))
+  expect_identical(posterior::variables(posterior::as_draws_df(fits[[1]], groups = TRUE))[4:5],
+    c("log_likelihood", "intercept[1]")
+  )
   expect_identical(dim(posterior::as_draws_matrix(fits[[1]])), c(80L, 4L))
 })
 
@@ -214,7 +235,9 @@ test_that("a fit goes through saveRDS", {
   fit <- quick(y ~ x + (1 | g), chains = 2)
   file <- tempfile()
   saveRDS(fit, file)
-  expect_identical(continue(readRDS(file), 3, threads = 1, progress = FALSE)$coefficient_trace, continue(fit, 3, threads = 2, progress = FALSE)$coefficient_trace)
+  expect_identical(continue(readRDS(file), 3, threads = 1, progress = FALSE)$coefficient_trace,
+    continue(fit, 3, threads = 2, progress = FALSE)$coefficient_trace
+  )
   unlink(file)
 })
 
@@ -230,5 +253,7 @@ test_that("chains on the workers of a future plan give the same draws", {
   plan <- future::plan(future::multisession, workers = 2)
   on.exit(future::plan(plan))
   expect_identical(unclass(fit())[parts], unclass(here)[parts])
-  expect_identical(unclass(continue(here, 3, backend = "cpu", threads = 1, progress = FALSE))[parts], unclass(longer)[parts])
+  expect_identical(unclass(continue(here, 3, backend = "cpu", threads = 1, progress = FALSE))[parts],
+    unclass(longer)[parts]
+  )
 })

@@ -1,7 +1,7 @@
-# Simulation-based calibration (Talts et al. 2018) of the proportions of cell types: mixtures drawn from the prior, cells
-# drawn from them, and the rank of the true proportion of the first cell's type among its posterior draws, which must be
-# uniform. Components are far apart (a hundred times the standard deviation of their cells), so that each with cells is a
-# type. The proportions of types are of the components that have cells.
+# Simulation-based calibration (Talts et al. 2018) of the proportions of cell types. Mixtures are drawn from the prior,
+# and cells from the mixtures. The true proportion of the first cell's type has a rank among its posterior draws, which
+# must be uniform. Components are a hundred times the standard deviation of their cells apart, so that each component
+# with cells is a type. Proportions of types count only components that have cells.
 
 sizes <- list(k = 4, n = 80, p = 2)
 law <- list(mean_scale = 1e4, df = 20, shape = 2, rate = 2)
@@ -24,7 +24,9 @@ rank_of_truth <- function(seed) {
   prior <- dp_prior(mean = 0, mean_scale = law$mean_scale, df = law$df, scale = 1, floor = 0, learn = character(),
     concentration = c(law$shape, law$rate))
   # Draws a few sweeps apart: of cells whose components are known, weights are drawn nearly independently.
-  fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed, threads = 1, progress = FALSE)
+  fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed,
+    threads = 1, progress = FALSE
+  )
   types <- cell_types(fit, draws = NULL, threads = 1)
   draws <- types$proportions[, as.integer(types$type[[1L]])]
   stopifnot(length(draws) == 49)

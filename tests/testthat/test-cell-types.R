@@ -36,7 +36,8 @@ test_that("the tree of joins is that of plain R", {
     p <- c(1, 2, 3, 6, 2, 10)[[seed]]
     weights <- rgamma(k, 0.7)
     means <- matrix(rnorm(k * p, sd = 2), k) + 1000
-    covariances <- array(vapply(seq_len(k), function(j) crossprod(matrix(rnorm(p * (p + 3)), ncol = p)) / p, numeric(p * p)), c(p, p, k))
+    covariance <- function(j) crossprod(matrix(rnorm(p * (p + 3)), ncol = p)) / p
+    covariances <- array(vapply(seq_len(k), covariance, numeric(p * p)), c(p, p, k))
     tree <- type_tree(list(weights = weights, means = means, covariances = covariances), 1e12)
     plain <- plain_joins(weights, means, covariances)
     expect_identical(cbind(tree$first, tree$second), plain$pairs)
@@ -87,7 +88,9 @@ test_that("each draw gives the sum of the weights of the type's components", {
   used <- types$map$used
   for (i in seq_len(nrow(used))) {
     weights <- fit$draws$weights[number[, used$draw[[i]], used$chain[[i]]], used$draw[[i]], used$chain[[i]]]
-    expect_equal(unname(types$proportions[i, ]), c(sum(weights[1:2]), sum(weights[3:4]), sum(weights[5:6])), tolerance = 1e-12)
+    expect_equal(unname(types$proportions[i, ]),
+      c(sum(weights[1:2]), sum(weights[3:4]), sum(weights[5:6])), tolerance = 1e-12
+    )
   }
   expect_equal(types$types$proportion, unname(colMeans(types$proportions)))
 })
@@ -120,7 +123,9 @@ test_that("new cells have the averaged probabilities of the types", {
 
 test_that("threads and the numbers of draws do not matter where draws agree", {
   one <- cell_types(fit, threads = 1)
-  expect_identical(one[c("types", "type", "probability", "proportions")], types[c("types", "type", "probability", "proportions")])
+  expect_identical(one[c("types", "type", "probability", "proportions")],
+    types[c("types", "type", "probability", "proportions")]
+  )
   expect_identical(cell_types(fit, draws = 1, threads = 2)$type, types$type)
   expect_identical(cell_types(fit, draws = NULL, threads = 2)$type, types$type)
 })
@@ -223,30 +228,44 @@ test_that("what cannot be joined is refused", {
   error <- "warpbayes_error_input"
   expect_error(cell_types(1), "`fit` must come from dp_mixture\\(\\), not 1", class = error)
   expect_error(cell_types(fit, types = 0), "`types` must be one whole number from 1", class = error)
-  expect_error(cell_types(fit, types = 7), "`types` is 7, but no draw has more than 6 components that hold a cell", class = error)
+  expect_error(cell_types(fit, types = 7),
+    "`types` is 7, but no draw has more than 6 components that hold a cell", class = error
+  )
   expect_error(cell_types(fit, overlap = 1), "`overlap` must be one number strictly between 0 and 1", class = error)
   expect_error(cell_types(fit, specks = "drop"), "`specks` must be one of \"auto\", \"keep\", \"join\"", class = error)
   expect_error(cell_types(fit, speck = 2), "`speck` must be one number between 0 and 1", class = error)
   expect_error(cell_types(fit, draws = 0), "`draws` must be one whole number", class = error)
   expect_error(cell_types(fit, quantile = 1), "`quantile` is not known here", class = error)
-  expect_error(cell_types(fit, names = c("a", "a")), "`names` must be different names, the most frequent type first", class = error)
-  expect_error(cell_types(fit, names = letters[1:4], threads = 2), "`names` has 4 names, but there are only 3 types", class = error)
-  expect_error(cell_types(fit, names = "2", threads = 2), "`names` has \"2\", the name of a type that was not given one", class = error)
-  expect_error(levels(types) <- c("a", "b"), "`value` must be different names, one for each of the 3 types", class = error)
+  expect_error(cell_types(fit, names = c("a", "a")),
+    "`names` must be different names, the most frequent type first", class = error
+  )
+  expect_error(cell_types(fit, names = letters[1:4], threads = 2),
+    "`names` has 4 names, but there are only 3 types", class = error
+  )
+  expect_error(cell_types(fit, names = "2", threads = 2),
+    "`names` has \"2\", the name of a type that was not given one", class = error
+  )
+  expect_error(levels(types) <- c("a", "b"),
+    "`value` must be different names, one for each of the 3 types", class = error
+  )
   lost <- fit
   lost$x <- NULL
   expect_error(cell_types(lost), "`fit` has lost its data", class = error)
   without <- fit
   without$draws$covariances <- NULL
   expect_error(cell_types(without), "did not keep", class = error)
-  expect_error(predict(types, type = "class"), "`type` must be one of \"type\", \"prob\", \"uncertainty\"", class = error)
+  expect_error(predict(types, type = "class"),
+    "`type` must be one of \"type\", \"prob\", \"uncertainty\"", class = error
+  )
   expect_error(predict(types, matrix(NA_real_, 1, 2)), "`newdata` has NA in row 1", class = error)
   expect_error(plot(types, type = "pairs"), "`type` must be one of \"tree\", \"cells\"", class = error)
   expect_error(plot(types, type = "cells", markers = "CD9"), "`markers` must be different names", class = error)
   pictureless <- types
   pictureless$fit$x <- NULL
   expect_error(plot(pictureless, type = "cells"), "`x` has lost its cells", class = error)
-  expect_error(native(C_mixture_separation, c(1, 1), matrix(0, 2, 1), array(-1, c(1, 1, 2))), "pooled covariance of the components is not positive definite", class = error)
+  expect_error(native(C_mixture_separation, c(1, 1), matrix(0, 2, 1), array(-1, c(1, 1, 2))),
+    "pooled covariance of the components is not positive definite", class = error
+  )
 })
 
 test_that("draws that were changed by hand are refused, and few cells are one type", {

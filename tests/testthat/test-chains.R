@@ -40,7 +40,9 @@ toy_sampler <- function(fit) {
   value <- function(state, sweep) as.integer(state$key[[1L]]) + sweep / 1000
   list(
     traces = list(level = stored(), both = stored(2), count = stored(type = "integer")),
-    draws = list(number = stored(), grid = stored(c(2, 3), names = list(c("a", "b"), NULL)), label = stored(4, "integer")),
+    draws = list(
+      number = stored(), grid = stored(c(2, 3), names = list(c("a", "b"), NULL)), label = stored(4, "integer")
+    ),
     open = function(run) {
       fit$log$open <- fit$log$open + 1
       run$threads
@@ -52,8 +54,12 @@ toy_sampler <- function(fit) {
       if (identical(fit$fails_at, state$sweep)) stop("the step failed")
       list(
         state = state,
-        traces = list(level = level, both = cbind(level + 1, level + 2), count = as.integer(state$sweep) + seq_len(sweeps)),
-        draw = if (keep) list(number = state$last, grid = state$last + 1:6, label = 1:4 + as.integer(state$sweep + sweeps))
+        traces = list(
+          level = level, both = cbind(level + 1, level + 2), count = as.integer(state$sweep) + seq_len(sweeps)
+        ),
+        draw = if (keep) {
+          list(number = state$last, grid = state$last + 1:6, label = 1:4 + as.integer(state$sweep + sweeps))
+        }
       )
     },
     finish = function(fit) {
@@ -113,19 +119,27 @@ test_that("a session is closed when a step fails, and changed fits are refused",
   for (name in c("level", "both", "count")) {
     changed <- fit
     changed[[name]] <- fit[[name]][-1]
-    expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE), "its chains, sweeps and draws do not agree", class = "warpbayes_error_input")
+    expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE),
+      "its chains, sweeps and draws do not agree", class = "warpbayes_error_input"
+    )
   }
   changed <- fit
   changed$draws$label <- NULL
-  expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE), "its chains, sweeps and draws do not agree", class = "warpbayes_error_input")
+  expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE),
+    "its chains, sweeps and draws do not agree", class = "warpbayes_error_input"
+  )
   changed <- fit
   storage.mode(changed$count) <- "double"
-  expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE), "do not have the size or type", class = "warpbayes_error_input")
+  expect_error(continue_chains(changed, 1, toy_sampler, "cpu", 1, FALSE),
+    "do not have the size or type", class = "warpbayes_error_input"
+  )
 })
 
 test_that("values are kept only where all of them fit", {
   array <- list(pointer = native(C_store_open, list(a = 0), list(4), list(NULL)))
-  refuse <- function(...) expect_error(fill_store(...), "do not have the size or type", class = "warpbayes_error_input")
+  refuse <- function(...) {
+    expect_error(fill_store(...), "do not have the size or type", class = "warpbayes_error_input")
+  }
   refuse(array, 3, 2, list(c(1, 2)), 2, 2)
   refuse(array, 0, 3, list(1:4 + 0), 2, 2)
   refuse(array, 0, 2, list(1:2), 2, 2)
@@ -179,11 +193,16 @@ test_that("after an interruption, the next run of the same command stops", {
   expect_null(heed_interruption())
   note_interruption()
   note_interruption()
-  heard <- expect_message(tryCatch(toy_fit(4), interrupt = function(condition) "stopped"), "The run before this one was interrupted; the command ends here")
+  heard <- expect_message(tryCatch(toy_fit(4), interrupt = function(condition) "stopped"),
+    "The run before this one was interrupted; the command ends here"
+  )
   expect_identical(tryCatch(toy_fit(4)$iter, interrupt = function(condition) "stopped"), 4)
   fit <- toy_fit(4)
   note_interruption()
-  suppressMessages(expect_identical(tryCatch(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE), interrupt = function(condition) "stopped"), "stopped"))
+  stopped <- suppressMessages(
+    tryCatch(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE), interrupt = function(condition) "stopped")
+  )
+  expect_identical(stopped, "stopped")
   # Who continues an interrupted fit in the same command knows of it.
   fit$interrupted <- TRUE
   note_interruption()

@@ -23,18 +23,20 @@ fit_cells <- function(x = cells(), iter = 30, ...) {
 
 in_file <- function() tempfile("checkpoint")
 
-# Makes a checkpoint of a finished run one of a longer run that has got so far. `change` may change its head too.
+# Turns the checkpoint of a finished run into one of a longer run that is unfinished. `change` may change its head too.
 unfinished <- function(file, total, change = identity, to = file) {
   head <- read_checkpoint(file, file, NULL)
   arrays <- head$arrays
   head$total <- total
-  head$arrays <- data.frame(name = names(arrays), type = vapply(arrays, typeof, ""), length = as.double(lengths(arrays)))
+  sizes <- as.double(lengths(arrays))
+  head$arrays <- data.frame(name = names(arrays), type = vapply(arrays, typeof, ""), length = sizes)
   write_raw(to, serialize(change(head), NULL), arrays)
   to
 }
 
 write_raw <- function(file, head, arrays = list()) {
-  native(C_checkpoint_write, paste0(file, ".tmp"), file, head, unname(arrays), as.double(lengths(arrays)), as.double(lengths(arrays)))
+  sizes <- as.double(lengths(arrays))
+  native(C_checkpoint_write, paste0(file, ".tmp"), file, head, unname(arrays), sizes, sizes)
 }
 
 test_that("a run goes on from its checkpoint as if it had not been stopped", {
@@ -97,7 +99,9 @@ test_that("topic models go on from their checkpoints", {
   set.seed(2)
   x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
   fit <- function(iter, ...) {
-    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), seed = 1, threads = 2, ...)
+    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), seed = 1, threads = 2,
+      ...
+    )
   }
   whole <- fit(20, checkpoint = file, checkpoint_every = 0)
   expect_same_fit(resume(file, x, threads = 2), whole)
@@ -108,7 +112,9 @@ test_that("topic models go on from their checkpoints", {
   }
   expect_same_fit(continue(fit(9), 11, threads = 2, checkpoint = file), whole)
   refused(resume(file, x[-1, ]), "`x` has 29 documents; the checkpoint was made with 30")
-  refused(resume(file, x[, 10:1]), "`x` has other names of terms \\(and in 1 more\\) than the data that the checkpoint was made with")
+  refused(resume(file, x[, 10:1]),
+    "`x` has other names of terms \\(and in 1 more\\) than the data that the checkpoint was made with"
+  )
   refused(resume(file, x + 1), "`x` has other counts")
   unfinished(file, 20, function(head) {
     head$fit$state[[1]]$sums$phi <- 1:3
@@ -122,9 +128,13 @@ test_that("regressions go on from their checkpoints", {
   file <- in_file()
   on.exit(unlink(file))
   fit <- function(iter, formula, family, ...) {
-    bayes_logit(formula, mtcars, family, subset = hp < 300, chains = 2, iter = iter, warmup = 10, seed = 1, threads = 2, ...)
+    bayes_logit(formula, mtcars, family, subset = hp < 300, chains = 2, iter = iter, warmup = 10, seed = 1, threads = 2,
+      ...
+    )
   }
-  formulas <- list(binomial = am ~ wt + factor(gear) + (1 | cyl), negbinomial = carb ~ wt + qsec, multinomial = factor(gear) ~ wt)
+  formulas <- list(binomial = am ~ wt + factor(gear) + (1 | cyl), negbinomial = carb ~ wt + qsec,
+    multinomial = factor(gear) ~ wt
+  )
   for (family in names(formulas)) {
     whole <- fit(30, formulas[[family]], family)
     fit(17, formulas[[family]], family, checkpoint = file)
@@ -144,7 +154,9 @@ test_that("regressions go on from their checkpoints", {
   am <- mtcars$am
   whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
   expect_same_fit(resume(file, NULL, threads = 2), whole)
-  arguments <- list(am ~ wt, mtcars, weights = rep(1:2, 16), chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
+  arguments <- list(am ~ wt, mtcars, weights = rep(1:2, 16), chains = 2, iter = 20, seed = 1, threads = 2,
+    checkpoint = file
+  )
   whole <- do.call(bayes_logit, arguments)
   expect_same_fit(resume(file, mtcars, threads = 2), whole)
   skip_if_not_installed("Matrix")
@@ -203,9 +215,13 @@ test_that("other data are refused, by where they differ", {
   x <- cells()
   fit_cells(x, checkpoint = file)
   refused(resume(file, x[-1, ]), "`x` has 299 rows; the checkpoint was made with 300")
-  refused(resume(file, x[, "a", drop = FALSE]), "`x` has column .a.; the checkpoint was made with column .a., column .b.")
+  refused(resume(file, x[, "a", drop = FALSE]),
+    "`x` has column .a.; the checkpoint was made with column .a., column .b."
+  )
   refused(resume(file, x[, 2:1]), "`x` has column .b., column .a.; the checkpoint was made with")
-  refused(resume(file, x + 1), "`x` has other values in column .a. \\(and in 1 more\\) than the data that the checkpoint was made with")
+  refused(resume(file, x + 1),
+    "`x` has other values in column .a. \\(and in 1 more\\) than the data that the checkpoint was made with"
+  )
   y <- x
   y[300, 2] <- y[300, 2] * (1 + 2^-52)
   refused(resume(file, y), "`x` has other values in column .b. than")
@@ -266,7 +282,8 @@ test_that("a file made with a right digest and a wrong content is an error and n
   x <- cells(60)
   fit_cells(x, 12, checkpoint = file)
   unknown <- "has a head that no version of warpbayes has written"
-  for (head in list(raw(), as.raw(1:50), serialize(1, NULL), serialize(list(), NULL), serialize(list(package = 1, class = "a"), NULL))) {
+  other_head <- serialize(list(package = 1, class = "a"), NULL)
+  for (head in list(raw(), as.raw(1:50), serialize(1, NULL), serialize(list(), NULL), other_head)) {
     write_raw(other, head)
     refused(resume(other, x), unknown)
   }
@@ -324,9 +341,13 @@ test_that("what cannot be written is an error before the fit starts", {
   x <- cells(60)
   refused(fit_cells(x, checkpoint = 1), "`checkpoint` must be NULL or the name of a file, not 1")
   refused(fit_cells(x, checkpoint = file.path(file, "b")), "`checkpoint` is .*, but there is no folder")
-  refused(fit_cells(x, checkpoint = tempdir()), "`checkpoint` names a file that is not an ordinary file, and is not overwritten")
+  refused(fit_cells(x, checkpoint = tempdir()),
+    "`checkpoint` names a file that is not an ordinary file, and is not overwritten"
+  )
   writeLines("a letter", file)
-  refused(fit_cells(x, checkpoint = file), "`checkpoint` names a file that is not a checkpoint of warpbayes, and is not overwritten")
+  refused(fit_cells(x, checkpoint = file),
+    "`checkpoint` names a file that is not a checkpoint of warpbayes, and is not overwritten"
+  )
   expect_identical(readLines(file), "a letter")
   refused(fit_cells(x, checkpoint_every = "1"), "`checkpoint_every` must be a number of seconds of at least 0, not .1.")
   refused(topic_model(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
@@ -382,7 +403,8 @@ test_that("an interrupted or failed run can be resumed", {
   part <- fit_cells(x, 12)
   run <- resolve_run(NULL, 2)
   checkpoint <- check_checkpoint(file, 1000)
-  interrupt <- function() signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  condition <- structure(class = c("interrupt", "condition"), list(message = "", call = NULL))
+  interrupt <- function() signalCondition(condition)
   expect_warning(stopped <- advance(part, 18, at_sweep(20, interrupt), run, FALSE, checkpoint), "interrupted: ")
   expect_true(stopped$iter < 20)
   expect_identical(read_checkpoint(file, file, NULL)$fit$iter, stopped$iter)
@@ -449,7 +471,9 @@ test_that("a checkpoint that cannot be written costs a warning, and the one befo
       invokeRestart("muffleWarning")
     }
   )
-  expect_match(warnings, "cannot be written: its temporary file cannot be made: .*The one after sweep 1[0-9] stands, and the fit goes on")
+  expect_match(warnings,
+    "cannot be written: its temporary file cannot be made: .*The one after sweep 1[0-9] stands, and the fit goes on"
+  )
   expect_length(warnings, 1)
   expect_same_fit(mixture_sampler(fit)$finish(fit), whole)
   unlink(temporary_checkpoint(checkpoint$file), recursive = TRUE)
@@ -457,7 +481,9 @@ test_that("a checkpoint that cannot be written costs a warning, and the one befo
   expect_same_fit(resume(file, x, threads = 2), whole)
   # The first one must succeed.
   block()
-  refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint), "`checkpoint`: the checkpoint .* cannot be written")
+  refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint),
+    "`checkpoint`: the checkpoint .* cannot be written"
+  )
 })
 
 test_that("the entries say what is wrong", {
@@ -469,7 +495,9 @@ test_that("the entries say what is wrong", {
   refused(native(C_checkpoint_is_one, file), "cannot be read: ")
   refused(write_raw(folder, raw(3)), "it cannot be put into its place: ")
   refused(write_raw(file, raw(3), list("a")), "arrays do not have the size or type of what is to be written")
-  refused(native(C_checkpoint_write, paste0(file, ".tmp"), file, raw(3), list(1), 1, 2), "arrays do not have the size or type")
+  refused(native(C_checkpoint_write, paste0(file, ".tmp"), file, raw(3), list(1), 1, 2),
+    "arrays do not have the size or type"
+  )
   expect_false(any(file.exists(c(file, paste0(c(file, folder), ".tmp")))))
   fit_cells(cells(60), 12, checkpoint = file)
   short <- read_checkpoint
@@ -527,45 +555,14 @@ test_that("digests are those of the bytes, and see every change", {
   # Text is not mixed up with what it is pasted to, nor with what is missing.
   texts <- list("ab", c("a", "b"), c("ab", ""), NA_character_, "NA", character(), "")
   expect_identical(anyDuplicated(vapply(texts, function(text) hex(digest_text(text)), "")), 0L)
-  variables <- list(1:3, factor(1:3), factor(c("a", "b", "c")), c("1", "2", "3"), matrix(1:4, 2), 1:4, as.Date(0:3, origin = "1970-01-02"), list(1, 2), 1i)
+  variables <- list(1:3, factor(1:3), factor(c("a", "b", "c")), c("1", "2", "3"), matrix(1:4, 2), 1:4,
+    as.Date(0:3, origin = "1970-01-02"), list(1, 2), 1i
+  )
   expect_identical(anyDuplicated(vapply(variables, function(values) hex(digest_variable(values)), "")), 0L)
   expect_identical(digest_variable(1:3), digest_variable(c(1, 2, 3)))
 })
 
 # Other processes ------------------------------------------------------------------
-
-# Starts R on a script that first sets up what this process has, and says in `ready` when it begins. Returns its process number.
-start_child <- function(lines, ready, limit = NULL) {
-  script <- tempfile(fileext = ".R")
-  quoted <- function(value) paste(deparse(value), collapse = " ")
-  writeLines(c(
-    sprintf(".libPaths(%s)", quoted(.libPaths())), "library(warpbayes)",
-    sprintf("options(%s)", paste(sprintf("%s = %s", names(child_options()), vapply(child_options(), quoted, "")), collapse = ", ")),
-    lines[["before"]], sprintf("cat(Sys.getpid(), file = %s)", quoted(paste0(ready, ".new"))),
-    sprintf("invisible(file.rename(%s, %s))", quoted(paste0(ready, ".new")), quoted(ready)), lines[["run"]]
-  ), script)
-  unlink(ready)
-  command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "--vanilla", shQuote(script), ">", shQuote(paste0(ready, ".log")), "2>&1")
-  system2("sh", c("-c", shQuote(paste(limit, command))), wait = FALSE)
-  wait_for(function() file.exists(ready), paste0(ready, ".log"))
-  as.integer(readLines(ready, warn = FALSE))
-}
-
-child_options <- function() options()[c("warpbayes.backend", "warpbayes.plugin")[!vapply(options()[c("warpbayes.backend", "warpbayes.plugin")], is.null, NA)]]
-
-wait_for <- function(happened, log, seconds = 120) {
-  until <- Sys.time() + seconds
-  while (!happened()) {
-    if (Sys.time() > until) stop("nothing happened: ", paste(readLines(log, warn = FALSE), collapse = "\n"))
-    Sys.sleep(0.01)
-  }
-}
-
-# A process that has ended and that nobody has asked about still has its number.
-is_running <- function(process) {
-  status <- sprintf("/proc/%d/stat", process)
-  tools::pskill(process, 0L) && !(file.exists(status) && any(grepl(") Z ", suppressWarnings(tryCatch(readLines(status), error = function(error) "")), fixed = TRUE)))
-}
 
 # The child fits these cells, or goes on where there is a checkpoint, and saves the result.
 killed_run <- function(file, result, iter) {
@@ -575,10 +572,13 @@ killed_run <- function(file, result, iter) {
       "fit <- if (file.exists(file)) {",
       "  resume(file, x, threads = 2)",
       "} else {",
-      sprintf("  dp_mixture(x, components = 5, chains = 2, iter = %d, warmup = 500, thin = 7, seed = 4, threads = 2,", iter),
+      sprintf("  dp_mixture(x, components = 5, chains = 2, iter = %d, warmup = 500, thin = 7,", iter),
+      "    seed = 4, threads = 2,",
       "    keep = c('weights', 'means', 'labels'), checkpoint = file, checkpoint_every = 0)",
       "}",
-      sprintf("saveRDS(fit, %s); invisible(file.rename(%s, %s))", deparse(paste0(result, ".new")), deparse(paste0(result, ".new")), deparse(result))
+      sprintf("saveRDS(fit, %s); invisible(file.rename(%s, %s))", deparse(paste0(result, ".new")),
+        deparse(paste0(result, ".new")), deparse(result)
+      )
     )
   )
 }
@@ -598,7 +598,8 @@ test_that("a run that is killed again and again comes to the same end", {
   iter <- if (extended()) 2000 else 800
   saveRDS(x, paste0(file, ".x"))
   whole <- dp_mixture(x,
-    components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE, keep = c("weights", "means", "labels")
+    components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE,
+    keep = c("weights", "means", "labels")
   )
   # At moments that are different each time: no test can fail because of them.
   set.seed(Sys.getpid())
@@ -639,8 +640,13 @@ test_that("a full disk loses nothing but the new checkpoint", {
   ready <- file.path(folder, "ready")
   x <- cells()
   saveRDS(x, paste0(file, ".x"))
-  run <- sprintf("dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, thin = 4, seed = 4, threads = 2, keep = c('weights', 'labels'), %s)",
-    deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file)))
+  run <- sprintf(
+    paste(
+      "dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, thin = 4, seed = 4, threads = 2,",
+      "keep = c('weights', 'labels'), %s)"
+    ),
+    deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file))
+  )
   # No file of this process may be larger than 100 blocks of 512 or 1,024 bytes; all draws take 0.12 MB.
   child <- start_child(list(run = c(
     "warnings <- 0",
@@ -650,7 +656,8 @@ test_that("a full disk loses nothing but the new checkpoint", {
   wait_for(function() !is_running(child), paste0(ready, ".log"))
   whole <- eval(parse(text = sub(", checkpoint = .*", ", progress = FALSE)", run)))
   said <- readLines(paste0(ready, ".log"))
-  expect_match(said, paste("warnings: 1 digest:", paste(format(digest_numbers(whole$draws$labels)), collapse = " ")), all = FALSE)
+  digest <- paste(format(digest_numbers(whole$draws$labels)), collapse = " ")
+  expect_match(said, paste("warnings: 1 digest:", digest), all = FALSE)
   expect_match(said, "cannot be written: writing failed", all = FALSE)
   expect_identical(list.files(folder, "^run"), c("run", "run.x"))
   expect_true(read_checkpoint(file, file, NULL)$fit$iter < 400)

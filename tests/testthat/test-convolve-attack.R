@@ -1,5 +1,6 @@
-# Pairs of shapes that break transforms, tilts and floating point: every entry looked at is right to 1e-12, none is zero or
-# NaN that should not be. The long form, 20,000 pairs and lengths up to a million, runs where WARPBAYES_EXTENDED_TESTS is set.
+# Pairs of shapes that break transforms, tilts and floating point. Every entry that is compared is right to 1e-12, and
+# none is zero or NaN by mistake. The long form has 20,000 pairs and lengths up to a million; it runs where
+# WARPBAYES_EXTENDED_TESTS is set.
 
 # The factors of x as mantissas in [1, 2) and whole exponents; exact, for the least doubles too.
 split_binary <- function(x) {
@@ -80,11 +81,18 @@ attack <- function(pairs, longest, looks = 12L) {
       }
       if (logs) {
         log_exact <- log(exact[[1]]) + exact[[2]] * log(2)
-        fine <- fine && (if (exact[[2]] == -Inf) on_log[[i]] == -Inf else abs(on_log[[i]] - log_exact) < 1e-12 + 4e-16 * abs(log_exact))
+        fine <- fine && if (exact[[2]] == -Inf) {
+          on_log[[i]] == -Inf
+        } else {
+          abs(on_log[[i]] - log_exact) < 1e-12 + 4e-16 * abs(log_exact)
+        }
       }
       if (!isTRUE(fine)) {
         wrong <- wrong + 1
-        message(sprintf("%s (%d) and %s (%d), entry %d: %g off by %g", names[[1]], length(x), names[[2]], length(y), i, result[[i]], off))
+        message(sprintf(
+          "%s (%d) and %s (%d), entry %d: %g off by %g",
+          names[[1]], length(x), names[[2]], length(y), i, result[[i]], off
+        ))
       }
     }
   }

@@ -11,8 +11,9 @@ test_that("pairs in chunks are the pairs one by one", {
   for (size in list(c(3, 5), c(33, 20), c(70, 120))) {
     x <- matrix(random_factor(101 * size[[1L]], 1), 101)
     y <- matrix(random_factor(101 * size[[2L]], 2), 101)
-    expected <- t(vapply(1:101, function(i) convolve_pmf(x[i, ], y[i, ], backend = "cpu", threads = 2), numeric(sum(size) - 1)))
-    shared <- t(vapply(1:101, function(i) convolve_pmf(x[1L, ], y[i, ], backend = "cpu", threads = 2), numeric(sum(size) - 1)))
+    pair <- function(i, j) convolve_pmf(x[i, ], y[j, ], backend = "cpu", threads = 2)
+    expected <- t(vapply(1:101, function(i) pair(i, i), numeric(sum(size) - 1)))
+    shared <- t(vapply(1:101, function(i) pair(1L, i), numeric(sum(size) - 1)))
     # All at once, in many chunks, and in pieces where not even one pair has room in all slots.
     for (limit in c(0, 60000, (sum(size) + 1100) * 80 / 9)) {
       with_device_memory(limit, {
@@ -49,7 +50,9 @@ test_that("weights that cannot be used are found in whichever pair they are", {
   expect_error(convolve_pmf(long, long, accuracy = 0, threads = 2), "`x`.*row 2", class = "warpbayes_error_input")
   expect_error(convolve_pmf(good, c(1, NaN), threads = 2), "`y`", class = "warpbayes_error_input")
   expect_identical(convolve_pmf(cbind(good, -0), good, threads = 2), convolve_pmf(cbind(good, 0), good, threads = 2))
-  with_device_memory(20000, expect_error(convolve_pmf(good, cbind(good[, 1:3], c(rep(1, 74), -1)), threads = 2), "`y`.*row 75"))
+  with_device_memory(20000,
+    expect_error(convolve_pmf(good, cbind(good[, 1:3], c(rep(1, 74), -1)), threads = 2), "`y`.*row 75")
+  )
 })
 
 test_that("a sum above the largest double is an error in pairs too", {
@@ -76,7 +79,9 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       # All calls where the pairs go at once, and some of those of many chunks.
       step <- if (limit > 0 || sanitized()) 3 else 1
       for (error in names(cuda_errors)[if (limit > 0) c(1, 3) else 1:4]) {
-        failures <- count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected, sprintf("limit %g", limit))
+        failures <- count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected,
+          sprintf("limit %g", limit)
+        )
         expect_gt(failures, calls / (3 * step))
       }
     })

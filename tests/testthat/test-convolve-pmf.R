@@ -240,7 +240,9 @@ test_that("whole numbers and named vectors are weights like others", {
 })
 
 test_that("each bad argument has its message", {
-  expect_input_error(convolve_pmf(c(1, -2), 1), "`x` has the entry -2 at position 2; probabilities must be numbers from 0")
+  expect_input_error(convolve_pmf(c(1, -2), 1),
+    "`x` has the entry -2 at position 2; probabilities must be numbers from 0"
+  )
   expect_input_error(convolve_pmf(1, c(1, NaN)), "`y` has the entry NaN at position 2")
   expect_input_error(convolve_pmf(1, NA_real_), "`y` has the entry NA at position 1")
   expect_input_error(convolve_pmf(Inf, 1), "`x` has the entry Inf at position 1")
@@ -269,7 +271,9 @@ test_that("each bad argument has its message", {
 })
 
 test_that("a result larger than memory is refused with its size", {
-  check <- function(entries, copies = 3) warpbayes:::check_result_size(entries, "times", "probabilities", copies = copies)
+  check <- function(entries, copies = 3) {
+    warpbayes:::check_result_size(entries, "times", "probabilities", copies = copies)
+  }
   expect_silent(check(1e6))
   expect_error(check(1e13), "the result would have 10,000,000,000,000 probabilities \\(80 TB\\)",
     class = "warpbayes_error_memory"
@@ -280,19 +284,20 @@ test_that("a result larger than memory is refused with its size", {
 test_that("an entry gives its result or says why there is none", {
   run <- warpbayes:::resolve_run(NULL, 2)
   failure <- function(...) {
-    result <- .Call(...)
+    result <- .Call(..., FALSE, 0, warpbayes:::fourier_cache(), run)
     expect_s3_class(result, "warpbayes_failure")
     result
   }
   unusable <- "weights must be finite numbers from 0, and one in each distribution must be positive"
+  refuse <- function(...) expect_identical(failure(...)$message, unusable)
   for (bad in list(c(1, -1), c(0, 0), c(1, Inf), c(1, NaN), numeric())) {
-    expect_identical(failure(warpbayes:::C_pmf_convolve, bad, 1, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
-    expect_identical(failure(warpbayes:::C_pmf_convolve, 1, bad, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
-    expect_identical(failure(warpbayes:::C_pmf_sum, list(1, bad), 2, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
-    expect_identical(failure(warpbayes:::C_pmf_repeat, bad, 2, 3, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
+    refuse(warpbayes:::C_pmf_convolve, bad, 1)
+    refuse(warpbayes:::C_pmf_convolve, 1, bad)
+    refuse(warpbayes:::C_pmf_sum, list(1, bad), 2)
+    refuse(warpbayes:::C_pmf_repeat, bad, 2, 3)
   }
-  expect_identical(failure(warpbayes:::C_pmf_sum, list(), 1, FALSE, 0, warpbayes:::fourier_cache(), run)$message, unusable)
-  shapes <- failure(warpbayes:::C_pmf_convolve, matrix(1, 2, 2), matrix(1, 3, 2), FALSE, 0, warpbayes:::fourier_cache(), run)
+  refuse(warpbayes:::C_pmf_sum, list(), 1)
+  shapes <- failure(warpbayes:::C_pmf_convolve, matrix(1, 2, 2), matrix(1, 3, 2))
   expect_identical(shapes$message, "two vectors are convolved, or two matrices with the same number of rows")
   expect_identical(shapes$status, 1L)
 })
@@ -344,7 +349,9 @@ test_that("memory is asked for before it is taken", {
 test_that("long work stops within half a second of an interrupt", {
   skip_if(warp_info()$backend != "cpu" || .Platform$OS.type != "unix", "the loops of the processor are looked at")
   # A child of a shell in the background may have been told to ignore interrupts.
-  skip_if(system2("sh", c("-c", shQuote("trap 'exit 7' INT; kill -INT $$; exit 0"))) != 7, "interrupts are ignored here")
+  skip_if(system2("sh", c("-c", shQuote("trap 'exit 7' INT; kill -INT $$; exit 0"))) != 7,
+    "interrupts are ignored here"
+  )
   # Half a second until the interrupt, and half a second of computing after it; sanitizers are slow.
   limit <- if (nzchar(Sys.getenv("LD_PRELOAD")) || nzchar(Sys.getenv("ASAN_OPTIONS"))) 6 else 1.2
   file <- tempfile(fileext = ".R")

@@ -11,7 +11,10 @@ refuse <- function(message, ..., x = small) {
 test_that("a misspelt or superfluous argument is an error", {
   refuse("unused argument: `componets` is not known here", componets = 3)
   expect_error(
-    dp_mixture(small, 2, "gibbs", dp_prior(), 1, 2, 0, 1, NULL, "means", NULL, NULL, "none", 5, "error", TRUE, 1, "cpu", 2, NULL, "double", NULL, 60, FALSE, 7),
+    dp_mixture(
+      small, 2, "gibbs", dp_prior(), 1, 2, 0, 1, NULL, "means", NULL, NULL, "none", 5, "error", TRUE, 1, "cpu", 2, NULL,
+      "double", NULL, 60, FALSE, 7
+    ),
     "unused argument: an unnamed argument", class = input
   )
   fit <- dp_mixture(small, components = 2, iter = 4, seed = 1, threads = 2)
@@ -35,7 +38,8 @@ test_that("counts must be whole numbers in range", {
   refuse("`seed` must be one whole number .*, not 9007199254740992", seed = 2^53)
   refuse("`seed` must be one whole number .*, not 0.5", seed = 0.5)
   # Whole numbers of any type and the ends of the ranges will do.
-  expect_s3_class(dp_mixture(small, components = 2L, chains = 1L, iter = 1L, warmup = 0L, thin = 1L, seed = 0L, threads = 2L), "dp_mixture")
+  whole <- dp_mixture(small, components = 2L, chains = 1L, iter = 1L, warmup = 0L, thin = 1L, seed = 0L, threads = 2L)
+  expect_s3_class(whole, "dp_mixture")
 })
 
 test_that("a run must keep a draw", {
@@ -54,20 +58,25 @@ test_that("choices must be among those there are", {
   refuse("`moves` must be TRUE or FALSE, not \"yes\"", moves = "yes")
   refuse("`progress` must be TRUE or FALSE, not a logical of length 2", progress = c(TRUE, FALSE))
   refuse("`backend` must be one of .*, not \"gpu\"", backend = "gpu")
-  expect_error(dp_mixture(small, threads = 0), "`threads` must be one whole number from 1 to 4096, not 0", class = input)
+  expect_error(dp_mixture(small, threads = 0),
+    "`threads` must be one whole number from 1 to 4096, not 0", class = input
+  )
 })
 
 test_that("what is kept must be known", {
-  refuse("`keep` must be some of \"weights\", \"means\", \"covariances\", \"labels\", not \"sigma\"", keep = c("means", "sigma"))
+  refuse("`keep` must be some of \"weights\", \"means\", \"covariances\", \"labels\", not \"sigma\"",
+    keep = c("means", "sigma")
+  )
   refuse("`keep` must be some of .*, not NULL", keep = NULL)
   refuse("`keep` must be some of .*, not a character of length 0", keep = character())
   refuse("`keep` must be some of .*, not TRUE", keep = TRUE)
 })
 
 test_that("a start must give each row a component", {
-  refuse("`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not an? integer of length 4", init = 1:4)
-  refuse("`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not a character of length 5", init = letters[1:5])
-  refuse("`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not a factor of length 5", init = factor(1:5))
+  choices <- "`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not "
+  refuse(paste0(choices, "an? integer of length 4"), init = 1:4)
+  refuse(paste0(choices, "a character of length 5"), init = letters[1:5])
+  refuse(paste0(choices, "a factor of length 5"), init = factor(1:5))
   refuse("`init` has the component 4 at row 5; components are 1 to 3", components = 3, init = c(1, 2, 3, NA, 4))
   refuse("`init` has the component 0 at row 1; components are 1 to 3", components = 3, init = c(0, 2, 3, NA, 4))
   refuse("`init` has the component 1.5 at row 2", components = 3, init = c(1, 1.5, 3, NA, 3))
@@ -102,7 +111,9 @@ test_that("continue() needs a fit with its data", {
   expect_error(continue(NULL, 5), "`fit` must come from dp_mixture\\(\\).*, not NULL", class = input)
   expect_error(continue(fit, 0), "`iter` must be one whole number from 1 to 2147483647, not 0", class = input)
   expect_error(continue(fit, 5, progress = 1), "`progress` must be TRUE or FALSE, not 1", class = input)
-  expect_error(continue(fit, 5, threads = -1), "`threads` must be one whole number from 1 to 4096, not -1", class = input)
+  expect_error(continue(fit, 5, threads = -1),
+    "`threads` must be one whole number from 1 to 4096, not -1", class = input
+  )
   expect_error(continue(fit, 5, backend = "metal"), "`backend` must be one of .*, not \"metal\"", class = input)
   fit$x <- NULL
   expect_error(continue(fit, 5), "`fit` has lost its data, `fit\\$x`: more sweeps need them", class = input)
@@ -110,7 +121,8 @@ test_that("continue() needs a fit with its data", {
 
 test_that("the condition says which argument and which call", {
   wrong <- list(
-    iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", init = 1, prior = 1, transform = "log", chains = 0
+    iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", init = 1, prior = 1,
+    transform = "log", chains = 0
   )
   for (argument in names(wrong)) {
     error <- tryCatch(do.call("dp_mixture", c(list(small), wrong[argument])), error = identity)
@@ -137,7 +149,10 @@ test_that("failures of the compiled code come back as conditions", {
   )
   expect_error(
     evaluate_rows(small, c(0, 0), c(1, 1), "double", resolve_run("cpu", 1), function(evaluate) {
-      evaluate(list(weights = c(0.5, 0.5), means = diag(2), covariances = array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2))), "class")
+      evaluate(
+        list(weights = c(0.5, 0.5), means = diag(2), covariances = array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2))),
+        "class"
+      )
     }),
     "the covariance of component 2 is not positive definite", class = input
   )
@@ -146,7 +161,9 @@ test_that("failures of the compiled code come back as conditions", {
 test_that("a matrix turned the wrong way gets a warning", {
   set.seed(1)
   x <- matrix(rnorm(303), 3)
-  expect_warning(dp_mixture(x, components = 2, iter = 2, seed = 1, threads = 2), "`x` has 3 rows and 101 columns.*is t\\(x\\) meant\\?")
+  expect_warning(dp_mixture(x, components = 2, iter = 2, seed = 1, threads = 2),
+    "`x` has 3 rows and 101 columns.*is t\\(x\\) meant\\?"
+  )
   expect_warning(dp_mixture(x[, 1:100], components = 2, iter = 2, seed = 1, threads = 2), NA)
 })
 

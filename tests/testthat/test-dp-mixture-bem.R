@@ -18,7 +18,9 @@ reference_step <- function(z, r, alpha, prior, estimate) {
   v <- (n + extra) / (n + extra + alpha + behind)
   v[[k]] <- 1
   rest <- log1p(-v[-k])
-  alpha <- if (k == 1) alpha else (prior$concentration[["shape"]] + k - 2 + extra) / (prior$concentration[["rate"]] - sum(rest))
+  if (k > 1) {
+    alpha <- (prior$concentration[["shape"]] + k - 2 + extra) / (prior$concentration[["rate"]] - sum(rest))
+  }
   gamma <- prior$mean_scale
   means <- matrix(0, k, p)
   covariances <- array(0, c(p, p, k))
@@ -32,7 +34,9 @@ reference_step <- function(z, r, alpha, prior, estimate) {
     means[j, ] <- (prior$mean + gamma * total) / (1 + gamma * n[[j]])
     covariances[, , j] <- posterior / (prior$df + n[[j]] + if (estimate == "mean") 0 else 2 * p + 3)
   }
-  list(v = v, rest = rest, alpha = alpha, weights = v * exp(c(0, cumsum(rest))), means = means, covariances = covariances)
+  list(v = v, rest = rest, alpha = alpha, weights = v * exp(c(0, cumsum(rest))), means = means,
+    covariances = covariances
+  )
 }
 
 # Log weights with the floor, rows x components.
@@ -49,15 +53,20 @@ reference_log_prior <- function(step, prior) {
   components <- vapply(seq_along(step$weights), function(j) {
     covariance <- as.matrix(step$covariances[, , j])
     deviation <- step$means[j, ] - prior$mean
-    df / 2 * (p * log(prior$df) + log(det(prior$scale))) - df * p / 2 * log(2) - p * (p - 1) / 4 * log(pi) - sum(lgamma((df + 1 - seq_len(p)) / 2)) -
+    df / 2 * (p * log(prior$df) + log(det(prior$scale))) -
+      df * p / 2 * log(2) - p * (p - 1) / 4 * log(pi) - sum(lgamma((df + 1 - seq_len(p)) / 2)) -
       (df + p + 1) / 2 * log(det(covariance)) - prior$df / 2 * sum(diag(prior$scale %*% solve(covariance))) -
-      p / 2 * log(2 * pi * prior$mean_scale) - log(det(covariance)) / 2 - sum(deviation * solve(covariance, deviation)) / (2 * prior$mean_scale)
+      p / 2 * log(2 * pi * prior$mean_scale) - log(det(covariance)) / 2 -
+      sum(deviation * solve(covariance, deviation)) / (2 * prior$mean_scale)
   }, 0)
   sum(components) + sum(log(step$alpha) + step$alpha * step$rest) + dgamma(step$alpha, shape, rate, log = TRUE)
 }
 
 test_that("steps are those of plain R, with modes and with means", {
-  for (case in list(list(p = 2, k = 4, n = 150), list(p = 1, k = 3, n = 40), list(p = 3, k = 2, n = 90), list(p = 2, k = 1, n = 50))) {
+  cases <- list(list(p = 2, k = 4, n = 150), list(p = 1, k = 3, n = 40), list(p = 3, k = 2, n = 90),
+    list(p = 2, k = 1, n = 50)
+  )
+  for (case in cases) {
     for (estimate in c("mode", "mean")) {
       set.seed(case$p + 10 * case$k)
       x <- matrix(rnorm(case$n * case$p, 100, 15), ncol = case$p)
@@ -82,8 +91,12 @@ test_that("steps are those of plain R, with modes and with means", {
         expect_equal(fit$concentration_trace[[i, 1]], alpha, tolerance = 1e-10)
       }
       expect_equal(fit$draws$weights[, 1, 1], step$weights, tolerance = 1e-9)
-      expect_equal(fit$draws$means[, , 1, 1], t(t(step$means) * fit$scale + fit$center), tolerance = 1e-9, ignore_attr = TRUE)
-      expect_equal(as.vector(fit$draws$covariances), as.vector(step$covariances) * as.vector(outer(fit$scale, fit$scale)), tolerance = 1e-9)
+      expect_equal(fit$draws$means[, , 1, 1],
+        t(t(step$means) * fit$scale + fit$center), tolerance = 1e-9, ignore_attr = TRUE
+      )
+      expect_equal(as.vector(fit$draws$covariances),
+        as.vector(step$covariances) * as.vector(outer(fit$scale, fit$scale)), tolerance = 1e-9
+      )
       expect_equal(fit$probe_density[3, 1, ], reference_log_density(fit$probe, fit$draws$weights[, 1, 1],
         matrix(fit$draws$means, case$k), array(fit$draws$covariances, c(case$p, case$p, case$k))), tolerance = 1e-9)
       expect_equal(sum(fit$state[[1]]$sizes), case$n, tolerance = 1e-9)
@@ -92,7 +105,9 @@ test_that("steps are those of plain R, with modes and with means", {
 })
 
 test_that("one component ends in one step at the closed form", {
-  fit <- bem(components = 1, warmup = 0, prior = dp_prior(mean_scale = 2, df = 5, scale = 1, mean = 0, floor = 0), tolerance = 0)
+  fit <- bem(components = 1, warmup = 0, prior = dp_prior(mean_scale = 2, df = 5, scale = 1, mean = 0, floor = 0),
+    tolerance = 0
+  )
   n <- 600
   center <- colMeans(cells)
   posterior <- 5 * diag(2) + crossprod(cells - rep(center, each = n)) + n / (1 + 2 * n) * tcrossprod(center)
@@ -117,10 +132,13 @@ test_that("the log posterior never falls, and with means it may", {
       x <- matrix(rnorm(n * p), n) * exp(rnorm(n))
       if (seed %% 3 == 0) x <- round(x)
       prior <- dp_prior(
-        concentration = rgamma(2, 1) + 0.05, df = exp(rnorm(1, 1)), mean_scale = exp(rnorm(1)), scale = exp(rnorm(1, -1)),
+        concentration = rgamma(2, 1) + 0.05, df = exp(rnorm(1, 1)), mean_scale = exp(rnorm(1)),
+        scale = exp(rnorm(1, -1)),
         floor = if (seed %% 2) 0.01 else 0
       )
-      fit <- suppressWarnings(bem(x, k, init = sample(k, n, replace = TRUE), warmup = 0, prior = prior, iter = 60, tolerance = 0, estimate = estimate))
+      fit <- suppressWarnings(bem(x, k,
+        init = sample(k, n, replace = TRUE), warmup = 0, prior = prior, iter = 60, tolerance = 0, estimate = estimate
+      ))
       if (fit$iter == 1) 0 else max(-diff(fit$log_posterior[, 1])) / max(abs(fit$log_posterior))
     }, 0)
   }
@@ -133,14 +151,22 @@ test_that("a component without cells is cut, and stays at its prior's mode", {
   weights <- fit$draws$weights[, 1, 1]
   # The last component has what the sticks before it leave.
   expect_identical(weights == 0, c(FALSE, FALSE, TRUE, TRUE, TRUE, FALSE))
-  expect_equal(fit$draws$means[3, , 1, 1], fit$prior$mean * fit$scale + fit$center, tolerance = 1e-12, ignore_attr = TRUE)
-  expect_equal(fit$draws$covariances[, , 3, 1, 1], fit$prior$df * fit$prior$scale / (fit$prior$df + 7) * outer(fit$scale, fit$scale),
+  expect_equal(fit$draws$means[3, , 1, 1],
+    fit$prior$mean * fit$scale + fit$center, tolerance = 1e-12, ignore_attr = TRUE
+  )
+  expect_equal(fit$draws$covariances[, , 3, 1, 1],
+    fit$prior$df * fit$prior$scale / (fit$prior$df + 7) * outer(fit$scale, fit$scale),
     tolerance = 1e-12, ignore_attr = TRUE)
   expect_true(all(is.finite(fit$log_posterior)))
 })
 
 # What a fit holds beside how it was made.
-mode_of <- function(fit) fit[c("draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state", "iter", "steps", "converged", "prior")]
+mode_of <- function(fit) {
+  fit[c(
+    "draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state",
+    "iter", "steps", "converged", "prior"
+  )]
+}
 
 test_that("threads and vector instructions do not change a fit", {
   skip_on_sanitized_emulator()
@@ -151,7 +177,9 @@ test_that("threads and vector instructions do not change a fit", {
     fit <- function(threads, isa = widest) {
       previous <- options(warpbayes.isa = isa_names[[isa + 1L]])
       on.exit(options(previous))
-      mode_of(bem(many, 40, warmup = 0, iter = 4, threads = threads, precision = precision, backend = "cpu", init = rep_len(1:40, 5000)))
+      mode_of(bem(many, 40,
+        warmup = 0, iter = 4, threads = threads, precision = precision, backend = "cpu", init = rep_len(1:40, 5000)
+      ))
     }
     one <- fit(1)
     expect_identical(fit(2), one)
@@ -186,7 +214,9 @@ test_that("a continued fit is the long one, and one that has stopped stays", {
   expect_identical(mode_of(continue(whole, 5, threads = 2)), mode_of(whole))
   # After a start has stopped, its last value is repeated.
   early <- which.min(whole$steps)
-  expect_identical(unique(whole$log_posterior[whole$steps[[early]]:whole$iter, early]), whole$log_posterior[[whole$iter, early]])
+  expect_identical(unique(whole$log_posterior[whole$steps[[early]]:whole$iter, early]),
+    whole$log_posterior[[whole$iter, early]]
+  )
   # Steps end where the log posterior gains too little, and not before.
   gains <- diff(whole$log_posterior[seq_len(whole$steps[[early]]), early]) / 600
   expect_lte(gains[[length(gains)]], 1e-4)
@@ -251,7 +281,9 @@ test_that("the prior is held, at what the first start learned", {
 test_that("any fit is a start for either method", {
   skip_on_sanitized_emulator()
   # Nothing that a draw keeps is needed.
-  gibbs <- dp_mixture(cells, components = 6, iter = 20, chains = 2, seed = 3, keep = "weights", threads = 2, progress = FALSE)
+  gibbs <- dp_mixture(cells, components = 6, iter = 20, chains = 2, seed = 3, keep = "weights", threads = 2,
+    progress = FALSE
+  )
   fit <- bem(init = gibbs, iter = 3, chains = 3, tolerance = 0)
   expect_identical(fit$start_sweeps, 0)
   # The statistics of the last state of each chain, in order of size, again from the first.
@@ -259,8 +291,14 @@ test_that("any fit is a start for either method", {
   first <- function(chain) {
     session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, 0L, FALSE, resolve_run(NULL, 2))
     on.exit(.Call(C_mixture_close, session))
-    state <- list(key = gibbs$state[[1]]$key, sweep = 0, statistics = sorted(gibbs$state[[chain]]), concentration = 1, prior = compiled_prior(fit$prior)$values, log_posterior = NaN)
-    native(C_mixture_climb, session, compiled_prior(fit$prior), state, 1L, FALSE, 0, t(fit$x[1, , drop = FALSE]), fit$center, fit$scale)$log_likelihood - 600 * sum(log(fit$scale))
+    state <- list(key = gibbs$state[[1]]$key, sweep = 0, statistics = sorted(gibbs$state[[chain]]), concentration = 1,
+      prior = compiled_prior(fit$prior)$values, log_posterior = NaN
+    )
+    climbed <- native(
+      C_mixture_climb, session, compiled_prior(fit$prior), state, 1L, FALSE, 0, t(fit$x[1, , drop = FALSE]), fit$center,
+      fit$scale
+    )
+    climbed$log_likelihood - 600 * sum(log(fit$scale))
   }
   expect_identical(fit$log_likelihood[1, ], c(first(1), first(2), first(1)))
   # The prior is that of the chain with the highest log posterior.
@@ -285,7 +323,9 @@ test_that("any fit is a start for either method", {
   refuse <- function(message, ...) expect_error(bem(...), message, class = "warpbayes_error_input")
   refuse("`init` was fitted to other markers, \"a\", \"b\", than \"b\", \"a\"", cells[, 2:1], init = mode)
   refuse("`init` was fitted on another scale", transform = "arcsinh", init = mode)
-  refuse("`init` has cells in 6 components, but `components` is 2", components = 2, init = bem(init = rep(1:6, 100), warmup = 0, iter = 1))
+  refuse("`init` has cells in 6 components, but `components` is 2",
+    components = 2, init = bem(init = rep(1:6, 100), warmup = 0, iter = 1)
+  )
   refuse("`init` has cells in [0-9] components, but `components` is 1", cells[1:300, ], components = 1, init = mode)
   mode$state[[1]]$statistics <- 1:7 / 2
   refuse("`init` has been changed since it was made", init = mode)
@@ -297,13 +337,19 @@ test_that("what a mode has not is refused, and what it has works", {
   best <- which.max(fit$log_posterior[fit$iter, ])
   reference <- reference_draw(fit)
   expect_identical(reference$chain, best)
-  expect_identical(predict(fit, type = "log_density", threads = 2), evaluate_mixture(fit, reference, cells, "log_density", resolve_run(NULL, 2)))
+  expect_identical(predict(fit, type = "log_density", threads = 2),
+    evaluate_mixture(fit, reference, cells, "log_density", resolve_run(NULL, 2))
+  )
   expect_identical(predict(fit, threads = 2), evaluate_mixture(fit, reference, cells, "class", resolve_run(NULL, 2)))
-  expect_equal(as.double(logLik(fit, threads = 2)), sum(predict(fit, type = "log_density", threads = 2)), tolerance = 1e-12)
+  expect_equal(as.double(logLik(fit, threads = 2)),
+    sum(predict(fit, type = "log_density", threads = 2)), tolerance = 1e-12
+  )
   expect_identical(dim(log_lik(fit, threads = 2)), c(1L, 600L))
   expect_identical(dim(simulate(fit, seed = 1)[[1]]), c(600L, 2L))
   expect_true(all(is.na(cell_types(fit, threads = 2)$types[c("lower", "upper")])))
-  small <- dp_mixture(cells, components = 3, method = "bem", warmup = 0, iter = 3, seed = 1, threads = 2, progress = FALSE)
+  small <- dp_mixture(cells, components = 3, method = "bem", warmup = 0, iter = 3, seed = 1, threads = 2,
+    progress = FALSE
+  )
   expect_identical(update(small, estimate = "mean")$estimate, "mean")
   for (type in c("pairs", "trace", "weights", "heatmap")) {
     file <- tempfile(fileext = ".pdf")
@@ -313,12 +359,21 @@ test_that("what a mode has not is refused, and what it has works", {
     expect_gt(file.size(file), 1000)
     unlink(file)
   }
-  refuse <- function(expression, why) expect_error(expression, paste0("has modes of the posterior, by method = \"bem\", and no draws from it: ", why), class = "warpbayes_error_input")
+  refuse <- function(expression, why) {
+    expect_error(expression,
+      paste0("has modes of the posterior, by method = \"bem\", and no draws from it: ", why),
+      class = "warpbayes_error_input"
+    )
+  }
   refuse(relabel(fit), "there is nothing to match")
   refuse(co_clustering(fit, 1:3), "there is nothing to average over")
   refuse(drop_warmup(fit), "there are none to drop")
-  if (requireNamespace("posterior", quietly = TRUE)) refuse(as_draws_array.dp_mixture(fit), "there is nothing to make a table of")
-  if (requireNamespace("coda", quietly = TRUE)) refuse(as.mcmc.list.dp_mixture(fit), "there is nothing to make a table of")
+  if (requireNamespace("posterior", quietly = TRUE)) {
+    refuse(as_draws_array.dp_mixture(fit), "there is nothing to make a table of")
+  }
+  if (requireNamespace("coda", quietly = TRUE)) {
+    refuse(as.mcmc.list.dp_mixture(fit), "there is nothing to make a table of")
+  }
   table <- glance.dp_mixture(fit)
   expect_identical(table$log_likelihood, fit$log_likelihood[[fit$iter, best]])
   expect_identical(table$converged, fit$converged[[best]])
@@ -339,12 +394,16 @@ test_that("what a mode has not is refused, and what it has works", {
   expect_match(words(short), "has not converged: after 2 steps, the last one still changed")
   expect_match(words(short), "All 2 components hold cells")
   expect_match(words(bem(warmup = 0, iter = 1)), "changed the log posterior by an unknown amount")
-  expect_match(words(bem(chains = 2, warmup = 0, iter = 2)), "The other ends [0-9.]+ below it; 1 of them had not converged")
+  expect_match(words(bem(chains = 2, warmup = 0, iter = 2)),
+    "The other ends [0-9.]+ below it; 1 of them had not converged"
+  )
 })
 
 test_that("arguments of one method are refused by the other", {
   refuse <- function(message, ...) {
-    expect_error(dp_mixture(cells, components = 3, threads = 2, progress = FALSE, ...), message, class = "warpbayes_error_input")
+    expect_error(dp_mixture(cells, components = 3, threads = 2, progress = FALSE, ...),
+      message, class = "warpbayes_error_input"
+    )
   }
   refuse("`tolerance` is given, but only method = \"bem\" has it", tolerance = 1)
   refuse("`estimate` is given, but only method = \"bem\" has it", estimate = "mean")
@@ -361,8 +420,12 @@ test_that("failures of the compiled code come back as conditions", {
   statistics[c(7, 10)] <- c(5, Inf)
   session <- native(C_mixture_open, cells, c(0, 0), c(1, 1), 0L, FALSE, resolve_run(NULL, 1))
   state <- c(sampler_state(prior, statistics, 1, .Call(C_chain_key, 1, 1L), 1), log_posterior = NaN)
-  climb <- function(state) native(C_mixture_climb, session, prior, state, 1L, FALSE, 0, matrix(0, 2, 1), c(0, 0), c(1, 1))
-  expect_error(climb(state), "the covariance of component 2 could not be drawn: its scale matrix is not finite", class = "warpbayes_error_input")
+  climb <- function(state) {
+    native(C_mixture_climb, session, prior, state, 1L, FALSE, 0, matrix(0, 2, 1), c(0, 0), c(1, 1))
+  }
+  expect_error(climb(state),
+    "the covariance of component 2 could not be drawn: its scale matrix is not finite", class = "warpbayes_error_input"
+  )
   for (part in c("statistics", "log_posterior", "prior", "concentration")) {
     changed <- state
     changed[[part]] <- "a"

@@ -36,12 +36,14 @@ clouds <- function(n, p = 3, seed = 1) {
 }
 
 fit_clouds <- function(x, ..., iter = 6, components = 5) {
-  dp_mixture(x, components = components, iter = iter, warmup = 2, thin = 2, keep = c("weights", "means", "covariances", "labels"),
+  dp_mixture(x, components = components, iter = iter, warmup = 2, thin = 2,
+    keep = c("weights", "means", "covariances", "labels"),
     seed = 3, threads = 1, progress = FALSE, ...)
 }
 
 same_result <- function(one, other, label = "") {
-  for (part in c("draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe", "probe_density", "sizes",
+  for (part in c(
+    "draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe", "probe_density", "sizes",
     "state", "prior", "center", "scale", "sample")) {
     expect_identical(one[[part]], other[[part]], label = paste(label, part))
   }
@@ -88,7 +90,11 @@ test_that("samples, missing values, single precision, no moves and modes are the
   same_result(fit_clouds(gaps, missing = "model", cluster = workers(2)), fit_clouds(gaps, missing = "model"))
   same_result(precision(cluster = workers(2)), precision())
   same_result(fit_clouds(x, moves = FALSE, cluster = workers(2)), fit_clouds(x, moves = FALSE))
-  mode <- function(...) dp_mixture(x, 4, method = "bem", chains = 2, warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...)
+  mode <- function(...) {
+    dp_mixture(x, 4,
+      method = "bem", chains = 2, warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...
+    )
+  }
   same_result(mode(cluster = workers(2)), mode())
   expect_identical(sessions_left(workers(2)), 0L)
 })
@@ -104,7 +110,9 @@ test_that("a fit and its checkpoint go on with a cluster and without", {
   file <- tempfile()
   on.exit(unlink(file))
   topic_model(matrix(1:6, 2), 2, iter = 2, seed = 1, checkpoint = file, progress = FALSE)
-  expect_error(resume(file, matrix(1:6, 2), cluster = workers(2)), "`cluster` is given, but .* only dp_mixture\\(\\)", class = "warpbayes_error_input")
+  expect_error(resume(file, matrix(1:6, 2), cluster = workers(2)),
+    "`cluster` is given, but .* only dp_mixture\\(\\)", class = "warpbayes_error_input"
+  )
 })
 
 # The cells of `x` as workers read them, from a file.
@@ -131,17 +139,25 @@ test_that("cells that workers read give the fit of the matrix", {
   same_result(fit, whole)
   expect_null(fit$x)
   expect_identical(sessions_left(workers(3)), 0L)
-  same_result(continue(fit, 2, threads = 1, cluster = workers(2), progress = FALSE), continue(whole, 2, threads = 1, progress = FALSE))
+  same_result(continue(fit, 2, threads = 1, cluster = workers(2), progress = FALSE),
+    continue(whole, 2, threads = 1, progress = FALSE)
+  )
   same_result(resume(file, reader, threads = 1, cluster = workers(2), progress = FALSE), whole)
   expect_identical(predict(fit, x, threads = 1), predict(whole, x, threads = 1))
-  expect_identical(predict(fit, x[1:50, ], type = "type", threads = 1), predict(whole, x[1:50, ], type = "type", threads = 1))
-  transformed <- function(x, ...) fit_clouds(x, transform = "arcsinh", cofactor = c(A = 2, C = 3), markers = c("A", "C"), ...)
+  expect_identical(predict(fit, x[1:50, ], type = "type", threads = 1),
+    predict(whole, x[1:50, ], type = "type", threads = 1)
+  )
+  transformed <- function(x, ...) {
+    fit_clouds(x, transform = "arcsinh", cofactor = c(A = 2, C = 3), markers = c("A", "C"), ...)
+  }
   same_result(transformed(reader, cluster = workers(2), checkpoint = file), transformed(x))
   same_result(resume(file, reader, threads = 1, cluster = workers(3), progress = FALSE), transformed(x))
   sample <- rep_len(1:2, nrow(x))
   same_result(fit_clouds(reader, sample = sample, cluster = workers(2)), fit_clouds(x, sample = sample))
   same_result(fit_clouds(reader, init = whole, cluster = workers(2)), fit_clouds(x, init = whole))
-  mode <- function(x, ...) dp_mixture(x, 4, method = "bem", warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...)
+  mode <- function(x, ...) {
+    dp_mixture(x, 4, method = "bem", warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...)
+  }
   same_result(mode(reader, cluster = workers(2)), mode(x))
 })
 
@@ -149,7 +165,9 @@ test_that("readers that cannot be used are refused", {
   skip_if_clusterless()
   expect_output(print(row_reader(5000, identity, block = 10)), "Reader of 5,000 rows, at most 10 at a time")
   expect_error(row_reader(1, identity), "`rows` must be one whole number from 2", class = "warpbayes_error_input")
-  expect_error(row_reader(10, 3), "`read` must be a function of the first and the last row, not", class = "warpbayes_error_input")
+  expect_error(row_reader(10, 3),
+    "`read` must be a function of the first and the last row, not", class = "warpbayes_error_input"
+  )
   expect_error(row_reader(10, identity, 0), "`block` must be one whole number from 1", class = "warpbayes_error_input")
   x <- clouds(5000, 2)
   reader <- reader_of(x)
@@ -163,21 +181,30 @@ test_that("readers that cannot be used are refused", {
   refused(reading(stop("no such file")), "worker 1 of 2 .*: `x` cannot read rows 1 to 2048: no such file")
   refused(reading(matrix(0, 3, 2)), "`x` has read 3 rows for rows 1 to 2048")
   refused(reading("text"), "worker 1 of 2 .*`x` must be a numeric matrix")
-  refused(reading(matrix(first, last - first + 1, if (first == 1) 2 else 3)), "`x` has other columns on worker 2 of 2 .* than on the first, \"V1\", \"V2\"")
-  changing <- row_reader(5000, eval(quote(function(first, last) matrix(first, last - first + 1, if (first %in% c(1, 2049)) 2 else 3)), baseenv()), block = 2000)
+  refused(reading(matrix(first, last - first + 1, if (first == 1) 2 else 3)),
+    "`x` has other columns on worker 2 of 2 .* than on the first, \"V1\", \"V2\""
+  )
+  read <- quote(function(first, last) matrix(first, last - first + 1, if (first %in% c(1, 2049)) 2 else 3))
+  changing <- row_reader(5000, eval(read, baseenv()), block = 2000)
   refused(fit(changing), "`x` has read other columns for rows 2001 to 2048, .* than before, \"V1\", \"V2\"")
   refused(fit(reader_of(replace(x, 4000, Inf))), "`x` has Inf in row 4000, column 1")
   made <- fit(reader)
   refused(continue(made, 2), "`cluster` is NULL, but the cells of `fit` are read by the workers")
   refused(predict(made), "the cells of the fit are where its row_reader\\(\\) reads them")
-  refused(cell_types(made), "does not hold its cells, which a row_reader\\(\\) reads: predict\\(fit, newdata, type = \"type\"\\)")
+  refused(cell_types(made),
+    "does not hold its cells, which a row_reader\\(\\) reads: predict\\(fit, newdata, type = \"type\"\\)"
+  )
   file <- tempfile()
   on.exit(unlink(file))
   fit(reader, checkpoint = file)
   refused(resume(file, reader), "`x` is a row_reader\\(\\), which the workers of a cluster read: give `cluster`")
   refused(resume(file, x), "the checkpoint was made with values that workers read")
-  refused(resume(file, reader_of(x + 1), cluster = workers(2)), "`x` has other values that workers read in column \"A\"")
-  refused(resume(file, reader_of(x[, 2:1]), cluster = workers(2)), "`x` has the columns \"B\", \"A\"; the checkpoint was made with \"A\", \"B\"")
+  refused(resume(file, reader_of(x + 1), cluster = workers(2)),
+    "`x` has other values that workers read in column \"A\""
+  )
+  refused(resume(file, reader_of(x[, 2:1]), cluster = workers(2)),
+    "`x` has the columns \"B\", \"A\"; the checkpoint was made with \"A\", \"B\""
+  )
   expect_identical(sessions_left(workers(2)), 0L)
 })
 
@@ -194,13 +221,16 @@ test_that("a worker that is killed in mid-fit is named, and the checkpoint stand
   process <- parallel::clusterCall(cluster, Sys.getpid)[[2L]]
   stopped <- with_warning(after_slice(1, function() tools::pskill(process, 9L),
     fit_clouds(x, iter = 8, checkpoint = file, checkpoint_every = 0, cluster = cluster)))
-  expect_match(stopped$said, sprintf("sweep 5 of 8 failed: `cluster`: worker 2 of 2 \\(process %d on .*\\) has ended or cannot be reached", process))
+  lost <- "sweep 5 of 8 failed: `cluster`: worker 2 of 2 \\(process %d on .*\\) has ended or cannot be reached"
+  expect_match(stopped$said, sprintf(lost, process))
   expect_match(stopped$said, "The cluster cannot be used any more")
   expect_identical(stopped$value$iter, 4)
   same_result(resume(file, x, threads = 1, cluster = workers(3), progress = FALSE), whole)
   # A call that begins with the worker lost is an error.
   warpbayes:::forget_interruption()
-  expect_error(fit_clouds(x, cluster = cluster), "`cluster`: worker 2 of 2 has ended or cannot be reached", class = "warpbayes_error_device")
+  expect_error(fit_clouds(x, cluster = cluster),
+    "`cluster`: worker 2 of 2 has ended or cannot be reached", class = "warpbayes_error_device"
+  )
 })
 
 test_that("a reply that was left behind is not taken for another", {
@@ -209,7 +239,8 @@ test_that("a reply that was left behind is not taken for another", {
   on.exit(parallel::stopCluster(cluster))
   x <- clouds(2048 * 2)
   get("sendCall", envir = asNamespace("parallel"))(cluster[[1L]], function() list(number = 1, value = raw(8)), list())
-  expect_error(fit_clouds(x, cluster = cluster), "`cluster`: worker 1 of 1 gave the reply to another call, which had broken off",
+  expect_error(fit_clouds(x, cluster = cluster),
+    "`cluster`: worker 1 of 1 gave the reply to another call, which had broken off",
     class = "warpbayes_error_device")
 })
 
@@ -230,15 +261,23 @@ test_that("clusters that cannot be used are refused", {
   skip_if_clusterless()
   x <- clouds(3000, 2)
   for (wrong in list(2, "localhost", list(), structure(list(), class = "cluster"))) {
-    expect_error(fit_clouds(x, cluster = wrong), "`cluster` must be NULL or a cluster, as parallel::makeCluster\\(\\) makes it, not", class = "warpbayes_error_input")
+    expect_error(fit_clouds(x, cluster = wrong),
+      "`cluster` must be NULL or a cluster, as parallel::makeCluster\\(\\) makes it, not",
+      class = "warpbayes_error_input"
+    )
   }
-  expect_error(fit_clouds(x, cluster = workers(1), backend = "tpu"), "`backend` must be one of", class = "warpbayes_error_input")
-  expect_error(fit_clouds(x, cluster = workers(2), devices = -1), "worker 1 of 2 \\(process .*`devices` must be NULL or indices", class = "warpbayes_error_input")
+  expect_error(fit_clouds(x, cluster = workers(1), backend = "tpu"),
+    "`backend` must be one of", class = "warpbayes_error_input"
+  )
+  expect_error(fit_clouds(x, cluster = workers(2), devices = -1),
+    "worker 1 of 2 \\(process .*`devices` must be NULL or indices", class = "warpbayes_error_input"
+  )
   # A worker with another version, one with other sources, and one without the package.
   pretend <- function(name, value) {
     parallel::clusterCall(workers(2)[2L], function(name, value) {
       namespace <- asNamespace("warpbayes")
-      assign("kept", if (name == "spec") namespace$.__NAMESPACE__.$spec else get(name, envir = namespace), envir = globalenv())
+      known <- if (name == "spec") namespace$.__NAMESPACE__.$spec else get(name, envir = namespace)
+      assign("kept", known, envir = globalenv())
       if (is.null(value)) {
         value <- function() 0
       }
@@ -253,7 +292,11 @@ test_that("clusters that cannot be used are refused", {
   restore <- function(name) {
     parallel::clusterCall(workers(2)[2L], function(name) {
       namespace <- asNamespace("warpbayes")
-      if (name == "spec") assign("spec", kept, envir = namespace$.__NAMESPACE__.) else utils::assignInNamespace(name, kept, "warpbayes")
+      if (name == "spec") {
+        assign("spec", kept, envir = namespace$.__NAMESPACE__.)
+      } else {
+        utils::assignInNamespace(name, kept, "warpbayes")
+      }
       NULL
     }, name)
   }
@@ -261,11 +304,14 @@ test_that("clusters that cannot be used are refused", {
     restore("spec")
   })
   pretend("spec", "0.0.1")
-  expect_error(fit_clouds(x, cluster = workers(2)), "`cluster`: worker 2 of 2 \\(process .*\\) has warpbayes 0.0.1, and this process",
+  expect_error(fit_clouds(x, cluster = workers(2)),
+    "`cluster`: worker 2 of 2 \\(process .*\\) has warpbayes 0.0.1, and this process",
     class = "warpbayes_error_backend")
   restore("spec")
   pretend("worker_build", NULL)
-  expect_error(fit_clouds(x, cluster = workers(2)), "worker 2 of 2 .* was compiled from other sources", class = "warpbayes_error_backend")
+  expect_error(fit_clouds(x, cluster = workers(2)),
+    "worker 2 of 2 .* was compiled from other sources", class = "warpbayes_error_backend"
+  )
   restore("worker_build")
   answer <- first_contact
   environment(answer) <- list2env(list(requireNamespace = function(...) FALSE), parent = baseenv())
@@ -277,10 +323,18 @@ test_that("a call that fails is told from a worker that is lost, and ends the co
   cluster <- start_workers(1)
   on.exit(parallel::stopCluster(cluster))
   connection <- connect_cluster(cluster)
-  expect_error(ask_cluster(connection, function(...) stop("not today"), list(NULL)), "`cluster`: a call of its workers failed: .*not today", class = "warpbayes_error_device")
-  expect_error(ask_workers(connection, "greet"), "the cluster cannot be used any more: `cluster`: a call", class = "warpbayes_error_device")
-  expect_error(ask_workers(connect_cluster(cluster), "put", list("nothing", 0, matrix(0, 1, 1))), "worker 1 of 1 \\(process", class = "warpbayes_error_input")
-  expect_error(ask_workers(connect_cluster(cluster), "dance"), "worker 1 of 1 \\(process", class = "warpbayes_error_device")
+  expect_error(ask_cluster(connection, function(...) stop("not today"), list(NULL)),
+    "`cluster`: a call of its workers failed: .*not today", class = "warpbayes_error_device"
+  )
+  expect_error(ask_workers(connection, "greet"),
+    "the cluster cannot be used any more: `cluster`: a call", class = "warpbayes_error_device"
+  )
+  expect_error(ask_workers(connect_cluster(cluster), "put", list("nothing", 0, matrix(0, 1, 1))),
+    "worker 1 of 1 \\(process", class = "warpbayes_error_input"
+  )
+  expect_error(ask_workers(connect_cluster(cluster), "dance"),
+    "worker 1 of 1 \\(process", class = "warpbayes_error_device"
+  )
 })
 
 test_that("a worker's answers are checked, and it checks what it is asked", {
@@ -289,34 +343,48 @@ test_that("a worker's answers are checked, and it checks what it is asked", {
   expect_identical(split, list(first_row = c(0, 2048, 5000), piece = 1))
   expect_identical(native(C_mixture_split, 5000, 7L)$first_row, c(0, 2048, 4096, 5000))
   open <- function(first_row = split$first_row, piece = 1, center = c(0, 0), sample = NULL) {
-    native(C_mixture_open_worker, x[1:2048, ], 0L, first_row, piece, center, c(1, 1), 0L, TRUE, sample, 2L, resolve_run(NULL, 1))
+    native(C_mixture_open_worker, x[1:2048, ], 0L, first_row, piece, center, c(1, 1), 0L, TRUE, sample, 2L,
+      resolve_run(NULL, 1)
+    )
   }
-  for (wrong in list(quote(open(c(0, 100, 5000))), quote(open(c(1, 2048, 5000))), quote(open(piece = 3)), quote(open(center = 0)),
+  for (wrong in list(
+    quote(open(c(0, 100, 5000))), quote(open(c(1, 2048, 5000))), quote(open(piece = 3)), quote(open(center = 0)),
     quote(open(c(0, 2048, 2048))), quote(open(sample = rep(3L, 2048))))) {
     expect_error(eval(wrong), "do not agree", class = "warpbayes_error_input")
   }
   session <- open()
   for (request in list(raw(), raw(8), raw(64), as.raw(rep(255, 64)), as.raw(rep(1, 500)))) {
-    expect_error(native(C_mixture_answer, session, request), "the request is not one of a mixture's manager", class = "warpbayes_error_input")
+    expect_error(native(C_mixture_answer, session, request),
+      "the request is not one of a mixture's manager", class = "warpbayes_error_input"
+    )
   }
   .Call(C_mixture_close_worker, session)
   expect_error(native(C_mixture_answer, session, raw(8)), "the mixture session is closed")
   # A manager whose workers reply nonsense.
   manage <- function(reply) {
-    manager <- native(C_mixture_open_cluster, reply, split$first_row, 1, c(0, 0), c(1, 1), 0L, TRUE, 0L, resolve_run("cpu", 1))
+    manager <- native(C_mixture_open_cluster, reply, split$first_row, 1, c(0, 0), c(1, 1), 0L, TRUE, 0L,
+      resolve_run("cpu", 1)
+    )
     on.exit(.Call(C_mixture_close, manager))
     fit <- dp_mixture(x, 3, iter = 1, warmup = 0, seed = 1, threads = 1, progress = FALSE)
     step <- mixture_step(fit)
     expect_error(
-      native(C_mixture_evaluate, manager, 1, c(0, 0), diag(2), c(0, 0), c(1, 1), 0, 10, c(TRUE, FALSE, FALSE)), "not on a cluster"
+      native(C_mixture_evaluate, manager, 1, c(0, 0), diag(2), c(0, 0), c(1, 1), 0, 10, c(TRUE, FALSE, FALSE)),
+      "not on a cluster"
     )
     step(manager, fit$state[[1L]], 1, FALSE)
   }
-  expect_error(manage(function(request) list(raw(8), raw(8))), "worker 1 of the cluster has sent a reply of a wrong size", class = "warpbayes_error_device")
-  for (reply in list(function(request) list(raw(8)), function(request) 1, function(request) list(1, 2), function(request) list())) {
+  expect_error(manage(function(request) list(raw(8), raw(8))),
+    "worker 1 of the cluster has sent a reply of a wrong size", class = "warpbayes_error_device"
+  )
+  replies <- list(
+    function(request) list(raw(8)), function(request) 1, function(request) list(1, 2), function(request) list()
+  )
+  for (reply in replies) {
     expect_error(manage(reply), "the workers of the cluster could not be asked", class = "warpbayes_error_device")
   }
-  expect_error(manage(function(request) structure(list(status = 3L, message = "no memory"), class = "warpbayes_failure")), "no memory", class = "warpbayes_error_memory")
+  failure <- structure(list(status = 3L, message = "no memory"), class = "warpbayes_failure")
+  expect_error(manage(function(request) failure), "no memory", class = "warpbayes_error_memory")
 })
 
 # Calls use(session) of a manager whose workers are in this process.
@@ -325,7 +393,8 @@ in_this_process <- function(fit, workers, use) {
   open <- function(i) {
     rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
     native(
-      C_mixture_open_worker, fit$x[rows, , drop = FALSE], i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, 0L, TRUE, fit$sample[rows],
+      C_mixture_open_worker, fit$x[rows, , drop = FALSE], i - 1L, split$first_row, split$piece, fit$center,
+      1 / fit$scale, 0L, TRUE, fit$sample[rows],
       length(fit$samples), resolve_run(NULL, 2)
     )
   }
@@ -338,7 +407,8 @@ in_this_process <- function(fit, workers, use) {
     if (length(failed)) failed[[1L]] else replies
   }
   manager <- native(
-    C_mixture_open_cluster, exchange, split$first_row, split$piece, fit$center, 1 / fit$scale, 0L, TRUE, length(fit$samples), resolve_run("cpu", 2)
+    C_mixture_open_cluster, exchange, split$first_row, split$piece, fit$center, 1 / fit$scale, 0L, TRUE,
+    length(fit$samples), resolve_run("cpu", 2)
   )
   on.exit(.Call(C_mixture_close, manager), add = TRUE)
   use(manager)
@@ -346,7 +416,9 @@ in_this_process <- function(fit, workers, use) {
 
 test_that("a manager and its workers compute what one session does", {
   x <- clouds(2048 * 3 + 9, 2)
-  fit_one <- function(...) dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
+  fit_one <- function(...) {
+    dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
+  }
   for (fit in list(fit_one(), fit_one(sample = rep_len(1:2, nrow(x))))) {
     step <- function(session) mixture_step(fit)(session, fit$state[[1L]], 2, TRUE)
     session <- open_fit(fit, resolve_run("cpu", 1))
@@ -373,7 +445,9 @@ test_that("workers with several graphics cards, and of different kinds, give the
   x <- clouds(2048 * 4 + 5)
   sample <- rep_len(1:2, nrow(x))
   for (devices in list(0, c(2, 0))) {
-    same_result(fit_clouds(x, sample = sample, iter = 4, devices = devices, cluster = cluster), fit_clouds(x, sample = sample, iter = 4, backend = "cpu"))
+    same_result(fit_clouds(x, sample = sample, iter = 4, devices = devices, cluster = cluster),
+      fit_clouds(x, sample = sample, iter = 4, backend = "cpu")
+    )
   }
   parallel::clusterCall(cluster[1L], function() options(warpbayes.backend = "cpu"))
   fit <- fit_clouds(x, iter = 4, cluster = cluster)
@@ -394,7 +468,8 @@ test_that("a failure of any CUDA call of a worker is an error that leaves nothin
   calls <- cuda$calls() - before
   calls <- unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 5 else 60))))
   # Without the memory that was refused, the rows come in chunks.
-  failures <- quietly(count_failures(cuda, function() tryCatch(work()$state, warpbayes_error = identity), calls, "memory", expected$state))
+  attempt <- function() tryCatch(work()$state, warpbayes_error = identity)
+  failures <- quietly(count_failures(cuda, attempt, calls, "memory", expected$state))
   expect_gt(failures, length(calls) / 3)
 })
 
@@ -418,18 +493,26 @@ test_that("workers of snow and of MPI serve as well", {
     on.exit(unlink(script))
     writeLines(c(
       sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")), "library(warpbayes)",
-      "x <- matrix(rnorm(18000), 9000)", "fit <- function(...) dp_mixture(x, 4, iter = 4, seed = 1, threads = 1, progress = FALSE, ...)",
-      sprintf("cluster <- %s", make), "invisible(parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths()))",
+      "x <- matrix(rnorm(18000), 9000)",
+      "fit <- function(...) dp_mixture(x, 4, iter = 4, seed = 1, threads = 1, progress = FALSE, ...)",
+      sprintf("cluster <- %s", make),
+      "invisible(parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths()))",
       "cat('the same:', identical(fit(cluster = cluster)$state, fit()$state), '\\n')", "flush(stdout())", end
     ), script)
-    environment <- c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1")
-    said <- suppressWarnings(system2(command, c(..., script), stdout = TRUE, stderr = TRUE, env = environment, timeout = 120))
+    environment <- c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+      "OMPI_MCA_rmaps_base_oversubscribe=1"
+    )
+    said <- suppressWarnings(
+      system2(command, c(..., script), stdout = TRUE, stderr = TRUE, env = environment, timeout = 120)
+    )
     expect_true(any(grepl("the same: TRUE", said)), label = paste(said, collapse = "\n"))
   }
   rscript <- file.path(R.home("bin"), "Rscript")
   skip_if(!nzchar(system.file(package = "snow")), "package snow is not installed")
   run("snow::makeSOCKcluster(c('localhost', 'localhost'))", "snow::stopCluster(cluster)", rscript)
-  skip_if(!nzchar(system.file(package = "Rmpi")) || !nzchar(Sys.which("mpirun")), "package Rmpi or mpirun is not installed")
+  skip_if(!nzchar(system.file(package = "Rmpi")) || !nzchar(Sys.which("mpirun")),
+    "package Rmpi or mpirun is not installed"
+  )
   # snow::stopCluster() waits for ever where Open MPI has started the workers.
   run("snow::makeMPIcluster(2)", "Rmpi::mpi.abort()", Sys.which("mpirun"), "--oversubscribe", "-np", "1", rscript)
 })

@@ -45,7 +45,9 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
         step <- (if (extended() || (error == "memory" && limit == 0)) 1 else 3) * (if (sanitized()) 9 else 1)
         first <- if (step == 1) 1 else match(error, names(cuda_errors))
         # What closes a session may fail unheard, and without memory for all rows they go in chunks.
-        failures <- count_failures(cuda, function() session("cuda"), seq(first, calls, by = step), error, expected, sprintf("limit %g", limit))
+        failures <- count_failures(cuda, function() session("cuda"), seq(first, calls, by = step), error, expected,
+          sprintf("limit %g", limit)
+        )
         expect_gt(failures, calls / (3 * step))
       }
     }))
@@ -92,7 +94,9 @@ test_that("device memory stays within the limit", {
       pointer <- native(C_mixture_open, x, numeric(6), rep(1, 6), 0L, FALSE, resolve_run("cuda", 1))
       on.exit(.Call(C_mixture_close, pointer))
       opened <- cuda$usage()[["device"]]
-      run_sweeps(pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_chain_key, 3, 1L), 6, keep = FALSE)
+      run_sweeps(pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_chain_key, 3, 1L), 6,
+        keep = FALSE
+      )
       c(opened = opened, swept = cuda$usage()[["device"]])
     })
   }
@@ -109,7 +113,8 @@ test_that("device memory stays within the limit", {
   cuda$memory(bytes * 0.7)
   expect_lte(use(3, 0)[["swept"]], bytes * 0.7)
   cuda$memory(100000)
-  expect_error(use(3, 0), "MB of device memory are needed at least for 3 components in 6 columns, but 0\\.[0-9]* MB can be used",
+  expect_error(use(3, 0),
+    "MB of device memory are needed at least for 3 components in 6 columns, but 0\\.[0-9]* MB can be used",
     class = "warpbayes_error_memory"
   )
 })
@@ -123,7 +128,9 @@ test_that("beside data of some size a sweep takes less than a tenth of their mem
     bytes <- length(x) * (if (precision) 4 else 8)
     pointer <- native(C_mixture_open, x, numeric(p), rep(1, p), precision, FALSE, resolve_run("cuda", 1))
     for (k in c(2, 100)) {
-      run_sweeps(pointer, sampler_prior(p), numeric(k * statistics_size(p)), 2, .Call(C_chain_key, 3, 1L), p, keep = FALSE)
+      run_sweeps(pointer, sampler_prior(p), numeric(k * statistics_size(p)), 2, .Call(C_chain_key, 3, 1L), p,
+        keep = FALSE
+      )
       expect_gt(cuda$usage()[["device"]], bytes)
       expect_lt(cuda$usage()[["device"]], 1.1 * bytes)
     }
@@ -135,7 +142,8 @@ test_that("a device that is not there is an error that says so", {
   cuda <- emulator()
   run <- resolve_run("cuda", 1)
   run$device <- 7L
-  expect_error(quietly(native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, FALSE, run)), "choosing device 7: CUDA says \"invalid device ordinal\"",
+  expect_error(quietly(native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, FALSE, run)),
+    "choosing device 7: CUDA says \"invalid device ordinal\"",
     class = "warpbayes_error_backend"
   )
 })
@@ -162,6 +170,7 @@ test_that("a forked child cannot use the parent's session, and says so", {
     expect_identical(child, c("CUDA was used before this process was forked and does not work in the child", "closed"))
   }
   expect_identical(native(
-    C_mixture_evaluate, pointer, 1, rows[1, , drop = FALSE], array(diag(2), c(2, 2, 1)), c(0, 0), c(1, 1), 0, 10, c(TRUE, FALSE, FALSE)
+    C_mixture_evaluate, pointer, 1, rows[1, , drop = FALSE], array(diag(2), c(2, 2, 1)), c(0, 0), c(1, 1), 0, 10,
+    c(TRUE, FALSE, FALSE)
   )$class, rep(1L, 10))
 })

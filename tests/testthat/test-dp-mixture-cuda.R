@@ -1,5 +1,5 @@
-# Mixtures on a graphics card, or on the emulator that plays one, give the processor's results to the last bit: sweeps and
-# predictions, steps of Bayesian EM, and what tensor cores compute.
+# Mixtures on a graphics card, or on the emulator that plays one, give the processor's results to the last bit: sweeps
+# and predictions, steps of Bayesian EM, and what tensor cores compute.
 
 # Sweeps and predictions -------------------------------------------------------
 
@@ -7,7 +7,9 @@
 # then predictions for rows in the middle.
 session_results <- function(x, k, backend, precision = "double", first = nrow(x) %/% 3, count = nrow(x) %/% 2) {
   p <- ncol(x)
-  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE, resolve_run(backend, 2))
+  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE,
+    resolve_run(backend, 2)
+  )
   on.exit(.Call(C_mixture_close, session))
   key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
@@ -71,7 +73,10 @@ test_that("components and what is learned of their prior are identical for every
   skip_without_cuda()
   # Blocks of one warp and of four; factors in shared memory and not; one
   # component, several, more than a warp has lanes; more probes than are measured at a time.
-  for (case in list(c(1, 1), c(1, 40), c(2, 3), c(7, 17), c(31, 5), c(32, 4), c(33, 5), c(40, 2), c(55, 3), c(56, 3), c(70, 2))) {
+  sizes <- list(
+    c(1, 1), c(1, 40), c(2, 3), c(7, 17), c(31, 5), c(32, 4), c(33, 5), c(40, 2), c(55, 3), c(56, 3), c(70, 2)
+  )
+  for (case in sizes) {
     p <- case[[1L]]
     k <- case[[2L]]
     x <- clustered(90, p, p)
@@ -147,7 +152,9 @@ test_that("whole fits and their predictions are identical", {
     })
     expect_identical(fits[[2L]]$backend, "cuda")
     varying <- c("backend", "elapsed", "call")
-    expect_identical(unclass(fits[[2L]])[setdiff(names(fits[[2L]]), varying)], unclass(fits[[1L]])[setdiff(names(fits[[1L]]), varying)])
+    expect_identical(unclass(fits[[2L]])[setdiff(names(fits[[2L]]), varying)],
+      unclass(fits[[1L]])[setdiff(names(fits[[1L]]), varying)]
+    )
     for (type in c("class", "prob", "log_density")) {
       expect_identical(
         predict(fits[[1L]], x[100:900, ], type = type, backend = "cuda", threads = 2),
@@ -168,7 +175,8 @@ test_that("a session takes turns between sweeps, predictions and numbers of comp
       list(
         run_sweeps(session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 3, sweeps = 2L, moves = TRUE),
         native(
-          C_mixture_evaluate, session, rep(1 / k, k), x[seq_len(k), ], array(diag(3), c(3, 3, k)), numeric(3), rep(1, 3),
+          C_mixture_evaluate, session, rep(1 / k, k), x[seq_len(k), ], array(diag(3), c(3, 3, k)), numeric(3),
+          rep(1, 3),
           0, 10, c(TRUE, FALSE, k == 4)
         )
       )
@@ -179,7 +187,9 @@ test_that("a session takes turns between sweeps, predictions and numbers of comp
 
 test_that("what a graphics card cannot take is refused in words", {
   skip_without_cuda()
-  expect_error(native(C_mixture_open, matrix(0, 1, 6001), numeric(6001), rep(1, 6001), 0L, FALSE, resolve_run("cuda", 1)),
+  run <- resolve_run("cuda", 1)
+  open <- function() native(C_mixture_open, matrix(0, 1, 6001), numeric(6001), rep(1, 6001), 0L, FALSE, run)
+  expect_error(open(),
     "6001 columns: a graphics card takes up to 6000", class = "warpbayes_error_input"
   )
   with_options(list(warpbayes.device_memory = 20000), {
@@ -193,22 +203,28 @@ test_that("what a graphics card cannot take is refused in words", {
 # Bayesian EM -----------------------------------------------------------------
 
 # Two steps from labels, then a sweep and a prediction in the same session, and one step more.
-steps_on <- function(backend, x, k, precision = "double", labels = sample(k, nrow(x), replace = TRUE), sweep = nrow(x) < 400) {
+steps_on <- function(backend, x, k, precision = "double", labels = sample(k, nrow(x), replace = TRUE),
+                     sweep = nrow(x) < 400) {
   p <- ncol(x)
-  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE, resolve_run(backend, 2))
+  session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE,
+    resolve_run(backend, 2)
+  )
   on.exit(.Call(C_mixture_close, session))
   key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
   climb <- function(state) {
     native(C_mixture_climb, session, prior, state, 2L, FALSE, 0, t(x[1, , drop = FALSE]), colMeans(x), rep(2, p))
   }
-  start <- native(C_mixture_start, x, colMeans(x), rep(0.5, p), prior, as.integer(k), key, FALSE, matrix(0, 2, 0), labels)
+  start <- native(C_mixture_start, x, colMeans(x), rep(0.5, p), prior, as.integer(k), key, FALSE, matrix(0, 2, 0),
+    labels
+  )
   state <- c(sampler_state(prior, start, 2, key, 1), log_posterior = NaN)
   out <- list(first = climb(state))
   if (sweep) {
     out$swept <- run_sweeps(session, prior, start, 2, key, p, 1)
     out$evaluated <- native(
-      C_mixture_evaluate, session, exp(out$first$log_weight), out$first$means, out$first$covariances, colMeans(x), rep(0.5, p), 0,
+      C_mixture_evaluate, session, exp(out$first$log_weight), out$first$means, out$first$covariances, colMeans(x),
+      rep(0.5, p), 0,
       as.double(nrow(x)), c(TRUE, TRUE, TRUE)
     )
     out$second <- climb(utils::modifyList(state, out$first[c("statistics", "concentration", "log_posterior")]))
@@ -315,7 +331,9 @@ test_that("whole fits by Bayesian EM are identical", {
   skip_without_cuda()
   x <- clustered(300, 2, 8)
   fit <- function(backend) {
-    made <- dp_mixture(x, components = 5, method = "bem", chains = 2, warmup = 6, iter = 10, seed = 2, threads = 2, backend = backend, progress = FALSE)
+    made <- dp_mixture(x, components = 5, method = "bem", chains = 2, warmup = 6, iter = 10, seed = 2, threads = 2,
+      backend = backend, progress = FALSE
+    )
     made[setdiff(names(made), c("elapsed", "backend", "call"))]
   }
   expect_identical(fit("cuda"), fit("cpu"))
@@ -328,7 +346,8 @@ fit_on <- function(backend, n, p, k, ...) {
   set.seed(n + p + k)
   x <- matrix(rnorm(n * p), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
   dp_mixture(x, k,
-    iter = 2, warmup = 0, keep = c("weights", "means", "labels"), init = sample(k, n, TRUE), seed = 1, backend = backend,
+    iter = 2, warmup = 0, keep = c("weights", "means", "labels"), init = sample(k, n, TRUE), seed = 1,
+    backend = backend,
     progress = FALSE, ...
   )
 }
@@ -341,13 +360,16 @@ test_that("a card with tensor cores, one without and the processor draw the same
   # Columns on both sides of a multiple of four, up to the most and past it; components on both sides of sixteen; rows
   # that fill no block.
   for (case in list(
-    c(130, 3, 16), c(129, 4, 32), c(127, 5, 33), c(2, 8, 16), c(300, 14, 21), c(65, 16, 17), c(64, 17, 48), c(33, 29, 16),
+    c(130, 3, 16), c(129, 4, 32), c(127, 5, 33), c(2, 8, 16), c(300, 14, 21), c(65, 16, 17), c(64, 17, 48),
+    c(33, 29, 16),
     c(70, 45, 31), c(40, 48, 16), c(40, 49, 16)
   )) {
     reference <- parts(fit_on("cpu", case[[1L]], case[[2L]], case[[3L]]))
     for (major in c(8, 9)) {
       cuda$capability(major, 0)
-      expect_identical(parts(fit_on("cuda", case[[1L]], case[[2L]], case[[3L]])), reference, label = toString(c(case, major)))
+      expect_identical(parts(fit_on("cuda", case[[1L]], case[[2L]], case[[3L]])),
+        reference, label = toString(c(case, major))
+      )
     }
   }
 })
@@ -360,7 +382,9 @@ test_that("samples that share components, missing values and several leaves are 
   holes <- x
   holes[cbind(sample(4300, 300), sample(6, 300, TRUE))] <- NA
   fit <- function(backend, data, ...) {
-    parts(dp_mixture(data, 20, iter = 2, warmup = 0, keep = c("weights", "means", "labels"), seed = 1, backend = backend, progress = FALSE, ...))
+    parts(dp_mixture(data, 20,
+      iter = 2, warmup = 0, keep = c("weights", "means", "labels"), seed = 1, backend = backend, progress = FALSE, ...
+    ))
   }
   sample <- rep(c("a", "b", "c"), length.out = 4300)
   for (major in c(8, 9)) {
@@ -384,10 +408,15 @@ test_that("sums of several leaves at a time are the processor's", {
     ))
   }
   # All numbers of leaves in a node, all numbers of values over eight, the most columns and one more.
-  for (case in list(c(2300, 3, 64), c(4200, 7, 70), c(6150, 8, 65), c(8200, 16, 64), c(8300, 24, 64), c(4100, 33, 64), c(4100, 47, 64), c(2100, 48, 64))) {
+  cases <- list(
+    c(2300, 3, 64), c(4200, 7, 70), c(6150, 8, 65), c(8200, 16, 64), c(8300, 24, 64), c(4100, 33, 64), c(4100, 47, 64),
+    c(2100, 48, 64)
+  )
+  for (case in cases) {
     for (precision in c("double", "single")) {
       expect_identical(
-        fit("cuda", case[[1L]], case[[2L]], case[[3L]], precision), fit("cpu", case[[1L]], case[[2L]], case[[3L]], precision),
+        fit("cuda", case[[1L]], case[[2L]], case[[3L]], precision),
+        fit("cpu", case[[1L]], case[[2L]], case[[3L]], precision),
         label = toString(c(case, precision))
       )
     }

@@ -9,7 +9,11 @@ weights <- matrix(rexp(k * draws), k)
 weights <- t(t(weights) / colSums(weights))
 means <- array(rnorm(k * columns * draws), c(k, columns, draws, 1L))
 covariances <- array(0, c(columns, columns, k, draws, 1L))
-for (i in seq_len(draws)) for (j in seq_len(k)) covariances[, , j, i, 1L] <- crossprod(matrix(rnorm(5 * columns), 5)) / 4 + diag(columns) / 4
+for (i in seq_len(draws)) {
+  for (j in seq_len(k)) {
+    covariances[, , j, i, 1L] <- crossprod(matrix(rnorm(5 * columns), 5)) / 4 + diag(columns) / 4
+  }
+}
 center <- c(0.5, 0, -0.5)
 scale <- c(1, 2, 0.7)
 
@@ -21,11 +25,15 @@ with_session <- function(backend, x, precision, use, threads = 2) {
 }
 
 add <- function(session, run, which, first, total, unit = 0.25) {
-  native(C_mixture_add_densities, session, weights[, which, drop = FALSE], means, covariances, which - 1L, center, 1 / scale, first, total, unit, run)
+  native(C_mixture_add_densities, session, weights[, which, drop = FALSE], means, covariances, which - 1L, center,
+    1 / scale, first, total, unit, run
+  )
 }
 
 sum_of <- function(backend, x = cells, precision = 0L, unit = 0.25, threads = 2) {
-  with_session(backend, x, precision, function(session, run) add(session, run, seq_len(draws), 0, rep(-Inf, nrow(x)), unit), threads)
+  with_session(backend, x, precision,
+    function(session, run) add(session, run, seq_len(draws), 0, rep(-Inf, nrow(x)), unit), threads
+  )
 }
 
 log_sum <- function(a, b) ifelse(pmax(a, b) == -Inf, -Inf, pmax(a, b) + log1p(exp(-abs(a - b))))
@@ -35,7 +43,9 @@ test_that("the sum is that of the densities one by one", {
     with_session(NULL, cells, precision, function(session, run) {
       total <- rep(-Inf, nrow(cells))
       for (i in seq_len(draws)) {
-        one <- native(C_mixture_evaluate, session, weights[, i], means[, , i, 1L], covariances[, , , i, 1L], center, 1 / scale, 0, nrow(cells), c(FALSE, TRUE, FALSE))
+        one <- native(C_mixture_evaluate, session, weights[, i], means[, , i, 1L], covariances[, , , i, 1L], center,
+          1 / scale, 0, nrow(cells), c(FALSE, TRUE, FALSE)
+        )
         total <- log_sum(total, one$log_density - 0.25)
       }
       together <- add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)))
@@ -46,7 +56,9 @@ test_that("the sum is that of the densities one by one", {
       expect_identical(add(session, run, seq_len(draws), 2000, rep(-Inf, 100)), together[2001:2100])
       # A unit for each row, and sums that are there.
       unit <- seq(-1, 1, length.out = nrow(cells))
-      expect_equal(add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)), unit), total + 0.25 - unit, tolerance = 1e-13)
+      expect_equal(add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)), unit),
+        total + 0.25 - unit, tolerance = 1e-13
+      )
       expect_equal(add(session, run, seq_len(draws), 0, unit), log_sum(unit, total), tolerance = 1e-13)
     })
   }
@@ -70,7 +82,8 @@ test_that("a graphics card takes as many draws at a time as it has memory for", 
   many <- rep(1:4, 50)
   sums <- function(backend, bytes) {
     with_options(list(warpbayes.device_memory = bytes), with_session(backend, cells, 0L, function(session, run) {
-      native(C_mixture_add_densities, session, weights[many, ], means[many, , , , drop = FALSE], covariances[, , many, , , drop = FALSE],
+      native(C_mixture_add_densities, session, weights[many, ], means[many, , , , drop = FALSE],
+        covariances[, , many, , , drop = FALSE],
         seq_len(draws) - 1L, center, 1 / scale, 0, rep(-Inf, nrow(cells)), 0, run)
     }))
   }
@@ -85,7 +98,8 @@ test_that("what does not agree is refused", {
   error <- "warpbayes_error_input"
   total <- numeric(10)
   with_session(NULL, cells, 0L, function(session, run) {
-    call <- function(which = 0:1, w = weights[, 1:2], m = means, s = covariances, first = 0, t = total, unit = 0, at = session) {
+    call <- function(which = 0:1, w = weights[, 1:2], m = means, s = covariances, first = 0, t = total, unit = 0,
+                     at = session) {
       native(C_mixture_add_densities, at, w, m, s, which, center, 1 / scale, first, t, unit, run)
     }
     expect_length(call(), 10)
@@ -117,7 +131,9 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
     calls <- cuda$calls() - start
     for (error in c("memory", "kernel")) {
       step <- if (sanitized()) 7 else 1
-      expect_gt(count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected), calls / (3 * step))
+      expect_gt(count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected),
+        calls / (3 * step)
+      )
     }
   })
   expect_identical(sums("cuda"), expected)

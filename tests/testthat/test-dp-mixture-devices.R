@@ -7,7 +7,10 @@ fit_of <- function(x, ..., devices = NULL, backend = "cuda") {
 }
 
 same_fit <- function(one, other) {
-  for (part in c("draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state")) {
+  compared <- c(
+    "draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state"
+  )
+  for (part in compared) {
     expect_identical(one[[part]], other[[part]], label = part)
   }
 }
@@ -28,7 +31,11 @@ test_that("cards return sums of several leaves where there are many", {
   set.seed(6)
   n <- 2048 * 33 + 5
   x <- matrix(rnorm(n) + 4 * (runif(n) < 0.3))
-  one_sweep <- function(...) dp_mixture(x, 2, iter = 1, warmup = 0, init = rep_len(1:2, n), seed = 1, threads = 2, progress = FALSE, ...)
+  one_sweep <- function(...) {
+    dp_mixture(x, 2,
+      iter = 1, warmup = 0, init = rep_len(1:2, n), seed = 1, threads = 2, progress = FALSE, ...
+    )
+  }
   with_devices(2, same_fit(one_sweep(backend = "cuda", devices = 0:1), one_sweep(backend = "cpu")))
 })
 
@@ -45,7 +52,9 @@ test_that("single precision, samples of rows, no moves, and predictions are the 
     both <- native(C_mixture_open, x, c(0, 0), c(1, 1), 0L, FALSE, run)
     covariances <- array(diag(2), c(2, 2, 2))
     ask <- function(session, first, count) {
-      native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), covariances, c(0, 0), c(1, 1), first, count, c(TRUE, TRUE, TRUE))
+      native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), covariances, c(0, 0), c(1, 1), first,
+        count, c(TRUE, TRUE, TRUE)
+      )
     }
     # Rows of the first card, of the second, of both.
     for (range in list(c(5, 100), c(2048 * 5, 500), c(3000, 9000), c(0, n))) {
@@ -67,7 +76,9 @@ test_that("a fit goes on with other cards than it began with", {
   })
   with_devices(2, same_fit(continue(fit_of(x, devices = 1), 4, backend = "cuda", threads = 1, progress = FALSE), whole))
   # One card is left of the two that the fit names.
-  with_devices(1, same_fit(continue(whole, 2, backend = "cuda", progress = FALSE), continue(whole, 2, backend = "cpu", progress = FALSE)))
+  with_devices(1, same_fit(
+    continue(whole, 2, backend = "cuda", progress = FALSE), continue(whole, 2, backend = "cpu", progress = FALSE)
+  ))
 })
 
 test_that("work that does not repay several cards is done by one", {
@@ -86,17 +97,27 @@ test_that("work that does not repay several cards is done by one", {
 test_that("devices that cannot be used are refused", {
   x <- matrix(rnorm(40), 20)
   fit <- function(...) dp_mixture(x, 3, iter = 2, progress = FALSE, ...)
-  expect_error(fit(backend = "cpu", devices = 0), "`devices` names graphics cards, but the backend is \"cpu\"", class = "warpbayes_error_input")
+  expect_error(fit(backend = "cpu", devices = 0),
+    "`devices` names graphics cards, but the backend is \"cpu\"", class = "warpbayes_error_input"
+  )
   for (wrong in list(-1, 0.5, c(0, 0), NA, "0", integer())) {
-    expect_error(fit(backend = "cpu", devices = wrong), "`devices` must be NULL or indices", class = "warpbayes_error_input")
+    expect_error(fit(backend = "cpu", devices = wrong),
+      "`devices` must be NULL or indices", class = "warpbayes_error_input"
+    )
   }
   with_devices(2, {
-    expect_error(fit(backend = "cuda", devices = c(0, 7)), "`devices`: there is no CUDA device 7", class = "warpbayes_error_backend")
+    expect_error(fit(backend = "cuda", devices = c(0, 7)),
+      "`devices`: there is no CUDA device 7", class = "warpbayes_error_backend"
+    )
   })
   with_devices(16, expect_error(resolve_run("cuda", 1, devices = c(0:15, 15.5)), "`devices` must be NULL"))
 })
 
-fit_few <- function(x) dp_mixture(x, 2, iter = 1, warmup = 0, seed = 1, devices = 0:1, backend = "cuda", threads = 1, progress = FALSE)
+fit_few <- function(x) {
+  dp_mixture(x, 2,
+    iter = 1, warmup = 0, seed = 1, devices = 0:1, backend = "cuda", threads = 1, progress = FALSE
+  )
+}
 
 test_that("a failure of any CUDA call of any card is an error that leaves nothing behind", {
   set.seed(5)
@@ -122,7 +143,9 @@ test_that("a failure of any CUDA call of any card is an error that leaves nothin
         # Without the memory that was refused, the rows come in chunks.
         expect_identical(result$log_likelihood, expected$log_likelihood)
       }
-      expect_identical(usage, c(device = 0, pinned = 0, handles = 0), label = sprintf("memory after a failure of call %d of %d", at, calls))
+      expect_identical(usage,
+        c(device = 0, pinned = 0, handles = 0), label = sprintf("memory after a failure of call %d of %d", at, calls)
+      )
     }
     expect_true(named)
   })

@@ -64,7 +64,9 @@ test_that("the verdict is in words, with the quantity and by how much", {
   apart <- verdict(simulate_fit(chains = 4, shift = -60))
   expect_false(apart$converged)
   expect_match(apart$sentences[[1]], "Not converged: Rhat is above 1.05 for the log likelihood \\(1.[0-9]+\\)")
-  expect_match(apart$sentences[[2]], "^Chain 4 stands apart: its median of the log likelihood is -6,0[0-9.]+, the others' are between")
+  expect_match(apart$sentences[[2]],
+    "^Chain 4 stands apart: its median of the log likelihood is -6,0[0-9.]+, the others' are between"
+  )
 
   rising <- simulate_fit(sweeps = 200, warmup = 100, chains = 2)
   rising$log_likelihood <- rising$log_likelihood + seq_len(200)
@@ -74,10 +76,14 @@ test_that("the verdict is in words, with the quantity and by how much", {
 
   short <- verdict(simulate_fit(sweeps = 65, warmup = 50))
   expect_identical(short$converged, NA)
-  expect_match(short$sentences, "Too few draws to be sure: .* 40 \\(20 per chain\\) are needed to tell. The highest Rhat is 1", all = FALSE)
+  expect_match(short$sentences,
+    "Too few draws to be sure: .* 40 \\(20 per chain\\) are needed to tell. The highest Rhat is 1", all = FALSE
+  )
   rough <- verdict(simulate_fit(sweeps = 110, warmup = 50))
   expect_true(rough$converged)
-  expect_match(rough$sentences, "Intervals of the log .* are rough; with 200 effective draws \\(100 per chain\\) they are not", all = FALSE)
+  expect_match(rough$sentences,
+    "Intervals of the log .* are rough; with 200 effective draws \\(100 per chain\\) they are not", all = FALSE
+  )
 })
 
 test_that("components of a few cells do not decide, but are spoken of; a truncation that binds is said", {
@@ -85,10 +91,14 @@ test_that("components of a few cells do not decide, but are spoken of; a truncat
   fit$occupied[] <- rep(2:3, each = 600)
   result <- verdict(fit)
   expect_true(result$converged)
-  expect_match(result$sentences, "What is said of the number of occupied components \\(Rhat infinite, .* is rough: it moves slowly", all = FALSE)
+  expect_match(result$sentences,
+    "What is said of the number of occupied components \\(Rhat infinite, .* is rough: it moves slowly", all = FALSE
+  )
   expect_null(truncation_words(fit))
   fit$occupied[] <- 6
-  expect_identical(truncation_words(fit), "All 6 components hold cells in 100% of the sweeps: the data may need more; fit again with components = 12.")
+  expect_identical(truncation_words(fit),
+    "All 6 components hold cells in 100% of the sweeps: the data may need more; fit again with components = 12."
+  )
   expect_match(summary(fit)$verdict, "All 6 components", all = FALSE)
   expect_output(print(fit), "All 6")
   fit$occupied[] <- c(rep(5, 595), rep(6, 5))
@@ -107,14 +117,15 @@ test_that("chains too short or too still to judge are said to be so", {
   expect_match(verdict(still)$sentences, "no quantity varies")
 })
 
-# Six quantities, as decide on a mixture. Each line of `alarms` has a rate of at most 5% (bench/convergence.R), so that 13 of
-# 40 or more have a probability below 1e-7.
+# The verdict on a mixture is about six quantities. Each line of `alarms` has a rate of at most 5%
+# (bench/convergence.R), so that 13 of 40 or more have a probability below 1e-7.
 test_that("draws that have converged are rarely called otherwise, and chains that differ are found", {
   skip_where_repeated()
   skip_if(resolve_run()$backend == "cuda", "nothing here depends on the backend")
   verdict_on <- function(n, chains, phi, shift = 0) {
     draws <- lapply(1:6, function(i) {
-      one <- matrix(stats::filter(rnorm((n + 50) * chains, sd = sqrt(1 - phi^2)), phi, "recursive"), n + 50)[-(1:50), , drop = FALSE]
+      noise <- rnorm((n + 50) * chains, sd = sqrt(1 - phi^2))
+      one <- matrix(stats::filter(noise, phi, "recursive"), n + 50)[-(1:50), , drop = FALSE]
       one[, chains] <- one[, chains] + shift * (i == 2)
       one
     })
@@ -127,7 +138,8 @@ test_that("draws that have converged are rarely called otherwise, and chains tha
   expect_lt(alarms(60, 1, 0), 0.31)
   expect_lt(alarms(60, 4, 0), 0.31)
   expect_lt(alarms(200, 2, 0.7), 0.31)
-  # Two chains each worth 200 independent draws, one of them 1.5 standard deviations off: never missed in 300 simulated fits.
+  # Two chains worth 200 independent draws each, one of them 1.5 standard deviations off. Never missed in 300 simulated
+  # fits.
   found <- replicate(20, verdict_on(200, 2, 0, 1.5))
   expect_identical(found, rep(FALSE, 20))
   expect_identical(verdict_on(200, 1, 0), TRUE)

@@ -82,7 +82,9 @@ test_that("tidy, glance and augment give tables", {
   transformed <- fit
   transformed$transform <- list(type = "arcsinh", cofactor = c(5, 150))
   raw <- t(t(sinh(x)) * c(5, 150))
-  expect_equal(as.matrix(generics::augment(transformed, raw, threads = 2)[1:2]), raw, ignore_attr = TRUE, tolerance = 1e-8)
+  expect_equal(as.matrix(generics::augment(transformed, raw, threads = 2)[1:2]),
+    raw, ignore_attr = TRUE, tolerance = 1e-8
+  )
 })
 
 test_that("coda's chains need draws", {
@@ -92,5 +94,7 @@ test_that("coda's chains need draws", {
   # As after an interruption before the first kept draw.
   sampler <- mixture_sampler(fit)
   fit$draws <- native(C_store_close, blank_store(sampler, 0, 0, 1)$pointer)[names(sampler$draws)]
-  expect_error(coda::as.mcmc.list(fit), "has no kept draws: it ended after 2 sweeps, and the first draw is kept after 2", class = "warpbayes_error_input")
+  expect_error(coda::as.mcmc.list(fit),
+    "has no kept draws: it ended after 2 sweeps, and the first draw is kept after 2", class = "warpbayes_error_input"
+  )
 })

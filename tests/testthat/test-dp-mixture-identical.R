@@ -23,7 +23,8 @@ test_that("the generator in plain R gives the published known answers", {
   expect_identical(reference_philox(c(0, 0), 0, 0, 0, 0), matrix(c(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8), 1))
   ones <- 2^32 - 1
   expect_identical(
-    reference_philox(c(ones, ones), ones, ones, ones, ones), matrix(c(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd), 1)
+    reference_philox(c(ones, ones), ones, ones, ones, ones),
+    matrix(c(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd), 1)
   )
   # The key of a chain: purpose 1, the chain's number as the block.
   words <- reference_philox(c(123456789, 2), 3, 0, 65536, 0)
@@ -85,7 +86,9 @@ test_that("threads that share the components do not change a fit", {
   set.seed(8)
   x <- matrix(rnorm(8 * 4200), ncol = 8)
   fit <- function(threads) {
-    fit_cells(x, 100, iter = 4, warmup = 2, keep = c("weights", "means", "covariances"), threads = threads, backend = "cpu")
+    fit_cells(x, 100, iter = 4, warmup = 2, keep = c("weights", "means", "covariances"), threads = threads,
+      backend = "cpu"
+    )
   }
   one <- fit(1)
   expect_same_fit(fit(2), one)
@@ -162,12 +165,16 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
     whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
     # Slices end after each sweep from the first kept draw on, at sweep 4.
     for (at in seq(1, 7 * chains - 1, by = if (on_cuda() || repeated()) 5 else 1)) {
-      stopped <- with_warning(after_slice(at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)))
+      stopped <- with_warning(after_slice(
+        at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
+      ))
       part <- stopped$value
       # A slice that not all chains have done is undone.
       done <- if (at < chains) 0 else 3 + at %/% chains
       expect_true(part$interrupted)
-      expect_match(stopped$said, sprintf("interrupted: %d of 10 sweeps are done, %d draws? per chain", done, max(0, done - 3)))
+      expect_match(stopped$said,
+        sprintf("interrupted: %d of 10 sweeps are done, %d draws? per chain", done, max(0, done - 3))
+      )
       expect_identical(part$iter, as.double(done))
       expect_identical(dim(part$log_likelihood), c(as.integer(done), as.integer(chains)))
       expect_identical(dim(part$draws$means), c(5L, 2L, as.integer(max(0, done - 3)), as.integer(chains)))
@@ -183,7 +190,9 @@ test_that("an interruption from outside comes back as a fit", {
   on.exit(forget_interruption())
   # 1e5 sweeps of 6,000 cells take far longer than the second of waiting.
   system(sprintf("(sleep 1; kill -INT %d) > /dev/null 2>&1", Sys.getpid()), wait = FALSE)
-  expect_warning(part <- fit_cells(cells, iter = 1e5, warmup = 0, thin = 50, keep = "weights"), "interrupted: [0-9]* of 100000 sweeps")
+  expect_warning(part <- fit_cells(cells, iter = 1e5, warmup = 0, thin = 50, keep = "weights"),
+    "interrupted: [0-9]* of 100000 sweeps"
+  )
   forget_interruption()
   expect_gt(part$iter, 0)
   expect_lt(part$iter, 1e5)
@@ -195,10 +204,14 @@ test_that("warm-up, thinning and what is kept choose among the same draws", {
   skip_on_sanitized_emulator()
   # Without `init`, a warm-up of up to 100 sweeps decides when components are joined.
   start <- rep_len(1:3, 400)
-  all <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start, keep = c("weights", "means", "covariances", "labels"))
+  all <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start,
+    keep = c("weights", "means", "covariances", "labels")
+  )
   traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state")
   for (case in list(c(4, 3), c(0, 1), c(19, 1), c(10, 10), c(7, 13), c(0, 20))[if (on_cuda()) 1 else 1:6]) {
-    some <- fit_cells(iter = 20, warmup = case[[1L]], thin = case[[2L]], chains = 2, init = start, keep = c("weights", "means", "covariances", "labels"))
+    some <- fit_cells(iter = 20, warmup = case[[1L]], thin = case[[2L]], chains = 2, init = start,
+      keep = c("weights", "means", "covariances", "labels")
+    )
     kept <- case[[1L]] + case[[2L]] * seq_len((20 - case[[1L]]) %/% case[[2L]])
     expect_identical(some$draws$weights, all$draws$weights[, kept, , drop = FALSE])
     expect_identical(some$draws$means, all$draws$means[, , kept, , drop = FALSE])
@@ -207,7 +220,8 @@ test_that("warm-up, thinning and what is kept choose among the same draws", {
     expect_identical(some$draws$concentration, all$draws$concentration[kept, , drop = FALSE])
     expect_identical(some[traces], all[traces])
   }
-  for (keep in list(c("covariances", "means"), "weights", "labels", c("labels", "weights"))[if (on_cuda()) 1 else 1:4]) {
+  kinds <- list(c("covariances", "means"), "weights", "labels", c("labels", "weights"))
+  for (keep in kinds[if (on_cuda()) 1 else 1:4]) {
     some <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start, keep = keep)
     expect_setequal(names(some$draws), c(keep, learned_names(some), "concentration"))
     expect_identical(some$draws[names(some$draws)], all$draws[names(some$draws)])
@@ -277,12 +291,15 @@ test_that("chains start where they are told to", {
   expect_false(identical(fit_cells(iter = 1, warmup = 0)$draws$means, fit$draws$means))
   # The first sweep draws component 2 from its 134 rows.
   statistics <- native(
-    C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(fit$prior), 5L, fit$state[[1L]]$key, FALSE, matrix(0, 2, 0), as.integer(labels)
+    C_mixture_start, fit$x, fit$center, 1 / fit$scale, compiled_prior(fit$prior), 5L, fit$state[[1L]]$key, FALSE,
+    matrix(0, 2, 0), as.integer(labels)
   )
   statistics <- matrix(statistics, ncol = 5)
   expect_identical(statistics[1, ], c(0, 134, 0, 0, 133))
   z <- scale(fit$x, fit$center, fit$scale)[which(labels == 2), ]
-  expect_equal(statistics[-1, 2], c(sum(z[, 1]), sum(z[, 2]), sum(z[, 1]^2), sum(z[, 1] * z[, 2]), sum(z[, 2]^2)), tolerance = 1e-12)
+  expect_equal(statistics[-1, 2],
+    c(sum(z[, 1]), sum(z[, 2]), sum(z[, 1]^2), sum(z[, 1] * z[, 2]), sum(z[, 2]^2)), tolerance = 1e-12
+  )
   # No labels at all: the first draw is the prior's.
   expect_s3_class(fit_cells(init = rep(NA, 400), iter = 1, warmup = 0), "dp_mixture")
 })

@@ -12,7 +12,9 @@ gappy <- function(n, p = 3, share = 0.2, seed = 1) {
 }
 
 fit_gappy <- function(x, components = 5, iter = 16, warmup = 6, seed = 3, threads = 2, ...) {
-  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, missing = "model", ...)
+  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads,
+    missing = "model", ...
+  )
 }
 
 draws_of <- function(fit) fit[c("draws", "log_likelihood", "log_posterior", "probe_density", "sizes")]
@@ -37,12 +39,18 @@ test_that("NA is an error until it is asked for, and infinite values always are"
   x <- gappy(50)
   x[1, ] <- 1:3
   x[2, 2] <- NA
-  expect_error(dp_mixture(x), "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; missing = \"model\" takes NA as missing at random", class = error)
-  expect_error(dp_mixture(x, missing = "drop"), "`missing` must be one of \"error\", \"model\", not \"drop\"", class = error)
+  expect_error(dp_mixture(x),
+    "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; missing = \"model\" takes NA as missing at random", class = error
+  )
+  expect_error(dp_mixture(x, missing = "drop"),
+    "`missing` must be one of \"error\", \"model\", not \"drop\"", class = error
+  )
   y <- x
   y[7, 3] <- Inf
   y[9, 1] <- -Inf
-  expect_error(dp_mixture(y, missing = "model"), "`x` has Inf in row 7, column 3 \\(\"CD3\"\\), the first of 2 values that are not finite$", class = error)
+  expect_error(dp_mixture(y, missing = "model"),
+    "`x` has Inf in row 7, column 3 \\(\"CD3\"\\), the first of 2 values that are not finite$", class = error
+  )
   y <- x
   y[, 2] <- NA
   expect_error(dp_mixture(y, missing = "model"), "`x` has no value in column 2 \\(\"CD2\"\\)", class = error)
@@ -51,7 +59,9 @@ test_that("NA is an error until it is asked for, and infinite values always are"
   whole <- ifelse(is.na(x), 0, x)
   fit <- dp_mixture(whole, components = 3, iter = 4, seed = 1, threads = 2)
   expect_identical(fit$missing, "error")
-  expect_error(predict(fit, x), "`newdata` has NA in row 2, .*; a fit with missing = \"model\" takes cells with missing values", class = error)
+  expect_error(predict(fit, x),
+    "`newdata` has NA in row 2, .*; a fit with missing = \"model\" takes cells with missing values", class = error
+  )
   fit <- fit_gappy(x, iter = 4, warmup = 2)
   expect_error(predict(fit, y * Inf), "`newdata` has Inf in row 1", class = error)
 })
@@ -66,7 +76,9 @@ test_that("without missing values the fit is the same", {
 test_that("cells without any value are kept with a warning", {
   x <- gappy(60)
   x[c(5, 9), ] <- NA
-  expect_warning(fit <- fit_gappy(x), "`x` has 2 rows without any value, the first of them row 5: nothing is learned from them")
+  expect_warning(fit <- fit_gappy(x),
+    "`x` has 2 rows without any value, the first of them row 5: nothing is learned from them"
+  )
   expect_identical(sum(fit$sizes), 60L)
   reference <- reference_draw(fit)
   expect_equal(predict(fit, type = "prob", threads = 2)[5, ], reference$weights, tolerance = 1e-12, ignore_attr = TRUE)
@@ -109,14 +121,19 @@ test_that("threads, instruction sets, slices and backends change no bit", {
   for (precision in c("double", "single")) {
     reference <- draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision))
     expect_true(all(is.finite(reference$log_likelihood)))
-    expect_identical(draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision, threads = 1)), reference)
+    expect_identical(draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision, threads = 1)),
+      reference
+    )
     if (on_cuda() && precision == "double") {
-      expect_identical(draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision, backend = "cpu")), reference)
+      on_cpu <- fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision, backend = "cpu")
+      expect_identical(draws_of(on_cpu), reference)
     }
     if (!on_cuda()) {
       for (isa in intersect(c("baseline", "avx2"), warp_info()$cpu$isa_available)) {
         old <- options(warpbayes.isa = isa)
-        expect_identical(draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision)), reference)
+        expect_identical(draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision)),
+          reference
+        )
         options(old)
       }
     }
@@ -182,8 +199,12 @@ test_that("one component has the posterior of data augmentation in plain R", {
   x[11:18, 2] <- NA
   # The sampler's units are those of what is known.
   center <- colMeans(x, na.rm = TRUE)
-  prior <- dp_prior(mean = c(0.3, -0.2), mean_scale = 3, df = 4, scale = matrix(c(1, 0.2, 0.2, 0.8), 2), floor = 0, learn = character())
-  fit <- dp_mixture(x, components = 1, iter = sweeps + 100, warmup = 100, prior = prior, seed = 1, threads = 2, missing = "model")
+  prior <- dp_prior(mean = c(0.3, -0.2), mean_scale = 3, df = 4, scale = matrix(c(1, 0.2, 0.2, 0.8), 2), floor = 0,
+    learn = character()
+  )
+  fit <- dp_mixture(x, components = 1, iter = sweeps + 100, warmup = 100, prior = prior, seed = 1, threads = 2,
+    missing = "model"
+  )
   expect_equal(fit$center, center)
   ours <- cbind(
     t(fit$draws$means[1, , , 1]), fit$draws$covariances[1, 1, 1, , 1], fit$draws$covariances[1, 2, 1, , 1],
@@ -207,7 +228,8 @@ test_that("means are right where those of complete cells are not", {
   population <- rep(1:2, each = n / 2)
   a <- rnorm(n)
   x <- cbind(a = a + 6 * (population == 2), b = 0.9 * a + sqrt(1 - 0.81) * rnorm(n))
-  # Whether b is missing depends on a, which is known: right of each population's centre b is missing four times in five.
+  # Whether b is missing depends on a, which is known. Right of each population's centre, b is missing four times in
+  # five.
   x[a > 0 & runif(n) < 0.8, "b"] <- NA
   fit <- dp_mixture(x, components = 6, iter = 300, warmup = 100, seed = 1, threads = 2, missing = "model")
   # The mean of b in each population, averaged over draws, whatever components share a population.
@@ -241,12 +263,18 @@ test_that("everything that is done with a fit takes cells with missing values", 
   expect_output(print(summary(fit)))
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file)
-  for (draw in list(function() plot(fit, threads = 2), function() plot(fit, data = x, markers = 1, threads = 2), function() plot(types, type = "cells"), function() plot(types))) {
+  pictures <- list(
+    function() plot(fit, threads = 2), function() plot(fit, data = x, markers = 1, threads = 2),
+    function() plot(types, type = "cells"), function() plot(types)
+  )
+  for (draw in pictures) {
     expect_error(draw(), NA)
   }
   grDevices::dev.off()
   unlink(file)
-  again <- update(dp_mixture(x, components = 5, iter = 4, warmup = 2, missing = "model", seed = 1, threads = 2), components = 3)
+  again <- update(dp_mixture(x, components = 5, iter = 4, warmup = 2, missing = "model", seed = 1, threads = 2),
+    components = 3
+  )
   expect_identical(again[c("missing", "components")], list(missing = "model", components = 3))
   # Saved without the data, which are put back.
   lost <- fit
@@ -284,7 +312,8 @@ test_that("a card with little memory makes tables a few at a time, and refuses r
   expect_identical(fit("cuda"), reference)
   options(warpbayes.device_memory = 1.85e5)
   x <- gappy(6 * 2048, p = 2)
-  expect_error(fit_gappy(x, components = 2, iter = 3, warmup = 1), "with missing values all rows have to stay on the graphics card, and 0.20 MB for them cannot be had",
+  expect_error(fit_gappy(x, components = 2, iter = 3, warmup = 1),
+    "with missing values all rows have to stay on the graphics card, and 0.20 MB for them cannot be had",
     class = "warpbayes_error_memory"
   )
 })

@@ -8,10 +8,14 @@ test_that("log likelihoods are the density of every cell under every draw", {
   expect_identical(dim(found), c(12L, 300L))
   for (at in list(c(1, 1), c(6, 1), c(2, 2))) {
     one <- mixture_of_draw(fit, at[[1]], at[[2]])
-    expect_equal(found[at[[1]] + 6 * (at[[2]] - 1), ], reference_log_density(x, one$weights, one$means, one$covariances), tolerance = 1e-9, ignore_attr = TRUE)
+    expect_equal(found[at[[1]] + 6 * (at[[2]] - 1), ],
+      reference_log_density(x, one$weights, one$means, one$covariances), tolerance = 1e-9, ignore_attr = TRUE
+    )
   }
   # The log of their mean is what predict() gives.
-  expect_equal(log(colMeans(exp(found))), predict(fit, type = "log_density", threads = 2), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_equal(log(colMeans(exp(found))),
+    predict(fit, type = "log_density", threads = 2), tolerance = 1e-9, ignore_attr = TRUE
+  )
   expect_identical(log_lik(fit, x[3:5, ], draws = 2, threads = 2), found[c(3, 9), 3:5], ignore_attr = TRUE)
   # In small chunks of rows they are the same.
   reference <- reference_draw(fit)
@@ -54,7 +58,9 @@ test_that("update() fits again, with the cells of the fit", {
   expect_identical(update(small, x = x[1:100, ])$rows, 100L)
   curved <- dp_mixture(x, components = 3, iter = 12, seed = 4, threads = 2, transform = "arcsinh")
   expect_identical(update(curved)$draws, curved$draws)
-  expect_error(update(small, 3), "must be arguments of dp_mixture\\(\\) with their names", class = "warpbayes_error_input")
+  expect_error(update(small, 3),
+    "must be arguments of dp_mixture\\(\\) with their names", class = "warpbayes_error_input"
+  )
 })
 
 test_that("augment() keeps all columns and agrees with predict()", {
@@ -64,8 +70,12 @@ test_that("augment() keeps all columns and agrees with predict()", {
   expect_identical(cells[1:3], data)
   expect_identical(cells$.class, predict(fit, data, threads = 2), ignore_attr = TRUE)
   expect_identical(cells$.log_density, predict(fit, data, type = "log_density", threads = 2), ignore_attr = TRUE)
-  expect_named(generics::augment(fit, cbind(x[1:3, ], extra = 1), threads = 2), c("CD1", "CD2", "extra", ".class", ".prob", ".log_density"))
-  expect_named(generics::augment(fit, unname(x[1:3, ]), threads = 2), c("CD1", "CD2", ".class", ".prob", ".log_density"))
+  expect_named(generics::augment(fit, cbind(x[1:3, ], extra = 1), threads = 2),
+    c("CD1", "CD2", "extra", ".class", ".prob", ".log_density")
+  )
+  expect_named(generics::augment(fit, unname(x[1:3, ]), threads = 2),
+    c("CD1", "CD2", ".class", ".prob", ".log_density")
+  )
   matched <- relabel(fit, threads = 2)
   cells <- generics::augment(matched, data, threads = 2)
   expect_identical(cells$.class, predict(matched, data, threads = 2), ignore_attr = TRUE)

@@ -12,7 +12,9 @@ piled_cells <- function(n = 3000) {
 
 test_that("components of piled-up cells are found and those that share a population are joined", {
   x <- piled_cells()
-  fit <- dp_mixture(x, 16, iter = 60, seed = 2, threads = 2, backend = "cpu", keep = c("weights", "means", "covariances", "labels"))
+  fit <- dp_mixture(x, 16, iter = 60, seed = 2, threads = 2, backend = "cpu",
+    keep = c("weights", "means", "covariances", "labels")
+  )
   piled <- x[, 2] == 0
   labels <- fit$draws$labels[, 30, 1]
   holds <- unique(labels[piled])
@@ -24,7 +26,9 @@ test_that("components of piled-up cells are found and those that share a populat
 
 test_that("without piled-up values there are no atoms, with them there are", {
   x <- piled_cells(500)
-  atoms <- function(x) find_atoms(list(x = x, rows = nrow(x), markers = colnames(x), center = c(0, 0, 0), scale = c(1, 2, 1)))
+  atoms <- function(x) {
+    find_atoms(list(x = x, rows = nrow(x), markers = colnames(x), center = c(0, 0, 0), scale = c(1, 2, 1)))
+  }
   expect_identical(atoms(x), rbind(1, 0))
   expect_identical(dim(atoms(x[x[, 2] != 0, ])), c(2L, 0L))
   # Whole numbers are not piled up because they repeat; their least one is.
@@ -35,7 +39,9 @@ test_that("without piled-up values there are no atoms, with them there are", {
 
 test_that("fits with splits and joins are the same on any number of threads", {
   x <- piled_cells()
-  fits <- lapply(c(1, 2, 5), function(threads) fit_result(dp_mixture(x, 12, iter = 12, warmup = 4, seed = 3, threads = threads, backend = "cpu")))
+  fits <- lapply(c(1, 2, 5), function(threads) {
+    fit_result(dp_mixture(x, 12, iter = 12, warmup = 4, seed = 3, threads = threads, backend = "cpu"))
+  })
   expect_identical(fits[[2]], fits[[1]])
   expect_identical(fits[[3]], fits[[1]])
 })
@@ -44,7 +50,9 @@ test_that("fits with splits and joins are the same on a card", {
   skip_if_not(on_cuda(), "no card")
   x <- piled_cells()
   fit <- function(backend, precision) {
-    fit_result(dp_mixture(x, 12, iter = 12, warmup = 4, seed = 3, threads = 2, backend = backend, precision = precision))
+    fit_result(dp_mixture(x, 12,
+      iter = 12, warmup = 4, seed = 3, threads = 2, backend = backend, precision = precision
+    ))
   }
   expect_identical(fit("cuda", "double"), fit("cpu", "double"))
   # Rows that do not stay on the device.
@@ -58,7 +66,10 @@ test_that("an atom in a column that is not there is refused", {
   on.exit(.Call(C_mixture_close, session))
   state <- sampler_state(sampler_prior(2), numeric(2 * statistics_size(2)), 1, .Call(C_chain_key, 1, 1L), 1)
   expect_error(
-    native(C_mixture_sweep, session, sampler_prior(2), state, 1L, TRUE, rbind(2, 0), matrix(0, 2, 1), rep(FALSE, 3), c(0, 0), c(1, 1)),
+    native(
+      C_mixture_sweep, session, sampler_prior(2), state, 1L, TRUE, rbind(2, 0), matrix(0, 2, 1), rep(FALSE, 3), c(0, 0),
+      c(1, 1)
+    ),
     "changed since it was made"
   )
 })

@@ -112,8 +112,12 @@ test_that("what cannot be drawn is refused in words", {
   on.exit(grDevices::dev.off())
   fit <- simulate_fit()
   expect_error(plot(fit, fit$x[0, ]), "`data` has no rows", class = "warpbayes_error_input")
-  expect_error(plot(fit, "trace"), "`data` must be cells, not \"trace\"; the kind of picture is `type`", class = "warpbayes_error_input")
-  expect_error(plot(fit, markers = mean), "`markers` must be different names or numbers", class = "warpbayes_error_input")
+  expect_error(plot(fit, "trace"),
+    "`data` must be cells, not \"trace\"; the kind of picture is `type`", class = "warpbayes_error_input"
+  )
+  expect_error(plot(fit, markers = mean),
+    "`markers` must be different names or numbers", class = "warpbayes_error_input"
+  )
 })
 
 test_that("a heat map without room says so and leaves the device as it was", {
@@ -141,7 +145,9 @@ test_that("a fit stopped before its first sweep has an empty trace", {
 
 test_that("arcsinh axes show the data's units", {
   ticks <- arcsinh_ticks(asinh(c(-2000, 30000) / 150), 150)
-  expect_identical(vapply(ticks$labels, function(label) paste(deparse(label), collapse = ""), ""), c("\"-1000\"", "\"0\"", "\"1000\"", "10^4"))
+  expect_identical(vapply(ticks$labels, function(label) paste(deparse(label), collapse = ""), ""),
+    c("\"-1000\"", "\"0\"", "\"1000\"", "10^4")
+  )
   expect_equal(sinh(ticks$at) * 150, c(-1000, 0, 1000, 10000))
   # A range without a power of ten of its own has plain numbers.
   ticks <- arcsinh_ticks(asinh(c(20, 60) / 150), 150)

@@ -65,7 +65,9 @@ test_that("what cannot be predicted is refused", {
   lost <- fit
   lost$x <- NULL
   expect_error(predict(lost), "`newdata` is NULL, and the fit has lost its own cells", class = error)
-  expect_error(predict(fit, x, type = "classes"), "`type` must be one of \"class\", \"type\", \"prob\", \"log_density\"", class = error)
+  expect_error(predict(fit, x, type = "classes"),
+    "`type` must be one of \"class\", \"type\", \"prob\", \"log_density\"", class = error
+  )
   expect_error(predict(fit, x[, 1:2]), "lacks the marker of the fit \"CD3\"", class = error)
   expect_error(predict(fit, unname(x[, 1:2])), "2 columns without names; the fit has 3 markers", class = error)
   expect_error(predict(fit, x, draws = 0), "`draws` must be one whole number from 1", class = error)
@@ -76,7 +78,9 @@ test_that("what cannot be predicted is refused", {
   without <- fit
   without$draws$covariances <- NULL
   without$keep <- c("weights", "means")
-  expect_error(predict(without, x), "did not keep; fit with keep = c\\(\"weights\", \"means\", \"covariances\"\\)", class = error)
+  expect_error(predict(without, x),
+    "did not keep; fit with keep = c\\(\"weights\", \"means\", \"covariances\"\\)", class = error
+  )
   none <- simulate_fit(n = 50, sweeps = 51, warmup = 50)
   none$draws <- lapply(none$draws, function(draws) array(0, 0))
   none$log_likelihood <- none$log_likelihood[1:20, ]
@@ -98,5 +102,7 @@ test_that("probabilities beyond memory are refused", {
   skip_on_sanitized_emulator()
   # What is refused before a backend is asked: the emulator would take long over the fit.
   fit <- dp_mixture(matrix(1:4, 4), components = 1e5, iter = 2, seed = 1, threads = 2, backend = "cpu")
-  expect_error(predict(fit, matrix(0, 4e6, 1), type = "prob", threads = 2), "the result would have 400,000,000,000 probabilities \\(3.2 TB\\)", class = "warpbayes_error_memory")
+  expect_error(predict(fit, matrix(0, 4e6, 1), type = "prob", threads = 2),
+    "the result would have 400,000,000,000 probabilities \\(3.2 TB\\)", class = "warpbayes_error_memory"
+  )
 })

@@ -5,7 +5,9 @@ test_that("print says what was fitted and what it is worth", {
   text <- capture.output(result <- withVisible(print(fit)))
   expect_false(result$visible)
   expect_match(text, "2,000 cells x 3 markers, up to 6 components", all = FALSE)
-  expect_match(text, "2 chains of 100 sweeps \\(50 warmup\\): 100 draws kept, 1.5 s on cpu, double precision, seed 1", all = FALSE)
+  expect_match(text,
+    "2 chains of 100 sweeps \\(50 warmup\\): 100 draws kept, 1.5 s on cpu, double precision, seed 1", all = FALSE
+  )
   expect_match(text, "Components that hold cells: [0-9.]+ \\(90% of draws", all = FALSE)
   expect_match(text, "Largest, in the last sweep of chain 1: [0-9.]+%,", all = FALSE)
   fit$interrupted <- TRUE
@@ -23,7 +25,8 @@ test_that("summary has diagnostics, components of the reference draw and a verdi
   weights <- fit$draws$weights[, result$reference$draw, result$reference$chain]
   expect_identical(result$components$weight, sort(weights, decreasing = TRUE))
   expect_identical(
-    result$components$CD2, unname(fit$draws$means[order(-weights), "CD2", result$reference$draw, result$reference$chain])
+    result$components$CD2,
+    unname(fit$draws$means[order(-weights), "CD2", result$reference$draw, result$reference$chain])
   )
   expect_identical(dim(result$occupied), c(50L, 2L))
   expect_output(print(result), "Largest components.*in the data's units.*Convergence")
@@ -47,8 +50,12 @@ test_that("numbers are shown to a precision that their spread deserves", {
 
 test_that("arguments of print() are checked", {
   summary <- summary(simulate_fit())
-  expect_error(print(summary, components = -1), "`components` must be one whole number from 0", class = "warpbayes_error_input")
-  expect_error(print(summary, digits = "a"), "`digits` must be one whole number from 1 to 15, not \"a\"", class = "warpbayes_error_input")
+  expect_error(print(summary, components = -1),
+    "`components` must be one whole number from 0", class = "warpbayes_error_input"
+  )
+  expect_error(print(summary, digits = "a"),
+    "`digits` must be one whole number from 1 to 15, not \"a\"", class = "warpbayes_error_input"
+  )
   # R hands the arguments of print() for a list on to the elements.
   expect_output(print(list(simulate_fit()), digits = 3), "Dirichlet-process mixture")
   expect_false(any(grepl("Largest", capture.output(print(summary, components = 0)))))
@@ -74,7 +81,9 @@ test_that("the summary says what was learned, and when df is at an end of its va
   expect_output(print(summary(fit)), "Learned of the prior")
   expect_null(df_at_edge(fit))
   fit$draws$prior_df[] <- max(fit$prior$df_grid)
-  expect_match(df_at_edge(fit), "df is at the upper end of the values that it can take, 32, in 100% of the draws: higher values")
+  expect_match(df_at_edge(fit),
+    "df is at the upper end of the values that it can take, 32, in 100% of the draws: higher values"
+  )
   expect_output(print(fit), "The[ \n]prior's[ \n]df[ \n]is")
   fixed <- dp_mixture(x, components = 4, iter = 40, seed = 1, threads = 2, prior = dp_prior(learn = character()))
   expect_null(summary(fixed)$learned)

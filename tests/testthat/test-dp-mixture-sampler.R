@@ -259,7 +259,9 @@ test_that("zero-inflated, rounded, binary and counted channels do no harm under 
       scale <- apply(fit$draws$prior_scale, 3L, function(s) max(diag(as.matrix(s)) / fit$scale^2))
       expect_lt(max(scale), 100)
       # A component of many cells is not narrower than the floor, but for the spread of its draws.
-      deviation <- apply(fit$draws$covariances, 3:5, function(s) min(sqrt(diag(as.matrix(s)) / fit$prior$floor) / fit$scale))
+      deviation <- apply(fit$draws$covariances, 3:5,
+        function(s) min(sqrt(diag(as.matrix(s)) / fit$prior$floor) / fit$scale)
+      )
       expect_gt(min(deviation[fit$draws$weights > 0.1]), 0.7)
     }
   }
@@ -316,7 +318,9 @@ test_that("the units of the data do not matter", {
   expect_sound(cbind(1e-150 * x[, 1], 1e149 * x[, 2]))
   expect_sound(x + 1e8)
   # Squares of smaller differences are not numbers.
-  expect_error(dp_mixture(x * 1e-165), "column 1 .* differ by .* at most, too little to be squared", class = "warpbayes_error_input")
+  expect_error(dp_mixture(x * 1e-165),
+    "column 1 .* differ by .* at most, too little to be squared", class = "warpbayes_error_input"
+  )
 })
 
 # Each component's weight with its factor of the floor, for the likelihood that the sampler reports.
@@ -365,7 +369,8 @@ reference_log_prior <- function(fit, draw, m, gamma, nu, phi, concentration) {
   alpha <- draws$concentration[draw, 1]
   behind <- rev(cumsum(rev(draws$weights[, draw, 1])))
   log_1mv <- log(behind[-1] / behind[-k])
-  total + stats::dgamma(alpha, concentration[[1]], concentration[[2]], log = TRUE) + sum(log(alpha) + (alpha - 1) * log_1mv)
+  total + stats::dgamma(alpha, concentration[[1]], concentration[[2]], log = TRUE) +
+    sum(log(alpha) + (alpha - 1) * log_1mv)
 }
 
 test_that("log likelihood, log posterior and density are those of the draws", {
@@ -374,7 +379,9 @@ test_that("log likelihood, log posterior and density are those of the draws", {
   m <- c(2, 0.1)
   phi <- matrix(c(40, 0.1, 0.1, 0.01), 2)
   for (learn in list(character(), c("mean", "mean_scale", "scale", "df"), "mean", c("scale", "df"))) {
-    prior <- dp_prior(mean = m, mean_scale = 3, df = 4, scale = phi, concentration = c(2, 3), floor = c(2, 0.03), learn = learn)
+    prior <- dp_prior(mean = m, mean_scale = 3, df = 4, scale = phi, concentration = c(2, 3), floor = c(2, 0.03),
+      learn = learn
+    )
     fit <- dp_mixture(x, components = 4, prior = prior, iter = 20, warmup = 0, seed = 6, backend = "cpu", threads = 2)
     for (draw in 1:20) {
       weights <- fit$draws$weights[, draw, 1]

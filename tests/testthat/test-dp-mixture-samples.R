@@ -20,15 +20,20 @@ fit_samples <- function(x = some_samples(), components = 5, iter = 40, warmup = 
 sampled_sweep <- function(x, sample, k, precision, backend, pooled = 0, sizes = NULL) {
   p <- ncol(x)
   samples <- max(sample)
-  session <- native(C_mixture_open_samples, x, numeric(p), rep(1, p), as.integer(precision == "single"), FALSE, resolve_run(backend, 2), sample, samples)
+  session <- native(C_mixture_open_samples, x, numeric(p), rep(1, p), as.integer(precision == "single"), FALSE,
+    resolve_run(backend, 2), sample, samples
+  )
   on.exit(.Call(C_mixture_close, session))
   key <- .Call(C_chain_key, 8, 1L)
   prior <- sampler_prior(p)
   prior$sample_concentration <- c(2, 0.1)
   state <- c(sampler_state(prior, numeric(k * statistics_size(p)), 4, key, 7), list(
-    pooled = pooled, sample_sizes = if (is.null(sizes)) numeric(samples * k) else sizes, log_share = rep(-log(k), k), sample_concentration = 3
+    pooled = pooled, sample_sizes = if (is.null(sizes)) numeric(samples * k) else sizes,
+    log_share = rep(-log(k), k), sample_concentration = 3
   ))
-  out <- native(C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, 2L, 0L), matrix(0, p, 1L), rep(TRUE, 3L), numeric(p), rep(1, p))
+  out <- native(C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, 2L, 0L), matrix(0, p, 1L), rep(TRUE, 3L),
+    numeric(p), rep(1, p)
+  )
   out$key <- key
   out
 }
@@ -47,7 +52,9 @@ test_that("one pass draws labels by the weights of each row's sample, and counts
       labels <- as.integer(reference_labels(joint, out$key, 7))
       expect_identical(out$labels, labels)
       expect_identical(out$sample_sizes, as.double(table(factor(labels, seq_len(k)), factor(sample, 1:3))))
-      expect_equal(out$log_likelihood, sum(apply(joint, 1, function(w) max(w) + log(sum(exp(w - max(w)))))), tolerance = 1e-12)
+      expect_equal(out$log_likelihood,
+        sum(apply(joint, 1, function(w) max(w) + log(sum(exp(w - max(w)))))), tolerance = 1e-12
+      )
       expect_equal(colSums(exp(out$sample_log_weight)), rep(1, 3))
       # Weighted by the rows of the state from which the sweep began.
       rows <- colSums(matrix(sizes, k))
@@ -88,7 +95,9 @@ test_that("a continued fit is the whole fit", {
   part <- fit_samples(iter = 25, chains = 2)
   expect_identical(fit_result(continue(part, 15, threads = 2)), fit_result(whole))
   part$sample <- rev(part$sample)[-1]
-  expect_error(continue(part, 5, threads = 2), "its `sample` is not the sample of each cell", class = "warpbayes_error_input")
+  expect_error(continue(part, 5, threads = 2),
+    "its `sample` is not the sample of each cell", class = "warpbayes_error_input"
+  )
   part <- fit_samples(iter = 25)
   part$state[[1]]$sample_sizes[[1]] <- 1e300
   expect_error(continue(part, 5, threads = 2), class = "warpbayes_error_input")
@@ -134,7 +143,9 @@ test_that("samples that cannot be used are errors", {
   x <- some_samples()
   stacked <- do.call(rbind, x)
   of <- rep(names(x), vapply(x, nrow, 0L))
-  fails <- function(message, ...) expect_error(dp_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
+  fails <- function(message, ...) {
+    expect_error(dp_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
+  }
   gaps <- some_samples()
   gaps$b[3, 1] <- NA
   fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); missing", gaps)
@@ -147,18 +158,24 @@ test_that("samples that cannot be used are errors", {
   fails("`x` has no cells in sample 2 \\(\"b\"\\)", replace(x, "b", list(x$b[0, ])))
   fails("`x` is an empty list", list())
   fails("`x` has two samples named \"a\"", stats::setNames(x, c("a", "b", "a")))
-  fails("different columns: sample 2 \\(\"b\"\\) has \"CD4\", \"CD9\", sample 1", replace(x, "b", list(`colnames<-`(x$b, c("CD4", "CD9")))))
-  fails("different columns: sample 3 \\(\"3\"\\) has 1 column, sample 1", lapply(list(x$a, x$b, x$c[, 1, drop = FALSE]), unname))
+  fails("different columns: sample 2 \\(\"b\"\\) has \"CD4\", \"CD9\", sample 1",
+    replace(x, "b", list(`colnames<-`(x$b, c("CD4", "CD9"))))
+  )
+  fails("different columns: sample 3 \\(\"3\"\\) has 1 column, sample 1",
+    lapply(list(x$a, x$b, x$c[, 1, drop = FALSE]), unname)
+  )
   fails("`x[[2]]` must be a numeric matrix|must be a numeric matrix", replace(x, "b", list("cells")))
   fails("`sample_concentration` must be the shape and the rate", x, prior = dp_prior(sample_concentration = -1))
-  expect_error(dp_prior(sample_concentration = c(a = 1, b = 2)), "`sample_concentration` has the names", class = "warpbayes_error_input")
+  expect_error(dp_prior(sample_concentration = c(a = 1, b = 2)),
+    "`sample_concentration` has the names", class = "warpbayes_error_input"
+  )
 })
 
 test_that("proportions of the samples are found", {
   skip_where_repeated()
-  # Populations so far apart that every cell is in the right one: given the counts, a proportion has a posterior that is close to
-  # Beta(n_j + a beta_j, n - n_j + a (1 - beta_j)). False alarms: the bounds hold for any a below 100, which it exceeds with probability
-  # below 1e-3 under the prior alone; here its posterior lies below 20.
+  # Populations are so far apart that every cell is in the right one. Given the counts, the posterior of a proportion is
+  # close to Beta(n_j + a beta_j, n - n_j + a (1 - beta_j)). The bounds hold for any a below 100. The prior alone
+  # exceeds 100 with probability below 1e-3, and the posterior here lies below 20.
   skip_on_sanitized_emulator()
   x <- some_samples()
   for (way in c("sorted", "mixed")) {
@@ -206,7 +223,9 @@ test_that("intervals of proportions hold the truth about as often as they say", 
 
 test_that("a sample of few cells borrows from the others", {
   set.seed(2)
-  x <- list(a = two_populations(0.3, 400), b = two_populations(0.3, 400), c = two_populations(0.3, 400), d = two_populations(1, 2))
+  x <- list(a = two_populations(0.3, 400), b = two_populations(0.3, 400), c = two_populations(0.3, 400),
+    d = two_populations(1, 2)
+  )
   fit <- dp_mixture(x, components = 4, iter = 120, warmup = 40, seed = 1, threads = 2)
   types <- cell_types(fit, threads = 2)
   table <- type_proportions(types)
@@ -271,7 +290,9 @@ test_that("cells of very many samples are evaluated", {
   fit <- dp_mixture(x, components = 3, iter = 4, sample = rep(1:120, 2), seed = 1, threads = 2)
   all <- predict(fit, type = "log_density", threads = 2)
   some <- rep(1:120, 2) %in% c(1, 77, 120)
-  expect_equal(all[some], predict(fit, x[some, ], type = "log_density", sample = rep(1:120, 2)[some], threads = 2), tolerance = 1e-12)
+  expect_equal(all[some],
+    predict(fit, x[some, ], type = "log_density", sample = rep(1:120, 2)[some], threads = 2), tolerance = 1e-12
+  )
 })
 
 test_that("components are renumbered in the samples too", {
@@ -308,12 +329,16 @@ test_that("differences between groups are those of the draws", {
   fails("`group` has no group", type_differences(types, c(NA, NA, NA)))
   fails("`group` has names other than the samples", type_differences(types, c(a = 1, b = 2, z = 3)))
   fails("`types` must come from cell_types\\(\\)", type_proportions(fit))
-  fails("`types` are of a fit of one sample", type_proportions(cell_types(fit_samples(do.call(rbind, some_samples())), threads = 2)))
+  fails("`types` are of a fit of one sample",
+    type_proportions(cell_types(fit_samples(do.call(rbind, some_samples())), threads = 2))
+  )
   fails("`level`", type_proportions(types, level = 2))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(table, group = c("x", "y", NA), main = "Samples"), table)
   expect_identical(plot(difference, main = "Groups"), difference)
-  expect_identical(plot(type_differences(types, 1:3, scale = "log_ratio"), types = 1), type_differences(types, 1:3, scale = "log_ratio"))
+  expect_identical(plot(type_differences(types, 1:3, scale = "log_ratio"), types = 1),
+    type_differences(types, 1:3, scale = "log_ratio")
+  )
   fails("`types` must be some of", plot(table, types = "none"))
 })

@@ -11,7 +11,8 @@ stream_ways <- list(double = c("locked", "staged"), single = c("packed", "locked
 
 # A session on the card within `limit`, or without one: three sweeps, the second with moves, and predictions.
 # `pinned` is how much page-locked memory of the host is in use after the first.
-stream_session <- function(backend, precision = "double", limit = 0, way = "locked", x = stream_rows, devices = NULL, moves = TRUE, cuda = NULL) {
+stream_session <- function(backend, precision = "double", limit = 0, way = "locked", x = stream_rows, devices = NULL,
+                           moves = TRUE, cuda = NULL) {
   p <- ncol(x)
   k <- 6
   with_options(list(warpbayes.device_memory = limit), {
@@ -63,7 +64,9 @@ test_that("rows that travel give the result of rows that stay, in each way", {
 test_that("rows travel from a copy in single precision, and from the matrix in double", {
   cuda <- emulator()
   bytes <- 8 * length(stream_rows)
-  pinned <- function(precision, limit, way) stream_session("cuda", precision, limit, way, moves = FALSE, cuda = cuda)$pinned
+  pinned <- function(precision, limit, way) {
+    stream_session("cuda", precision, limit, way, moves = FALSE, cuda = cuda)$pinned
+  }
   without <- pinned("double", 0, "locked")
   # The copy begins with the first of 64 leaves; the last leaf is padded.
   expect_identical(pinned("single", 2.1e5, "packed") - pinned("single", 0, "packed"), 9 * 2048 * 2 * 4)
@@ -84,7 +87,9 @@ test_that("copies and kernels wait for each other", {
     for (defer in c("1", "kernels")) {
       Sys.setenv(WB_EMULATOR_DEFER = defer)
       for (way in stream_ways[[precision]]) {
-        same_result(stream_session("cuda", precision, stream_limits[[precision]][[1L]], way), whole, paste(precision, defer, way))
+        same_result(stream_session("cuda", precision, stream_limits[[precision]][[1L]], way), whole,
+          paste(precision, defer, way)
+        )
       }
     }
   }
@@ -96,7 +101,9 @@ test_that("several cards send their own rows", {
     # Each card has half of the rows, which fit in single precision beside all but the copy's chunks.
     limit <- c(double = 1.9e5, single = 1.4e5)[[precision]]
     with_devices(2, for (way in if (precision == "double") stream_ways$double else "packed") {
-      same_result(stream_session("cuda", precision, limit, way, devices = 0:1), whole, paste("two cards", precision, way))
+      same_result(stream_session("cuda", precision, limit, way, devices = 0:1), whole,
+        paste("two cards", precision, way)
+      )
     })
   }
 })
@@ -105,8 +112,10 @@ test_that("samples of rows travel, and whole fits that travel are those that sta
   skip_without_cuda()
   skip_on_sanitized_emulator()
   fit <- function(backend, precision, limit = 0, ...) {
-    with_options(list(warpbayes.device_memory = limit), dp_mixture(stream_rows, 5, iter = 4, warmup = 2, seed = 2, chains = 2, threads = 2,
-      keep = c("weights", "labels"), backend = backend, precision = precision, progress = FALSE, ...))
+    with_options(list(warpbayes.device_memory = limit), dp_mixture(stream_rows, 5,
+      iter = 4, warmup = 2, seed = 2, chains = 2, threads = 2, keep = c("weights", "labels"), backend = backend,
+      precision = precision, progress = FALSE, ...
+    ))
   }
   for (precision in c("double", "single")) {
     whole <- fit("cpu", precision)
@@ -127,7 +136,8 @@ test_that("predictions of rows with missing values travel", {
     with_options(list(warpbayes.device_memory = limit), {
       session <- native(C_mixture_open, x, numeric(2), rep(1, 2), 0L, FALSE, resolve_run(backend, 2))
       on.exit(.Call(C_mixture_close, session))
-      native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), array(diag(2), c(2, 2, 2)), numeric(2), rep(1, 2),
+      native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), array(diag(2), c(2, 2, 2)), numeric(2),
+        rep(1, 2),
         0, nrow(x), c(TRUE, TRUE, TRUE))
     })
   }
@@ -140,15 +150,22 @@ test_that("a failure of any CUDA call while rows travel is an error that leaves 
   limits <- c(packed = 1.2e5, locked = 1.7e5, staged = 1.7e5)
   for (way in stream_ways$single) {
     precision <- if (way == "packed") "single" else "double"
-    run <- function() tryCatch(stream_session("cuda", precision, limits[[way]], way, x, moves = FALSE)$result, warpbayes_error = identity)
+    run <- function() {
+      tryCatch(
+        stream_session("cuda", precision, limits[[way]], way, x, moves = FALSE)$result,
+        warpbayes_error = identity
+      )
+    }
     quietly({
       before <- cuda$calls()
       expected <- run()
       expect_false(inherits(expected, "error"))
       calls <- cuda$calls() - before
-      # Out of memory; a failed kernel, after which no call works. What closes a session fails unheard, and rows find other ways.
+      # Out of memory, and a failed kernel, after which no call works. A failure while the session is closed is not
+      # reported, and rows find other ways.
       at <- unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 10 else 40))))
-      failures <- count_failures(cuda, run, at[at %% 3 != 0], "memory", expected, way) + count_failures(cuda, run, at[at %% 3 == 0], "kernel", expected, way)
+      failures <- count_failures(cuda, run, at[at %% 3 != 0], "memory", expected, way) +
+        count_failures(cuda, run, at[at %% 3 == 0], "kernel", expected, way)
       expect_gt(failures, 5)
     })
   }

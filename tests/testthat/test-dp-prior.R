@@ -15,12 +15,16 @@ test_that("every value that is not a prior is refused by name", {
   expect_error(dp_prior(mean = c(1, NA)), "`mean` must be .*but has NA", class = error)
   expect_error(dp_prior(mean_scale = 0), "`mean_scale` must be one finite number above 0, not 0", class = error)
   expect_error(dp_prior(df = -1), "`df` must be one finite number above 0, not -1", class = error)
-  expect_error(dp_prior(scale = list()), "`scale` must be a positive definite matrix, variances, or one variance", class = error)
+  expect_error(dp_prior(scale = list()),
+    "`scale` must be a positive definite matrix, variances, or one variance", class = error
+  )
   expect_error(dp_prior(scale = Inf), "`scale` .*but has Inf", class = error)
   expect_error(dp_prior(scale = c(1, -2)), "`scale` has a variance that is not positive: -2", class = error)
   expect_error(dp_prior(scale = matrix(1, 2, 3)), "`scale` must be a square matrix, not 2 x 3", class = error)
   expect_error(dp_prior(scale = matrix(c(1, 0, 0.5, 1), 2)), "`scale` must be symmetric", class = error)
-  expect_error(dp_prior(scale = matrix(c(1, 2, 2, 1), 2)), "positive definite, but the smallest eigenvalue.*is -1", class = error)
+  expect_error(dp_prior(scale = matrix(c(1, 2, 2, 1), 2)),
+    "positive definite, but the smallest eigenvalue.*is -1", class = error
+  )
   expect_error(dp_prior(scale = matrix(1, 2, 2)), "must be positive definite", class = error)
   expect_error(dp_prior(scale = diag(c(1, 0))), "positive definite, but has the variance 0", class = error)
   expect_error(dp_prior(concentration = 1), "`concentration` must be the shape and the rate.*not 1", class = error)
@@ -68,7 +72,9 @@ test_that("the prior is resolved in standardised units, matched by name", {
 
 test_that("the floor knows rounded channels", {
   set.seed(3)
-  x <- cbind(normal = rnorm(2000), rounded = round(rnorm(2000), 1), counts = 3 * rpois(2000, 4), half_zero = ifelse(runif(2000) < 0.6, 0, rexp(2000)))
+  x <- cbind(normal = rnorm(2000), rounded = round(rnorm(2000), 1), counts = 3 * rpois(2000, 4),
+    half_zero = ifelse(runif(2000) < 0.6, 0, rexp(2000))
+  )
   data <- as_marker_matrix(x)
   expect_equal(resolution(data), c(0, 0.1, 3, 0) / sqrt(12))
   # After the transformation, at the median.
@@ -92,7 +98,9 @@ test_that("a prior that does not fit the markers is refused", {
 
 test_that("a prior is printed in words, in the data's units once they are known", {
   expect_output(print(dp_prior()), "the mean of each marker.*set from the data when the mixture")
-  expect_output(print(dp_prior(mean = 0, scale = 900, df = 1)), "standard deviation 30; the guess\\s+counts as 1 cell\\.")
+  expect_output(print(dp_prior(mean = 0, scale = 900, df = 1)),
+    "standard deviation 30; the guess\\s+counts as 1 cell\\."
+  )
   resolved <- resolve_prior(dp_prior(), c(10, 20), c(2, 8), c("CD3", "CD4"))
   expect_output(print(dp_prior(sample_concentration = c(4, 2))), "Samples: .* gamma with shape 4 and rate 2 \\(mean 2")
   expect_output(print(resolved), "around CD3 10, CD4 20.*standard deviation CD3")
@@ -100,7 +108,8 @@ test_that("a prior is printed in words, in the data's units once they are known"
 
 test_that("the prior of a fit is the same prior in another", {
   markers <- c("a", "b")
-  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3), floor = c(0.1, 2), learn = "df",
+  prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3),
+    floor = c(0.1, 2), learn = "df",
     sample_concentration = c(3, 0.2))
   first <- resolve_prior(prior, c(1, 2), c(10, 20), markers)
   other <- resolve_prior(first, c(-5, 6), c(0.5, 3), markers)

@@ -4,8 +4,12 @@ test_that("the draws are those of a fit with the longer warm-up", {
   skip_on_sanitized_emulator()
   set.seed(1)
   x <- matrix(rnorm(120), 60, dimnames = list(NULL, c("a", "b")))
-  short <- dp_mixture(x, components = 3, iter = 24, warmup = 4, thin = 2, chains = 2, init = rep(1, 60), seed = 1, threads = 2, keep = c("weights", "means", "covariances", "labels"))
-  long <- dp_mixture(x, components = 3, iter = 24, warmup = 10, thin = 2, chains = 2, init = rep(1, 60), seed = 1, threads = 2, keep = c("weights", "means", "covariances", "labels"))
+  short <- dp_mixture(x, components = 3, iter = 24, warmup = 4, thin = 2, chains = 2, init = rep(1, 60), seed = 1,
+    threads = 2, keep = c("weights", "means", "covariances", "labels")
+  )
+  long <- dp_mixture(x, components = 3, iter = 24, warmup = 10, thin = 2, chains = 2, init = rep(1, 60), seed = 1,
+    threads = 2, keep = c("weights", "means", "covariances", "labels")
+  )
   dropped <- drop_warmup(short, 5)
   expect_identical(dropped$warmup, 10)
   expect_identical(dropped$draws, long$draws)
@@ -36,7 +40,9 @@ test_that("regressions too, with and without groups", {
 test_that("what leaves no draw is refused", {
   error <- "warpbayes_error_input"
   fit <- simulate_fit()
-  expect_error(drop_warmup(fit, 50), "`n` is 50, but 50 sweeps follow the warm-up: no draw would remain; continue", class = error)
+  expect_error(drop_warmup(fit, 50),
+    "`n` is 50, but 50 sweeps follow the warm-up: no draw would remain; continue", class = error
+  )
   expect_error(drop_warmup(fit, -1), "`n` must be one whole number from 0", class = error)
   expect_error(drop_warmup(fit, 1, warmup = 3), "`warmup` is not known here", class = error)
   expect_error(drop_warmup(1), "`fit` must come from dp_mixture\\(\\) or bayes_logit\\(\\), not 1", class = error)

@@ -70,7 +70,10 @@ test_that("arcsinh divides by the marker's cofactor first", {
 test_that("every kind of data that cannot be used has its own message", {
   error <- "warpbayes_error_input"
   expect_error(read_markers(NULL), "`x` is NULL", class = error)
-  expect_error(read_markers(1:3), "vector of 3 numbers; for one marker give matrix\\(x, ncol = 1\\), for one cell matrix\\(x, nrow = 1\\)", class = error)
+  expect_error(read_markers(1:3),
+    "vector of 3 numbers; for one marker give matrix\\(x, ncol = 1\\), for one cell matrix\\(x, nrow = 1\\)",
+    class = error
+  )
   expect_error(read_markers(list(1, 2)), "is a list", class = error)
   expect_error(read_markers("a"), "must be a numeric matrix", class = error)
   expect_error(read_markers(factor("a")), "must be a numeric matrix", class = error)
@@ -98,7 +101,9 @@ test_that("the first value that is not finite is named by row and column", {
   broken[4000, 1] <- NaN
   broken[3000, 3] <- NA
   broken[3000, 2] <- -Inf
-  condition <- expect_error(read_markers(broken), "`x` has -Inf in row 3000, column 2 \\(\"CD4\"\\), the first of 3 values")
+  condition <- expect_error(read_markers(broken),
+    "`x` has -Inf in row 3000, column 2 \\(\"CD4\"\\), the first of 3 values"
+  )
   expect_identical(condition$row, 3000)
   expect_identical(condition$column, 2)
   for (value in c(NA, NaN, Inf)) {
@@ -125,7 +130,9 @@ test_that("markers and transformation that cannot be had are refused", {
   expect_error(read_markers(x, transform = "log"), "`transform` must be one of")
   expect_error(read_markers(x, transform = "arcsinh", cofactor = 0), "positive and finite, not 0")
   expect_error(read_markers(x, transform = "arcsinh", cofactor = 1:2), "one number or one per marker \\(3\\)")
-  expect_error(read_markers(x, transform = "arcsinh", cofactor = c(a = 1, b = 2, c = 3)), "names other than the markers")
+  expect_error(read_markers(x, transform = "arcsinh", cofactor = c(a = 1, b = 2, c = 3)),
+    "names other than the markers"
+  )
 })
 
 test_that("new rows follow the markers of the fit", {
@@ -179,7 +186,9 @@ test_that("the samples of a flowSet are stacked in their order", {
   values <- unname(cells(20))
   frames <- list2env(list(after = flow_frame(values[1:5, ]), before = flow_frame(values[6:20, ])))
   set <- function(samples) {
-    new("flowSet", frames = frames, phenoData = new("annotation", data = data.frame(name = samples, row.names = samples)))
+    new("flowSet", frames = frames,
+      phenoData = new("annotation", data = data.frame(name = samples, row.names = samples))
+    )
   }
   expect_identical(unname(read_markers(set(c("before", "after")))$x), values[c(6:20, 1:5), ])
   expect_identical(read_markers(set("after"), markers = "CD4")$x[, "CD4"], values[1:5, 2])
@@ -216,21 +225,30 @@ test_that("rows of a matrix with unnamed columns are found again", {
 test_that("a name that two columns bear is refused where it is asked for", {
   x <- cbind(a = c(1, 2), a = c(3, 4), b = c(5, 6))
   expect_error(as_marker_matrix(x, "a"), "`x` has two columns named \"a\"", class = "warpbayes_error_input")
-  expect_error(as_new_rows(x, list(markers = c("b", "a"))), "`newdata` has two columns named \"a\"", class = "warpbayes_error_input")
+  expect_error(as_new_rows(x, list(markers = c("b", "a"))),
+    "`newdata` has two columns named \"a\"", class = "warpbayes_error_input"
+  )
   expect_identical(as_marker_matrix(x, "b")$markers, "b")
 })
 
 test_that("the samples of a flowSet are those of the fit", {
   define_cytometry_classes(globalenv())
   values <- unname(cells(20))
-  frames <- list2env(list(after = flow_frame(values[1:5, ]), before = flow_frame(values[6:20, ]), none = flow_frame(values[0, ])))
+  frames <- list2env(list(
+    after = flow_frame(values[1:5, ]), before = flow_frame(values[6:20, ]), none = flow_frame(values[0, ])
+  ))
   set <- function(samples) {
-    new("flowSet", frames = frames, phenoData = new("annotation", data = data.frame(name = samples, row.names = samples)))
+    new("flowSet", frames = frames,
+      phenoData = new("annotation", data = data.frame(name = samples, row.names = samples))
+    )
   }
   fit <- dp_mixture(set(c("before", "after")), components = 2, iter = 2, markers = c("CD4", "CD8"), threads = 2)
   expect_identical(fit$samples, c("before", "after"))
   expect_identical(fit$sample, rep(1:2, c(15, 5)))
   expect_null(dp_mixture(set(c("before", "after")), components = 2, iter = 2, sample = FALSE, threads = 2)$samples)
-  expect_identical(dp_mixture(list(a = flow_frame(values), b = flow_frame(values)@exprs), components = 2, iter = 2, markers = 1:2, threads = 2)$samples, c("a", "b"))
-  expect_error(dp_mixture(set(c("before", "none")), iter = 2), "no cells in sample \"none\"", class = "warpbayes_error_input")
+  both <- list(a = flow_frame(values), b = flow_frame(values)@exprs)
+  expect_identical(dp_mixture(both, components = 2, iter = 2, markers = 1:2, threads = 2)$samples, c("a", "b"))
+  expect_error(dp_mixture(set(c("before", "none")), iter = 2),
+    "no cells in sample \"none\"", class = "warpbayes_error_input"
+  )
 })

@@ -17,7 +17,9 @@ test_that("a precision that does not exist is refused", {
 })
 
 test_that("the bus to a device has a plausible rate, and a processor has none", {
-  expect_error(warpbayes:::measure_bus_rate("cpu"), "the CPU backend has no bus to a device", class = "warpbayes_error_backend")
+  expect_error(warpbayes:::measure_bus_rate("cpu"),
+    "the CPU backend has no bus to a device", class = "warpbayes_error_backend"
+  )
   expect_null(.Call(C_backend_release, resolve_run("cpu")))
   skip_if_not(warp_info()$cuda$available)
   rate <- warpbayes:::measure_bus_rate("cuda")

@@ -13,9 +13,13 @@ test_that("families are R's, and leave out no more than their tails", {
   }
   for (tail in c(1e-15, 1e-8, 1e-300)) {
     for (lambda in c(0, 0.01, 3, 5000)) {
-      check(pmf_poisson(lambda, tail = tail), function(x) dpois(x, lambda), function(q, lower) ppois(q, lambda, lower), tail)
+      check(pmf_poisson(lambda, tail = tail), function(x) dpois(x, lambda), function(q, lower) ppois(q, lambda, lower),
+        tail
+      )
     }
-    check(pmf_binomial(200, 0.3, tail = tail), function(x) dbinom(x, 200, 0.3), function(q, lower) pbinom(q, 200, 0.3, lower), tail)
+    check(pmf_binomial(200, 0.3, tail = tail), function(x) dbinom(x, 200, 0.3),
+      function(q, lower) pbinom(q, 200, 0.3, lower), tail
+    )
     check(pmf_negative_binomial(2.5, 0.1, tail = tail), function(x) dnbinom(x, 2.5, 0.1),
       function(q, lower) pnbinom(q, 2.5, 0.1, lower.tail = lower), tail
     )
@@ -68,6 +72,8 @@ test_that("each bad parameter has its message", {
   expect_input_error(pmf_poisson_binomial(2), "`prob` has the entry 2")
   expect_input_error(pmf_poisson_binomial(NA), "`prob` has missing entries")
   expect_input_error(pmf_poisson_binomial(numeric()), "`prob` is empty")
-  expect_input_error(pmf_poisson_binomial(c(0.5, 0.5), 1), "`weights` must be whole numbers from 0, as many as probabilities \\(2\\)")
+  expect_input_error(pmf_poisson_binomial(c(0.5, 0.5), 1),
+    "`weights` must be whole numbers from 0, as many as probabilities \\(2\\)"
+  )
   expect_error(pmf_uniform(0, 2^50), class = "warpbayes_error_memory")
 })

@@ -67,7 +67,9 @@ test_that("sums of different steps lie on the common one", {
   expect_equal(warpbayes:::common_step(c(1 / 3, 1 / 7)), 1 / 21)
   expect_same(die + die * pi, pairs_of(die, die * pi))
   expect_equal(as.data.frame(max(pmf(1, from = 12345678), pmf(c(0.5, 0.5), from = 1 / 3, by = 1e6)))$value, 12345678)
-  expect_input_error(die + die * (1 + 5e-13), "the steps 1 and 1.0000000000005 of the distributions have no common step")
+  expect_input_error(die + die * (1 + 5e-13),
+    "the steps 1 and 1.0000000000005 of the distributions have no common step"
+  )
 })
 
 test_that("values give the step, repeat, and may lie far apart", {
@@ -79,10 +81,16 @@ test_that("values give the step, repeat, and may lie far apart", {
   expect_equal(pmf(c(0.5, 0.5), values = c(0, 1 / 3), by = 1 / 3)$by, 1 / 3)
   far <- pmf(c(0.9, 0.1), values = c(0, 1e9 + 1))
   expect_identical(far$by, 1e9 + 1)
-  expect_input_error(pmf(c(0.5, 0.5), values = 1), "`values` must be numbers of at most 2\\^52 in absolute value, as many as probabilities \\(2\\)")
+  expect_input_error(pmf(c(0.5, 0.5), values = 1),
+    "`values` must be numbers of at most 2\\^52 in absolute value, as many as probabilities \\(2\\)"
+  )
   expect_input_error(pmf(c(0.5, 0.5), values = c(1, NA)), "`values` must be numbers")
-  expect_input_error(pmf(c(0.5, 0.5), values = c(0, sqrt(2))), "`values` are neither whole numbers nor decimal fractions: give the step")
-  expect_input_error(pmf(c(0.5, 0.5), values = c(0, 0.3), by = 0.2), "`values` must be multiples of `by`, 0.2, apart.* 0.3 is not")
+  expect_input_error(pmf(c(0.5, 0.5), values = c(0, sqrt(2))),
+    "`values` are neither whole numbers nor decimal fractions: give the step"
+  )
+  expect_input_error(pmf(c(0.5, 0.5), values = c(0, 0.3), by = 0.2),
+    "`values` must be multiples of `by`, 0.2, apart.* 0.3 is not"
+  )
   expect_input_error(pmf(1, from = 2, values = 2), "`from` and `values` are both given")
   expect_input_error(pmf(1, by = 0), "`by` must be one finite number above 0, not 0")
   expect_input_error(die * "a", "`e2` of \\* must be one number, and the other a distribution, not \"a\"")
@@ -131,7 +139,9 @@ test_that("conditioning on a sum knows steps and gaps", {
   expect_equal(dpmf(c(0.2, 0), given$y), c(0.2 * 0.6, 0.5 * 0.4) / 0.32)
   few <- pmf(c(0.5, 0.25, 0.25), values = c(0, 123456789, 987654321))
   expect_equal(dpmf(c(0, 123456789), condition_on_sum(few, few, 123456789)$x), c(0.5, 0.5))
-  expect_input_error(condition_on_sum(tens, fives, 0.25), "`total` is 0.25, a value that the sum takes with probability zero")
+  expect_input_error(condition_on_sum(tens, fives, 0.25),
+    "`total` is 0.25, a value that the sum takes with probability zero"
+  )
   expect_input_error(condition_on_sum(few, few, 5), "`total` is 5, a value that the sum takes with probability zero")
 })
 

@@ -34,7 +34,9 @@ test_that("truncate() conditions, or moves probability to the ends", {
   ends <- truncate(x, 2, 7, outside = "ends")
   expect_equal(ends$prob, c(ppois(2, 5), dpois(3:6, 5), ppois(6, 5, lower.tail = FALSE)))
   l <- pmf(dpois(0:600, 5, log = TRUE), log = TRUE)
-  expect_equal(truncate(l, 300, 302)$log_prob, dpois(300:302, 5, TRUE) - log(sum(exp(dpois(300:302, 5, TRUE) + 1000))) + 1000)
+  expect_equal(truncate(l, 300, 302)$log_prob,
+    dpois(300:302, 5, TRUE) - log(sum(exp(dpois(300:302, 5, TRUE) + 1000))) + 1000
+  )
   expect_equal(truncate(l, upper = 7, outside = "ends")$log_prob[[8]], ppois(6, 5, FALSE, TRUE))
   expect_input_error(truncate(x, 70), "`lower` to `upper`, 70 to Inf, has no possible value")
   expect_input_error(truncate(x, 3, 2), "`lower` is 3, above `upper`, 2")

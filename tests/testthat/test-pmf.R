@@ -28,7 +28,9 @@ test_that("each bad distribution has its message", {
   expect_input_error(pmf(c(0.5, 0.6)), "`prob` sums to 1.1, not 1 to within 1e-08; normalize = TRUE")
   expect_input_error(pmf(c(0, 0), log = TRUE), "the log of its sum 0.693147\\d*, not 0")
   expect_input_error(pmf(c(1e308, 1e308), normalize = TRUE), "`prob` has an infinite sum")
-  expect_input_error(pmf(1, from = 2^53), "`from` must be one number of at most 2\\^52 steps in absolute value, not 9007199254740992")
+  expect_input_error(pmf(1, from = 2^53),
+    "`from` must be one number of at most 2\\^52 steps in absolute value, not 9007199254740992"
+  )
   expect_input_error(pmf(1, from = 1:2), "`from` must be one number")
   expect_input_error(pmf(1, log = "yes"), "`log` must be TRUE or FALSE")
   expect_input_error(pmf(1, normalize = NA), "`normalize` must be TRUE or FALSE")
@@ -202,7 +204,9 @@ test_that("plots are drawn on every scale", {
   plot(pmf(1))
   plot(pmf(c(0, 1, 0)), log = TRUE)
   plot(die, add = TRUE, col = "red")
-  expect_length(warpbayes:::thin_line(1:100000, sin(1:100000))$x, length(warpbayes:::thin_line(1:100000, sin(1:100000))$y))
+  expect_length(warpbayes:::thin_line(1:100000, sin(1:100000))$x,
+    length(warpbayes:::thin_line(1:100000, sin(1:100000))$y)
+  )
   expect_lt(length(warpbayes:::thin_line(1:100000, sin(1:100000))$x), 5000)
   expect_input_error(plot(die, type = "pie"), "`type` must be one of")
   expect_input_error(plot(die, log = "y"), "`log` must be TRUE or FALSE")

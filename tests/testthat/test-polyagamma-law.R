@@ -15,7 +15,9 @@ test_that("cumulants are the sums over the gammas' rates at every tilt", {
     rate <- 2 * pi^2 * (seq_len(2e4) - 0.5)^2 + tilt^2 / 2
     for (order in c(3:8, 13, 20)) {
       # The smallest terms first.
-      expect_equal(polyagamma_cumulant(1.7, tilt, order), 1.7 * factorial(order - 1) * sum(rev(rate^-order)), tolerance = 2e-14)
+      expect_equal(polyagamma_cumulant(1.7, tilt, order),
+        1.7 * factorial(order - 1) * sum(rev(rate^-order)), tolerance = 2e-14
+      )
     }
     expect_equal(polyagamma_var(1.7, tilt), 1.7 * (sum(rev(rate^-2)) + 2e4^-3 / (12 * pi^4)), tolerance = 1e-14)
   }
@@ -94,7 +96,8 @@ test_that("probabilities and quantiles are inverse, in both tails", {
 test_that("the tails add up to one", {
   for (b in c(0.001, 0.3, 1, 20, 1e4, 1e6)) {
     for (c in c(0, 2, 40, 1e4)) {
-      x <- polyagamma_mean(b, c) * exp(2 * asinh(c(-5, -1, 0, 1, 5) * sqrt(polyagamma_var(b, c)) / polyagamma_mean(b, c)))
+      mean <- polyagamma_mean(b, c)
+      x <- mean * exp(2 * asinh(c(-5, -1, 0, 1, 5) * sqrt(polyagamma_var(b, c)) / mean))
       p <- ppolyagamma(x, b, c)
       expect_equal(p + ppolyagamma(x, b, c, lower.tail = FALSE), rep(1, 5), tolerance = 1e-14)
       expect_true(all(diff(p) >= 0) && all(p >= 0 & p <= 1))
@@ -120,7 +123,9 @@ test_that("values outside the law, missing values and recycling are as in R's ow
   expect_identical(is.nan(dpolyagamma(c(NA, NaN, 1), c(1, 1, Inf))), c(FALSE, TRUE, TRUE))
   expect_identical(is.nan(qpolyagamma(0.5, 1, c(Inf, NaN))), c(TRUE, TRUE))
   expect_identical(polyagamma_mean(c(1, NA), 0), c(0.25, NA))
-  expect_identical(dpolyagamma(1:6, 1:2, 1:3), vapply(1:6, function(i) dpolyagamma(i, (i - 1) %% 2 + 1, (i - 1) %% 3 + 1), 0))
+  expect_identical(dpolyagamma(1:6, 1:2, 1:3),
+    vapply(1:6, function(i) dpolyagamma(i, (i - 1) %% 2 + 1, (i - 1) %% 3 + 1), 0)
+  )
   expect_identical(dpolyagamma(1, numeric()), numeric())
   expect_identical(polyagamma_var(numeric(), 1), numeric())
   expect_identical(ppolyagamma(1e-200), 0)
@@ -140,7 +145,9 @@ test_that("threads and backends give the same bits", {
     expect_identical(f(x, b, c, threads = 2), f(x, b, c, backend = "cpu", threads = 1))
   }
   i <- seq_len(n / 10)
-  expect_identical(qpolyagamma(p[i], b[i], c[i], threads = 2), qpolyagamma(p[i], b[i], c[i], backend = "cpu", threads = 1))
+  expect_identical(qpolyagamma(p[i], b[i], c[i], threads = 2),
+    qpolyagamma(p[i], b[i], c[i], backend = "cpu", threads = 1)
+  )
 })
 
 test_that("bad arguments are named", {

@@ -9,8 +9,11 @@ test_that("a step is a draw from the normal law that it returns", {
   skip_where_repeated()
   first <- step(c(0.3, 0, -1), prior_precision = 0.5, prior_mean = 1, offset = 0.2)
   expect_named(first$beta, colnames(x))
-  expect_identical(step(c(0.3, 0, -1), prior_precision = diag(0.5, 3), prior_mean = c(1, 1, 1), offset = rep(0.2, 40)), first)
-  expect_false(identical(step(c(0.3, 0, -1), prior_precision = 0.5, prior_mean = 1, offset = 0.2, iteration = 2)$beta, first$beta))
+  expect_identical(step(c(0.3, 0, -1), prior_precision = diag(0.5, 3), prior_mean = c(1, 1, 1), offset = rep(0.2, 40)),
+    first
+  )
+  second <- step(c(0.3, 0, -1), prior_precision = 0.5, prior_mean = 1, offset = 0.2, iteration = 2)
+  expect_false(identical(second$beta, first$beta))
   skip_if(resolve_run()$backend != "cpu", "many steps")
   # Standardised draws are independent standard normals: 1e-6.
   z <- t(vapply(1:3000, function(i) {
@@ -20,7 +23,9 @@ test_that("a step is a draw from the normal law that it returns", {
   for (k in 1:3) expect_distribution(z[, k], pnorm, 3)
   # And the precision is the expected one: E omega = 3 tanh(psi/2) / (2 psi).
   psi <- as.vector(x %*% c(0.3, 0, -1))
-  draws <- t(vapply(1:3000, function(i) step(c(0.3, 0, -1), prior_precision = 0.5, iteration = i)$precision[lower.tri(diag(3), TRUE)], numeric(6)))
+  draws <- t(vapply(1:3000, function(i) {
+    step(c(0.3, 0, -1), prior_precision = 0.5, iteration = i)$precision[lower.tri(diag(3), TRUE)]
+  }, numeric(6)))
   expected <- crossprod(x, x * (3 * tanh(psi / 2) / (2 * psi))) + diag(0.5, 3)
   expect_means(draws, expected[lower.tri(expected, TRUE)])
 })
@@ -32,8 +37,12 @@ test_that("what cannot be used is named", {
   expect_error(polyagamma_step(x, y[-1], numeric(3)), "`y` must be 40 finite numbers", class = input)
   expect_error(polyagamma_step(x, y, 0), "`beta` must be 3 finite numbers", class = input)
   expect_error(polyagamma_step(x, y, numeric(3), trials = -1), "`trials` must not be negative", class = input)
-  expect_error(polyagamma_step(x, y, numeric(3), trials = 1:2), "`trials` must be 40 finite numbers, or one for all", class = input)
-  expect_error(step(numeric(3), prior_precision = diag(2)), "`prior_precision` must be a symmetric 3 x 3", class = input)
+  expect_error(polyagamma_step(x, y, numeric(3), trials = 1:2),
+    "`trials` must be 40 finite numbers, or one for all", class = input
+  )
+  expect_error(step(numeric(3), prior_precision = diag(2)),
+    "`prior_precision` must be a symmetric 3 x 3", class = input
+  )
   expect_error(step(numeric(3), prior_mean = Inf), "`prior_mean`", class = input)
   expect_error(step(numeric(3), iteration = 0), "`iteration`", class = input)
   expect_error(step(numeric(3), nothing = 0), "`nothing` is not known", class = input)

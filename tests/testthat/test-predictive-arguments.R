@@ -98,7 +98,9 @@ test_that("points far from the data, ties and a constant response are taken wher
   # No observation says anything there.
   expect_equal(classes$probability[, c(1, 3)], matrix(0.5, 2, 2), tolerance = 1e-12)
   expect_input(quick(transform(frame, y = 2), copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), "is constant")
-  expect_input(quick(transform(frame, class = "a"), copula_classification(class ~ x, rho = 0.5, rho_x = 0.5)), "two classes; it has 1")
+  expect_input(quick(transform(frame, class = "a"), copula_classification(class ~ x, rho = 0.5, rho_x = 0.5)),
+    "two classes; it has 1"
+  )
   expect_input(quick(frame[1, ], copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), "has one observation")
   changing <- function(points, cdf, density) if (cdf[[1]] == first) 1 else 1:2
   first <- quick(1:5, copula_density(0.5))$cdf[1, 1]
@@ -110,13 +112,21 @@ test_that("quantities that a model does not have are refused", {
   expect_input(quick(1:5, copula_density(0.5), functional = coefficients_of(y ~ x)), "bayesian_bootstrap")
   expect_input(quick(cbind(1:5, c(2, 5, 1, 4, 3)), copula_density(0.5), functional = "mean"), "several coordinates")
   frame <- data.frame(y = c(0, 1, 0, 1), x = c(1, 2, 4, 3))
-  expect_input(quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = "mean"), "classification")
-  expect_input(quick(1:5, copula_density(0.5), functional = function(points, cdf, density) stop("no")), "failed on resample 1: no")
+  expect_input(quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = "mean"),
+    "classification"
+  )
+  expect_input(quick(1:5, copula_density(0.5), functional = function(points, cdf, density) stop("no")),
+    "failed on resample 1: no"
+  )
   fit <- quick(1:5, copula_density(0.5), functional = function(points, cdf, density) c(top = max(density)))
   expect_equal(unname(fit$draws[, "top"]), apply(fit$density, 1, max))
-  fit <- quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = function(points, probability) mean(probability))
+  fit <- quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5),
+    functional = function(points, probability) mean(probability)
+  )
   expect_equal(fit$draws[, "value"], rowMeans(fit$probability))
-  fit <- quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = 0.5), functional = function(points, cdf, density) nrow(points))
+  fit <- quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = 0.5),
+    functional = function(points, cdf, density) nrow(points)
+  )
   expect_equal(fit$draws[, "value"], rep(200, 2))
 })
 
@@ -126,13 +136,19 @@ test_that("quantities of a grid are right for a known distribution", {
   fit <- list(cdf = rbind(pnorm(points)))
   value <- grid_functional(points, fit$cdf, c("mean", "variance", "sd", "median"))
   expect_equal(unname(value[1, ]), c(0, 1, 1, 0), tolerance = 1e-5)
-  expect_equal(unname(grid_functional(points, fit$cdf, quantiles_of(c(0.1, 0.9)))[1, ]), qnorm(c(0.1, 0.9)), tolerance = 1e-5)
-  expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-1, 2))[1, ]), pnorm(2) - pnorm(-1), tolerance = 1e-6)
+  expect_equal(unname(grid_functional(points, fit$cdf, quantiles_of(c(0.1, 0.9)))[1, ]),
+    qnorm(c(0.1, 0.9)), tolerance = 1e-5
+  )
+  expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-1, 2))[1, ]),
+    pnorm(2) - pnorm(-1), tolerance = 1e-6
+  )
   expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-Inf, Inf))[1, ]), 1)
 })
 
 test_that("too much is refused before it is made", {
-  expect_error(predictive_resample(1:5, copula_density(0.5), draws = 1e9), "200,000,000,000 values", class = "warpbayes_error_memory")
+  expect_error(predictive_resample(1:5, copula_density(0.5), draws = 1e9),
+    "200,000,000,000 values", class = "warpbayes_error_memory"
+  )
 })
 
 test_that("methods show what there is", {
@@ -157,13 +173,17 @@ test_that("methods show what there is", {
   normal <- predictive_resample(y, normal_mean(), 5, 3, seed = 1)
   expect_equal(predict(normal)$estimate, sum(y) / 7)
   expect_lt(predict(predictive_resample(y, normal_mean(NULL), 5, 3, seed = 1))$lower, mean(y))
-  many <- predictive_resample(y, copula_density(0.5), 1, 2, seed = 1, functional = function(points, cdf, density) cdf[1:30])
+  many <- predictive_resample(y, copula_density(0.5), 1, 2, seed = 1,
+    functional = function(points, cdf, density) cdf[1:30]
+  )
   expect_output(print(many), "and 24 more quantities")
   expect_output(print(summary(many)), "and 10 more quantities")
   frame <- data.frame(y = c("a", "b", "a", "b"), x = c(1, 2, 4, 3))
   classes <- quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5))
   expect_identical(levels(predict(classes, type = "class")), c("a", "b"))
-  expect_equal(predict(classes, frame, "log_density"), log(ifelse(frame$y == "b", classes$probability0, 1 - classes$probability0)))
+  expect_equal(predict(classes, frame, "log_density"),
+    log(ifelse(frame$y == "b", classes$probability0, 1 - classes$probability0))
+  )
   expect_input(predict(classes, data.frame(y = "c", x = 1), "log_density"), "row 1 that is none of the classes")
   expect_equal(predict(classes, probs = c(0, 1))$upper, apply(classes$probability, 2, max))
 })
@@ -172,7 +192,11 @@ test_that("draws go to posterior and generics", {
   fit <- predictive_resample(c(1, 4, 2), normal_mean(NULL), 5, 20, seed = 1)
   skip_if_not_installed("posterior")
   expect_identical(posterior::variables(posterior::as_draws(fit)), c("mean", "variance"))
-  for (as in list(posterior::as_draws_array, posterior::as_draws_df, posterior::as_draws_list, posterior::as_draws_matrix, posterior::as_draws_rvars)) {
+  formats <- list(
+    posterior::as_draws_array, posterior::as_draws_df, posterior::as_draws_list, posterior::as_draws_matrix,
+    posterior::as_draws_rvars
+  )
+  for (as in formats) {
     expect_equal(posterior::ndraws(as(fit)), 20)
   }
   skip_if_not_installed("generics")
@@ -187,9 +211,12 @@ test_that("every picture is drawn", {
   frame <- data.frame(y = y, x = c(1, 2, 4, 3, 6, 5), z = c(3, 1, 2, 6, 5, 4), class = rep(c("a", "b"), 3))
   grid <- expand.grid(x = 1:3, z = 2:4)
   fits <- list(
-    predictive_resample(y, normal_mean(), 20, 30, trajectories = 10, seed = 1), predictive_resample(y, normal_mean(NULL), 0, 30, seed = 1),
-    quick(y, copula_density(0.5)), quick(cbind(y, rev(y)^2), copula_density(0.5)), predictive_resample(y, bayesian_bootstrap(), draws = 9, seed = 1),
-    quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), quick(frame, copula_regression(y ~ x + z, rho = 0.5, rho_x = 0.5)),
+    predictive_resample(y, normal_mean(), 20, 30, trajectories = 10, seed = 1),
+    predictive_resample(y, normal_mean(NULL), 0, 30, seed = 1),
+    quick(y, copula_density(0.5)), quick(cbind(y, rev(y)^2), copula_density(0.5)),
+    predictive_resample(y, bayesian_bootstrap(), draws = 9, seed = 1),
+    quick(frame, copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)),
+    quick(frame, copula_regression(y ~ x + z, rho = 0.5, rho_x = 0.5)),
     quick(frame, copula_classification(class ~ x, rho = 0.5, rho_x = 0.5)),
     quick(frame, copula_classification(class ~ x + z, grid, rho = 0.5, rho_x = 0.5)),
     quick(frame, copula_classification(class ~ x + z, rho = 0.5, rho_x = 0.5))

@@ -3,7 +3,9 @@
 test_that("weights have the uniform Dirichlet law", {
   # Each weight of three is beta(1, 2); false alarms 1e-6.
   draws <- if (on_processor()) 1e4 else 300
-  fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weight) weight, seed = 1, threads = 2)
+  fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weight) weight,
+    seed = 1, threads = 2
+  )
   expect_equal(unname(rowSums(fit$draws)), rep(1, draws))
   for (j in 1:3) {
     expect_gt(suppressWarnings(ks.test(fit$draws[, j], "pbeta", 1, 2))$p.value, 1e-6)
@@ -18,7 +20,9 @@ test_that("with a finite horizon they are those of Polya's urn", {
   expect_mean(fit$draws[, "mean"], mean(y))
   # Var = s^2/(n + 1) N/(n + N), as for any martingale of this urn.
   expect_mean((fit$draws[, "mean"] - mean(y))^2, mean((y - mean(y))^2) / 6 * 20 / 25)
-  counts <- predictive_resample(y, bayesian_bootstrap(), 20, draws = 50, functional = function(y, weight) weight * 25, seed = 1)
+  counts <- predictive_resample(y, bayesian_bootstrap(), 20, draws = 50, functional = function(y, weight) weight * 25,
+    seed = 1
+  )
   expect_equal(counts$draws, round(counts$draws))
   expect_gte(min(counts$draws), 1 - 1e-12)
   expect_equal(fit$remaining, 5 / 25)
@@ -28,8 +32,12 @@ test_that("with a finite horizon they are those of Polya's urn", {
 
 test_that("built-in quantities are those of plain R", {
   x <- as.matrix(mtcars[1:12, c("mpg", "wt", "hp")])
-  all <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4, functional = function(y, weight) weight)$draws
-  fit <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4, functional = c("mean", "sd", "variance", "median", "correlation"))
+  all <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4,
+    functional = function(y, weight) weight
+  )$draws
+  fit <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4,
+    functional = c("mean", "sd", "variance", "median", "correlation")
+  )
   for (r in 1:5) {
     w <- all[r, ]
     moments <- cov.wt(x, w, cor = TRUE, method = "ML")
@@ -41,16 +49,24 @@ test_that("built-in quantities are those of plain R", {
   }
   part <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4, functional = probability_of(20, Inf))
   expect_equal(part$draws[, 1], unname(drop(all %*% (x[, 1] >= 20))))
-  quantiles <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4, functional = quantiles_of(c(0, 0.5, 1)))
+  quantiles <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4,
+    functional = quantiles_of(c(0, 0.5, 1))
+  )
   expect_equal(unname(quantiles$draws[1, c(1, 3)]), range(x[, 1]))
 })
 
 test_that("coefficients minimise their losses", {
   frame <- mtcars[c("mpg", "wt", "am", "cyl")]
   frame$cyl <- factor(frame$cyl)
-  weight <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2, functional = function(y, weight) weight)$draws
-  squares <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2, functional = coefficients_of(mpg ~ wt + cyl))
-  logistic <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2, functional = coefficients_of(am ~ mpg, "logistic"))
+  weight <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
+    functional = function(y, weight) weight
+  )$draws
+  squares <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
+    functional = coefficients_of(mpg ~ wt + cyl)
+  )
+  logistic <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
+    functional = coefficients_of(am ~ mpg, "logistic")
+  )
   check <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
     functional = coefficients_of(mpg ~ wt + cyl, "quantile", tau = 0.3))
   x <- model.matrix(mpg ~ wt + cyl, frame)
@@ -82,22 +98,35 @@ test_that("bad functionals are refused, and the resample is named", {
       seq_len(1 + (count == 4))
     }
   })
-  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 9, functional = growing), "2 values on resample 4 and 1 on resample 1")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 9, functional = growing),
+    "2 values on resample 4 and 1 on resample 1"
+  )
   failing <- function(y, weight) if (weight[[1]] > 0.5) stop("too heavy") else 1
-  first <- which(predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = function(y, w) w)$draws[, 1] > 0.5)[[1]]
+  weights <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = function(y, w) w)$draws
+  first <- which(weights[, 1] > 0.5)[[1]]
   expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = failing),
     sprintf("failed on resample %d: too heavy", first))
-  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) "a"), "must return numbers; on resample 1")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) "a"),
+    "must return numbers; on resample 1"
+  )
   expect_input(predictive_resample(y, bayesian_bootstrap(), functional = "mode"), "`functional`.*\"mode\"")
   expect_input(predictive_resample(y, bayesian_bootstrap(), functional = "correlation"), "at least two columns")
-  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = coefficients_of(y ~ x)), "must be a data frame")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = coefficients_of(y ~ x)),
+    "must be a data frame"
+  )
   expect_input(predictive_resample(mtcars, bayesian_bootstrap(), functional = coefficients_of(mpg ~ absent)), "absent")
   expect_input(predictive_resample(iris, bayesian_bootstrap()), "not numeric")
-  expect_input(predictive_resample(iris, bayesian_bootstrap(), functional = coefficients_of(Species ~ Petal.Width, "logistic")), "two classes; it has 3")
-  expect_input(predictive_resample(iris, bayesian_bootstrap(), functional = coefficients_of(Species ~ Petal.Width)), "not numeric")
-  expect_input(predictive_resample(mtcars[1:2, ], bayesian_bootstrap(), functional = coefficients_of(mpg ~ wt + hp)), "do not determine")
+  three_classes <- coefficients_of(Species ~ Petal.Width, "logistic")
+  expect_input(predictive_resample(iris, bayesian_bootstrap(), functional = three_classes), "two classes; it has 3")
+  expect_input(predictive_resample(iris, bayesian_bootstrap(), functional = coefficients_of(Species ~ Petal.Width)),
+    "not numeric"
+  )
+  expect_input(predictive_resample(mtcars[1:2, ], bayesian_bootstrap(), functional = coefficients_of(mpg ~ wt + hp)),
+    "do not determine"
+  )
   separated <- data.frame(y = c(0, 0, 1, 1), x = 1:4)
-  expect_input(predictive_resample(separated, bayesian_bootstrap(), draws = 3, functional = coefficients_of(y ~ x, "logistic")),
+  logistic <- coefficients_of(y ~ x, "logistic")
+  expect_input(predictive_resample(separated, bayesian_bootstrap(), draws = 3, functional = logistic),
     "resample 1: the classes are separated")
   expect_input(quantiles_of(2), "`probs`")
   expect_input(probability_of(3, 1), "`lower`")
@@ -110,7 +139,8 @@ test_that("data that cannot be used are refused", {
   expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
   expect_input(predictive_resample(c(1, NA, 3), bayesian_bootstrap()), "NA at position 2")
   expect_input(predictive_resample(matrix(c(1, Inf), 1), bayesian_bootstrap()), "Inf in row 1, column 2")
-  expect_input(predictive_resample(data.frame(a = c(1, 2), b = c("x", NA)), bayesian_bootstrap(), functional = function(y, w) 1), "row 2, column b")
+  incomplete <- data.frame(a = c(1, 2), b = c("x", NA))
+  expect_input(predictive_resample(incomplete, bayesian_bootstrap(), functional = function(y, w) 1), "row 2, column b")
   expect_input(predictive_resample(numeric(), bayesian_bootstrap()), "at least 1 value")
   expect_input(predictive_resample(letters, bayesian_bootstrap()), "numeric vector")
   expect_input(predictive_resample(1:3, bayesian_bootstrap(), horizon = -1), "`horizon`")

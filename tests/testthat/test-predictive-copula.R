@@ -2,7 +2,10 @@
 
 few <- list(
   one = list(y = standardised(c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5, -1)), rho = 0.8),
-  three = list(y = apply(matrix(c(1, 4, 2, 9, 3, 3, 8, 1, 5, 2, 7, 6, 0, 3, 5), 5), 2, standardised), rho = c(0.9, 0.5, 0.7))
+  three = list(
+    y = apply(matrix(c(1, 4, 2, 9, 3, 3, 8, 1, 5, 2, 7, 6, 0, 3, 5), 5), 2, standardised),
+    rho = c(0.9, 0.5, 0.7)
+  )
 )
 
 test_that("galaxies in file order: the published prequential score and distribution function", {
@@ -10,15 +13,20 @@ test_that("galaxies in file order: the published prequential score and distribut
   # MODEL: rho = .93, standardised by the population's deviation, values clipped to
   # [1e-6, 1 - 1e-6] where scores are taken.
   y <- MASS::galaxies / 1000
-  fit <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 0), horizon = 0, draws = 1, seed = 1)
+  fit <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 0), horizon = 0, draws = 1,
+    seed = 1
+  )
   expect_equal(fit$score, -0.9040748779, tolerance = 1e-10)
   expect_equal(fit$cdf0, 0.2626804348, tolerance = 1e-9)
-  raw <- predictive_resample(standardised(y), copula_density(rho = 0.93, points = 0, permutations = 0, standardize = FALSE),
+  raw <- predictive_resample(standardised(y),
+    copula_density(rho = 0.93, points = 0, permutations = 0, standardize = FALSE),
     horizon = 0, draws = 1, seed = 1)
   expect_equal(raw$cdf0, fit$cdf0, tolerance = 1e-12)
   # Sorted data are an unusual order; others differ by 0.03 in P(0).
   skip_if_not(on_processor())
-  orders <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 400), horizon = 0, draws = 1, seed = 1)
+  orders <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 400), horizon = 0,
+    draws = 1, seed = 1
+  )
   expect_gt(sd(orders$orders$cdf), 0.02)
   expect_lt(sd(orders$orders$cdf), 0.04)
   expect_equal(orders$cdf0, mean(orders$orders$cdf))
@@ -29,14 +37,17 @@ test_that("densities of one and more coordinates are those of plain R", {
     y <- as.matrix(case$y)
     points <- rbind(y[2:3, , drop = FALSE] + 0.1, rep(5, ncol(y)), rep(-0.7, ncol(y)))
     expected <- reference_copula(y, case$rho, points)
-    fit <- predictive_resample(y, copula_density(rho = case$rho, points = points, permutations = 0, standardize = FALSE),
+    fit <- predictive_resample(y,
+      copula_density(rho = case$rho, points = points, permutations = 0, standardize = FALSE),
       horizon = 3, draws = 2, seed = 6, threads = 2)
     d <- ncol(y)
     expect_equal(fit$score, mean(expected$score), tolerance = 1e-11)
     expect_equal(fit$cdf0, expected$u[, d], tolerance = 1e-11)
     expect_equal(fit$density0, expected$p[, d], tolerance = 1e-11)
     # Three more steps of the second resample.
-    u <- vapply(seq_len(d) - 1, function(j) reference_step_uniforms(6, 160, 1, 3, block = j %/% 2, word = j %% 2 + 1), numeric(3))
+    u <- vapply(seq_len(d) - 1, function(j) reference_step_uniforms(6, 160, 1, 3, block = j %/% 2, word = j %% 2 + 1),
+      numeric(3)
+    )
     now <- expected[c("u", "p")]
     for (t in 1:3) {
       now <- reference_update(now$u, now$p, qnorm(u[t, ]), reference_alpha(nrow(y) + t), rep_len(case$rho, d))
@@ -73,11 +84,15 @@ test_that("many columns at d = 1 are one column", {
   bandwidth <- list(rho = c(0.8, 0.5), rho_x = numeric())
   order <- matrix(0:6)
   both <- native(C_predictive_fit, data, bandwidth, order, resolve_run())
-  state <- native(C_predictive_state, data, bandwidth, order, both$score, list(y = data$y, x = matrix(0, 7, 0)), resolve_run())
+  state <- native(C_predictive_state, data, bandwidth, order, both$score, list(y = data$y, x = matrix(0, 7, 0)),
+    resolve_run()
+  )
   data$y <- matrix(y)
   bandwidth$rho <- 0.8
   one <- native(C_predictive_fit, data, bandwidth, order, resolve_run())
-  alone <- native(C_predictive_state, data, bandwidth, order, one$score, list(y = data$y, x = matrix(0, 7, 0)), resolve_run())
+  alone <- native(C_predictive_state, data, bandwidth, order, one$score, list(y = data$y, x = matrix(0, 7, 0)),
+    resolve_run()
+  )
   expect_identical(state$conditional[, 1, 1], alone$conditional[, 1, 1])
   expect_identical(state$gain[, 1, 1], alone$gain[, 1, 1])
 })
@@ -86,7 +101,9 @@ test_that("regressions are those of plain R", {
   x <- cbind(a = c(1, 3, 2, 5, 4, 9), b = c(0, 1, 0, 0, 1, 1))
   y <- c(2, 1, 4, 3, 6, 5)
   frame <- data.frame(y = y, x)
-  model <- copula_regression(y ~ a + b, points = frame[1:2, ], at = c(1, 3, 5), rho = 0.7, rho_x = c(0.6, 0.3), permutations = 0)
+  model <- copula_regression(y ~ a + b, points = frame[1:2, ], at = c(1, 3, 5), rho = 0.7, rho_x = c(0.6, 0.3),
+    permutations = 0
+  )
   fit <- predictive_resample(frame, model, horizon = 3, draws = 2, seed = 6)
   sx <- apply(x, 2, standardised)
   points_x <- sx[rep(1:2, each = 3), ]
@@ -95,13 +112,16 @@ test_that("regressions are those of plain R", {
   expect_equal(fit$score, mean(expected$score), tolerance = 1e-11)
   expect_equal(fit$cdf0, expected$u[, 1], tolerance = 1e-11)
   expect_equal(fit$density0, expected$p[, 1] / sqrt(mean((y - mean(y))^2)), tolerance = 1e-11)
-  weights <- -log((reference_philox(key_words(.Call(C_chain_key, 6, 0L)), 0, 0:5, 162 * 65536, 1)[, 1:2] %*% c(0, 2^20) +
-    reference_philox(key_words(.Call(C_chain_key, 6, 0L)), 0, 0:5, 162 * 65536, 1)[, 1] %/% 2^12 + 0.5) / 2^52)
+  words <- reference_philox(key_words(.Call(C_chain_key, 6, 0L)), 0, 0:5, 162 * 65536, 1)
+  weights <- -log((words[, 1:2] %*% c(0, 2^20) +
+    words[, 1] %/% 2^12 + 0.5) / 2^52)
   rows <- findInterval(reference_step_uniforms(6, 161, 1, 3) * sum(weights), cumsum(weights)) + 1
   z <- qnorm(reference_step_uniforms(6, 160, 1, 3))
   now <- expected[c("u", "p")]
   for (t in 1:3) {
-    now <- reference_update(now$u, now$p, z[[t]], reference_weight(reference_alpha(6 + t), points_x, sx[rows[[t]], ], c(0.6, 0.3)), 0.7)
+    now <- reference_update(now$u, now$p, z[[t]],
+      reference_weight(reference_alpha(6 + t), points_x, sx[rows[[t]], ], c(0.6, 0.3)), 0.7
+    )
   }
   expect_equal(fit$cdf[2, ], now$u[, 1], tolerance = 1e-11)
 })
@@ -110,17 +130,23 @@ test_that("classifications are those of plain R", {
   x <- matrix(c(1, 3, 2, 5, 4, 9, 7, 6))
   y <- c(0, 1, 0, 0, 1, 1, 1, 0)
   frame <- data.frame(class = c("no", "yes")[y + 1], x = x)
-  fit <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0), horizon = 0, draws = 1, seed = 1)
+  fit <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
+    horizon = 0, draws = 1, seed = 1
+  )
   expected <- reference_binary(y, apply(x, 2, standardised), 0.8, 0.7)
   expect_equal(fit$score, mean(expected$score), tolerance = 1e-11)
   expect_equal(fit$probability0, expected$q, tolerance = 1e-11)
   expect_identical(fit$classes, c("no", "yes"))
   # Logical and factor responses are the same.
   frame$class <- factor(frame$class)
-  again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0), horizon = 0, draws = 1, seed = 1)
+  again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
+    horizon = 0, draws = 1, seed = 1
+  )
   expect_identical(again$probability0, fit$probability0)
   frame$class <- frame$class == "yes"
-  again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0), horizon = 0, draws = 1, seed = 1)
+  again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
+    horizon = 0, draws = 1, seed = 1
+  )
   expect_identical(again$probability0, fit$probability0)
 })
 
@@ -131,11 +157,15 @@ test_that("every model is a martingale", {
   skip_if_not(on_processor())
   iris2 <- droplevels(iris[c(51:70, 101:120), ])
   fits <- list(
-    predictive_resample(few$one$y, copula_density(0.7, points = seq(-1.5, 1.5, length.out = 9)), 60, 3000, seed = 2, threads = 2),
+    predictive_resample(few$one$y, copula_density(0.7, points = seq(-1.5, 1.5, length.out = 9)), 60, 3000,
+      seed = 2, threads = 2
+    ),
     predictive_resample(trees, copula_density(0.7, points = trees[14:18, ]), 60, 3000, seed = 2, threads = 2),
-    predictive_resample(cars[1:20, ], copula_regression(dist ~ speed, data.frame(speed = c(5, 9, 20)), c(5, 15, 30), 0.7, 0.6), 60, 3000,
+    predictive_resample(cars[1:20, ],
+      copula_regression(dist ~ speed, data.frame(speed = c(5, 9, 20)), c(5, 15, 30), 0.7, 0.6), 60, 3000,
       seed = 2, threads = 2),
-    predictive_resample(iris2, copula_classification(Species ~ Petal.Length, data.frame(Petal.Length = c(3.5, 4.5, 5)), 0.9, 0.7), 60,
+    predictive_resample(iris2,
+      copula_classification(Species ~ Petal.Length, data.frame(Petal.Length = c(3.5, 4.5, 5)), 0.9, 0.7), 60,
       3000, seed = 2, threads = 2)
   )
   for (fit in fits) {
@@ -168,7 +198,9 @@ test_that("the correlations chosen give the best score", {
   expect_identical(one$rho_x[["a"]], one$rho_x[["b"]])
   coordinates <- cbind(y, rnorm(60))
   expect_gte(
-    predictive_resample(coordinates, copula_density(bandwidths = "each", points = coordinates[1:2, ]), 0, 1, seed = 1)$score,
+    predictive_resample(
+      coordinates, copula_density(bandwidths = "each", points = coordinates[1:2, ]), 0, 1, seed = 1
+    )$score,
     predictive_resample(coordinates, copula_density(points = coordinates[1:2, ]), 0, 1, seed = 1)$score
   )
 })
@@ -176,10 +208,19 @@ test_that("the correlations chosen give the best score", {
 test_that("results depend on seed, resample and step alone", {
   iris2 <- droplevels(iris[c(51:60, 101:110), ])
   calls <- list(
-    function(...) predictive_resample(faithful$eruptions[1:20], copula_density(0.9, points = seq(1, 5, length.out = 37), permutations = 2), ...),
+    function(...) {
+      model <- copula_density(0.9, points = seq(1, 5, length.out = 37), permutations = 2)
+      predictive_resample(faithful$eruptions[1:20], model, ...)
+    },
     function(...) predictive_resample(few$three$y, copula_density(0.9, permutations = 2), ...),
-    function(...) predictive_resample(cars[1:12, ], copula_regression(dist ~ speed, cars[1:3, ], 1:5 * 10, 0.7, 0.6, permutations = 2), ...),
-    function(...) predictive_resample(iris2, copula_classification(Species ~ Petal.Length, iris2[1:3, ], 0.9, 0.6, permutations = 2), ...)
+    function(...) {
+      model <- copula_regression(dist ~ speed, cars[1:3, ], 1:5 * 10, 0.7, 0.6, permutations = 2)
+      predictive_resample(cars[1:12, ], model, ...)
+    },
+    function(...) {
+      model <- copula_classification(Species ~ Petal.Length, iris2[1:3, ], 0.9, 0.6, permutations = 2)
+      predictive_resample(iris2, model, ...)
+    }
   )
   results <- c("draws", "cdf", "density", "probability", "cdf0", "density0", "probability0", "score", "orders")
   for (call in calls) {
@@ -197,7 +238,9 @@ test_that("results depend on seed, resample and step alone", {
       options(old)
     }
     if (warp_info()$cuda$available) {
-      for (backend in c("cpu", "cuda")) expect_identical(call(horizon = 140, draws = 5, seed = 9, backend = backend)[results], fit[results])
+      for (backend in c("cpu", "cuda")) {
+        expect_identical(call(horizon = 140, draws = 5, seed = 9, backend = backend)[results], fit[results])
+      }
     }
   }
 })
@@ -237,7 +280,9 @@ test_that("trajectories of the quantities are kept where asked for", {
   expect_identical(fit$trajectories[, 5, ], fit$draws)
   expect_identical(fit$trajectories[, 3, ], predictive_resample(y, model, 10, 4, seed = 1)$draws)
   expect_identical(fit$trajectories[, 1, ], predictive_resample(y, model, 0, 4, seed = 1)$draws)
-  expect_identical(predictive_resample(y, model, 20, 4, seed = 1)[c("cdf", "density", "draws")], fit[c("cdf", "density", "draws")])
+  expect_identical(predictive_resample(y, model, 20, 4, seed = 1)[c("cdf", "density", "draws")],
+    fit[c("cdf", "density", "draws")]
+  )
   # They go on where the steps do.
   longer <- continue(predictive_resample(y, model, 8, 4, trajectories = 2, seed = 1), 14, threads = 2)
   expect_identical(longer$times, c(0, 4, 8, 12, 16, 20))
@@ -245,13 +290,16 @@ test_that("trajectories of the quantities are kept where asked for", {
   one <- predictive_resample(y, model, 6, 1, trajectories = 3, functional = "mean", seed = 1)
   expect_identical(dim(one$trajectories), c(1L, 4L, 1L))
   iris2 <- droplevels(iris[c(51:60, 101:110), ])
-  classes <- predictive_resample(iris2, copula_classification(Species ~ Petal.Length, iris2[1:3, ], 0.9, 0.6, permutations = 2), 6, 2,
+  classes <- predictive_resample(iris2,
+    copula_classification(Species ~ Petal.Length, iris2[1:3, ], 0.9, 0.6, permutations = 2), 6, 2,
     trajectories = 2, seed = 1)
   expect_identical(classes$trajectories[, 3, ], classes$draws)
 })
 
 test_that("a fit changed by hand is refused before the entries read its parts", {
-  expect_changed <- function(call) expect_error(call, "has been changed since it was made", class = "warpbayes_error_input")
+  expect_changed <- function(call) {
+    expect_error(call, "has been changed since it was made", class = "warpbayes_error_input")
+  }
   fit <- predictive_resample(1:9 / 9, copula_density(0.9, permutations = 2), 5, 3, seed = 1, threads = 2)
   for (part in c("data", "order", "bandwidth", "state", "normal_score")) {
     changed <- fit

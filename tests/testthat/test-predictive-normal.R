@@ -101,7 +101,9 @@ test_that("a draw depends on seed, resample and step alone", {
 
 test_that("a function gets the whole population", {
   y <- data_of(5)
-  fit <- predictive_resample(y, normal_mean(), 12, 30, functional = function(y) c(n = length(y), sum = sum(y)), seed = 3)
+  fit <- predictive_resample(y, normal_mean(), 12, 30, functional = function(y) c(n = length(y), sum = sum(y)),
+    seed = 3
+  )
   plain <- predictive_resample(y, normal_mean(), 12, 30, seed = 3)
   expect_equal(fit$draws[, "n"], rep(17, 30))
   # The mean of population and prior, worth one observation at 0.
@@ -110,7 +112,9 @@ test_that("a function gets the whole population", {
 
 test_that("medians, quantiles and probabilities are those of the population", {
   y <- data_of(5)
-  fit <- function(functional, model = normal_mean()) predictive_resample(y, model, 12, 30, functional = functional, seed = 3)$draws
+  fit <- function(functional, model = normal_mean()) {
+    predictive_resample(y, model, 12, 30, functional = functional, seed = 3)$draws
+  }
   own <- function(f) fit(f)[, 1]
   expect_identical(fit("median")[, 1], own(function(y) median(y)))
   expect_identical(fit(c("median", "mean"))[, "mean"], fit(NULL)[, "mean"])

@@ -73,11 +73,15 @@ test_that("a row's draws depend neither on the other rows nor on their number", 
     expect_identical(rcategorical(x, seed = 8, threads = 2, precision = precision), all[, 1L])
     expect_identical(rcategorical(x, 2, seed = 8, threads = 2, precision = precision), all[, 1:2])
     for (rows in list(1, 1:3, 1:9, 1:(n - 1))) {
-      expect_identical(rcategorical(x[rows, , drop = FALSE], 4, seed = 8, threads = 2, precision = precision), all[rows, , drop = FALSE])
+      expect_identical(rcategorical(x[rows, , drop = FALSE], 4, seed = 8, threads = 2, precision = precision),
+        all[rows, , drop = FALSE]
+      )
     }
     many <- rcategorical(x[1L, ], 5000, seed = 8, threads = 2, precision = precision)
     expect_identical(many[1:4], all[1L, ])
-    expect_identical(rcategorical(x[1L, , drop = FALSE], 5000, seed = 8, threads = 2, precision = precision)[1L, ], many)
+    expect_identical(rcategorical(x[1L, , drop = FALSE], 5000, seed = 8, threads = 2, precision = precision)[1L, ],
+      many
+    )
     expect_identical(rcategorical(x[1:3, ], 5000, seed = 8, threads = 2, precision = precision)[1L, ], many)
     expect_identical(rcategorical(x[1:50, ], 300, seed = 8, threads = 2, precision = precision)[1L, ], many[1:300])
   }
@@ -161,13 +165,19 @@ test_that("sparse matrices are drawn from as if their zeros were stored", {
   # Explicit zeros, patterns, logical and diagonal matrices.
   stored <- methods::as(x, "CsparseMatrix")
   stored@x[stored@x < 0.5] <- 0
-  expect_identical(rcategorical(stored, 2, seed = 1, threads = 2), rcategorical(as.matrix(stored), 2, seed = 1, threads = 2))
+  expect_identical(rcategorical(stored, 2, seed = 1, threads = 2),
+    rcategorical(as.matrix(stored), 2, seed = 1, threads = 2)
+  )
   pattern <- methods::as(methods::as(x, "CsparseMatrix"), "nMatrix")
   expect_identical(rcategorical(pattern, seed = 1, threads = 2), rcategorical(x > 0, seed = 1, threads = 2))
-  expect_identical(rcategorical(methods::as(pattern, "lMatrix"), seed = 1, threads = 2), rcategorical(x > 0, seed = 1, threads = 2))
+  expect_identical(rcategorical(methods::as(pattern, "lMatrix"), seed = 1, threads = 2),
+    rcategorical(x > 0, seed = 1, threads = 2)
+  )
   expect_identical(rcategorical(Matrix::Diagonal(5), seed = 1, threads = 2), 1:5)
   symmetric <- Matrix::forceSymmetric(methods::as(x[, 1:90] + 1 * (row(x)[, 1:90] == col(x)[, 1:90]), "CsparseMatrix"))
-  expect_identical(rcategorical(symmetric, seed = 1, threads = 2), rcategorical(as.matrix(symmetric), seed = 1, threads = 2))
+  expect_identical(rcategorical(symmetric, seed = 1, threads = 2),
+    rcategorical(as.matrix(symmetric), seed = 1, threads = 2)
+  )
   many <- rcategorical(stored[1, , drop = FALSE], if (on_cuda()) 2000 else 1e5, seed = 1, threads = 2)
   expect_law(as.vector(many), as.vector(as.matrix(stored)[1L, ]))
 })
@@ -230,9 +240,15 @@ test_that("sound weights that sums cannot hold are drawn from all the same", {
     }
   }
   skip_if_not_installed("Matrix")
-  expect_law(rcategorical(methods::as(repeated(c(0, 1e308, 1.5e308, 5e307)), "CsparseMatrix"), seed = 1, threads = 2), c(0, 2, 3, 1))
+  expect_law(rcategorical(methods::as(repeated(c(0, 1e308, 1.5e308, 5e307)), "CsparseMatrix"), seed = 1, threads = 2),
+    c(0, 2, 3, 1)
+  )
   expect_law(
-    rcategorical(methods::as(repeated(c(0, 1e-60, 2e-60)), "CsparseMatrix"), seed = 1, threads = 2, precision = "single"), c(0, 1, 2)
+    rcategorical(
+      methods::as(repeated(c(0, 1e-60, 2e-60)), "CsparseMatrix"),
+      seed = 1, threads = 2, precision = "single"
+    ),
+    c(0, 1, 2)
   )
 })
 
@@ -287,11 +303,14 @@ test_that("arguments that cannot be are refused", {
   input(rcategorical(1:3, backend = "gpu"), "`backend`")
   input(rcategorical(1:3, precision = "half"), "`precision` must be one of")
   input(rcategorical(1:3, drawz = 2), "`drawz` is not known here")
-  expect_error(rcategorical(1:3, 2^50, threads = 2), "1125899906842624 draws from 1 distributions take 4.5 PB, but only",
+  expect_error(rcategorical(1:3, 2^50, threads = 2),
+    "1125899906842624 draws from 1 distributions take 4.5 PB, but only",
     class = "warpbayes_error_memory"
   )
   skip_if_not_installed("Matrix")
-  input(rcategorical(methods::as(diag(3), "CsparseMatrix"), log = TRUE), "`weights` is a sparse matrix: with `log = TRUE`")
+  input(rcategorical(methods::as(diag(3), "CsparseMatrix"), log = TRUE),
+    "`weights` is a sparse matrix: with `log = TRUE`"
+  )
   input(rcategorical(Matrix::Matrix(0, 3, 0, sparse = TRUE)), "`weights` is empty")
   broken <- methods::as(diag(3), "generalMatrix")
   broken <- methods::as(broken, "CsparseMatrix")

@@ -13,7 +13,9 @@ test_that("every draw gets the numbers of the reference", {
       # The two components of a population lie 1.2 apart: noise of 0.03 does not mix them up.
       expect_lt(max(abs(matched$draws$means[, , draw, chain] - best$means)), 0.5)
       expect_identical(matched$draws$weights[home, draw, chain], fit$draws$weights[number[, draw, chain], draw, chain])
-      expect_identical(matched$draws$covariances[, , , draw, chain], fit$draws$covariances[, , matched$match[, draw, chain], draw, chain])
+      expect_identical(matched$draws$covariances[, , , draw, chain],
+        fit$draws$covariances[, , matched$match[, draw, chain], draw, chain]
+      )
     }
   }
   expect_identical(unname(unlist(matched$reference)), c(best$draw, best$chain))
@@ -26,7 +28,9 @@ test_that("means and intervals of components are those of the matched draws", {
   expect_identical(weights$component, order(-best$weights))
   j <- weights$component[[1]]
   expect_equal(weights$mean[[1]], mean(matched$draws$weights[j, , ]))
-  expect_equal(c(weights$lower[[1]], weights$upper[[1]]), quantile(matched$draws$weights[j, , ], c(0.05, 0.95)), ignore_attr = TRUE)
+  expect_equal(c(weights$lower[[1]], weights$upper[[1]]),
+    quantile(matched$draws$weights[j, , ], c(0.05, 0.95)), ignore_attr = TRUE
+  )
   expect_equal(weights$present, rep(1, 6))
   means <- matched$component_means
   expect_identical(means$marker, rep(fit$markers, 6))
@@ -58,7 +62,9 @@ test_that("probabilities are averaged over matched draws", {
   expect_equal(predict(matched, x, type = "prob", threads = 2), plain, tolerance = 1e-9, ignore_attr = TRUE)
   expect_identical(predict(matched, x, threads = 2), max.col(plain, "first"))
   expect_equal(predict(matched, x, type = "uncertainty", threads = 2), 1 - apply(plain, 1, max), tolerance = 1e-9)
-  expect_equal(predict(matched, x, type = "log_density", draws = NULL, threads = 2), predict(fit, x, type = "log_density", threads = 2), tolerance = 1e-12)
+  expect_equal(predict(matched, x, type = "log_density", draws = NULL, threads = 2),
+    predict(fit, x, type = "log_density", threads = 2), tolerance = 1e-12
+  )
   expect_identical(predict(matched, x, type = "type", threads = 2), predict(fit, x, type = "type", threads = 2))
 })
 
@@ -79,7 +85,8 @@ test_that("cells belong together as the draws say", {
   expect_equal(co_clustering(matched, rows, threads = 2), together, tolerance = 1e-9)
   expect_equal(co_clustering(fit, newdata = fit$x[rows, ], threads = 2), together, tolerance = 1e-9, ignore_attr = TRUE)
   types <- cell_types(fit, threads = 2)
-  expect_equal(co_clustering(types, rows, threads = 2), outer(as.integer(types$type)[rows], as.integer(types$type)[rows], "==") + 0,
+  expect_equal(co_clustering(types, rows, threads = 2),
+    outer(as.integer(types$type)[rows], as.integer(types$type)[rows], "==") + 0,
     tolerance = 1e-3, ignore_attr = TRUE)
 })
 

@@ -16,7 +16,10 @@ test_that("moments and Laplace transforms are those of the law, at every way to 
 
 test_that("the borders between ways to a draw show in nothing", {
   n <- polyagamma_draws(1e5)
-  for (case in list(c(1, 2.3999), c(1, 2.4), c(7, 2.4), c(0.4, 14.999), c(0.4, 15), c(20, 16.49), c(20, 16.5), c(1e6, 21.9), c(1e6, 22))) {
+  cases <- list(
+    c(1, 2.3999), c(1, 2.4), c(7, 2.4), c(0.4, 14.999), c(0.4, 15), c(20, 16.49), c(20, 16.5), c(1e6, 21.9), c(1e6, 22)
+  )
+  for (case in cases) {
     x <- rpolyagamma(n, case[[1L]], case[[2L]], seed = 12, threads = 2)
     expect_lt(polyagamma_worst_z(x, case[[1L]], case[[2L]]), 6)
   }
@@ -74,8 +77,12 @@ test_that("the methods of the literature are callable, and draw what they should
 })
 
 test_that("methods refuse shapes that they cannot draw", {
-  expect_polyagamma_error(rpolyagamma(1, 2, method = "devroye"), "`shape` has the entry 2 at position 1: method \"devroye\"")
-  expect_polyagamma_error(rpolyagamma(1, c(1, 2.5), method = "sum"), "entry 2.5 at position 2: method \"sum\" draws whole")
+  expect_polyagamma_error(rpolyagamma(1, 2, method = "devroye"),
+    "`shape` has the entry 2 at position 1: method \"devroye\""
+  )
+  expect_polyagamma_error(rpolyagamma(1, c(1, 2.5), method = "sum"),
+    "entry 2.5 at position 2: method \"sum\" draws whole"
+  )
   expect_polyagamma_error(rpolyagamma(1, 2^21, method = "sum"), "whole shapes up to 2\\^20")
   expect_polyagamma_error(rpolyagamma(1, 4.5, method = "alternate"), "draws shapes up to 4")
   expect_polyagamma_error(rpolyagamma(1, 0.5, method = "saddlepoint"), "draws shapes from 1 on")
@@ -116,10 +123,15 @@ test_that("threads, instruction sets and backends give the same bits", {
     }
     old <- options(warpbayes.isa = isa)
     expect_identical(draws(backend = "cpu", threads = 2), x)
-    expect_identical(rpolyagamma(50, 3, 5, "alternate", seed = 1), rpolyagamma(50, 3, 5, "alternate", seed = 1, backend = "cpu"))
+    expect_identical(rpolyagamma(50, 3, 5, "alternate", seed = 1),
+      rpolyagamma(50, 3, 5, "alternate", seed = 1, backend = "cpu")
+    )
     options(old)
   }
-  for (case in list(list(1, "devroye"), list(7, "sum"), list(3.5, "alternate"), list(14, "saddlepoint"), list(500, "normal"))) {
+  cases <- list(
+    list(1, "devroye"), list(7, "sum"), list(3.5, "alternate"), list(14, "saddlepoint"), list(500, "normal")
+  )
+  for (case in cases) {
     by <- function(...) rpolyagamma(120, case[[1L]], seq(0, 60, length.out = 40), case[[2L]], seed = 4, ...)
     expect_identical(by(threads = 2), by(backend = "cpu", threads = 1))
   }

@@ -115,5 +115,7 @@ test_that("each bad argument has its message", {
 })
 
 test_that("a data frame does not say whether rows or columns are distributions", {
-  expect_error(sum_pmf(data.frame(a = c(0.5, 0.5), b = c(0.2, 0.8))), "`x` is a data frame; give as.matrix\\(x\\)", class = "warpbayes_error_input")
+  expect_error(sum_pmf(data.frame(a = c(0.5, 0.5), b = c(0.2, 0.8))),
+    "`x` is a data frame; give as.matrix\\(x\\)", class = "warpbayes_error_input"
+  )
 })

@@ -10,12 +10,14 @@ gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents =
   count[1:46, 1:200] <- (0:45) %% 23L
   tokens <- colSums(count)
   used <- which(tokens > 0)
-  session <- native(C_topic_open, c(0L, cumsum(as.integer(tokens > 0))), (used - 1L) %% documents, as.integer(tokens[used]), documents,
+  session <- native(C_topic_open, c(0L, cumsum(as.integer(tokens > 0))), (used - 1L) %% documents,
+    as.integer(tokens[used]), documents,
     topics, 0L, resolve_run(threads = 2))
   on.exit(.Call(C_topic_close, session))
   # By document, then by term; the tokens of a pair by topic.
   topic <- rep(rep(0:45, length(used)), count[1:46, used[order((used - 1L) %% documents, used)]])
-  sweep <- native(C_topic_sweep, session, writeBin(topic, raw(), size = 2L), rep(base, topics), base, chain_key(7, 1), 1, 1L,
+  sweep <- native(C_topic_sweep, session, writeBin(topic, raw(), size = 2L), rep(base, topics), base, chain_key(7, 1),
+    1, 1L,
     c(0L, 0L, 0L), c(1, 1, 1, 1), c(FALSE, TRUE))
   shape <- base * wrong + count
   set.seed(1)
@@ -48,7 +50,9 @@ test_that("gammas of many shapes from tables have their laws", {
       few[few == 0] <- 1
       seen <- tapply(seen, few, sum)
       expected <- tapply(expected, few, sum)
-      expect_lt(sum((seen - expected)^2 / expected), qchisq(false_alarm / comparisons, length(seen) - 1, lower.tail = FALSE))
+      expect_lt(sum((seen - expected)^2 / expected),
+        qchisq(false_alarm / comparisons, length(seen) - 1, lower.tail = FALSE)
+      )
     }
   }
   # Bases that are wrong by 2% are found.
@@ -73,7 +77,9 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
     same(with_options(list(warpbayes.isa = isa), case(threads = 2)), reference)
   }
   # A learned base, with tables of its own in each sweep.
-  learned <- function(...) topic_model(x, 1010, alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
+  learned <- function(...) {
+    topic_model(x, 1010, alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
+  }
   if (!extended()) {
     return(same(learned(threads = 2), learned(threads = 1)))
   }

@@ -8,8 +8,12 @@ fit_small <- function(x = small_counts(), topics = 20, iter = 6, warmup = 2, see
 test_that("a sweep draws the topics that plain R draws from the same theta and phi", {
   x <- small_counts()
   for (topics in c(1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100, 130, 260)) {
-    fit <- topic_model(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"), seed = topics, threads = 2)
-    expected <- reference_topics(x, t(matrix(fit$draws$theta[, , 1, 1], topics)), matrix(fit$draws$phi[, , 1, 1], topics), fit$state[[1L]]$key, 3)
+    fit <- topic_model(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"),
+      seed = topics, threads = 2
+    )
+    expected <- reference_topics(x, t(matrix(fit$draws$theta[, , 1, 1], topics)),
+      matrix(fit$draws$phi[, , 1, 1], topics), fit$state[[1L]]$key, 3
+    )
     expect_equal(topics_of(fit$state[[1L]]), expected)
     # And the log likelihood of these theta and phi.
     theta <- matrix(fit$draws$theta[, , 1, 1], topics)
@@ -21,17 +25,21 @@ test_that("a sweep draws the topics that plain R draws from the same theta and p
 test_that("a topic of weight zero is never drawn", {
   # With so small an alpha nearly all weights are 0 in single precision, but a token's own topic has one.
   x <- small_counts()
-  fit <- topic_model(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3, threads = 2, precision = "single")
+  fit <- topic_model(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3,
+    threads = 2, precision = "single"
+  )
   tokens <- tokens_of(x)
   topic <- topics_of(fit$state[[1L]])
-  weight <- fit$draws$theta[, , 1, 1][cbind(topic, tokens$document)] * fit$draws$phi[, , 1, 1][cbind(topic, tokens$term)]
+  weight <- fit$draws$theta[, , 1, 1][cbind(topic, tokens$document)] *
+    fit$draws$phi[, , 1, 1][cbind(topic, tokens$term)]
   expect_true(all(weight > 0))
   expect_true(mean(fit$draws$phi == 0) > 0.5)
 })
 
 test_that("results do not depend on threads, instruction set or backend", {
   cases <- list(
-    list(), list(topics = 3, chains = 2), list(method = "mean_for_mode", topics = 33), list(alpha = "symmetric", beta = 0.1),
+    list(), list(topics = 3, chains = 2), list(method = "mean_for_mode", topics = 33),
+    list(alpha = "symmetric", beta = 0.1),
     list(alpha = 0.2, topics = 150, keep = c("phi", "theta")), list(alpha = 5, beta = 3)
   )
   widest <- warp_info()$isa_widest
@@ -86,13 +94,17 @@ test_that("phi and theta have the laws of their Dirichlets", {
     fit <- topic_model(x, 1, alpha = 1, beta = beta, iter = draws + 1, warmup = 1, keep = "phi", seed = 1, threads = 2)
     shape <- beta + x[1, ]
     for (w in seq_along(shape)) {
-      expect_distribution(fit$draws$phi[1, w, , 1], function(q) pbeta(q, shape[[w]], sum(shape) - shape[[w]]), comparisons)
+      expect_distribution(fit$draws$phi[1, w, , 1], function(q) pbeta(q, shape[[w]], sum(shape) - shape[[w]]),
+        comparisons
+      )
     }
   }
   alpha <- c(0.01, 0.1, 0.5, 0.99, 1, 2.5, 30)
   fit <- topic_model(x, 7, alpha = alpha, beta = 1, iter = draws + 1, warmup = 1, keep = "theta", seed = 2, threads = 2)
   for (k in seq_along(alpha)) {
-    expect_distribution(fit$draws$theta[k, 2, , 1], function(q) pbeta(q, alpha[[k]], sum(alpha) - alpha[[k]]), length(alpha))
+    expect_distribution(fit$draws$theta[k, 2, , 1], function(q) pbeta(q, alpha[[k]], sum(alpha) - alpha[[k]]),
+      length(alpha)
+    )
   }
 })
 
@@ -119,7 +131,8 @@ geweke_quantities <- function(alpha, beta, words, v) {
   z <- unlist(lapply(words, `[[`, "z"))
   first <- words[[1L]]
   c(
-    log(alpha[[1L]]), log(alpha[[2L]]), log(beta), log(sum(alpha)), sum(first$z == 1L), length(unique(w)), length(unique(z)),
+    log(alpha[[1L]]), log(alpha[[2L]]), log(beta), log(sum(alpha)), sum(first$z == 1L), length(unique(w)),
+    length(unique(z)),
     sum(tabulate(z)^2), sum(tabulate(first$w, v)^2), sum(table(z, w)^2)
   )
 }
@@ -129,16 +142,21 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
   key <- chain_key(99, 1)
   alpha <- rep(prior[[1L]] / prior[[2L]], k)
   beta <- prior[[3L]] / prior[[4L]]
-  words <- lapply(lengths, function(length) list(z = rep_len(seq_len(k), length), w = sort(rep_len(seq_len(v), length))))
+  words <- lapply(lengths,
+    function(length) list(z = rep_len(seq_len(k), length), w = sort(rep_len(seq_len(v), length)))
+  )
   of <- rep(seq_along(lengths), lengths)
   out <- matrix(0, n, 10)
   for (i in seq_len(n)) {
     x <- t(vapply(words, function(document) tabulate(document$w, v), integer(v)))
     at <- which(x > 0)
-    session <- native(C_topic_open, c(0L, cumsum(as.integer(colSums(x > 0)))), as.integer((at - 1) %% nrow(x)), as.integer(x[at]), nrow(x),
+    session <- native(C_topic_open, c(0L, cumsum(as.integer(colSums(x > 0)))), as.integer((at - 1) %% nrow(x)),
+      as.integer(x[at]), nrow(x),
       as.integer(k), 0L, run)
     z <- unlist(lapply(words, `[[`, "z"))
-    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, key, i, 1L, method, prior, c(FALSE, TRUE))
+    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, key, i, 1L, method,
+      prior, c(FALSE, TRUE)
+    )
     .Call(C_topic_close, session)
     alpha <- sweep$alpha
     beta <- sweep$beta
@@ -175,7 +193,9 @@ test_that("words and parameters have their joint distribution, and planted error
   expect_lt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior), direct))), bound)
   # Means instead of draws, alpha a third too large in each sweep, another prior of beta.
   expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, c(1L, 2L, 1L)), direct))), bound)
-  expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, change = function(alpha) 1.33 * alpha), direct))), bound)
+  expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, change = function(alpha) 1.33 * alpha), direct))),
+    bound
+  )
   expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, c(3, 3, 4, 3)), direct))), bound)
 })
 

@@ -62,7 +62,9 @@ test_that("counts of every class give the same fit", {
   check(table)
   check(stats::setNames(table, c("doc", "word", "n")))
   # A count in two rows is their sum.
-  split <- rbind(transform(table[table$count > 1, ], count = 1), transform(table, count = ifelse(count > 1, count - 1, count)))
+  split <- rbind(transform(table[table$count > 1, ], count = 1),
+    transform(table, count = ifelse(count > 1, count - 1, count))
+  )
   check(split)
   triplets <- list(i = at[, 1], j = at[, 2], v = news[at], nrow = 40L, ncol = 18L, dimnames = dimnames(news))
   check(structure(triplets, class = "simple_triplet_matrix"))
@@ -85,7 +87,9 @@ test_that("counts of every class give the same fit", {
 test_that("classes of tm and slam as these packages make them", {
   skip_if_not_installed("slam")
   dtm <- slam::as.simple_triplet_matrix(news)
-  expect_identical(topic_model(dtm, 2, iter = 4, seed = 1, threads = 2)$phi, topic_model(news, 2, iter = 4, seed = 1, threads = 2)$phi)
+  expect_identical(topic_model(dtm, 2, iter = 4, seed = 1, threads = 2)$phi,
+    topic_model(news, 2, iter = 4, seed = 1, threads = 2)$phi
+  )
 })
 
 test_that("counts that cannot be used are refused with their place", {
@@ -111,11 +115,17 @@ test_that("counts that cannot be used are refused with their place", {
   expect_error(fit(twice), "has a missing name among its terms, the 4th", class = input)
   expect_error(fit(matrix(2^30, 2, 1)), "has 2147483648 tokens; at most 2147483647", class = input)
   expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\"", class = input)
-  expect_error(fit(data.frame(a = 1, b = 2)), "data frame of 2 columns; needed are document, term and count", class = input)
+  expect_error(fit(data.frame(a = 1, b = 2)),
+    "data frame of 2 columns; needed are document, term and count", class = input
+  )
   expect_error(fit(data.frame(document = c("a", NA), term = "b", count = 1)), "has no document in row 2", class = input)
   expect_error(fit(data.frame(document = "a", term = "b", count = "1")), "counts that are not numbers", class = input)
-  expect_error(fit(structure(list(i = 1), class = "simple_triplet_matrix")), "without the elements i, j, v", class = input)
-  outside <- structure(list(i = 3L, j = 1L, v = 1, nrow = 2L, ncol = 2L, dimnames = NULL), class = "simple_triplet_matrix")
+  expect_error(fit(structure(list(i = 1), class = "simple_triplet_matrix")),
+    "without the elements i, j, v", class = input
+  )
+  outside <- structure(list(i = 3L, j = 1L, v = 1, nrow = 2L, ncol = 2L, dimnames = NULL),
+    class = "simple_triplet_matrix"
+  )
   expect_error(fit(outside), "index outside of its documents and terms", class = input)
 })
 
@@ -130,13 +140,17 @@ test_that("other arguments that cannot be used", {
   expect_error(fit(2, beta = -1), "`beta` must be one positive number or \"learn\", not -1", class = input)
   expect_error(fit(2, beta = "x"), "`beta` must be", class = input)
   expect_error(fit(2, method = "vem"), "`method` must be one of", class = input)
-  expect_error(fit(2, alpha_prior = 1), "`alpha_prior` must be two positive numbers, shape and rate, not 1", class = input)
+  expect_error(fit(2, alpha_prior = 1),
+    "`alpha_prior` must be two positive numbers, shape and rate, not 1", class = input
+  )
   expect_error(fit(2, beta_prior = c(1, 0)), "`beta_prior` must be two positive numbers", class = input)
   expect_error(fit(2, keep = "z"), "`keep` must be some of \"phi\", \"theta\", not \"z\"", class = input)
   expect_error(fit(2, iter = 10, warmup = 10), "`warmup`", class = input)
   expect_error(fit(2, iter = 10, thin = 9), "`thin`", class = input)
   expect_error(fit(2, chians = 2), "unused argument: `chians` is not known here", class = input)
-  expect_warning(topic_model(matrix(c(1, 0, 1, 1), 2), 5, iter = 4, seed = 1, threads = 2), "more topics \\(5\\) than tokens \\(3\\)")
+  expect_warning(topic_model(matrix(c(1, 0, 1, 1), 2), 5, iter = 4, seed = 1, threads = 2),
+    "more topics \\(5\\) than tokens \\(3\\)"
+  )
   expect_error(perplexity(1), "`fit` must come from topic_model\\(\\), not 1", class = input)
   expect_error(relabel(1), "`fit` must come from dp_mixture\\(\\) or topic_model\\(\\), not 1", class = input)
   expect_error(continue(small, 5, thraeds = 2), "unused argument", class = input)
@@ -175,7 +189,9 @@ test_that("new documents: terms by name, unknown ones counted, empty ones get th
   shuffled <- news[, sample(18)]
   expect_identical(unclass(predict(small, shuffled, seed = 1, threads = 2)), unclass(again))
   more <- cbind(news[1:3, ], other = c(0, 4, 1))
-  expect_message(found <- predict(small, more, seed = 1, threads = 2), "5 of 95 tokens \\(5.3%\\) are of terms that the fit does not know")
+  expect_message(found <- predict(small, more, seed = 1, threads = 2),
+    "5 of 95 tokens \\(5.3%\\) are of terms that the fit does not know"
+  )
   expect_identical(attr(found, "unknown"), c(0, 4, 1))
   empty <- rbind(none = numeric(18), news[1, ])
   colnames(empty) <- colnames(news)
@@ -183,7 +199,9 @@ test_that("new documents: terms by name, unknown ones counted, empty ones get th
   expect_identical(dim(predict(small, unname(news[1:2, ]), seed = 1, threads = 2)), c(2L, 3L))
   class <- predict(small, news, type = "class", seed = 1, threads = 2)
   expect_identical(names(class), rownames(news))
-  expect_error(predict(small, matrix(1, 1, 1, dimnames = list(NULL, "zebra"))), "`newdata` shares no term with the fit: of its 1 tokens", class = input)
+  expect_error(predict(small, matrix(1, 1, 1, dimnames = list(NULL, "zebra"))),
+    "`newdata` shares no term with the fit: of its 1 tokens", class = input
+  )
   expect_error(predict(small, matrix(1, 1, 4)), "`newdata` has 4 terms without names, the fit has 18", class = input)
 })
 
@@ -211,7 +229,9 @@ test_that("perplexity is that of the words left out", {
   perplexity(small, new, seed = 3, threads = 2)
   expect_identical(runif(1), first[[2]])
   expect_error(perplexity(small, news, share = 0), "`share`", class = input)
-  expect_error(perplexity(small, news[1, , drop = FALSE], share = 1e-9, seed = 1), "none of the 30 tokens", class = input)
+  expect_error(perplexity(small, news[1, , drop = FALSE], share = 1e-9, seed = 1),
+    "none of the 30 tokens", class = input
+  )
 })
 
 test_that("sums and counts of draws changed by hand are refused by name", {
@@ -229,18 +249,25 @@ test_that("sums and counts of draws changed by hand are refused by name", {
   }
   refuse("added", 5)
   for (part in c("theta", "phi")) {
-    for (value in list(NULL, "a", numeric(), fit$state[[2L]]$sums[[part]][-1L], integer(length(fit$state[[2L]]$sums[[part]])))) refuse(part, value)
+    sums <- fit$state[[2L]]$sums[[part]]
+    for (value in list(NULL, "a", numeric(), sums[-1L], integer(length(sums)))) refuse(part, value)
   }
   refuse("sums", 1, of = "state")
   refuse("sums", "a", of = "state")
   broken <- fit
   broken$state[[1L]] <- 1
-  expect_error(continue(broken, 4, threads = 2), "`state[[1]]` that is not a list", fixed = TRUE, class = "warpbayes_error_input")
+  expect_error(continue(broken, 4, threads = 2),
+    "`state[[1]]` that is not a list", fixed = TRUE, class = "warpbayes_error_input"
+  )
   broken$topics <- NULL
-  expect_error(continue(broken, 4, threads = 2), "`topics` that is not a whole number, but NULL", fixed = TRUE, class = "warpbayes_error_input")
+  expect_error(continue(broken, 4, threads = 2),
+    "`topics` that is not a whole number, but NULL", fixed = TRUE, class = "warpbayes_error_input"
+  )
   broken <- fit
   broken$state <- 1
-  expect_error(continue(broken, 4, threads = 2), "`state` that is not a list", fixed = TRUE, class = "warpbayes_error_input")
+  expect_error(continue(broken, 4, threads = 2),
+    "`state` that is not a list", fixed = TRUE, class = "warpbayes_error_input"
+  )
 })
 
 test_that("top terms and coherence by hand", {
@@ -254,7 +281,8 @@ test_that("top terms and coherence by hand", {
   order <- order(-small$phi[1, ])[1:3]
   with <- news[, order] > 0
   together <- function(i, j) sum(with[, i] & with[, j])
-  umass <- mean(c(log((together(2, 1) + 1) / together(1, 1)), log((together(3, 1) + 1) / together(1, 1)), log((together(3, 2) + 1) / together(2, 2))))
+  score <- function(i, j) log((together(i, j) + 1) / together(j, j))
+  umass <- mean(c(score(2, 1), score(3, 1), score(3, 2)))
   expect_equal(coherence(small, n = 3)[[1L]], umass)
   npmi <- function(i, j) {
     p <- together(i, j) / 40
@@ -325,9 +353,15 @@ test_that("print and summary in words", {
   summary <- summary(small)
   expect_equal(sum(summary$topics$prevalence), 1)
   expect_output(print(summary), "Topics by prevalence")
-  expect_match(summary(topic_model(news, 2, method = "mean_for_mode", iter = 4, seed = 1, threads = 2))$verdict, "not draws from the posterior")
-  expect_match(summary(topic_model(news, 2, iter = 4, seed = 1, threads = 2))$verdict, "cannot be judged: there are 2 sweeps")
-  expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict, "chain|Not converged", all = FALSE)
+  expect_match(summary(topic_model(news, 2, method = "mean_for_mode", iter = 4, seed = 1, threads = 2))$verdict,
+    "not draws from the posterior"
+  )
+  expect_match(summary(topic_model(news, 2, iter = 4, seed = 1, threads = 2))$verdict,
+    "cannot be judged: there are 2 sweeps"
+  )
+  expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict,
+    "chain|Not converged", all = FALSE
+  )
 })
 
 test_that("pictures of every type", {
@@ -339,7 +373,9 @@ test_that("pictures of every type", {
   }
   plot(small, "terms", topics = 1, n = 100, by = "frex")
   expect_error(plot(small, "words"), "`type` must be one of", class = input)
-  expect_error(plot(topic_model(news, 2, iter = 4, seed = 1, threads = 2), "correlation"), "at least three topics", class = input)
+  expect_error(plot(topic_model(news, 2, iter = 4, seed = 1, threads = 2), "correlation"),
+    "at least three topics", class = input
+  )
 })
 
 test_that("threads, which make other groups of documents, and instructions do not change a fit of few terms", {
@@ -350,10 +386,14 @@ test_that("threads, which make other groups of documents, and instructions do no
     for (precision in c("double", "single")) {
       for (topics in c(2, 20, 70)) {
         fit <- function(threads) {
-          suppressWarnings(topic_model(counts, topics, iter = 4, seed = 1, threads = threads, precision = precision, progress = FALSE))$state
+          suppressWarnings(topic_model(counts, topics,
+            iter = 4, seed = 1, threads = threads, precision = precision, progress = FALSE
+          ))$state
         }
         one <- fit(1)
-        expect_identical(fit(2), one, label = sprintf("%d x %d, %d topics, %s, 2 threads", case[[1L]], case[[2L]], topics, precision))
+        expect_identical(fit(2),
+          one, label = sprintf("%d x %d, %d topics, %s, 2 threads", case[[1L]], case[[2L]], topics, precision)
+        )
         expect_identical(fit(5), one)
         for (isa in isa_names[seq_len(.Call(C_backend_processor)$isa)]) {
           expect_identical(with_options(list(warpbayes.isa = isa), fit(2)), one, label = isa)

@@ -23,7 +23,8 @@ bool next_copy(size_t prior, LaterCopy *copy);
 }  // namespace wb_emulator
 #pragma GCC visibility pop
 
-static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zfill = 0, WB_EMULATOR_HERE) {
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zfill = 0,
+                                           WB_EMULATOR_HERE) {
   (void)zfill; /* the package fills nothing with zeros */
   wb_emulator::copy_later(to, from, size, WB_EMULATOR_PLACE);
 }

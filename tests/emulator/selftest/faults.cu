@@ -191,7 +191,8 @@ __global__ void writes_past_device(double *array, int index) {
 /* Without a sanitizer: what was written beside an array is seen after the block. */
 static void test_overruns(int *out) {
   const cudaError_t failure = cudaErrorIllegalAddress;
-  CHECK(reports(failure, "writes_past_fixed", "beside writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out, 1));
+  CHECK(reports(failure, "writes_past_fixed", "beside writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out,
+                1));
   CHECK(reports(failure, "written beside", "block (0,0,0)", 16, writes_past_fixed, out, 9));
   CHECK(reports(failure, "writes_past_dynamic", "64 bytes of dynamic", 16, writes_past_dynamic, out, 1));
   CHECK(reports(failure, "64 bytes of dynamic", "", 16, writes_past_dynamic, out, -16));
@@ -246,7 +247,8 @@ static void test_accesses(int *out) {
   CHECK(reports(illegal, "reads 8 bytes at 80 of the 80 bytes of device", "", 32, reads_device,
                 (const double *)written.data(), 10, result.data()));
   CHECK(reports(illegal, "host memory or nobody's", "reads_device", 32, reads_device, ones.data(), 0, result.data()));
-  CHECK(reports(illegal, "local variable of thread (0,0,0)", "reads_local_of_another", 32, reads_local_of_another, out));
+  CHECK(reports(illegal, "local variable of thread (0,0,0)", "reads_local_of_another", 32, reads_local_of_another,
+                out));
   check::Array<Item> items(32);
   CHECK(reports(cudaSuccess, "", "", 32, copies_items, items.data()));
   CHECK(cudaMemcpy(fresh.data(), written.data(), 80, cudaMemcpyDeviceToDevice) == cudaSuccess);

@@ -96,7 +96,9 @@ static cudaError_t run_case(int number, int *a, int *b, const char **what) {
     case 1: *what = "race: exchange without the first barrier"; return check::run(3, 64, 0, exchange<false, true>, a);
     case 2: *what = "race: exchange without the second barrier"; return check::run(3, 64, 0, exchange<true, false>, a);
     case 3: *what = "clean: dynamic shared memory"; return check::run(3, 64, 256, exchange_dynamic<true>, a);
-    case 4: *what = "race: dynamic shared memory, no barrier"; return check::run(3, 64, 256, exchange_dynamic<false>, a);
+    case 4:
+      *what = "race: dynamic shared memory, no barrier";
+      return check::run(3, 64, 256, exchange_dynamic<false>, a);
     case 5: *what = "clean: warp with __syncwarp"; return check::run(3, 64, 0, exchange_warp<ALL_LANES, 17>, a);
     case 6: *what = "race: warp without __syncwarp"; return check::run(3, 64, 0, exchange_warp<NO_LANES, 17>, a);
     case 7: *what = "clean: half warps with __syncwarp"; return check::run(3, 64, 0, exchange_warp<HALVES, 5>, a);
@@ -107,7 +109,9 @@ static cudaError_t run_case(int number, int *a, int *b, const char **what) {
     case 12: *what = "race: plain counting"; return check::run(3, 64, 0, count<false>, a);
     case 13: *what = "race: blocks that meet"; return check::run(3, 64, 0, blocks_meet, a);
     case 14: *what = "race: blocks with barriers of their own"; return check::run(3, 64, 0, blocks_with_barriers, a);
-    case 15: *what = "clean: warp with a shuffle and __syncwarp"; return check::run(3, 64, 0, exchange_by_shuffle<true>, a);
+    case 15:
+      *what = "clean: warp with a shuffle and __syncwarp";
+      return check::run(3, 64, 0, exchange_by_shuffle<true>, a);
     case 16: {
       *what = "clean: one launch after another";
       const cudaError_t error = check::run(3, 64, 0, write_own, a);

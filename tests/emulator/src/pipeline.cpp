@@ -28,8 +28,8 @@ void forget_copies(void) {
 
 void copy_later(void *to, const void *from, size_t size, Place place) {
   if ((size != 4 && size != 8 && size != 16) || (uintptr_t)to % size != 0 || (uintptr_t)from % size != 0)
-    fail(cudaErrorMisalignedAddress, "__pipeline_memcpy_async at %s:%d: %zu bytes from %p to %p", place.file, place.line, size,
-         from, to);
+    fail(cudaErrorMisalignedAddress, "__pipeline_memcpy_async at %s:%d: %zu bytes from %p to %p", place.file,
+         place.line, size, from, to);
   const OwnBusiness own;
   Copies &copies = of_thread();
   copies.begun.push_back({copies.groups, (char *)to, (const char *)from, size});

@@ -1,7 +1,6 @@
-/* The work of all streams, in the order in which it was given. Done at once, it is done in
- * this order, which is one of those that CUDA may choose. Put off, what a call waits for is
- * done with what it must follow, and nothing else: work of the same stream, work before an
- * event that the stream was made to wait for, and what the default stream orders. Work of
+/* The work of all streams, in the order of submission. By default work is done at once, in this order, which is one of
+ * those that CUDA may choose. Deferred work is done when a call waits for it, with only the work that it must follow:
+ * work of the same stream, work before an event that the stream waits for, and what the default stream orders. Work of
  * a device whose kernel failed is dropped. */
 #include "queue.h"
 
@@ -54,7 +53,7 @@ void queue_submit(cudaStream_t stream, std::function<void(void)> work, Ticket af
 
 Ticket queue_last(void) { return given; }
 
-/* The default stream waits for all others that do not say otherwise: all, to be simple. */
+/* The default stream waits for all other streams except non-blocking ones. Here, for simplicity, it waits for all. */
 Ticket queue_last(cudaStream_t stream) {
   if (is_default(stream)) return ALL_WORK;
   for (auto work = queue().rbegin(); work != queue().rend(); ++work)
@@ -65,9 +64,9 @@ Ticket queue_last(cudaStream_t stream) {
 /* The tickets of what must be done before `last` is, with it. */
 static std::set<Ticket> needed_for(Ticket last) {
   std::set<Ticket> needed;
-  std::set<cudaStream_t> streams; /* whose earlier work is needed */
-  std::map<int, bool> all;        /* devices of which everything earlier is, because their default stream waits for it */
-  std::set<int> defaults;         /* devices whose default stream is needed, because other work follows it */
+  std::set<cudaStream_t> streams; /* their earlier work is needed */
+  std::map<int, bool> all;        /* devices: all their earlier work is needed, for their default stream waits for it */
+  std::set<int> defaults;         /* devices: their default stream is needed, because other work follows it */
   needed.insert(last);
   for (auto work = queue().rbegin(); work != queue().rend(); ++work) {
     const bool by_default = is_default(work->stream);

@@ -49,7 +49,8 @@ static void compute_product(Collective *c) {
   for (int lane = 0; lane < 32; lane++)
     for (int i = 0; i < 4; i++) {
       double sum = lanes[lane]->d[i];
-      for (int k = 0; k < 4; k++) sum = fma(lanes[lane / 4 * 4 + k]->a[i / 2], lanes[4 * (lane % 4 * 2 + i % 2) + k]->b, sum);
+      for (int k = 0; k < 4; k++)
+        sum = fma(lanes[lane / 4 * 4 + k]->a[i / 2], lanes[4 * (lane % 4 * 2 + i % 2) + k]->b, sum);
       lanes[lane]->d[i] = sum;
     }
 }
@@ -98,7 +99,7 @@ static void compute(Collective *c) {
     c->result[__builtin_ctz(rest)] = total;
 }
 
-/* The record of `mask`; the one used last comes first. */
+/* The record of `mask`. The record that was used last comes first. */
 static Collective *find(Warp *warp, unsigned mask) {
   std::vector<Collective *> &all = warp->collectives;
   for (size_t i = 0; i < all.size(); i++)
@@ -115,7 +116,7 @@ static Collective *find(Warp *warp, unsigned mask) {
   return c;
 }
 
-/* What can be said against the lane's arrival before the others are here. */
+/* Finds the faults of a lane's arrival that show before the other lanes arrive. */
 static void check_arrival(const Thread *t, const Collective *c, int width) {
   const Warp *const w = t->warp;
   const char *const name = operation_name(t->operation);
