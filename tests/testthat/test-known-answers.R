@@ -188,9 +188,11 @@ bem_cases <- alist(
   }
 )
 
-topics <- function(counts, topics, precision, ..., iter = 6, warmup = 3, seed = 5) {
+# The draws of phi and theta are kept: the averages are of conditional means, which depend on the draws by the topics
+# alone.
+topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3) {
   suppressWarnings(
-    topic_model(counts, topics, iter = iter, warmup = warmup, seed = seed, precision = precision, ...)
+    topic_model(counts, topics, keep = keep, iter = iter, warmup = warmup, seed = 5, precision = precision, ...)
   )
 }
 
@@ -198,8 +200,7 @@ topic_values <- function(fit) fit[c("phi", "theta", "log_likelihood", "alpha_sum
 
 topic_cases <- alist(
   "3 topics" = {
-    keep <- c("phi", "theta")
-    topic_values(topics(known_counts(20, 30, 1), 3, precision, chains = 2, keep = keep, thin = 2, iter = 8))
+    topic_values(topics(known_counts(20, 30, 1), 3, precision, chains = 2, thin = 2, iter = 8))
   },
   "symmetric alpha" = topic_values(topics(known_counts(20, 30, 2), 17, precision, alpha = "symmetric")),
   "given alpha and beta" = {
@@ -217,8 +218,7 @@ topic_cases <- alist(
     topic_values(fit)
   },
   "mean for mode" = {
-    keep <- c("phi", "theta")
-    topic_values(topics(known_counts(20, 30, 9), 5, precision, method = "mean_for_mode", chains = 2, keep = keep))
+    topic_values(topics(known_counts(20, 30, 9), 5, precision, method = "mean_for_mode", chains = 2))
   },
   "mean for mode, 80 topics" = {
     topic_values(topics(known_counts(12, 30, 10), 80, precision, method = "mean_for_mode", iter = 4, warmup = 2))
@@ -244,7 +244,7 @@ topic_cases <- alist(
     )
   },
   "relabelled" = {
-    fit <- relabel(topics(known_counts(20, 30, 17), 4, precision, chains = 3, alpha = 0.5))
+    fit <- relabel(topics(known_counts(20, 30, 17), 4, precision, chains = 3, alpha = 0.5, keep = NULL))
     fit[c("match", "stable", "phi", "theta", "chain_phi", "tokens")]
   }
 )
