@@ -19,9 +19,9 @@
 #undef REAL_UNIFORM
 #undef REAL_SPREAD
 
-/* REAL_INDEX: a whole number as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox; REAL_UNIFORM(bits, i):
- * uniform i of the block `bits`; REAL_SPREAD(to, apart, first, second): all of the block with these two words,
- * `apart` numbers apart. */
+/* REAL_INDEX: a whole number as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox;
+ * REAL_UNIFORM(first, second, i): uniform i of the block with these two words; REAL_SPREAD(to, apart, first, second): all
+ * of them, `apart` numbers apart. */
 #if REAL_BITS == 64
 #define REAL double
 #define REAL_NAME(stem) REAL_NAME_OF(stem##_double)
@@ -38,7 +38,7 @@
 #define REAL_NOTHING WB_BLOCK_NOTHING
 #define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLE
 #define REAL_UNIFORMS 2
-#define REAL_UNIFORM(bits, i) wb_uniform(wb_bits64(bits, (int)(i)))
+#define REAL_UNIFORM(first, second, i) wb_uniform((i) ? (second) : (first))
 #define REAL_SPREAD(to, apart, first, second) \
   do {                                        \
     (to)[0] = wb_uniform(first);              \
@@ -60,7 +60,7 @@
 #define REAL_NOTHING WB_BLOCK_NOTHINGF
 #define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
 #define REAL_UNIFORMS 4
-#define REAL_UNIFORM(bits, i) wb_uniformf((bits).word[i])
+#define REAL_UNIFORM(first, second, i) wb_uniformf((uint32_t)(((i) / 2 ? (second) : (first)) >> 32 * ((i) % 2)))
 #define REAL_SPREAD(to, apart, first, second)                \
   do {                                                       \
     (to)[0] = wb_uniformf((uint32_t)(first));                \

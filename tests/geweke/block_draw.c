@@ -12,7 +12,17 @@
 #include <string.h>
 
 #include "core/block_draw.h"
+#include "core/elementary.h"
 #include "core/philox.h"
+
+#define BLOCK_LOG double
+#define REAL_BITS 64
+#include "cpu/real.h"
+#include "cpu/block_loops.h"
+#define BLOCK_LOG float
+#define REAL_BITS 32
+#include "cpu/real.h"
+#include "cpu/block_loops.h"
 
 #define ITEMS 6
 
@@ -40,27 +50,19 @@ static const block_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* The item that position chooses, as the loops of src/cpu/mixture/draw_tile.h count it;
- * -1: the draw stays with the blocks before. */
-static int choose_single(const block_case *c, float u) {
-  float prefix[ITEMS], sum = 0;
-  for (int j = 0; j < ITEMS; j++) prefix[j] = sum += (float)c->weight[j];
-  const float position = wb_block_positionf(u, (float)c->before, sum);
-  if (!(position >= 0)) return -1;
-  int chosen = 0;
-  for (int j = 0; j < ITEMS; j++) chosen += prefix[j] <= position;
-  return chosen;
-}
-
-static int choose_double(const block_case *c, double u) {
-  double prefix[ITEMS], sum = 0;
-  for (int j = 0; j < ITEMS; j++) prefix[j] = sum += c->weight[j];
-  const double position = wb_block_position(u, c->before, sum);
-  if (!(position >= 0)) return -1;
-  int chosen = 0;
-  for (int j = 0; j < ITEMS; j++) chosen += prefix[j] <= position;
-  return chosen;
-}
+/* The item that the processor's loops choose; -1: the draw stays with the blocks before. A row by itself and rows side by
+ * side must agree. */
+#define CHOOSE(REAL_OF, INDEX_OF, precision)                                                             \
+  static int choose_##precision(const block_case *c, REAL_OF u) {                                        \
+    REAL_OF prefix[ITEMS], sum = 0, total = (REAL_OF)c->before, of_rows = total;                         \
+    INDEX_OF chosen = -1, item = -1;                                                                     \
+    for (int j = 0; j < ITEMS; j++) prefix[j] = sum += (REAL_OF)c->weight[j];                            \
+    block_take_one_##precision(0, ITEMS, prefix, u, &total, &chosen);                                    \
+    block_take_##precision(1, 0, ITEMS, prefix, 1, &u, &of_rows, &item);                                 \
+    return item == chosen && of_rows == total && total == (REAL_OF)c->before + sum ? (int)chosen : ITEMS; \
+  }
+CHOOSE(float, int32_t, single)
+CHOOSE(double, int64_t, double)
 
 static double total_weight(const block_case *c) {
   double total = c->before;

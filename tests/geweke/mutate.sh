@@ -116,9 +116,9 @@ plant 1 core/mixture_half.h 's/(log_probability - within)/log_probability/' "one
 # Labels and their sums
 plant 1 core/mixture_component.h 's/- 0.5 \* p \* WB_LOG_2_PI +/- 0.5 * p * WB_LOG_2_PI + 0 */' "log densities without the determinant"
 plant 1 core/mixture_component.h 's/offset + noise\[r\];/offset;/' "offsets without the noise of the mean"
-plant 1 cpu/mixture/draw_tile.h 's/= wb_uniform(first\[l\])/= wb_uniform(first[0])/' "one uniform for all rows"
+plant 1 cpu/mixture/draw_tile.h 's/MIXTURE_TILE, first\[l\], second\[l\])/MIXTURE_TILE, first[0], second[0])/' "one uniform for all rows"
 plant 1 cpu/mixture/draw_tile.h 's/WB_PURPOSE_LABEL, iteration/WB_PURPOSE_LABEL, 0/' "the same uniforms in every sweep"
-plant 9 cpu/mixture/draw_tile.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
+plant 9 cpu/block_loops.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
 plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
 plant 6 cpu/mixture/draw_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' "fifth row of the triangle taken for the first"
 plant 1 cpu/mixture/sums_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"

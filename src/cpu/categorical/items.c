@@ -17,9 +17,8 @@
 #include "core/purpose.h"
 #include "numeric/memory.h"
 
-/* Rows whose sums wait between blocks, and rows that pass a part of a block together. */
+/* Rows whose sums wait between blocks. */
 #define CATEGORICAL_TILE 512
-#define CATEGORICAL_STRIP 64
 
 /* Fewer rows side by side than this go one by one. */
 #define CATEGORICAL_TILE_FROM 4

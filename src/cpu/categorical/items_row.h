@@ -2,6 +2,9 @@
  * cpu/categorical/items.c. Rows are strided or sparse; the operations and their order are those
  * of the tiles in cpu/categorical/items_tile.h. */
 
+#define BLOCK_LOG double
+#include "cpu/block_loops.h"
+
 /* One row in one pass. A block that has no entry costs nothing, as it never takes over.
  * `column` is NULL where all columns are stored. */
 static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
@@ -9,9 +12,9 @@ static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t
   REAL total = 0;
   double largest = WB_BLOCK_NOTHING;
   int bad = 0;
-  int32_t chosen = -1;
+  REAL_INDEX chosen = -1; /* of the entries */
   uint64_t drawn = UINT64_MAX;
-  wb_bits bits = {{0, 0, 0, 0}};
+  uint64_t one = 0, two = 0;
   for (int64_t first = 0, end; first < count; first = end) {
     const int64_t block = (column ? column[first] : first) / WB_BLOCK_ITEMS;
     REAL prefix[WB_BLOCK_ITEMS], sum = 0;
@@ -21,28 +24,22 @@ static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t
       bad |= log ? !(x < wb_infinity()) : (int)(wb_double_bits(x) >> 63);
       top = x > top ? x : top;
     }
-    if (log && top > largest) {
-      total *= REAL_EXP_WEIGHT((REAL)(largest - top));
-      largest = top;
-    }
-    for (int64_t i = first; i < end; i++) {
-      const double x = weights[i * stride];
-      sum += log ? REAL_EXP_WEIGHT((REAL)(x - largest)) : (REAL)x;
-      prefix[i - first] = sum;
+    const int entries = (int)(end - first);
+    if (log) {
+      if (top > largest) REAL_NAME(block_rescale)(top, &largest, &total);
+      REAL_NAME(block_sum)(1, entries, weights + first * stride, stride, &largest, &sum, prefix, 1);
+    } else {
+      for (int j = 0; j < entries; j++) prefix[j] = sum += (REAL)weights[(first + j) * stride];
     }
     if ((uint64_t)block / REAL_UNIFORMS != drawn) {
       drawn = (uint64_t)block / REAL_UNIFORMS;
-      bits = wb_philox(key, (uint32_t)drawn, (uint32_t)row, wb_philox_c2(WB_PURPOSE_CATEGORICAL, row), 0);
+      wb_philox_wide(key, drawn, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_CATEGORICAL, row), 0, &one, &two);
     }
-    const REAL position = REAL_POSITION(REAL_UNIFORM(bits, block % REAL_UNIFORMS), total, sum);
-    total += sum;
-    if (position >= 0) {
-      int64_t item = first;
-      while (item < end - 1 && prefix[item - first] <= position) item++;
-      chosen = column ? column[item] : (int32_t)item;
-    }
+    const REAL u = REAL_UNIFORM(one, two, block % REAL_UNIFORMS);
+    REAL_NAME(block_take_one)((REAL_INDEX)first, entries, prefix, u, &total, &chosen);
   }
-  return !bad && total > 0 && total - total == 0 ? chosen : -1;
+  if (bad || !(total > 0) || total - total != 0) return -1;
+  return column ? column[chosen] : (int32_t)chosen;
 }
 
 /* Prefix sums of a row, in order; 0 if it cannot be drawn from. */

@@ -5,6 +5,9 @@
  * from one end of the tile to the other, which prefetchers follow; a weight costs a
  * load, two additions, a comparison and a bit operation, in vectors across rows. */
 
+#define BLOCK_LOG double
+#include "cpu/block_loops.h"
+
 /* Rows of a vector, in both precisions as many as there are doubles in one. */
 #define LANES (WB_VECTOR_BYTES / 8)
 #define REAL_LANES REAL_NAME(value_lanes)
@@ -77,16 +80,11 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
 static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int count, const double *restrict weights,
                                         int64_t stride, const REAL *restrict uniform, REAL *restrict total,
                                         double *restrict largest, uint64_t *restrict signs, REAL_INDEX *restrict chosen) {
-  _Alignas(64) REAL prefix[WB_BLOCK_ITEMS][CATEGORICAL_STRIP], sum[CATEGORICAL_STRIP], position[CATEGORICAL_STRIP];
-  _Alignas(64) double top[CATEGORICAL_STRIP];
-  _Alignas(64) REAL_INDEX item[CATEGORICAL_STRIP];
-  for (int first = 0; first < rows; first += CATEGORICAL_STRIP) {
-    const int strip = rows - first < CATEGORICAL_STRIP ? rows - first : CATEGORICAL_STRIP;
+  _Alignas(64) REAL prefix[WB_BLOCK_ITEMS][BLOCK_ROWS], sum[BLOCK_ROWS];
+  _Alignas(64) double top[BLOCK_ROWS];
+  for (int first = 0; first < rows; first += BLOCK_ROWS) {
+    const int strip = rows - first < BLOCK_ROWS ? rows - first : BLOCK_ROWS;
     const double *const w = weights + first;
-    for (int l = 0; l < strip; l++) {
-      sum[l] = 0;
-      item[l] = base;
-    }
     if (log) {
       for (int l = 0; l < strip; l++) top[l] = largest[first + l];
       for (int j = 0; j < count; j++)
@@ -95,26 +93,17 @@ static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int cou
           top[l] = x > top[l] ? x : top[l];
           signs[first + l] |= wb_mask(!(x < wb_infinity()));
         }
-      for (int l = 0; l < strip; l++) {
-        total[first + l] *= REAL_EXP_WEIGHT((REAL)(largest[first + l] - top[l]));
-        largest[first + l] = top[l];
-      }
-      for (int j = 0; j < count; j++)
-        for (int l = 0; l < strip; l++) prefix[j][l] = sum[l] += REAL_EXP_WEIGHT((REAL)(w[j * stride + l] - top[l]));
+      for (int l = 0; l < strip; l++) REAL_NAME(block_rescale)(top[l], &largest[first + l], &total[first + l]);
+      REAL_NAME(block_sum)(strip, count, w, stride, top, sum, prefix[0], BLOCK_ROWS);
     } else {
+      for (int l = 0; l < strip; l++) sum[l] = 0;
       for (int j = 0; j < count; j++)
         for (int l = 0; l < strip; l++) {
           signs[first + l] |= wb_double_bits(w[j * stride + l]);
           prefix[j][l] = sum[l] += (REAL)w[j * stride + l];
         }
     }
-    for (int l = 0; l < strip; l++) {
-      position[l] = REAL_POSITION(uniform[first + l], total[first + l], sum[l]);
-      total[first + l] += sum[l];
-    }
-    for (int j = 0; j < count - 1; j++)
-      for (int l = 0; l < strip; l++) item[l] += prefix[j][l] <= position[l] ? 1 : 0;
-    for (int l = 0; l < strip; l++) chosen[first + l] = position[l] >= 0 ? item[l] : chosen[first + l];
+    REAL_NAME(block_take)(strip, base, count, prefix[0], BLOCK_ROWS, uniform + first, total + first, chosen + first);
   }
 }
 

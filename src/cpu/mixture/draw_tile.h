@@ -9,6 +9,9 @@
  * broadcast of a coefficient serves one for each vector.
  */
 
+#define BLOCK_LOG REAL
+#include "cpu/block_loops.h"
+
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
 /* Vectors of rows at a time. Four of them times four rows of the triangle are the
  * accumulators for which 32 registers have room; with 16 registers, two times four. */
@@ -125,14 +128,11 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const 
   for (int l = 0; l < MIXTURE_TILE; l++) REAL_SPREAD(uniform + l, MIXTURE_TILE, first[l], second[l]);
 }
 
-/* What the draw and the evaluation know of the tile's rows before the first block: no
- * weight has been seen. */
-static inline __attribute__((always_inline)) void REAL_NAME(begin_rows)(
-    REAL *restrict largest, REAL *restrict total, REAL *restrict label) {
+/* What is known of the tile's rows before the first block: no weight has been seen. */
+static inline __attribute__((always_inline)) void REAL_NAME(begin_rows)(REAL *restrict largest, REAL *restrict total) {
   for (int l = 0; l < MIXTURE_TILE; l++) {
     largest[l] = REAL_NOTHING;
     total[l] = 0;
-    label[l] = 0;
   }
 }
 
@@ -146,60 +146,49 @@ static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
   return count;
 }
 
-/* Draws the component of each row of the tile: label[l], as a REAL, and the log
- * of the sum of its weights. x is p x MIXTURE_TILE; coefficients hold
- * mixture_coefficients(p) values a component. share, if it is not NULL, is added to the components' log
- * weights; with `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's rows. */
+/* Sums of a block of weights, whose logarithms are given, and prefix sums in the same place if `prefix` says so. Where the
+ * block is negligible for all rows, returns 0 and leaves all as it is. */
+static inline __attribute__((always_inline)) int REAL_NAME(sum_block)(const int prefix, int count,
+                                                                      REAL (*weight)[MIXTURE_TILE], REAL *restrict largest,
+                                                                      REAL *restrict total, REAL *restrict sum) {
+  _Alignas(64) REAL top[MIXTURE_TILE];
+  for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
+  for (int j = 1; j < count; j++)
+    for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
+  int matters = 0;
+  for (int l = 0; l < MIXTURE_TILE; l++) matters |= top[l] > largest[l] - REAL_NEGLIGIBLE;
+  if (!matters) return 0;
+  for (int l = 0; l < MIXTURE_TILE; l++) REAL_NAME(block_rescale)(top[l], &largest[l], &total[l]);
+  REAL_NAME(block_sum)(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, prefix ? weight[0] : NULL, MIXTURE_TILE);
+  return 1;
+}
+
+/* Draws the component of each row of the tile, and the log of the sum of its weights. x is p x MIXTURE_TILE; coefficients
+ * hold mixture_coefficients(p) values a component. share, if it is not NULL, is added to the components' log weights; with
+ * `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's rows. */
 static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients, const REAL *restrict share,
                                     const int64_t *restrict place, const REAL *restrict x, uint64_t key, uint32_t iteration,
-                                    const uint64_t *restrict row, REAL *restrict label,
-                                    REAL *restrict log_sum) {
+                                    const uint64_t *restrict row, REAL_INDEX *restrict label, REAL *restrict log_sum) {
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
-  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
-  _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], position[MIXTURE_TILE], chosen[MIXTURE_TILE];
+  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], sum[MIXTURE_TILE];
   uint32_t drawn = UINT32_MAX; /* the group of blocks that `uniform` is for; none yet */
-  REAL_NAME(begin_rows)(largest, total, label);
+  REAL_NAME(begin_rows)(largest, total);
+  for (int l = 0; l < MIXTURE_TILE; l++) label[l] = 0;
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
     const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
     for (int j = 0; share && !place && j < count; j++)
       for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[base + j];
     for (int j = 0; share && place && j < count; j++)
       for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[place[l] + base + j];
-
-    for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
-    for (int j = 1; j < count; j++)
-      for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
-    int matters = 0;
-    for (int l = 0; l < MIXTURE_TILE; l++) matters |= top[l] > largest[l] - REAL_NEGLIGIBLE;
-    if (!matters) continue;
-
-    for (int l = 0; l < MIXTURE_TILE; l++) {
-      const REAL new_largest = top[l] > largest[l] ? top[l] : largest[l];
-      total[l] *= REAL_EXP_WEIGHT(largest[l] - new_largest);
-      largest[l] = new_largest;
-      sum[l] = 0;
-    }
-    for (int j = 0; j < count; j++) {
-      for (int l = 0; l < MIXTURE_TILE; l++) {
-        sum[l] += REAL_EXP_WEIGHT(weight[j][l] - largest[l]);
-        weight[j][l] = sum[l];
-      }
-    }
+    if (!REAL_NAME(sum_block)(1, count, weight, largest, total, sum)) continue;
     const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
     if (block / REAL_UNIFORMS != drawn) {
       drawn = block / REAL_UNIFORMS;
       REAL_NAME(mixture_uniforms)(key, iteration, row, drawn, uniform);
     }
-    const REAL *u = uniform + block % REAL_UNIFORMS * MIXTURE_TILE;
-    for (int l = 0; l < MIXTURE_TILE; l++) {
-      position[l] = REAL_POSITION(u[l], total[l], sum[l]);
-      total[l] += sum[l];
-      chosen[l] = (REAL)base;
-    }
-    for (int j = 0; j < count; j++)
-      for (int l = 0; l < MIXTURE_TILE; l++) chosen[l] += weight[j][l] <= position[l] ? (REAL)1 : (REAL)0;
-    for (int l = 0; l < MIXTURE_TILE; l++) label[l] = position[l] >= 0 ? chosen[l] : label[l];
+    REAL_NAME(block_take)(MIXTURE_TILE, base, count, weight[0], MIXTURE_TILE, uniform + block % REAL_UNIFORMS * MIXTURE_TILE,
+                          total, label);
   }
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
@@ -208,13 +197,14 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
  * log of the sum of its weights, and the probabilities of the first `rows` rows:
  * probability[l + j stride], if it is not NULL, holds the log weights first. */
 static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restrict coefficients,
-                                        const REAL *restrict x, REAL *restrict label,
+                                        const REAL *restrict x, REAL_INDEX *restrict label,
                                         REAL *restrict log_sum, double *restrict probability,
                                         int64_t stride, int rows) {
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
-  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE];
-  _Alignas(64) REAL top[MIXTURE_TILE], sum[MIXTURE_TILE], best[MIXTURE_TILE];
-  REAL_NAME(begin_rows)(largest, total, label);
+  _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], top[MIXTURE_TILE], sum[MIXTURE_TILE];
+  _Alignas(64) REAL_INDEX best[MIXTURE_TILE];
+  REAL_NAME(begin_rows)(largest, total);
+  for (int l = 0; l < MIXTURE_TILE; l++) label[l] = 0;
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
     const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
     if (probability)
@@ -222,22 +212,16 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
         for (int l = 0; l < rows; l++) probability[l + (base + j) * stride] = weight[j][l];
     for (int l = 0; l < MIXTURE_TILE; l++) {
       top[l] = weight[0][l];
-      best[l] = (REAL)base;
-      sum[l] = 0;
+      best[l] = base;
     }
     for (int j = 1; j < count; j++)
       for (int l = 0; l < MIXTURE_TILE; l++) {
-        best[l] = weight[j][l] > top[l] ? (REAL)(base + j) : best[l];
+        best[l] = weight[j][l] > top[l] ? base + j : best[l];
         top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
       }
-    for (int l = 0; l < MIXTURE_TILE; l++) {
-      const REAL new_largest = top[l] > largest[l] ? top[l] : largest[l];
-      label[l] = top[l] > largest[l] ? best[l] : label[l];
-      total[l] *= REAL_EXP_WEIGHT(largest[l] - new_largest);
-      largest[l] = new_largest;
-    }
-    for (int j = 0; j < count; j++)
-      for (int l = 0; l < MIXTURE_TILE; l++) sum[l] += REAL_EXP_WEIGHT(weight[j][l] - largest[l]);
+    for (int l = 0; l < MIXTURE_TILE; l++) label[l] = top[l] > largest[l] ? best[l] : label[l];
+    for (int l = 0; l < MIXTURE_TILE; l++) REAL_NAME(block_rescale)(top[l], &largest[l], &total[l]);
+    REAL_NAME(block_sum)(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, NULL, 0);
     for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
   }
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
@@ -259,7 +243,48 @@ static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, 
   for (int l = 0; l < MIXTURE_TILE; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
 }
 
-#include "cpu/mixture/weigh_tile.h"
+/* Log weights of all components (components x MIXTURE_TILE), and of each row the largest of
+ * them, the sum of all weights divided by that one, and the log of their sum. The same
+ * operations as in mixture_evaluate(): blocks that are left out would change no bit. */
+static void REAL_NAME(mixture_weigh)(int p, int components, const REAL *restrict coefficients,
+                                     const REAL *restrict x, REAL (*restrict weight)[MIXTURE_TILE],
+                                     REAL *restrict largest, REAL *restrict total, REAL *restrict log_sum) {
+  _Alignas(64) REAL sum[MIXTURE_TILE];
+  REAL_NAME(begin_rows)(largest, total);
+  for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight + base);
+    if (!REAL_NAME(sum_block)(0, count, weight + base, largest, total, sum)) continue;
+    for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
+  }
+  for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
+}
+
+/* A component's probability for each row of the tile. In a function of its own, so that
+ * tools/loops sees that it is vector code. */
+static __attribute__((noinline)) void REAL_NAME(mixture_probability)(
+    const REAL *restrict log_weight, const REAL *restrict largest, const REAL *restrict total,
+    double *restrict probability) {
+  for (int l = 0; l < MIXTURE_TILE; l++)
+    probability[l] = (double)(REAL_EXP_WEIGHT(log_weight[l] - largest[l]) / total[l]);
+}
+
+/* Lists those of the tile's first `rows` rows for which a component's probability counts, in
+ * order, and the probabilities; returns how many there are. Most components have none. */
+static int REAL_NAME(mixture_list)(const REAL *restrict log_weight, const REAL *restrict largest,
+                                   const REAL *restrict total, int rows, int32_t *restrict member,
+                                   double *restrict weight) {
+  _Alignas(64) double probability[MIXTURE_TILE];
+  int matters = 0, count = 0;
+  for (int l = 0; l < MIXTURE_TILE; l++) matters |= log_weight[l] - largest[l] > (REAL)MIXTURE_LOG_LEAST_WEIGHT;
+  if (!matters) return 0;
+  REAL_NAME(mixture_probability)(log_weight, largest, total, probability);
+  for (int l = 0; l < rows; l++) {
+    member[count] = l;
+    weight[count] = probability[l];
+    count += probability[l] >= WB_MIXTURE_LEAST_WEIGHT;
+  }
+  return count;
+}
 
 #undef LANES
 #undef VECTORS

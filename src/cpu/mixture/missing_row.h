@@ -7,6 +7,9 @@
  * wb_missing_reorder(), the offsets negative, component beside component, and the log constants.
  */
 
+#define BLOCK_LOG REAL
+#include "cpu/block_loops.h"
+
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
 #define VECTORS (WB_MISSING_LANES / LANES)
 /* Rows of the triangle at a time: with the vectors of a block as many sums as registers have room for. */
@@ -84,7 +87,7 @@ static double REAL_NAME(missing_draw)(int p, int observed, int components, const
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
   const REAL *block = table, *share = shares, *x = values;
   REAL largest = REAL_NOTHING, total = 0;
-  *label = 0;
+  REAL_INDEX chosen = 0;
   for (int base = 0; base < components; base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
     const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
     REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
@@ -92,20 +95,17 @@ static double REAL_NAME(missing_draw)(int p, int observed, int components, const
     int best;
     const REAL top = REAL_NAME(missing_top)(weight, count, &best);
     if (!(top > largest - REAL_NEGLIGIBLE)) continue;
-    const REAL new_largest = top > largest ? top : largest;
-    total *= REAL_EXP_WEIGHT(largest - new_largest);
-    largest = new_largest;
+    REAL_NAME(block_rescale)(top, &largest, &total);
     for (int j = 0; j < WB_MISSING_LANES; j++) part[j] = REAL_EXP_WEIGHT(weight[j] - largest);
     REAL sum = 0;
     for (int j = 0; j < count; j++) part[j] = sum += part[j];
     const uint32_t number = (uint32_t)(base / WB_MISSING_LANES);
-    const REAL position = REAL_POSITION(REAL_NAME(missing_uniform)(key, iteration, row, number), total, sum);
-    total += sum;
-    if (!(position >= 0)) continue;
-    int32_t chosen = base;
-    for (int j = 0; j < count; j++) chosen += part[j] <= position ? 1 : 0;
-    *label = chosen;
+    uint64_t first, second;
+    wb_philox_wide(key, number / REAL_UNIFORMS, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, row), iteration, &first, &second);
+    const REAL u = REAL_UNIFORM(first, second, number % REAL_UNIFORMS);
+    REAL_NAME(block_take_one)(base, count, part, u, &total, &chosen);
   }
+  *label = (int32_t)chosen;
   return (double)(largest + REAL_LOG(total));
 }
 
@@ -124,10 +124,8 @@ static double REAL_NAME(missing_evaluate)(int p, int observed, int components, c
       for (int j = 0; j < count; j++) probability[(base + j) * stride] = (double)weight[j];
     int best;
     const REAL top = REAL_NAME(missing_top)(weight, count, &best);
-    const REAL new_largest = top > largest ? top : largest;
     if (top > largest) *label = base + best;
-    total *= REAL_EXP_WEIGHT(largest - new_largest);
-    largest = new_largest;
+    REAL_NAME(block_rescale)(top, &largest, &total);
     for (int j = 0; j < WB_MISSING_LANES; j++) part[j] = REAL_EXP_WEIGHT(weight[j] - largest);
     REAL sum = 0;
     for (int j = 0; j < count; j++) sum += part[j];

@@ -81,7 +81,7 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
     single += places[0];
   }
   if (session->data.precision == WB_SINGLE)
-    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number, (float *)t->label,
+    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number, (int32_t *)t->label,
                         (float *)t->log_sum);
   else
     t->loop.draw_double(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
@@ -242,7 +242,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
       double *out = probability ? probability + at : NULL;
       wb_cpu_mixture_tile_load(session, first + at, rows, &t);
       if (single)
-        t.loop.evaluate_single(p, k, packed, (float *)t.x, (float *)t.label,
+        t.loop.evaluate_single(p, k, packed, (float *)t.x, (int32_t *)t.label,
                                        (float *)t.log_sum, out, count, rows);
       else
         t.loop.evaluate_double(p, k, packed, t.x, t.label, t.log_sum, out, count, rows);

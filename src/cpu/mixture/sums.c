@@ -90,8 +90,8 @@ tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, siz
   tile t;
   t.loop = wb_cpu_mixture_loops(session);
   t.x = memory;
-  t.label = t.x + (size_t)p * MIXTURE_TILE;
-  t.log_sum = t.label + MIXTURE_TILE;
+  t.label = (int64_t *)(t.x + (size_t)p * MIXTURE_TILE);
+  t.log_sum = (double *)(t.label + MIXTURE_TILE);
   t.row = t.log_sum + MIXTURE_TILE;
   t.log_density = t.row + WB_LEAF_ROWS * mixture_padded(p + 1);
   t.room = t.log_density + WB_LEAF_ROWS;

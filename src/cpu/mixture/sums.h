@@ -35,12 +35,12 @@ static inline size_t mixture_padded(int values) {
 /* The loops of cpu/mixture/sums_loops.h for one instruction set. */
 typedef struct mixture_loops {
   void (*draw_double)(int p, int components, const double *coefficients, const double *share, const int64_t *place, const double *x,
-                      uint64_t key, uint32_t iteration, const uint64_t *row, double *label, double *log_sum);
+                      uint64_t key, uint32_t iteration, const uint64_t *row, int64_t *label, double *log_sum);
   void (*draw_single)(int p, int components, const float *coefficients, const float *share, const int64_t *place, const float *x,
-                      uint64_t key, uint32_t iteration, const uint64_t *row, float *label, float *log_sum);
-  void (*evaluate_double)(int p, int components, const double *coefficients, const double *x, double *label,
+                      uint64_t key, uint32_t iteration, const uint64_t *row, int32_t *label, float *log_sum);
+  void (*evaluate_double)(int p, int components, const double *coefficients, const double *x, int64_t *label,
                           double *log_sum, double *probability, int64_t stride, int rows);
-  void (*evaluate_single)(int p, int components, const float *coefficients, const float *x, float *label,
+  void (*evaluate_single)(int p, int components, const float *coefficients, const float *x, int32_t *label,
                           float *log_sum, double *probability, int64_t stride, int rows);
   void (*halves_double)(int p, const double *coefficients, const double *x, double *difference);
   void (*halves_single)(int p, const float *coefficients, const float *x, double *difference);
@@ -69,8 +69,8 @@ typedef struct tile {
   mixture_loops loop;
   uint64_t number[MIXTURE_TILE]; /* of each row of the tile among the whole: see row_of() */
   double *x;           /* p x MIXTURE_TILE, in double or as floats */
-  double *label;       /* MIXTURE_TILE, in double or as floats */
-  double *log_sum;     /* likewise */
+  int64_t *label;      /* MIXTURE_TILE, of 64 or, with floats, 32 bits */
+  double *log_sum;     /* MIXTURE_TILE, in double or as floats */
   double *row;         /* WB_LEAF_ROWS x padded(p + 1): 1, the row's values, zeros */
   double *log_density; /* WB_LEAF_ROWS */
   double *room;        /* what a pass asks for besides */
@@ -97,7 +97,7 @@ static inline int64_t row_of(const wb_mixture_session *session, uint64_t number)
 }
 
 static inline int32_t tile_label(const wb_mixture_data *data, const tile *t, int l) {
-  return (int32_t)(data->precision == WB_SINGLE ? ((const float *)t->label)[l] : t->label[l]);
+  return data->precision == WB_SINGLE ? ((const int32_t *)t->label)[l] : (int32_t)t->label[l];
 }
 
 static inline double tile_log_sum(const wb_mixture_data *data, const tile *t, int l) {

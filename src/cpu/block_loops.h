@@ -1,0 +1,61 @@
+/* The steps of a draw from blocks of weights (core/block_draw.h) for `rows` rows side by side, in the precision REAL of
+ * cpu/real.h. Vectors run across the rows.
+ *
+ * BLOCK_LOG, which the file that includes this one defines, is the type of logarithms of weights. */
+
+/* The most rows side by side. */
+#define BLOCK_ROWS 64
+
+/* Sums of weights are multiples of the largest weight so far, whose logarithm is `largest`: rescales the sum of a row
+ * where `top`, the largest of the current block, is larger. */
+static inline __attribute__((always_inline)) void REAL_NAME(block_rescale)(BLOCK_LOG top, BLOCK_LOG *largest, REAL *total) {
+  const BLOCK_LOG new_largest = top > *largest ? top : *largest;
+  *total *= REAL_EXP_WEIGHT((REAL)(*largest - new_largest));
+  *largest = new_largest;
+}
+
+/* Sums of the `count` weights of a block, and after each of them the sum so far, if `prefix` is not NULL: of row l at
+ * prefix[j apart + l], where log_weight[j stride + l] may have been. */
+static inline __attribute__((always_inline)) void REAL_NAME(block_sum)(const int rows, int count, const BLOCK_LOG *log_weight,
+                                                                       int64_t stride, const BLOCK_LOG *restrict largest,
+                                                                       REAL *restrict sum, REAL *prefix, const int apart) {
+  for (int l = 0; l < rows; l++) sum[l] = 0;
+  for (int j = 0; j < count; j++)
+    for (int l = 0; l < rows; l++) {
+      sum[l] += REAL_EXP_WEIGHT((REAL)(log_weight[j * stride + l] - largest[l]));
+      if (prefix) prefix[j * apart + l] = sum[l];
+    }
+}
+
+/* Adds the block's sums to those of the blocks before. Where the block takes over the draw by the row's uniform u,
+ * `chosen` becomes the item, `base` being that of the block's first weight. */
+static inline __attribute__((always_inline)) void REAL_NAME(block_take)(const int rows, REAL_INDEX base, int count,
+                                                                        const REAL *restrict prefix, const int apart,
+                                                                        const REAL *restrict u, REAL *restrict total,
+                                                                        REAL_INDEX *restrict chosen) {
+  _Alignas(64) REAL position[BLOCK_ROWS];
+  _Alignas(64) REAL_INDEX item[BLOCK_ROWS];
+  const REAL *const sum = prefix + (count - 1) * apart;
+  for (int l = 0; l < rows; l++) {
+    position[l] = REAL_POSITION(u[l], total[l], sum[l]);
+    total[l] += sum[l];
+    item[l] = base;
+  }
+  /* The position is below the last prefix sum. */
+  for (int j = 0; j < count - 1; j++)
+    for (int l = 0; l < rows; l++) item[l] += prefix[j * apart + l] <= position[l] ? 1 : 0;
+  for (int l = 0; l < rows; l++) chosen[l] = position[l] >= 0 ? item[l] : chosen[l];
+}
+
+/* The same for a row by itself, in registers. */
+static inline __attribute__((always_inline)) void REAL_NAME(block_take_one)(REAL_INDEX base, int count, const REAL *prefix,
+                                                                            REAL u, REAL *total, REAL_INDEX *chosen) {
+  const REAL sum = prefix[count - 1], position = REAL_POSITION(u, *total, sum);
+  *total += sum;
+  if (!(position >= 0)) return;
+  REAL_INDEX item = base;
+  for (int j = 0; j < count - 1; j++) item += prefix[j] <= position ? 1 : 0;
+  *chosen = item;
+}
+
+#undef BLOCK_LOG
