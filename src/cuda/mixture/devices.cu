@@ -65,7 +65,8 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Work work) {
   return status;
 }
 
-/* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to - 1. */
+/* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to -
+ * 1. */
 template <typename Work>
 int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
   return for_parts(session, message, [&](wb_mixture_session *s, auto real) {
@@ -116,7 +117,8 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   const int64_t pieces = ceiling(leaves, piece), cards = smaller(devices, pieces);
   wb_mixture_session *first = nullptr, **end = &first;
   for (int64_t d = 0; d < cards; d++) {
-    const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS, to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
+    const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS,
+                  to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
     const mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
                                    cards == 1 && data->piece == 0 ? 0 : piece};
     const int status = open_part(data, &part, run, end, message);

@@ -103,8 +103,8 @@ private:
       log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
   }
 
-  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_ are
-   * not where the code knows of, and the kernel takes three to six times as long. */
+  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_
+   * are not where the code knows of, and the kernel takes three to six times as long. */
   template <int... LINES>
   __device__ __forceinline__ void add_lines(const piece *coefficients, piece &read, Real (&squares)[R],
                                             std::integer_sequence<int, LINES...>) {
@@ -228,8 +228,8 @@ constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* The end of a kernel is short code for one row after the other, not fast code for all at once: it reads these numbers from
- * the thread's column of shared memory. */
+/* The end of a kernel is short code for one row after the other, not fast code for all at once: it reads these numbers
+ * from the thread's column of shared memory. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
   WB_UNROLL
@@ -340,22 +340,20 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
   }
 }
 
-/* Draws the component of each of `rows` rows and gives the log of the sum of its
- * weights. first_row is the number of the first. share, if it is not NULL, is samples x components: what is
- * added to the log weights in a row of this sample. It is added to the finished weights of a block of components,
- * so that where there is none one branch of all threads for sixteen components is all that this costs.
+/* Draws the component of each of `rows` rows and gives the log of the sum of its weights. first_row is the number of
+ * the first. share, if it is not NULL, is samples x components: what is added to the log weights in a row of this
+ * sample. It is added to the finished weights of a block of components, so that where there is none one branch of all
+ * threads for sixteen components is all that this costs.
  *
- * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2
- * multiply-adds, where p is rounded up to the next order that has a kernel, and about 25
- * operations for the weight and its draw, fewer where a block of components is
- * negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in
- * single) for R pairs, and two reads and two writes of the weight. Device memory:
- * reads sizeof(Real) p bytes a row and the coefficients once a block, which the L2
- * cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in
- * double 246 multiply-adds a byte, so that only arithmetic counts.
+ * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2 multiply-adds, where p is rounded
+ * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
+ * components is negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in single) for R pairs, and
+ * two reads and two writes of the weight. Device memory: reads sizeof(Real) p bytes a row and the coefficients once a
+ * block, which the L2 cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in double 246
+ * multiply-adds a byte, so that only arithmetic counts.
  *
- * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how many run on a
- * multiprocessor, given its registers and its 227 KB of shared memory:
+ * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how
+ * many run on a multiprocessor, given its registers and its 227 KB of shared memory:
  *
  *   order           2    8   10   14   16   20   24   32   40
  *   double: R       4    4    4    4    4    3    3    2    2
@@ -367,14 +365,15 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
  *     shared, KB   31   32   33   35   36   24   26   25   27
  *     blocks        7    6    6    6    6    6    6    4    4
  *
- * So few warps run, but each has R chains of multiply-adds that do not wait for one
- * another, and the next row of the triangle gives as many again. What follows them, short and
- * without such chains, is where warps wait: so it has all rows of a thread side by side, the
- * place of a draw is found by bisection, and a block of random numbers serves all its uniforms. */
+ * So few warps run, but each has R chains of multiply-adds that do not wait for one another, and the next row of the
+ * triangle gives as many again. What follows them, short and without such chains, is where warps wait: so it has all
+ * rows of a thread side by side, the place of a draw is found by bisection, and a block of random numbers serves all
+ * its uniforms. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
-    mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
-                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
+    mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,
+                 const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
+                 int32_t *label, Real *log_sum) {
   __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
   __shared__ Real uniform[precise<Real>::uniforms * R * MIXTURE_THREADS];
   mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, 0, rows);

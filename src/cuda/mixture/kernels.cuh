@@ -1,7 +1,6 @@
-/* What the host side of the mixture knows of its kernels: how coefficients are
- * laid out, and which kernel serves how many columns. The kernels are compiled in
- * files of their own, draw_double.cu, draw_single.cu, draw_tensor.cu and sums_tensor.cu, so that nvcc can work on them in
- * parallel.
+/* What the host side of the mixture knows of its kernels: how coefficients are laid out, and which kernel serves how
+ * many columns. The kernels are compiled in files of their own, draw_double.cu, draw_single.cu, draw_tensor.cu and
+ * sums_tensor.cu, so that nvcc can work on them in parallel.
  */
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH
@@ -39,10 +38,10 @@ uint64_t coefficient_bytes(int32_t components, int order) {
 constexpr int FRAGMENT_COMPONENTS = 16, FRAGMENT_LINE = 64, FRAGMENT_MOST_COLUMNS = 48;
 static_assert(FRAGMENT_COMPONENTS == WB_BLOCK_ITEMS, "one block of a draw is one block of a product of matrices");
 
-/* Of a block of components, where line r of their triangles begins: their negative offsets, those of components i and i + 8
- * side by side, and then for each four columns up to the diagonal 64 coefficients, of lane 4g + q those of components g and g + 8 in
- * column q of the four; past the diagonal zeros. After the last line come the log constants, as the offsets do.
- * Four lines make a panel; lines that the triangle does not have are not there. */
+/* Of a block of components, where line r of their triangles begins: their negative offsets, those of components i and i
+ * + 8 side by side, and then for each four columns up to the diagonal 64 coefficients, of lane 4g + q those of
+ * components g and g + 8 in column q of the four; past the diagonal zeros. After the last line come the log constants,
+ * as the offsets do. Four lines make a panel; lines that the triangle does not have are not there. */
 constexpr __host__ __device__ int fragment_line(int r) {
   return FRAGMENT_COMPONENTS * r + FRAGMENT_LINE * ((r / 4 + 1) * (r / 4 * 2 + r % 4));
 }
@@ -89,15 +88,17 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory that
- * its launch must name; `fragments`: it expects the coefficients as fragment_line() says, not as coefficient_line(). */
+/* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory
+ * that its launch must name; `fragments`: it expects the coefficients as fragment_line() says, not as
+ * coefficient_line(). */
 template <typename Real>
 struct mixture_draw_kernel {
   int order, rows, threads;
   size_t shared_bytes;
   bool fragments;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
-                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum);
+  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share,
+                 const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
+                 int32_t *label, Real *log_sum);
 };
 template <typename Real>
 struct mixture_evaluate_kernel {
@@ -118,8 +119,8 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
 template <typename Real>
 struct mixture_sum_kernel {
   int fused;
-  void (*kernel)(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components, int leaves,
-                 int fused, size_t node, double *sums);
+  void (*kernel)(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
+                 int leaves, int fused, size_t node, double *sums);
 };
 constexpr int SUM_TENSOR_MOST_COLUMNS = 47, SUM_TENSOR_COMPONENTS = 8;
 template <typename Real>

@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_compone
     to[wb_missing_size(p)] = wb_component_log_floored(p, c.log_weight[j], c.log_determinant[j], c.floor_trace[j]);
 }
 
-/* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column c,
- * through the caches. */
+/* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column
+ * c, through the caches. */
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_tables(missing_patterns patterns, int p, int components, const double *whole, double *tables) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * MISSING_THREADS + threadIdx.x;
@@ -81,8 +81,8 @@ struct missing_row {
   __device__ __forceinline__ Real &weight(int j, int) { return log_weight[j * step]; }
 
   /* Finds entry `at` of the rows that lack values; false where it is not among rows first, ..., end - 1. */
-  __device__ __forceinline__ bool find(const missing_patterns &patterns, int64_t at, int columns, int components, const double *tables,
-                                       Real *shared, int64_t first, int64_t end) {
+  __device__ __forceinline__ bool find(const missing_patterns &patterns, int64_t at, int columns, int components,
+                                       const double *tables, Real *shared, int64_t first, int64_t end) {
     if (at >= patterns.first[patterns.end]) return false;
     number = patterns.row[at];
     if (number < first || number >= end) return false;
@@ -194,14 +194,14 @@ struct missing_uniforms {
 };
 
 /* Draws rows that lack values: see mixture_draw(). Entries of patterns.row from patterns.first[patterns.from] on, one a
- * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the whole. Shared memory: p + WB_BLOCK_ITEMS values a
- * thread. Multiply-adds as in mixture_draw(), whose coefficients come through the caches, the same for
- * threads that share a pattern. */
+ * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the
+ * whole. Shared memory: p + WB_BLOCK_ITEMS values a thread. Multiply-adds as in mixture_draw(), whose coefficients come
+ * through the caches, the same for threads that share a pattern. */
 template <typename Real>
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_draw(missing_patterns patterns, int p, int components, const double *tables, const Real *share,
-                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t before, int64_t first_row, int64_t rows,
-                         Real *x, int32_t *label, Real *log_sum) {
+                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t before, int64_t first_row,
+                         int64_t rows, Real *x, int32_t *label, Real *log_sum) {
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
@@ -225,11 +225,13 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   mine.impute(seen.chosen[0], key, iteration, element, row);
 }
 
-/* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of WB_LEAF_ROWS. */
+/* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of
+ * WB_LEAF_ROWS. */
 template <typename Real>
 __global__ void __launch_bounds__(MISSING_THREADS)
-    mixture_missing_evaluate(missing_patterns patterns, int p, int components, const double *tables, int64_t start, int64_t first_row,
-                             int64_t rows, const Real *x, int32_t *label, double *log_sum, double *probability, int64_t stride) {
+    mixture_missing_evaluate(missing_patterns patterns, int p, int components, const double *tables, int64_t start,
+                             int64_t first_row, int64_t rows, const Real *x, int32_t *label, double *log_sum,
+                             double *probability, int64_t stride) {
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
@@ -263,7 +265,8 @@ uint64_t table_bytes(const wb_mixture_session *s, int32_t components) {
 template <typename Real>
 unsigned threads_of(int p) {
   unsigned threads = MISSING_THREADS;
-  while (threads > 1 && threads * (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real) > MISSING_SHARED) threads /= 2;
+  while (threads > 1 && threads * (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real) > MISSING_SHARED)
+    threads /= 2;
   return threads;
 }
 
@@ -282,7 +285,8 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   gaps.at_once = static_cast<int32_t>(smaller(static_cast<uint64_t>(s->data.missing->patterns), fit));
   status = gaps.whole.allocate(bytes / sizeof(double), "components of rows with missing values", message);
   if (status == WB_OK)
-    status = gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double), "components of rows with missing values", message);
+    status = gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double),
+                                  "components of rows with missing values", message);
   if (status == WB_OK) gaps.components = components;
   else gaps.release_tables();
   return status;
@@ -317,7 +321,8 @@ int open_missing(wb_mixture_session *s, wb_message *message) {
   if (missing == nullptr) return WB_OK;
   const char *const what = "the patterns of missing values";
   mixture_gaps &gaps = s->gaps;
-  const size_t patterns = static_cast<size_t>(missing->patterns), order = patterns * static_cast<size_t>(s->data.columns);
+  const size_t patterns = static_cast<size_t>(missing->patterns),
+               order = patterns * static_cast<size_t>(s->data.columns);
   const size_t rows = static_cast<size_t>(missing->first[missing->patterns]);
   int status = gaps.order.allocate(order, what, message);
   if (status == WB_OK) status = gaps.observed.allocate(patterns, what, message);
@@ -347,18 +352,18 @@ int begin_missing(wb_mixture_session *s, wb_message *message) {
 }
 
 template <typename Real>
-int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key, uint32_t iteration, Real *x,
-                 int32_t *labels, Real *log_sums, wb_message *message) {
+int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key,
+                 uint32_t iteration, Real *x, int32_t *labels, Real *log_sums, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
   int status = WB_OK;
   for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
     missing_patterns patterns;
     status = make_tables(s, from, &patterns, message);
     if (status == WB_OK)
-      status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message, patterns,
-                      s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), share,
-                      static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number, first * WB_LEAF_ROWS, s->rows(first, count),
-                      x, labels, log_sums);
+      status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message,
+                      patterns, s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()),
+                      share, static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number,
+                      first * WB_LEAF_ROWS, s->rows(first, count), x, labels, log_sums);
   }
   return status;
 }
@@ -384,17 +389,18 @@ int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters 
 }
 
 template <typename Real>
-int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels, double *log_sums,
-                     double *probability, int64_t stride, wb_message *message) {
+int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels,
+                     double *log_sums, double *probability, int64_t stride, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
   int status = WB_OK;
   for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
     missing_patterns patterns;
     status = make_tables(s, from, &patterns, message);
     if (status == WB_OK)
-      status = launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>, "evaluating rows with missing values", message,
-                      patterns, s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), start, row, rows,
-                      x, labels, log_sums, probability, stride);
+      status = launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>,
+                      "evaluating rows with missing values", message, patterns, s->data.columns, s->gaps.components,
+                      static_cast<const double *>(s->gaps.tables.data()), start, row, rows, x, labels, log_sums,
+                      probability, stride);
   }
   return status;
 }
@@ -403,8 +409,8 @@ WB_BOTH_PRECISIONS(evaluate_missing)
 template <typename Real>
 int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns);
-  const Real *const from = static_cast<const Real *>(s->x.address()) + row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS +
-                           row % WB_LEAF_ROWS;
+  const Real *const from = static_cast<const Real *>(s->x.address()) +
+                           row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   std::vector<Real> found(p);
   int status = s->stream.wait("fetching a row", message);
   if (status == WB_OK)

@@ -33,8 +33,10 @@ static __global__ void __launch_bounds__(PAIR_THREADS)
   if (found != NO_ROW) {
     const int32_t pair = pairing.pair[found >> LEAF_BITS], side = pairing.side[found >> LEAF_BITS];
     if (pair >= 0) {
-      const uint64_t row = first_row + static_cast<uint64_t>(slot) / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
-      const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
+      const uint64_t row =
+          first_row + static_cast<uint64_t>(slot) / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
+      const wb_bits bits =
+          wb_philox(key, 0, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
       if (side != 1) atomicMin(&here[2 * pair], static_cast<pair_word>(wb_half_ticket(wb_bits64(bits, 0), row)));
       if (side != 0) atomicMin(&here[2 * pair + 1], static_cast<pair_word>(wb_half_ticket(wb_bits64(bits, 1), row)));
     }
@@ -81,8 +83,8 @@ __global__ void __launch_bounds__(PAIR_THREADS)
       const int64_t *const anchors = halving.anchors + 2 * pair;
       int half = static_cast<int64_t>(row) == anchors[1];
       if (static_cast<int64_t>(row) != anchors[0] && static_cast<int64_t>(row) != anchors[1]) {
-        const wb_bits bits = wb_philox(halving.key, halving.step, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_HALF, row),
-                                       halving.iteration);
+        const wb_bits bits = wb_philox(halving.key, halving.step, static_cast<uint32_t>(row),
+                                       wb_philox_c2(WB_PURPOSE_HALF, row), halving.iteration);
         double log_first, log_second;
         half = wb_half_draw(difference, wb_bits64(bits, 0), &log_first, &log_second) > 0;
         if (halving.known && side >= 0) half = side;

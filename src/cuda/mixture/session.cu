@@ -1,15 +1,14 @@
-/* A part of a mixture session on a graphics card: the component of every row drawn from its posterior, with the sufficient
- * statistics of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and all components evaluated at rows. The
- * twin of cpu/mixture/session.c, to the last bit in double precision. What is done for components is in
- * cuda/mixture/components.cu: they too stay on the device, so that a sweep moves a few numbers of each, and labels only
- * where they are kept.
+/* A part of a mixture session on a graphics card: the component of every row drawn from its posterior, with the
+ * sufficient statistics of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and all components
+ * evaluated at rows. The twin of cpu/mixture/session.c, to the last bit in double precision. What is done for
+ * components is in cuda/mixture/components.cu: they too stay on the device, so that a sweep moves a few numbers of
+ * each, and labels only where they are kept.
  *
  * The scaled rows stay on the device from sweep to sweep. Those for which there is no room there are sent again in
- * every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four
- * kernels: components are drawn, the rows of each leaf are sorted by component, their
- * products are summed leaf by leaf, and the sums of a group of leaves are combined.
- * Everything beside the data takes less than a twelfth of their memory or 32 MB, and 4 bytes a row
- * where labels are kept.
+ * every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: components are drawn, the rows of
+ * each leaf are sorted by component, their products are summed leaf by leaf, and the sums of a group of leaves are
+ * combined. Everything beside the data takes less than a twelfth of their memory or 32 MB, and 4 bytes a row where
+ * labels are kept.
  */
 #include "cuda/mixture/session.cuh"
 
@@ -24,8 +23,9 @@ namespace {
 
 /* Labels ---------------------------------------------------------------------- */
 
-/* Tensor cores of this rate are in cards of compute capability 9.0. A line costs a multiply-add for every coefficient, or half
- * of one where they are used, but then for as many columns as four divides and as many components as sixteen does. */
+/* Tensor cores of this rate are in cards of compute capability 9.0. A line costs a multiply-add for every coefficient,
+ * or half of one where they are used, but then for as many columns as four divides and as many components as sixteen
+ * does. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
@@ -93,11 +93,12 @@ int send_shares(wb_mixture_session *s, const double *log_weight, wb_message *mes
   if (table == 0) return WB_OK;
   Real *const sent = reinterpret_cast<Real *>(room.sent_share);
   for (size_t i = 0; i < table; i++) sent[i] = static_cast<Real>(log_weight[i]);
-  const int status = status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
-                               "sending log weights of the samples", message);
+  const int status =
+      status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
+                "sending log weights of the samples", message);
   if (status != WB_OK) return status;
-  return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()), "counting rows of samples",
-                   message);
+  return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()),
+                   "counting rows of samples", message);
 }
 
 /* Predictions ------------------------------------------------------------------ */
@@ -317,7 +318,8 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->piece = part->piece;
   s->device = part->device;
   s->memory_limit = run->memory_limit;
-  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) * (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
+  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) *
+                                         (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
   status = open_device(s, data, message);
   if (status == WB_OK)
@@ -359,11 +361,13 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
                   share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS),
                   key, iteration, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums);
   if (status == WB_OK) /* again those that lack values */
-    status = draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message);
+    status =
+        draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message);
   if (status == WB_OK && labels != nullptr)
-    status = status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                                       cudaMemcpyDeviceToHost, s->stream.get()),
-                       "fetching labels", message);
+    status =
+        status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
+                                  cudaMemcpyDeviceToHost, s->stream.get()),
+                  "fetching labels", message);
   if (status == WB_OK)
     status = sum_leaves<Real>(s, x, first, count, drawn, s->room.count,
                               s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);

@@ -81,7 +81,8 @@ struct mixture_weighing {
     root.release();
   }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() + root.bytes();
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() +
+           root.bytes();
   }
 };
 
@@ -114,8 +115,8 @@ struct mixture_workspace {
     pairs.release();
   }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() + keys.bytes() +
-           pairs.bytes() + weighing.bytes();
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() +
+           keys.bytes() + pairs.bytes() + weighing.bytes();
   }
 };
 
@@ -214,7 +215,9 @@ struct wb_mixture_session {
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   bool resident() const { return kept == leaves; }
-  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
+  uint64_t held() const {
+    return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes();
+  }
   int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
   /* Of kernels that run after what the session's stream has been given before. */
   wb::launch_shape shape(int64_t blocks, int threads) const {
@@ -232,7 +235,8 @@ struct wb_mixture_session {
 
 namespace wb {
 
-inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
+inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left,
+                        wb_message *message) {
   std::snprintf(message->text, sizeof message->text,
                 "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
                 static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
@@ -287,9 +291,9 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   return settled(s, s->data.precision == WB_SINGLE ? work(float()) : work(double()));
 }
 
-/* The functions of a part. Several parts take turns, chunk by chunk, so that all devices have work: a function that begins
- * does not wait, one of a chunk works from leaf *leaf on and moves it to the next chunk, one that finishes waits for the
- * part. `Real` is the type of the session's precision. */
+/* The functions of a part. Several parts take turns, chunk by chunk, so that all devices have work: a function that
+ * begins does not wait, one of a chunk works from leaf *leaf on and moves it to the next chunk, one that finishes waits
+ * for the part. `Real` is the type of the session's precision. */
 
 /* session.cu ---------------------------------------------------------------------- */
 
@@ -387,8 +391,8 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, 
                 uint64_t left, int64_t *chunk, int64_t *group, wb_message *message);
 /* Doubles of the sums of a group and of the groups that wait for their siblings. */
 size_t group_nodes(const wb_mixture_session *s, int32_t components, int64_t group);
-/* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or its
- * beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
+/* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or
+ * its beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
 int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message);
 /* Sums the leaves of a chunk, as many as there is room for nodes at a time, and combines them group by group, once the
@@ -410,16 +414,18 @@ int prepare_rows(wb_mixture_session *session, wb_message *message);
 
 /* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
 uint64_t transit_leaf(const wb_mixture_session *s);
-/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a power of two
- * that is no more than 64. */
-int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message);
+/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a
+ * power of two that is no more than 64. */
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
+                 wb_message *message);
 
 /* How many leaves from `first` on are computed at a time: all of them stay on the device, or all are treated as
  * rows that travel. */
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
-/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the session's stream
- * until the next call for the same `transit`. Sends them if they are not there, and those that come next. */
+/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the
+ * session's stream until the next call for the same `transit`. Sends them if they are not there, and those that come
+ * next. */
 template <typename Real>
 int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message);
 
@@ -437,20 +443,20 @@ int keeps_missing(const wb_mixture_session *s, wb_message *message);
 /* Before a pass over the rows under the session's components, whose log weights have been sent. */
 int begin_missing(wb_mixture_session *s, wb_message *message);
 
-/* Draws those rows of leaves first, ..., first + count - 1 that lack values, and these values. x, labels and log_sums are
- * those of the first of these leaves. */
+/* Draws those rows of leaves first, ..., first + count - 1 that lack values, and these values. x, labels and log_sums
+ * are those of the first of these leaves. */
 template <typename Real>
-int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key, uint32_t iteration, Real *x,
-                 int32_t *labels, Real *log_sums, wb_message *message);
+int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key,
+                 uint32_t iteration, Real *x, int32_t *labels, Real *log_sums, wb_message *message);
 
 /* Before rows are evaluated under `parameters`. */
 int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message);
 
-/* Evaluates those of `rows` rows from number `row` on that lack values; x begins with row number `start`, the outputs with
- * row number `row`. */
+/* Evaluates those of `rows` rows from number `row` on that lack values; x begins with row number `start`, the outputs
+ * with row number `row`. */
 template <typename Real>
-int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels, double *log_sums,
-                     double *probability, int64_t stride, wb_message *message);
+int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels,
+                     double *log_sums, double *probability, int64_t stride, wb_message *message);
 
 /* A row with the values that were drawn for it, in scaled units. */
 template <typename Real>

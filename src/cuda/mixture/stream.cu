@@ -1,16 +1,15 @@
 /* Rows of a mixture session on their way to the graphics card. The first leaves stay on the card, as many as there is
- * room for beside what a sweep needs. The others travel in every pass, in chunks: while one is computed, the
- * next arrives in a second buffer, through a stream of its own. An event says that a chunk has
- * arrived, another one that its buffer may be written again. At the end of a pass the first two chunks of the next pass
- * are sent, so that the bus works while components are drawn; data that take two chunks, or
- * one, stay there.
+ * room for beside what a sweep needs. The others travel in every pass, in chunks: while one is computed, the next
+ * arrives in a second buffer, through a stream of its own. An event says that a chunk has arrived, another one that its
+ * buffer may be written again. At the end of a pass the first two chunks of the next pass are sent, so that the bus
+ * works while components are drawn; data that take two chunks, or one, stay there.
  *
  * What the host does decides whether the bus is used. Floors, taking a PCIe 5 bus to carry 55 GB/s from page-locked
- * memory: a row of p values has 8 p bytes in double precision and 4 p in single, so that one of 14 values takes 2.0 or 1.0 ns on
- * the bus; the multiply-adds of 16 components take 0.1 ns at 16.6e12 a second. Memory that is not page-locked is copied by
- * the driver, or here, by one thread through page-locked buffers: some 10 GB/s. Threads that fill such buffers as fast as the bus
- * empties them read 55 GB/s, write as much, for which the lines are read first, and the bus reads them again: 220 GB/s of memory
- * traffic and all cores. So no pass copies on the host:
+ * memory: a row of p values has 8 p bytes in double precision and 4 p in single, so that one of 14 values takes 2.0 or
+ * 1.0 ns on the bus; the multiply-adds of 16 components take 0.1 ns at 16.6e12 a second. Memory that is not page-locked
+ * is copied by the driver, or here, by one thread through page-locked buffers: some 10 GB/s. Threads that fill such
+ * buffers as fast as the bus empties them read 55 GB/s, write as much, for which the lines are read first, and the bus
+ * reads them again: 220 GB/s of memory traffic and all cores. So no pass copies on the host:
  *
  *   - in single precision a copy of the rows, scaled, in leaves and page-locked, is made once: half the memory of the caller's
  *     matrix for the rows that travel, half the bytes on the bus, one copy a chunk, and nothing to do on the
@@ -112,8 +111,8 @@ int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to,
       status = copy_to_device(s, to, from, p * bytes, message);
     else
       for (size_t c = 0; c < p && status == WB_OK; c++)
-        status = copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS, from + c * static_cast<size_t>(rows), bytes,
-                                message);
+        status = copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS,
+                                from + c * static_cast<size_t>(rows), bytes, message);
     if (status == WB_OK) status = s->copied[i].record(s->copies.get(), message);
   }
   return status;
@@ -128,14 +127,17 @@ int send_locked(wb_mixture_session *s, int64_t first, int64_t count, double *to,
 }
 
 /* Sends leaves to one of the two buffers, when its last chunk has been read. */
-int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, int buffer, wb_message *message) {
+int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, int buffer,
+         wb_message *message) {
   transit->first[buffer] = -1;
   void *const to = transit->arriving[buffer].address();
   int status = s->read[buffer].hold(s->copies.get(), message);
   if (status != WB_OK) return status;
   if (transit->packed)
-    status = copy_to_device(s, to, static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(first - s->first_packed) * s->leaf(),
-                            static_cast<size_t>(count) * s->leaf(), message);
+    status = copy_to_device(
+        s, to,
+        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(first - s->first_packed) * s->leaf(),
+        static_cast<size_t>(count) * s->leaf(), message);
   else if (s->source == mixture_source::locked)
     status = send_locked(s, first, count, static_cast<double *>(to), message);
   else
@@ -154,7 +156,8 @@ int end_reading(wb_mixture_session *s, mixture_transit *transit, wb_message *mes
 
 /* Finds leaves that travel; columns are made leaves at `to`. *x: where they are. */
 template <typename Real>
-int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, Real *to, const Real **x, wb_message *message) {
+int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, Real *to, const Real **x,
+            wb_message *message) {
   int buffer = transit->first[0] == first ? 0 : transit->first[1] == first ? 1 : -1;
   int status = WB_OK;
   if (buffer < 0) {
@@ -172,13 +175,14 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
   launch_shape shape = s->shape(count * (WB_LEAF_ROWS / LOAD_THREADS), LOAD_THREADS);
   shape.blocks.y = static_cast<unsigned>(p);
   *x = to;
-  status = launch(shape, mixture_load<Real>, "scaling rows", message, static_cast<const double *>(transit->arriving[buffer].address()),
-                  s->rows(first, count), s->units.data(), s->units.data() + p, to);
+  status = launch(shape, mixture_load<Real>, "scaling rows", message,
+                  static_cast<const double *>(transit->arriving[buffer].address()), s->rows(first, count),
+                  s->units.data(), s->units.data() + p, to);
   return status == WB_OK ? end_reading(s, transit, message) : status;
 }
 
-/* Sends leaves from `first` up to `end` once, `stage` at a time; each piece is made leaves where to(leaf) says, and then
- * done(leaf, count) is called. */
+/* Sends leaves from `first` up to `end` once, `stage` at a time; each piece is made leaves where to(leaf) says, and
+ * then done(leaf, count) is called. */
 template <typename Real, typename To, typename Done>
 int send_once(wb_mixture_session *s, int64_t first, int64_t end, int64_t stage, To to, Done done, wb_message *message) {
   mixture_transit transit;
@@ -211,7 +215,9 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
   if (status == WB_OK)
     status = send_once<Real>(
         s, 0, leaves, stage_leaves(s, beside / 2),
-        [&](int64_t leaf) { return x + static_cast<size_t>(leaf) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns); },
+        [&](int64_t leaf) {
+          return x + static_cast<size_t>(leaf) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+        },
         [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
   if (status == WB_OK)
     s->kept = leaves;
@@ -222,7 +228,8 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
 }
 
 int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
-  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message) : keep_rows<double>(s, leaves, beside, message);
+  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message)
+                                        : keep_rows<double>(s, leaves, beside, message);
 }
 
 /* How rows travel -------------------------------------------------------------- */
@@ -245,9 +252,10 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
     status = send_once<float>(
         s, first, s->leaves, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
         [&](int64_t leaf, int64_t count) {
-          return status_of(cudaMemcpyAsync(to + static_cast<size_t>(leaf - first) * s->leaf(), room.address(), static_cast<size_t>(count) * s->leaf(),
-                                           cudaMemcpyDeviceToHost, s->stream.get()),
-                           "fetching scaled rows", message);
+          return status_of(
+              cudaMemcpyAsync(to + static_cast<size_t>(leaf - first) * s->leaf(), room.address(),
+                              static_cast<size_t>(count) * s->leaf(), cudaMemcpyDeviceToHost, s->stream.get()),
+              "fetching scaled rows", message);
         },
         message);
   if (status == WB_OK) {
@@ -306,8 +314,9 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
   const int status = scope.enter(session->device, message);
   if (status != WB_OK) return status;
   /* The matrix of all parts. */
-  const bool is_locked = session->matrix.lock(session->data.x - session->first_row,
-                                              static_cast<size_t>(session->stride) * static_cast<size_t>(session->data.columns) * sizeof(double));
+  const bool is_locked = session->matrix.lock(
+      session->data.x - session->first_row,
+      static_cast<size_t>(session->stride) * static_cast<size_t>(session->data.columns) * sizeof(double));
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
     if (s->source != mixture_source::staged) continue;
     s->unlockable = !is_locked;
@@ -320,7 +329,8 @@ uint64_t transit_leaf(const wb_mixture_session *s) {
   return s->resident() ? 0 : s->source == mixture_source::packed ? 2 * s->leaf() : 2 * s->raw_leaf() + s->leaf();
 }
 
-int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message) {
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
+                 wb_message *message) {
   transit->release();
   transit->chunk = chunk;
   transit->step = step;
@@ -330,22 +340,26 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
   const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - first_to_travel(s, MOST_STEP)));
   int status = WB_OK;
   for (int i = 0; i < 2 && status == WB_OK; i++)
-    status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows", message);
-  if (status == WB_OK && !transit->packed) status = transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
+    status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows",
+                                           message);
+  if (status == WB_OK && !transit->packed)
+    status = transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
   return status;
 }
 
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {
-  const int64_t change = first_to_travel(s, transit->step), end = first < change ? smaller(change, transit->end) : transit->end;
+  const int64_t change = first_to_travel(s, transit->step),
+                end = first < change ? smaller(change, transit->end) : transit->end;
   return smaller(transit->chunk, end - first);
 }
 
 namespace {
 
-/* Sends the leaves from `first` on, if they travel and have not been sent. Not those that a thread copies, which would keep
- * the caller waiting. */
+/* Sends the leaves from `first` on, if they travel and have not been sent. Not those that a thread copies, which would
+ * keep the caller waiting. */
 int send_early(wb_mixture_session *s, int64_t first, mixture_transit *transit, int buffer, wb_message *message) {
-  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step)) return WB_OK;
+  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step))
+    return WB_OK;
   if (transit->first[0] == first || transit->first[1] == first) return WB_OK;
   return send(s, first, leaves_at_once(s, first, transit), transit, buffer, message);
 }
@@ -358,7 +372,8 @@ int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, co
   int status = end_reading(s, transit, message);
   if (status != WB_OK) return status;
   if (first + count <= s->kept)
-    *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+    *x = static_cast<const Real *>(s->x.address()) +
+         static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
   else
     status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
   return status == WB_OK ? send_early(s, first + count, transit, 1 - transit->last, message) : status;

@@ -20,13 +20,15 @@ constexpr int64_t RING_SPAN = 4096;
 /* Whether the pairs can go through the ring: each array has those of neighbouring pairs side by side, or one
  * vector for all pairs. */
 bool fits_ring(const wb_convolution &work) {
-  return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 && work.p_pair_stride + work.q_pair_stride > 0 &&
-         work.r_pair_stride == 1 && work.m + work.n + work.count <= RING_BYTES / static_cast<int64_t>(8 * sizeof(double));
+  return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 &&
+         work.p_pair_stride + work.q_pair_stride > 0 && work.r_pair_stride == 1 &&
+         work.m + work.n + work.count <= RING_BYTES / static_cast<int64_t>(8 * sizeof(double));
 }
 
 class ring {
 public:
-  ring(const wb_convolution &work, const wb_run *run, int processors) : work_(work), run_(run), processors_(processors) {
+  ring(const wb_convolution &work, const wb_run *run, int processors)
+      : work_(work), run_(run), processors_(processors) {
     p_values_ = work.p_pair_stride == 0 ? 0 : work.m;
     q_values_ = work.q_pair_stride == 0 ? 0 : work.n;
   }
@@ -41,12 +43,15 @@ public:
   bool plan(uint64_t doubles) {
     const int64_t inputs = p_values_ + q_values_, once = work_.m + work_.n - inputs + 1;
     const int64_t most = RING_BYTES / static_cast<int64_t>(sizeof(double)) / wb_max_int(inputs, work_.count);
-    const auto room = [&](int slots) { return (static_cast<int64_t>(doubles / static_cast<uint64_t>(slots)) - once) / (inputs + work_.count); };
+    const auto room = [&](int slots) {
+      return (static_cast<int64_t>(doubles / static_cast<uint64_t>(slots)) - once) / (inputs + work_.count);
+    };
     count_ = work_.pairs <= wb_min_int(most, room(1)) || room(RING_SLOTS) < 1 ? 1 : RING_SLOTS;
     chunk_ = wb_min_int(wb_min_int(most, work_.pairs), room(count_));
     if (chunk_ < 1) return false;
     /* Chunks of even size, whose columns begin on a cache line. */
-    const int64_t chunks = (work_.pairs + chunk_ - 1) / chunk_, even = ((work_.pairs + chunks - 1) / chunks + 7) / 8 * 8;
+    const int64_t chunks = (work_.pairs + chunk_ - 1) / chunk_,
+                  even = ((work_.pairs + chunks - 1) / chunks + 7) / 8 * 8;
     if (even < chunk_) chunk_ = even;
     return true;
   }
@@ -58,7 +63,8 @@ public:
       const int64_t count = wb_min_int(chunk_, work_.pairs - first);
       status = turn(*next, first, count, seen, message);
       if (status == WB_OK) status = begin(*next, message);
-      if (status == WB_OK && wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count)))) status = WB_INTERRUPTED;
+      if (status == WB_OK && wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count))))
+        status = WB_INTERRUPTED;
       next = next + 1 == slots_ + count_ ? slots_ : next + 1;
     }
     for (int i = 0; i < count_ && status == WB_OK; i++) {
@@ -120,7 +126,8 @@ private:
       if (status != WB_OK) return status;
       if (seen != nullptr) *seen |= *reinterpret_cast<const unsigned *>(s.fetched);
     }
-    const int64_t spans_before = (before.count + RING_SPAN - 1) / RING_SPAN, spans = (count + RING_SPAN - 1) / RING_SPAN;
+    const int64_t spans_before = (before.count + RING_SPAN - 1) / RING_SPAN,
+                  spans = (count + RING_SPAN - 1) / RING_SPAN;
     const int64_t to_store = work_.count * spans_before, to_fill = (work_.m + work_.n) * spans;
     spread(run_, to_store + to_fill, [&](int64_t piece) {
       if (piece < to_store) {
@@ -138,19 +145,33 @@ private:
   }
 
   int begin(const slot &s, wb_message *message) {
-    const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1, outputs = work_.count * s.count;
-    const convolve_arguments a = {s.count, work_.m, work_.n, work_.first, work_.count, s.device, s.device + p_size_now, s.device + inputs,
-                                  p_values_ == 0 ? 1 : s.count, p_values_ == 0 ? 0 : 1, q_values_ == 0 ? 1 : s.count,
-                                  q_values_ == 0 ? 0 : 1, s.count, 1};
-    int status = status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double), cudaMemcpyHostToDevice,
-                                           s.stream.get()),
+    const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1,
+                  outputs = work_.count * s.count;
+    const convolve_arguments a = {s.count,
+                                  work_.m,
+                                  work_.n,
+                                  work_.first,
+                                  work_.count,
+                                  s.device,
+                                  s.device + p_size_now,
+                                  s.device + inputs,
+                                  p_values_ == 0 ? 1 : s.count,
+                                  p_values_ == 0 ? 0 : 1,
+                                  q_values_ == 0 ? 1 : s.count,
+                                  q_values_ == 0 ? 0 : 1,
+                                  s.count,
+                                  1};
+    int status = status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
+                                           cudaMemcpyHostToDevice, s.stream.get()),
                            "copying the weights to the device", message);
-    if (status == WB_OK) status = launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message);
+    if (status == WB_OK)
+      status = launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message);
     if (status == WB_OK) status = launch_convolution(a, processors_, s.stream.get(), message);
     if (status != WB_OK) return status;
-    return status_of(cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
-                                     cudaMemcpyDeviceToHost, s.stream.get()),
-                     "copying the sums from the device", message);
+    return status_of(
+        cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
+                        cudaMemcpyDeviceToHost, s.stream.get()),
+        "copying the sums from the device", message);
   }
 
   const wb_convolution work_;
