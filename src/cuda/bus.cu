@@ -1,4 +1,4 @@
-/* The bytes per second that travel to a graphics card and back: what no copy is faster than. */
+/* Measures the bytes per second that travel to a graphics card and back. No copy is faster. */
 #include "cuda/table.cuh"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-/* CUDA's errors as statuses; memory, streams and events that free themselves; the choice
- * of the device: see device.cuh. */
+/* CUDA's errors as statuses, memory, streams and events that free themselves, and the choice of the device: see
+ * device.cuh. */
 #include "cuda/device.cuh"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-/* The multiply-adds per second that a graphics card can do. Benchmarks divide by it to say
- * how near a kernel comes to the card's limit. The twin of cpu/multiply_add.c. */
+/* Measures the multiply-adds per second of a graphics card. Benchmarks divide by this rate to say how near a kernel
+ * comes to the card's limit. The twin of cpu/multiply_add.c. */
 #include "cuda/table.cuh"
 
 #include "core/host_device.h"

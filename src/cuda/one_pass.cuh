@@ -1,5 +1,7 @@
-/* One draw from the weights of many items in a single pass, block by block: the kernels' side of core/block_draw.h,
- * which has the law and its proof. A thread draws for R rows at once, or evaluates them. */
+/* The draw in a single pass of core/block_draw.h, and the evaluation of all weights in the same order, for the R rows
+ * of a thread. core/block_draw.h explains the law. The mixture's labels, its rows with missing values, and categorical
+ * draws use it.
+ */
 #ifndef WB_CUDA_ONE_PASS_CUH
 #define WB_CUDA_ONE_PASS_CUH
 

@@ -1,11 +1,9 @@
-/* Draws from many discrete distributions on a graphics card, by the laws of
- * core/categorical_draw.h: the results are those of src/cpu/categorical/items.c, in double
- * precision to the last bit.
+/* Draws from many discrete distributions on a graphics card, by the laws of core/categorical_draw.h. The twin of
+ * cpu/categorical/items.c, with the same bits in double precision.
  *
- * A matrix of R has the rows of a column side by side, so that threads that have a row
- * each read neighbouring weights: draw 0 of all rows is one pass over the matrix, in
- * which nothing is stored and nothing travels between threads. Where there are too
- * few rows to fill the card, several lanes of a warp share one.
+ * R stores a matrix column by column, so threads with one row each read neighbouring weights. Draw 0 of all rows is
+ * one pass over the matrix, which stores nothing and exchanges nothing between threads. If there are too few rows to
+ * fill the card, several lanes of a warp share a row.
  */
 #include "cuda/table.cuh"
 #include "cuda/device.cuh"

@@ -1,8 +1,11 @@
-/* The components of a mixture session on a graphics card, where they stay from sweep to
- * sweep. What the host sends and reads goes through one page-locked buffer, with a
- * place for each: a call that does not wait leaves its place alone until the next pass over the
- * rows has been waited for. While that pass goes on questions are answered through a
- * stream of their own. The twin of cpu/mixture/components.c.
+/* The components of a mixture on a graphics card: draws of their means and covariances from the statistics of their
+ * rows (mixture/mixture.h has the law), numbers about them, and their layout for the next pass over the rows. The twin
+ * of cpu/mixture/components.c.
+ *
+ * Components stay on the card from sweep to sweep. One page-locked buffer holds what the host sends and reads, with a
+ * place for each item. A call that does not wait leaves its place alone until the host has waited for the next pass
+ * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
+ * one thread each, in order.
  */
 #include "cuda/mixture/session.cuh"
 

@@ -1,8 +1,10 @@
-/* A mixture session on one or several graphics cards. Each has some of the leaves, draws the labels of
- * its rows and sums them; all have the same components, drawn on each from the same statistics. A part
- * begins where a node of the tree over all leaves begins, and returns the sums of such nodes, which the host
- * adds in the tree's order: results do not depend on the number of cards. A call starts the work of all parts before
- * it waits for any. With one card there is one part, and the sums stay there.
+/* The table of the mixture's functions, for a session on one or several graphics cards.
+ *
+ * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
+ * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
+ * returns the sums of such nodes, and the host adds them in the order of the tree, so results do not depend on the
+ * number of cards. A call starts the work of all parts before it waits for one. With one card there is one part, and
+ * the sums stay there.
  */
 #include "core/mixture_half.h"
 #include "cuda/mixture/session.cuh"

@@ -1,10 +1,10 @@
-/* The draw of cuda/mixture/draw_tile.cuh with squared distances by tensor cores (tensor.cuh), in double precision: for
- * each row and component the same operations in the same order, so the same bits.
+/* The draw of cuda/mixture/draw_tile.cuh in double precision, with squared distances by tensor cores
+ * (cuda/tensor.cuh). Each row and component gets the same operations in the same order, so the bits are the same.
  *
- * A line of the triangle is a product of matrices, 16 components times 8 rows. A warp has 32 rows, whose values lie in
- * the registers of its lanes as the product wants them: lane 4g + q has columns q, q + 4, ... of rows g, g + 8, g + 16
- * and g + 24. It gets squared distances of components g and g + 8 at two rows of each eight. Through shared memory the
- * weights then come to the lane that draws for their row.
+ * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
+ * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
+ * the squared distances of components g and g + 8 at two rows of each eight. The weights then go through shared memory
+ * to the lane that draws for their row.
  */
 #ifndef WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
 #define WB_CUDA_MIXTURE_DRAW_TENSOR_CUH

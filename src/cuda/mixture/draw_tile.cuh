@@ -1,13 +1,13 @@
-/* The draw of a component for each row, and the evaluation of all components at each
- * row (Suchard et al. 2010, section 2): the kernels whose loops on the processor are
- * in cpu/mixture/draw_tile.h. Every number is computed by the same operations in the same
- * order as there.
+/* Draws a component for each row, and evaluates all components at each row (Suchard et al. 2010, section 2). The twin
+ * of cpu/mixture/draw_tile.h: every number is computed by the same operations in the same order.
  *
- * The draw is that of core/block_draw.h: one pass, no table. A thread has all weights
- * of its own rows, in a column of shared memory that no other thread reads. So it needs
- * neither shuffles nor barriers to sum or to search them; if the weights of a row lay
- * across the lanes of a warp instead, their partial sums would have to be exchanged by
- * shuffles.
+ * A thread has R rows, with their values in registers. Components come in blocks of WB_BLOCK_ITEMS. Their coefficients
+ * are the same for all threads, so they are read from shared memory, 16 bytes at a time, and each serves R
+ * multiply-adds. With R = 1 the reads would limit the speed. While one stage of components is used, the next one
+ * travels from device memory to the other half of the buffer.
+ *
+ * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
+ * shuffles nor barriers to sum or search them.
  */
 #ifndef WB_CUDA_MIXTURE_DRAW_TILE_CUH
 #define WB_CUDA_MIXTURE_DRAW_TILE_CUH

@@ -1,6 +1,6 @@
-/* What the host side of the mixture knows of its kernels: how coefficients are laid out, and which kernel serves how
- * many columns. The kernels are compiled in files of their own, draw_double.cu, draw_single.cu, draw_tensor.cu and
- * sums_tensor.cu, so that nvcc can work on them in parallel.
+/* What the host knows of the mixture's kernels: the layout of coefficients and of sorted keys, and which kernel serves
+ * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
+ * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel.
  */
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH

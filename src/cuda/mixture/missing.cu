@@ -1,8 +1,11 @@
-/* Rows with missing values on a graphics card: the twin of cpu/mixture/missing.c. A pattern of missingness has a
- * table of all components with its columns in its order; tables of some patterns at a time are made, and then
- * the rows of these patterns are drawn, each by one thread. Rows of a pattern are side by side, so that the
- * threads of a warp mostly read the same numbers. What is drawn for missing values is written into the session's
- * copy of the rows. */
+/* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h has the formulas). The twin
+ * of cpu/mixture/missing.c.
+ *
+ * Rows that lack the same columns share a pattern. A pattern has a table of all components, with the columns in the
+ * pattern's order. Tables are made for some patterns at a time; then one thread draws each row of these patterns. Rows
+ * of a pattern are side by side, so the threads of a warp mostly read the same numbers. Drawn values are written into
+ * the session's copy of the rows.
+ */
 #include "cuda/mixture/session.cuh"
 
 #include <vector>

@@ -1,7 +1,9 @@
-/* Rows of pairs of components, for split and merge moves (mixture/split_merge.c): the twin of cpu/mixture/pairs.c.
- * Every row knows its component by the sorted key of its leaf that the last draw left (cuda/mixture/sums.cu), so that
- * threads of a warp mostly share a pair. What is added or compared across rows are whole
- * numbers: atomic operations in any order give the same result.
+/* Passes over the rows of pairs of components, for split and merge moves (mixture/split_merge.c). The twin of
+ * cpu/mixture/pairs.c.
+ *
+ * A row finds its component in the sorted key that the last draw left (cuda/mixture/sums.cu). Threads of a warp
+ * therefore mostly share a pair. Only whole numbers are added or compared across rows, so atomic operations give the
+ * same result in any order.
  */
 #include "cuda/mixture/session.cuh"
 

@@ -1,14 +1,12 @@
-/* A part of a mixture session on a graphics card: the component of every row drawn from its posterior, with the
- * sufficient statistics of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and all components
- * evaluated at rows. The twin of cpu/mixture/session.c, to the last bit in double precision. What is done for
- * components is in cuda/mixture/components.cu: they too stay on the device, so that a sweep moves a few numbers of
- * each, and labels only where they are kept.
+/* One device's part of a mixture session: draws the component of every row from its posterior and sums the statistics
+ * of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and evaluates all components at rows. The twin
+ * of cpu/mixture/session.c, with the same bits in double precision.
  *
- * The scaled rows stay on the device from sweep to sweep. Those for which there is no room there are sent again in
- * every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: components are drawn, the rows of
- * each leaf are sorted by component, their products are summed leaf by leaf, and the sums of a group of leaves are
- * combined. Everything beside the data takes less than a twelfth of their memory or 32 MB, and 4 bytes a row where
- * labels are kept.
+ * The scaled rows stay on the device from sweep to sweep, as do the components (cuda/mixture/components.cu). A sweep
+ * moves only a few numbers of each component, and labels if they are kept. Rows that do not fit on the device are sent
+ * in every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one
+ * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
+ * of leaves. Working memory is at most a twelfth of the data or 32 MB, plus 4 bytes a row if labels are kept.
  */
 #include "cuda/mixture/session.cuh"
 

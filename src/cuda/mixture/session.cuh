@@ -1,5 +1,4 @@
-/* A mixture session of a graphics card: the rows (cuda/mixture/session.cu) and the components
- * (cuda/mixture/components.cu). */
+/* One device's part of a mixture session: its memory, and its functions in all files of cuda/mixture/. */
 #ifndef WB_CUDA_MIXTURE_SESSION_CUH
 #define WB_CUDA_MIXTURE_SESSION_CUH
 

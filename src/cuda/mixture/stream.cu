@@ -1,26 +1,24 @@
-/* Rows of a mixture session on their way to the graphics card. The first leaves stay on the card, as many as there is
- * room for beside what a sweep needs. The others travel in every pass, in chunks: while one is computed, the next
- * arrives in a second buffer, through a stream of its own. An event says that a chunk has arrived, another one that its
- * buffer may be written again. At the end of a pass the first two chunks of the next pass are sent, so that the bus
- * works while components are drawn; data that take two chunks, or one, stay there.
+/* Sends rows of a mixture session to the graphics card. The first leaves stay on the card, as many as fit beside what
+ * a sweep needs. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second
+ * buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer may be overwritten.
+ * At the end of a pass the first two chunks of the next pass are sent, so that the bus works while components are
+ * drawn. If the data have at most two chunks, these stay on the card.
  *
- * What the host does decides whether the bus is used. Floors, taking a PCIe 5 bus to carry 55 GB/s from page-locked
- * memory: a row of p values has 8 p bytes in double precision and 4 p in single, so that one of 14 values takes 2.0 or
- * 1.0 ns on the bus; the multiply-adds of 16 components take 0.1 ns at 16.6e12 a second. Memory that is not page-locked
- * is copied by the driver, or here, by one thread through page-locked buffers: some 10 GB/s. Threads that fill such
- * buffers as fast as the bus empties them read 55 GB/s, write as much, for which the lines are read first, and the bus
- * reads them again: 220 GB/s of memory traffic and all cores. So no pass copies on the host:
+ * No pass copies rows on the host, because that would keep the bus waiting. A PCIe 5 bus carries about 55 GB/s from
+ * page-locked memory, so a row of 14 values takes 2.0 ns in double precision and 1.0 ns in single. The multiply-adds
+ * of 16 components take 0.1 ns. One thread that copies to page-locked buffers reaches about 10 GB/s. Threads that keep
+ * up with the bus would need 220 GB/s of memory traffic and all cores. Instead:
  *
- *   - in single precision a copy of the rows, scaled, in leaves and page-locked, is made once: half the memory of the caller's
- *     matrix for the rows that travel, half the bytes on the bus, one copy a chunk, and nothing to do on the
- *     card when they arrive. The card makes it: rows are sent, scaled there, and come back;
- *   - in double precision such a copy would take as much memory as the matrix for no fewer bytes. There the
- *     caller's matrix is page-locked as it is, columns are copied from it, and the card scales and orders them, at the speed of its
- *     memory. The same is done in single precision where the host has no memory for a copy;
- *   - where the system refuses to lock the matrix, one thread copies rows through page-locked buffers, as it does for rows that
- *     are sent once.
+ *   - In single precision a page-locked copy of the scaled rows is made once, in leaves. It takes half the memory of
+ *     the caller's matrix for the rows that travel, and halves the bytes on the bus. The card makes the copy: rows are
+ *     sent, scaled and returned.
+ *   - In double precision such a copy would take as much memory as the matrix and save nothing. The caller's matrix is
+ *     page-locked instead. Columns are copied from it, and the card scales and orders them. Single precision does the
+ *     same if the host has no memory for a copy.
+ *   - If the system refuses to lock the matrix, one thread copies rows through page-locked buffers. Rows that are sent
+ *     once go this way too.
  *
- * To lock memory takes time for each page: it is done before a pass that will be repeated, not for predictions. */
+ * Locking takes time for each page. It is done before a pass that will be repeated, not for predictions. */
 #include "cuda/mixture/session.cuh"
 
 #include "core/scaled_value.h"

@@ -1,8 +1,6 @@
-/* What happens to rows after their components are drawn: the sufficient statistics of each leaf of rows are added in
- * the order of the rows, and those of the leaves by a binary tree. The twins on the
- * processor are in cpu/mixture/sums.c and numeric/reduction_tree.h. There are no atomic
- * additions: every number is added by one thread, in an order that does not depend on
- * the launch.
+/* Sums the sufficient statistics of rows after their components are drawn: those of a leaf in the order of its rows,
+ * those of all leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
+ * atomic additions: one thread adds each number, in an order that does not depend on the launch.
  */
 #include "cuda/mixture/sums.cuh"
 

@@ -1,5 +1,5 @@
-/* What kernels that add rows share: where a statistic lies, how rows lie in shared memory, and the order in which
- * numbers are added. */
+/* What the kernels of sums.cu, sums_tensor.cu and weigh.cu share: the place of a statistic, the layout of rows in
+ * shared memory, and the order of sums. */
 #ifndef WB_CUDA_MIXTURE_SUMS_CUH
 #define WB_CUDA_MIXTURE_SUMS_CUH
 

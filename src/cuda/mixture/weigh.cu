@@ -1,9 +1,9 @@
-/* The pass over the rows of a Bayesian EM step: the twin of cpu/mixture/weigh.c.
+/* Weighted sums of all rows for a Bayesian EM step (mixture/bem.c has the formulas). The twin of cpu/mixture/weigh.c.
  *
- * mixture_evaluate() writes the probabilities of a chunk of rows; the kernel below adds the
- * rows of each leaf to the sums of the components, those with a probability that counts, in
- * order. So a chunk needs 8 bytes for each row and component: some hundred megabytes are used, as they are
- * for rows that do not fit, since fewer rows would leave multiprocessors idle.
+ * mixture_evaluate() writes the probabilities of a chunk of rows. Then mixture_weigh() adds the rows of each leaf to
+ * the sums of the components, in order, leaving out probabilities below WB_MIXTURE_LEAST_WEIGHT. A chunk needs 8 bytes
+ * for each row and component. It may take some hundred megabytes, because smaller chunks would leave multiprocessors
+ * idle.
  */
 #include "cuda/mixture/session.cuh"
 #include "cuda/mixture/sums.cuh"

@@ -1,11 +1,9 @@
-/* The distribution of a sum of two independent discrete random variables by the
- * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend/pmf_table.h: the results
- * are those of src/cpu/pmf/direct_sum.c to the last bit.
+/* The distribution of a sum of two independent discrete random variables by the direct sum r_i = sum_j p_j q_{i-j}, in
+ * the order of backend/pmf_table.h. The twin of cpu/pmf/direct_sum.c, with the same bits.
  *
- * There are two kernels. convolve_tiled keeps outputs in registers and is limited by
- * multiply-adds. convolve_skew gives a warp to a small pair and lets the sums of
- * the skew diagonals x + y = i of the outer product travel through its lanes, which is
- * the idea of Murray's "Fast enumeration of sums of discrete random variables".
+ * There are two kernels. convolve_tiled keeps outputs in registers and is limited by multiply-adds. convolve_skew
+ * gives a small pair to a warp and moves the sums of the skew diagonals x + y = i of the outer product through its
+ * lanes (Murray, "Fast enumeration of sums of discrete random variables").
  */
 #include "cuda/table.cuh"
 #include "cuda/device.cuh"

@@ -1,9 +1,10 @@
-/* Many pairs of short vectors, whose sums take less time than their way to the device and back. Chunks of pairs go
- * through a few slots, each with a stream of its own, so that at any time one chunk is copied to page-locked
- * memory by the host's threads, one crosses the bus, one is computed, and the sums of one come back. What the
- * host does to a chunk's inputs and to the sums of an earlier chunk is one piece of parallel work.
- * Each number is read and written once on the host, and each page of the result is first touched by
- * several threads, which is when the system clears it. Included by cuda/pmf/direct_sum.cu alone. */
+/* Direct sums of many pairs of short vectors, whose sums take less time than their transfer. Only
+ * cuda/pmf/direct_sum.cu includes this file.
+ *
+ * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
+ * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
+ * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
+ * Several threads touch the pages of the result first, because the system clears a page at its first touch. */
 #ifndef WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
 #define WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
 

@@ -1,6 +1,6 @@
-/* Polya-Gamma variables on a graphics card: the twin of cpu/polyagamma/variables.c. Elements are sorted
- * by their way to a draw and, where draws are sums, by the number of parts; each way is one
- * launch, whose threads differ in nothing but how often they are rejected. */
+/* Polya-Gamma variables on a graphics card: the twin of cpu/polyagamma/variables.c. Elements are sorted by the method
+ * that draws them and, if draws are sums, by the number of terms. Each method is one launch, whose threads differ only
+ * in how often they reject. */
 #include "cuda/table.cuh"
 
 #include <cstdio>

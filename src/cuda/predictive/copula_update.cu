@@ -1,9 +1,8 @@
-/* Copula updates, a thread a (resample, point): the twin of src/cpu/predictive/copula_update.c, equal
- * to it in every bit.
+/* Copula updates, one thread for each resample and point. The twin of cpu/predictive/copula_update.c, with the same
+ * bits.
  *
- * What the steps observe is drawn once for all points, a chunk of steps at a time,
- * and read by all threads of a resample from the same addresses. A Gaussian update
- * of one coordinate takes about 190 double precision operations and, in a chunk of
+ * The observations of a chunk of steps are drawn once for all points. All threads of a resample read them from the
+ * same addresses. A Gaussian update of one coordinate takes about 190 double precision operations and, in a chunk of
  * 128 steps, 0.25 bytes of global memory for the state. */
 #include "cuda/predictive/copula_update.cuh"
 

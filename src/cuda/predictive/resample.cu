@@ -1,5 +1,5 @@
-/* Predictive resampling of a normal mean, a thread a resample, and the Bayesian
- * bootstrap: the twin of src/cpu/predictive/resample.c, equal to it in every bit. */
+/* Predictive resampling of a normal mean, one thread for each resample, and the Bayesian bootstrap. The twin of
+ * cpu/predictive/resample.c, with the same bits. */
 #include "cuda/table.cuh"
 #include "cuda/predictive/copula_update.cuh"
 #include "cuda/device.cuh"

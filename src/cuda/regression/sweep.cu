@@ -1,6 +1,6 @@
-/* The sweep of a regression on a graphics card: linear predictors, Polya-Gamma variables and the
- * sums X'WX and X'z, with the design resident. The twin of cpu/regression/sweep.c: every number is
- * added by one thread, in the order of backend/regression_table.h, and there are no atomic additions. */
+/* The sweep of a regression on a graphics card: linear predictors, Polya-Gamma variables and the sums X'WX and X'z.
+ * The design stays on the card. The twin of cpu/regression/sweep.c: one thread adds each number, in the order of
+ * backend/regression_table.h, and there are no atomic additions. */
 #include "cuda/table.cuh"
 
 #include <cstdio>

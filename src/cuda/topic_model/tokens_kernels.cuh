@@ -1,8 +1,8 @@
 /* The kernels of topic models: the loops of cpu/topic_model/tokens_loops.h and cpu/topic_model/token_weights.h with the
  * same operations in the same order. Only cuda/topic_model/tokens.cu includes this file.
  *
- * A block draws a leaf of terms, or a document. It counts topics in shared memory and draws gammas with one thread for each
- * topic. Then sixteen threads pass over each pair of the document, one for each lane of core/topic_draw.h.
+ * A block draws a leaf of terms, or a document. It counts topics in shared memory and draws gammas with one thread for
+ * each topic. Then sixteen threads pass over each pair of the document, one for each lane of core/topic_draw.h.
  */
 #ifndef WB_CUDA_TOPIC_MODEL_TOKENS_KERNELS_CUH
 #define WB_CUDA_TOPIC_MODEL_TOKENS_KERNELS_CUH
