@@ -30,7 +30,7 @@ __device__ __forceinline__ wb_component component_at(const mixture_components &c
           c.pull + at * p,           c.log_determinant + at, c.floor_trace + at};
 }
 
-/* The numbers that the host asks for, in device memory; NULL where it does not. */
+/* Numbers that the host asks for, in device memory. NULL: not asked for. */
 struct mixture_questions {
   const double *center, *root, *point;
   int points;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(TEAM_THREADS)
   }
 }
 
-/* How many factors are in shared memory at a time; 0: they are read where they are. */
+/* How many factors shared memory holds at a time. 0: none fits, and they are read from device memory. */
 inline __host__ __device__ int factors_in_shared(int p) {
   return static_cast<int>(PRECISION_SHARED / (wb_packed_size(p) * sizeof(double)));
 }
@@ -264,7 +264,7 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   room.sent_question = take(question_size(s));
   room.sent_share = take(table);
   room.fetched = next;
-  /* Answers are fetched together, those too that were not asked for. */
+  /* All answers are fetched together, even those that were not asked for, so they must be written. */
   return status_of(cudaMemsetAsync(room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
                    "preparing the components", message);
 }
@@ -287,14 +287,14 @@ double *put(double *to, const double *from, size_t count) {
   return to + count;
 }
 
-/* Sums of rows, from number `first` on of those of all components. */
+/* Replaces the sums of rows from number `first` on, counted over all components. */
 int send_sums(wb_mixture_session *s, size_t first, const double *sums, size_t count, wb_message *message) {
   put(s->room.fetched, sums, count);
   const int status = send(s->stream, s->room.at.statistics + first, s->room.fetched, count, message);
   return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
 }
 
-/* WB_ERROR_INPUT if one of the components could not be drawn, by the flags that were fetched. */
+/* WB_ERROR_INPUT if the fetched flags say that a component could not be drawn. */
 int all_drawn(const double *failed, int32_t components, wb_message *message) {
   double first = 0;
   for (int32_t j = 0; j < components; j++)
@@ -452,7 +452,7 @@ int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_
   return status;
 }
 
-/* Waits for the pass over the rows, and says where a component had not been drawn. */
+/* Waits for the pass over the rows. It is an error if a component could not be drawn before the pass. */
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
@@ -484,7 +484,7 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
                     Real *coefficients, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
-  /* The weights of several samples are added to each row: send_shares(). */
+  /* The weights of several samples are added row by row instead: see send_shares(). */
   if (s->data.sample == nullptr)
     put(room.sent_weight, log_weight, k);
   else

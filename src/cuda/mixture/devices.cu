@@ -14,11 +14,11 @@ namespace wb {
 
 namespace {
 
-/* Nodes of the tree that a part returns, about; fewer would leave parts of unequal size. */
+/* About how many nodes of the tree a part returns. With fewer, parts would differ in size. */
 constexpr int64_t PIECES = 8;
 constexpr int64_t MOST_PIECES = 2 * PIECES * WB_MOST_DEVICES;
 
-/* Says of which of several cards a message is. What is wrong with the input is so on all. */
+/* Names the card in a message. A wrong input is wrong on all cards, so its message names none. */
 void name_card(int32_t device, int status, wb_message *message) {
   if (status == WB_ERROR_INPUT) return;
   const wb_message words = *message;
@@ -183,7 +183,7 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
   });
 }
 
-/* The nodes of all cards' parts come to the host. */
+/* Fetches the nodes of all parts. */
 int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
   const int status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
@@ -199,7 +199,7 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
   });
 }
 
-/* The sums of several parts are added here, and each part gets those of all rows. */
+/* Adds the sums of all parts and gives the total to each. */
 int share_sums(wb_mixture_session *session, wb_message *message) {
   const int status = fetch_sums(session, message);
   if (status != WB_OK) return status;

@@ -228,8 +228,8 @@ constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* The end of a kernel is short code for one row after the other, not fast code for all at once: it reads these numbers
- * from the thread's column of shared memory. */
+/* At the end of a kernel a rolled loop over rows keeps the code short. It reads these numbers from the thread's column
+ * of shared memory. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
   WB_UNROLL
@@ -266,8 +266,8 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
   return mixture_weights<Real, P, R>(shared, values, p, coefficients, components);
 }
 
-/* Uniforms of the draws of a thread's rows. A block of random numbers serves several blocks of components: they wait in
- * `room`, shared memory of the block's threads. */
+/* Uniforms for the draws of a thread's rows. One block of random numbers serves several blocks of components. Uniforms
+ * wait in `room`, shared memory of the block's threads. */
 template <typename Real, int R, int THREADS>
 class label_uniforms {
 public:
@@ -298,8 +298,8 @@ private:
   int which_ = 0, drawn_ = -1; /* the group of blocks whose uniforms there are; none yet */
 };
 
-/* The draw of the components of a thread's R rows, whose weights are `tile`: what mixture_draw() and
- * mixture_draw_tensor() share; see there. `uniform` is room for the random numbers of the block's threads. */
+/* Draws the components of a thread's R rows, whose weights `tile` gives. mixture_draw() and mixture_draw_tensor() share
+ * it. `uniform` is room for the random numbers of the block's threads. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share,
                                           const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row,
@@ -425,7 +425,7 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   }
 }
 
-/* As many rows a thread as the registers have room for, beside which enough warps run. */
+/* As many rows for each thread as registers allow while enough warps still run. */
 template <typename Real>
 constexpr int rows_per_thread(int order) {
   if (sizeof(Real) == sizeof(float)) return order <= 16 ? 6 : 4;
@@ -466,7 +466,7 @@ mixture_draw_kernel<Real> find_mixture_draw(int p) {
   return {(p + 3) / 4 * 4, 4, MIXTURE_THREADS, 0, false, mixture_draw<Real, 0, 4>};
 }
 
-/* Predictions are asked for seldom: fewer orders make the plugin smaller. */
+/* Predictions are rare, so fewer orders are compiled to keep the plugin small. */
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
   if (p <= 4) return mixture_evaluate_of_order<Real, 4>();

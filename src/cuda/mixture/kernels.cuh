@@ -17,10 +17,9 @@ constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memor
 
 /* Coefficients of a component: for each row of the triangle the negative offset
  * followed by the row of the factor, then the log constant, then zeros to the
- * end of a piece. The order of the triangle may exceed the columns of the data:
- * the rows and columns added are zero and leave every bit of the squared
- * distance as it was, since fma(0, x, z) = z and fma(0, 0, q) = q. coefficient_line()
- * says where the line of row r of the triangle begins. */
+ * end of a 16-byte piece. The order of the triangle may exceed the columns of the data:
+ * the added rows and columns are zero and do not change the squared distance, since
+ * fma(0, x, z) = z and fma(0, 0, q) = q. The line of row r of the triangle begins at coefficient_line(r). */
 constexpr __host__ __device__ size_t coefficient_line(size_t r) {
   return r * (r + 3) / 2;
 }

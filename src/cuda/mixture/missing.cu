@@ -22,7 +22,7 @@ namespace wb {
 namespace {
 
 constexpr int MISSING_THREADS = 64;
-/* Tables at a time take no more, but for one at least. */
+/* The most bytes of tables at a time, except that one table is always made. */
 constexpr uint64_t MISSING_BYTES = 64 * MEGABYTE;
 constexpr size_t MISSING_SHARED = 46 * 1024;
 
@@ -31,14 +31,14 @@ __device__ __host__ __forceinline__ size_t missing_size(int p) {
   return wb_missing_size(p) + 1;
 }
 
-/* What the kernels know of the patterns: see wb_mixture_missing. */
+/* The patterns, as in wb_mixture_missing. */
 struct missing_patterns {
   const int32_t *order, *observed, *row;
   const int64_t *first;
   int32_t from, end; /* the patterns whose tables there are */
 };
 
-/* The components as tables begin: one block a component. */
+/* Lays the components out as a table before its columns are reordered. One block for each component. */
 __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_components c, double *whole) {
   const int p = c.columns;
   const size_t j = blockIdx.x;
@@ -295,7 +295,7 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   return status;
 }
 
-/* The patterns from `from` on that have tables at a time; makes these. */
+/* Makes tables for as many patterns from `from` on as there is room for. */
 int make_tables(wb_mixture_session *s, int32_t from, missing_patterns *patterns, wb_message *message) {
   mixture_gaps &gaps = s->gaps;
   const int32_t end = smaller(from + gaps.at_once, s->data.missing->patterns);

@@ -21,9 +21,8 @@ namespace {
 
 /* Labels ---------------------------------------------------------------------- */
 
-/* Tensor cores of this rate are in cards of compute capability 9.0. A line costs a multiply-add for every coefficient,
- * or half of one where they are used, but then for as many columns as four divides and as many components as sixteen
- * does. */
+/* The kernel that needs fewer multiply-adds. Only cards of compute capability 9.0 have fast tensor cores. They halve
+ * the cost of a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
@@ -58,7 +57,7 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? pair_bytes(s, components) : 0;
   const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
-  /* What is kept of each row, beside which a twelfth of the data's memory is used. */
+  /* What is kept of each row does not count towards the twelfth of the data's memory. */
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
   const uint64_t wish = kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
@@ -331,7 +330,7 @@ template <typename Real>
 int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   const mixture_draw_kernel<Real> draw = find_draw<Real>(s);
   int status = with_memory(s, message, [&] { return open_workspace(s, draw_bytes(s, draw), message); });
-  /* Memory may be lacking because these rows stay. */
+  /* keeps_missing() has the better message if memory is lacking because all rows must stay. */
   if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, keeps_missing(s, message));
   if (status == WB_OK)
     status = send_components<Real>(s, log_weight, draw, static_cast<Real *>(s->work.coefficients.address()), message);
@@ -358,7 +357,7 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
                   static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
                   share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS),
                   key, iteration, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums);
-  if (status == WB_OK) /* again those that lack values */
+  if (status == WB_OK) /* rows that lack values are drawn again, given their observed columns */
     status =
         draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message);
   if (status == WB_OK && labels != nullptr)
@@ -390,7 +389,7 @@ int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtu
                        wb_message *message) {
   int status = check_components(mixtures->components, message);
   if (count == 0) return status;
-  /* As many of the mixtures at a time as there is memory for. */
+  /* Take as many mixtures at a time as memory allows. */
   for (int32_t done = 0, together = mixture_count; done < mixture_count && status == WB_OK;) {
     const int32_t here = smaller(together, mixture_count - done);
     density_sums sums = {log_unit, unit_each, log_density, false};

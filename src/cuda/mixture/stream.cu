@@ -52,14 +52,14 @@ int64_t round_down(int64_t leaf, int64_t step) {
   return leaf / step * step;
 }
 
-/* Where the leaves begin that do travel in a pass whose chunks begin at multiples of `step`. */
+/* The first leaf that travels in a pass whose chunks begin at multiples of `step`. */
 int64_t first_to_travel(const wb_mixture_session *s, int64_t step) {
   return s->resident() ? s->leaves : round_down(s->kept, step);
 }
 
 /* Through page-locked buffers -------------------------------------------------- */
 
-/* How many leaves such a buffer holds that has about `bytes`, at least one. */
+/* How many leaves a page-locked buffer of about `bytes` holds, at least one. */
 int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
   const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
   return smaller(s->leaves, larger<int64_t>(1, fit));
@@ -124,7 +124,7 @@ int send_locked(wb_mixture_session *s, int64_t first, int64_t count, double *to,
   return status;
 }
 
-/* Sends leaves to one of the two buffers, when its last chunk has been read. */
+/* Sends leaves to one of the two buffers once its last chunk has been read. */
 int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, int buffer,
          wb_message *message) {
   transit->first[buffer] = -1;
@@ -221,7 +221,7 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
     s->kept = leaves;
   else
     s->x.release();
-  /* If the rows do not fit, they are sent in chunks in every call: no failure. */
+  /* Not a failure: rows that do not fit are sent in chunks in every call. */
   return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
 }
 
@@ -232,7 +232,7 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
 
 /* How rows travel -------------------------------------------------------------- */
 
-/* A page-locked copy of the leaves that travel, made by the device. None is made where memory is lacking. */
+/* Makes a page-locked copy of the leaves that travel, on the device. Without enough memory there is no copy. */
 int pack_rows(wb_mixture_session *s, wb_message *message) {
   const int64_t first = round_down(s->kept, MOST_STEP);
   const uint64_t bytes = static_cast<uint64_t>(s->leaves - first) * s->leaf();
@@ -300,7 +300,7 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
   bool lock = false;
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
     if (s->resident() || s->source != mixture_source::staged || s->unlockable) continue;
-    /* Memory has been laid out for columns, if a pass was made before some rows had to leave. */
+    /* If rows had to leave after a pass, its memory is laid out for columns, not for packed leaves. */
     if (s->data.precision == WB_SINGLE && !s->held_back) {
       const int status = on_device(s, message, [&](auto) { return pack_rows(s, message); });
       if (status != WB_OK) return status;
@@ -353,8 +353,8 @@ int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture
 
 namespace {
 
-/* Sends the leaves from `first` on, if they travel and have not been sent. Not those that a thread copies, which would
- * keep the caller waiting. */
+/* Sends the leaves from `first` on if they travel and have not been sent. Rows that the caller's thread would have to
+ * copy are not sent early. */
 int send_early(wb_mixture_session *s, int64_t first, mixture_transit *transit, int buffer, wb_message *message) {
   if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step))
     return WB_OK;

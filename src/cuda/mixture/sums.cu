@@ -242,17 +242,16 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
   if (held > 0) atomicAdd(&counts[place], held);
 }
 
-/* How many nodes mixture_combine() may have waiting for their siblings. */
+/* The most nodes that wait for their siblings in mixture_combine(). */
 int waiting_nodes(int64_t leaves, int64_t group) {
   int levels = 0;
   while ((ceiling(leaves, group) - 1) >> levels > 0) levels++;
   return levels;
 }
 
-/* With fewer components leaves are what is done side by side, so that each has a node. And the most blocks of a
- * node. */
+/* With fewer components than this, each leaf has a node of its own, so that leaves are summed side by side. */
 constexpr int32_t FEW_COMPONENTS = 64;
-constexpr int64_t MOST_SUM_BLOCKS = 128;
+constexpr int64_t MOST_SUM_BLOCKS = 128; /* of a node */
 
 /* The kernel with tensor cores, if it can be used, and how many leaves have a node together. */
 template <typename Real>
