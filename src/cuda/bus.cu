@@ -1,4 +1,4 @@
-/* The bytes per second that travel to a graphics card and back: what no copy is faster than. */
+/* Measures the bytes per second that travel to a graphics card and back. No copy is faster. */
 #include "cuda/table.cuh"
 
 #include <cstring>
@@ -36,14 +36,17 @@ int wb_cuda_bus_rate(const wb_run *run, double *to_device, double *from_device, 
     float milliseconds = 0;
     status = start.record(nullptr, message);
     if (status == WB_OK)
-      status = wb::status_of(cudaMemcpyAsync(sends ? there.address() : here.address(), sends ? here.address() : there.address(), bytes,
-                                             sends ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, nullptr),
-                             what, message);
+      status = wb::status_of(
+          cudaMemcpyAsync(sends ? there.address() : here.address(), sends ? here.address() : there.address(), bytes,
+                          sends ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, nullptr),
+          what, message);
     if (status == WB_OK) status = end.record(nullptr, message);
     if (status == WB_OK) status = end.wait(what, message);
-    if (status == WB_OK) status = wb::status_of(cudaEventElapsedTime(&milliseconds, start.get(), end.get()), "reading the clock", message);
+    if (status == WB_OK)
+      status = wb::status_of(cudaEventElapsedTime(&milliseconds, start.get(), end.get()), "reading the clock", message);
     const double seconds = static_cast<double>(milliseconds) / 1000;
-    if (status == WB_OK && i >= 0 && static_cast<double>(bytes) > *rate * seconds) *rate = static_cast<double>(bytes) / seconds;
+    if (status == WB_OK && i >= 0 && static_cast<double>(bytes) > *rate * seconds)
+      *rate = static_cast<double>(bytes) / seconds;
   }
   return status;
 }

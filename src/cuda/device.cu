@@ -1,5 +1,5 @@
-/* CUDA's errors as statuses; memory, streams and events that free themselves; the choice
- * of the device: see device.cuh. */
+/* CUDA's errors as statuses, memory, streams and events that free themselves, and the choice of the device: see
+ * device.cuh. */
 #include "cuda/device.cuh"
 
 #include <cstdio>
@@ -110,7 +110,8 @@ int device_bytes::allocate(size_t bytes, const char *what, wb_message *message) 
     return WB_OK;
   }
   char text[160];
-  std::snprintf(text, sizeof text, "allocating %.1f MB of device memory for %s", static_cast<double>(bytes) / 1e6, what);
+  std::snprintf(text, sizeof text, "allocating %.1f MB of device memory for %s", static_cast<double>(bytes) / 1e6,
+                what);
   void *address = nullptr;
   int status = status_of(cudaMalloc(&address, bytes), text, message);
   if (status == WB_OK) {
@@ -187,7 +188,8 @@ int kept_pinned::take(size_t bytes, wb_message *message) {
   if (kept_bytes < bytes) {
     release_kept();
     char text[160];
-    std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for copies", static_cast<double>(bytes) / 1e6);
+    std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for copies",
+                  static_cast<double>(bytes) / 1e6);
     void *address = nullptr;
     const int status = status_of(cudaMallocHost(&address, bytes), text, message);
     if (status != WB_OK) {

@@ -1,5 +1,5 @@
-/* The multiply-adds per second that a graphics card can do. Benchmarks divide by it to say
- * how near a kernel comes to the card's limit. The twin of cpu/multiply_add.c. */
+/* Measures the multiply-adds per second of a graphics card. Benchmarks divide by this rate to say how near a kernel
+ * comes to the card's limit. The twin of cpu/multiply_add.c. */
 #include "cuda/table.cuh"
 
 #include "core/host_device.h"
@@ -55,7 +55,8 @@ int measure(meter &m, unsigned blocks, int64_t turns, Real *sums, float *millise
   shape.stream = m.stream.get();
   int status = m.start.record(m.stream.get(), message);
   if (status == WB_OK)
-    status = wb::launch(shape, multiply_adds<Real>, "measuring multiply-adds", message, turns, Real(0.75), Real(0.25), sums);
+    status =
+        wb::launch(shape, multiply_adds<Real>, "measuring multiply-adds", message, turns, Real(0.75), Real(0.25), sums);
   if (status == WB_OK) status = m.end.record(m.stream.get(), message);
   if (status == WB_OK) status = m.end.wait("measuring multiply-adds", message);
   if (status != WB_OK) return status;

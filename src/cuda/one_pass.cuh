@@ -1,5 +1,7 @@
-/* One draw from the weights of many items in a single pass, block by block: the kernels' side of core/block_draw.h, which
- * has the law and its proof. A thread draws for R rows at once, or evaluates them. */
+/* The draw in a single pass of core/block_draw.h, and the evaluation of all weights in the same order, for the R rows
+ * of a thread. core/block_draw.h explains the law. The mixture's labels, its rows with missing values, and categorical
+ * draws use it.
+ */
 #ifndef WB_CUDA_ONE_PASS_CUH
 #define WB_CUDA_ONE_PASS_CUH
 
@@ -41,8 +43,8 @@ struct one_pass {
   }
 };
 
-/* The prefix sums, in order, of a block of `count` items: to(j, v) from weight(j, v), of which AT_ONCE items are asked for
- * before they are added. The loop is unrolled TURNS times. *sum: that of the block. */
+/* The prefix sums, in order, of a block of `count` items: to(j, v) from weight(j, v), of which AT_ONCE items are asked
+ * for before they are added. The loop is unrolled TURNS times. *sum: that of the block. */
 template <int AT_ONCE, int TURNS, typename Real, int R, typename Weight, typename To>
 __device__ __forceinline__ void add_block(int count, Real (&sum)[R], Weight weight, To to) {
   WB_UNROLL
@@ -109,8 +111,8 @@ __device__ __forceinline__ void draw_in_one_pass(one_pass<Real, R> &seen, Weight
   }
 }
 
-/* Chooses the item of the largest weight for each row, the first of equals, and sums the weights. weigh(base, count, top,
- * best) is as above, with the item of the largest; see(item, v, log_weight) is told each log weight. */
+/* Chooses the item of the largest weight for each row, the first of equals, and sums the weights. weigh(base, count,
+ * top, best) is as above, with the item of the largest; see(item, v, log_weight) is told each log weight. */
 template <typename Real, int R, typename Weights, typename Weigh, typename See>
 __device__ __forceinline__ void evaluate_in_one_pass(one_pass<Real, R> &seen, Weights &weights, int items, Weigh weigh,
                                                      See see) {

@@ -1,4 +1,4 @@
-/* What kernels do differently in double and in single precision. */
+/* Precision traits of kernels, for double and float. The twin of cpu/real.h. */
 #ifndef WB_CUDA_REAL_CUH
 #define WB_CUDA_REAL_CUH
 

@@ -27,8 +27,8 @@ static int device_count(int32_t *count, wb_message *message) {
       std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
     } else {
       std::snprintf(message->text, sizeof message->text,
-                    "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver", driver / 1000,
-                    driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+                    "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver",
+                    driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     }
   } else {
     status = wb::status_of(error, "asking the driver for CUDA devices", message);

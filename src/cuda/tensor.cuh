@@ -1,9 +1,11 @@
-/* The tensor cores of compute capability 9.0 in double precision: twice the rate of ordinary multiply-adds,
- * and the same results. Each number that comes out is a chain of fused multiply-adds in the order of their index, each
- * rounded as usual. NVIDIA does not say so; it was found on an H200 for 5e7 numbers of all sizes, with zeros of
- * both signs, subnormal and infinite ones and NaN, and tests/emulator/selftest/operations.cu asks it of every such card on which
- * tools/gpu-test runs. Other generations have no such instruction, or not at such a rate: for them kernels that use it
- * are compiled empty, and are not called.
+/* Double-precision multiply-adds on the tensor cores of compute capability 9.0 (PTX ISA, mma.m16n8k4). They have twice
+ * the rate of ordinary multiply-adds and give the same results: each output is a chain of fused multiply-adds in the
+ * order of their index, each rounded as usual.
+ *
+ * NVIDIA does not document this. It was measured on an H200 with 5e7 numbers of all sizes, including zeros of both
+ * signs, subnormal numbers, infinities and NaN. tests/emulator/selftest/operations.cu repeats the measurement on every
+ * such card on which tools/gpu-test runs. Other generations lack the instruction or have it at a lower rate. For them
+ * the kernels that use it are compiled empty and never called.
  */
 #ifndef WB_CUDA_TENSOR_CUH
 #define WB_CUDA_TENSOR_CUH
@@ -19,9 +21,9 @@ namespace wb {
 /* The compute capability, ten times the major number plus the minor one. */
 constexpr int TENSOR_CAPABILITY = 90;
 
-/* d += a b for a warp, all of whose lanes must call it: a is 16 x 4, b is 4 x 8. With g = lane / 4 and q = lane % 4 a lane
- * has a[g, q] and a[g + 8, q], b[q, g], and d[g, 2q], d[g, 2q + 1], d[g + 8, 2q], d[g + 8, 2q + 1].
- * (PTX ISA, mma.m16n8k4 with .f64.) */
+/* d += a b for a warp, all of whose lanes must call it: a is 16 x 4, b is 4 x 8. With g = lane / 4 and q = lane % 4 a
+ * lane has a[g, q] and a[g + 8, q], b[q, g], and d[g, 2q], d[g, 2q + 1], d[g + 8, 2q], d[g + 8, 2q + 1]. (PTX ISA,
+ * mma.m16n8k4 with .f64.) */
 __device__ __forceinline__ void multiply_add_16x8x4(double (&d)[4], double upper, double lower, double b) {
 #if defined(WB_EMULATOR)
   wb_emulator::multiply_add_16x8x4(d, upper, lower, b);

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, element), 0);
   const warp_rows<Real> of_warp = {weights, wanted - lane, rows, stride, columns};
   const lane_row<Real> own = {weights + row * stride};
-  const int item = trees::draw_by_trees<Way>(of_warp, own, columns, categorical_real<Real>::uniform(bits, 0), lane);
+  const int item = trees::draw_by_trees<Way>(of_warp, own, columns, precise<Real>::uniform(bits, 0), lane);
   if (wanted < rows) index[row] = item;
 }
 

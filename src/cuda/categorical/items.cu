@@ -1,11 +1,9 @@
-/* Draws from many discrete distributions on a graphics card, by the laws of
- * core/categorical_draw.h: the results are those of src/cpu/categorical/items.c, in double
- * precision to the last bit.
+/* Draws from many discrete distributions on a graphics card, by the laws of core/categorical_draw.h. The twin of
+ * cpu/categorical/items.c, with the same bits in double precision.
  *
- * A matrix of R has the rows of a column side by side, so that threads that have a row
- * each read neighbouring weights: draw 0 of all rows is one pass over the matrix, in
- * which nothing is stored and nothing travels between threads. Where there are too
- * few rows to fill the card, several lanes of a warp share one.
+ * R stores a matrix column by column, so threads with one row each read neighbouring weights. Draw 0 of all rows is
+ * one pass over the matrix, which stores nothing and exchanges nothing between threads. If there are too few rows to
+ * fill the card, several lanes of a warp share a row.
  */
 #include "cuda/table.cuh"
 #include "cuda/device.cuh"
@@ -51,8 +49,8 @@ constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
  * operations for 2 in double or 4 in single precision. With L > 1 in addition L shuffles and
  * additions for L blocks. Registers: the prefix sums of a block, and as many loads in flight. */
 template <typename Stored, typename Real, bool LOG, int L>
-__global__ void __launch_bounds__(DRAW_THREADS)
-    categorical_draw(const Stored *weights, int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int32_t *index) {
+__global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *weights, int64_t rows, int64_t columns,
+                                                                 uint64_t key, uint64_t first_row, int32_t *index) {
   typedef precise<Real> as;
   constexpr int ROWS = 32 / L;
   const int lane = static_cast<int>(threadIdx.x) % 32, part = lane / ROWS, line = lane % ROWS;
@@ -170,7 +168,8 @@ struct sparse_rows {
  * over; neighbouring rows lie one after the other, and a thread reads its own. */
 template <typename Stored, typename Real>
 __global__ void __launch_bounds__(DRAW_THREADS)
-    categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row, int32_t *index) {
+    categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row,
+                            int32_t *index) {
   typedef precise<Real> as;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
   if (row >= place.rows) return;
@@ -235,11 +234,12 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights,
  * neighbouring rows, or where there are few the same one. */
 template <typename Stored, typename Real, typename Rows>
 __global__ void __launch_bounds__(DRAW_THREADS)
-    categorical_invert(const Stored *prefix, Rows place, uint64_t key, uint64_t first_row, int64_t first_draw, int64_t draws,
-                       int32_t *index) {
+    categorical_invert(const Stored *prefix, Rows place, uint64_t key, uint64_t first_row, int64_t first_draw,
+                       int64_t draws, int32_t *index) {
   typedef precise<Real> as;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * DRAW_THREADS;
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x; i < place.rows * draws; i += threads) {
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x; i < place.rows * draws;
+       i += threads) {
     const int64_t row = i % place.rows, draw = first_draw + i / place.rows, group = draw / as::uniforms;
     const int64_t count = place.count(row), stride = place.stride();
     const Stored *const x = prefix + place.begin(row);
@@ -247,8 +247,9 @@ __global__ void __launch_bounds__(DRAW_THREADS)
     int32_t item = -1;
     if (usable(total)) {
       const uint64_t element = first_row + static_cast<uint64_t>(row);
-      const wb_bits bits = wb_philox(key, static_cast<uint32_t>(group), static_cast<uint32_t>(element),
-                                     wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, element), static_cast<uint32_t>(group >> 32));
+      const wb_bits bits =
+          wb_philox(key, static_cast<uint32_t>(group), static_cast<uint32_t>(element),
+                    wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, element), static_cast<uint32_t>(group >> 32));
       const Real target = categorical_target(as::uniform(bits, static_cast<uint32_t>(draw % as::uniforms)), total);
       int64_t low = 0, high = count - 1;
       while (low < high) {
@@ -308,8 +309,9 @@ int upload_lines(Stored *to, const double *from, int64_t lines, int64_t length, 
         line++;
       }
     }
-    status = status_of(cudaMemcpy(to + done, staged, static_cast<size_t>(count) * sizeof(Stored), cudaMemcpyHostToDevice),
-                       what, message);
+    status =
+        status_of(cudaMemcpy(to + done, staged, static_cast<size_t>(count) * sizeof(Stored), cudaMemcpyHostToDevice),
+                  what, message);
   }
   delete[] staged;
   return status;
@@ -335,10 +337,11 @@ int lanes_for(int64_t rows, int64_t columns, int processors) {
 template <typename Stored, typename Real, bool LOG>
 class row_part {
 public:
-  int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws, int processors,
-           int64_t draws_at_once, wb_message *message) {
+  int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
+           int processors, int64_t draws_at_once, wb_message *message) {
     const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
-    int status = weights_.size() >= values ? static_cast<int>(WB_OK) : weights_.allocate(values, "the weights", message);
+    int status =
+        weights_.size() >= values ? static_cast<int>(WB_OK) : weights_.allocate(values, "the weights", message);
     if (status == WB_OK)
       status = upload_lines(weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
                             rows->column_stride, rows->row_stride, message);
@@ -348,7 +351,8 @@ public:
       if (status == WB_OK)
         status = start(count, rows->columns, draws->key, first_row, processors, message);
       if (status == WB_OK)
-        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device", message);
+        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device",
+                                 message);
     }
     const dense_rows place = {count, rows->columns};
     return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
@@ -361,12 +365,13 @@ public:
     int status = weights_.allocate(values + 1, "the weights", message);
     if (status == WB_OK) status = column_.allocate(values + 1, "the weights' columns", message);
     if (status == WB_OK) status = offset_.allocate(static_cast<size_t>(count) + 1, "the rows' offsets", message);
-    if (status == WB_OK) status = upload_lines(weights_.data(), rows->weights + origin, 1, entries, entries, 1, message);
+    if (status == WB_OK)
+      status = upload_lines(weights_.data(), rows->weights + origin, 1, entries, entries, 1, message);
     if (status == WB_OK && values > 0)
       status = column_.upload(rows->column + origin, values, "copying the weights' columns to the device", message);
     if (status == WB_OK)
-      status = offset_.upload(rows->offset + first, static_cast<size_t>(count) + 1, "copying the rows' offsets to the device",
-                              message);
+      status = offset_.upload(rows->offset + first, static_cast<size_t>(count) + 1,
+                              "copying the rows' offsets to the device", message);
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     const sparse_rows place = {count, origin, offset_.data(), column_.data()};
     if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
@@ -375,7 +380,8 @@ public:
         status = launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
                         weights_.data(), place, draws->key, first_row, index_.data());
       if (status == WB_OK)
-        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device", message);
+        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device",
+                                 message);
     }
     return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
   }
@@ -388,8 +394,8 @@ private:
 
   template <int L>
   int start_with(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, wb_message *message) {
-    return launch(shape_for((rows + 32 / L - 1) / (32 / L) * 32), categorical_draw<Stored, Real, LOG, L>, "drawing from rows",
-                  message, weights_.data(), rows, columns, key, first_row, index_.data());
+    return launch(shape_for((rows + 32 / L - 1) / (32 / L) * 32), categorical_draw<Stored, Real, LOG, L>,
+                  "drawing from rows", message, weights_.data(), rows, columns, key, first_row, index_.data());
   }
 
   int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int processors, wb_message *message) {
@@ -412,13 +418,13 @@ private:
       const int64_t count = end - draw < draws_at_once ? end - draw : draws_at_once;
       status = room_for(place.rows * count, message);
       if (status == WB_OK)
-        status = launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion", message,
-                        weights_.data(), place, draws->key, first_row, draw, count, index_.data());
+        status = launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion",
+                        message, weights_.data(), place, draws->key, first_row, draw, count, index_.data());
       const size_t width = static_cast<size_t>(place.rows) * sizeof(int32_t);
       if (status == WB_OK)
         status = status_of(cudaMemcpy2D(draws->index + first + (draw - draws->first_draw) * draws->index_stride,
-                                        static_cast<size_t>(draws->index_stride) * sizeof(int32_t), index_.data(), width, width,
-                                        static_cast<size_t>(count), cudaMemcpyDeviceToHost),
+                                        static_cast<size_t>(draws->index_stride) * sizeof(int32_t), index_.data(),
+                                        width, width, static_cast<size_t>(count), cudaMemcpyDeviceToHost),
                            "copying the draws from the device", message);
     }
     return status;
@@ -442,7 +448,8 @@ int enter(device_scope &scope, const wb_run *run, uint64_t *bytes, int *processo
 }
 
 int too_small(uint64_t bytes, uint64_t needed, wb_message *message) {
-  std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and a row of weights takes %.3g MB",
+  std::snprintf(message->text, sizeof message->text,
+                "%.3g MB of device memory are available, and a row of weights takes %.3g MB",
                 static_cast<double>(bytes) / 1e6, static_cast<double>(needed) / 1e6);
   return WB_ERROR_MEMORY;
 }
@@ -453,7 +460,8 @@ int64_t at_least_one(uint64_t items) {
 }
 
 template <typename Stored, typename Real, bool LOG>
-int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, uint64_t bytes, int processors, wb_message *message) {
+int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, uint64_t bytes, int processors,
+              wb_message *message) {
   /* A quarter for the draws. */
   const uint64_t row = static_cast<uint64_t>(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
   if (row > bytes - for_draws) return too_small(bytes, row, message);
@@ -471,14 +479,16 @@ int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws
 }
 
 template <typename Real>
-int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, uint64_t bytes, wb_message *message) {
+int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, uint64_t bytes,
+                     wb_message *message) {
   const uint64_t for_draws = bytes / 4, entry = sizeof(Real) + sizeof(int32_t), per_row = sizeof(int64_t);
   int status = WB_OK;
   for (int64_t first = 0, end; first < rows->rows && status == WB_OK; first = end) {
     uint64_t taken = per_row + 2 * entry;
     for (end = first; end < rows->rows; end++) {
       const uint64_t more = static_cast<uint64_t>(rows->offset[end + 1] - rows->offset[end]) * entry + per_row;
-      if (taken + more > bytes - for_draws || static_cast<uint64_t>(end + 1 - first) > for_draws / sizeof(int32_t)) break;
+      if (taken + more > bytes - for_draws || static_cast<uint64_t>(end + 1 - first) > for_draws / sizeof(int32_t))
+        break;
       taken += more;
     }
     if (end == first)
@@ -494,7 +504,8 @@ int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_dra
 
 } // namespace wb
 
-static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, wb_message *message) {
+static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,
+                wb_message *message) {
   wb::device_scope scope;
   uint64_t bytes = 0;
   int processors = 0;

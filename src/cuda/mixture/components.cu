@@ -1,8 +1,11 @@
-/* The components of a mixture session on a graphics card, where they stay from sweep to
- * sweep. What the host sends and reads goes through one page-locked buffer, with a
- * place for each: a call that does not wait leaves its place alone until the next pass over the
- * rows has been waited for. While that pass goes on questions are answered through a
- * stream of their own. The twin of cpu/mixture/components.c.
+/* The components of a mixture on a graphics card: draws of their means and covariances from the statistics of their
+ * rows (mixture/mixture.h has the law), numbers about them, and their layout for the next pass over the rows. The twin
+ * of cpu/mixture/components.c.
+ *
+ * Components stay on the card from sweep to sweep. One page-locked buffer holds what the host sends and reads, with a
+ * place for each item. A call that does not wait leaves its place alone until the host has waited for the next pass
+ * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
+ * one thread each, in order.
  */
 #include "cuda/mixture/session.cuh"
 
@@ -27,7 +30,7 @@ __device__ __forceinline__ wb_component component_at(const mixture_components &c
           c.pull + at * p,           c.log_determinant + at, c.floor_trace + at};
 }
 
-/* The numbers that the host asks for, in device memory; NULL where it does not. */
+/* Numbers that the host asks for, in device memory. NULL: not asked for. */
 struct mixture_questions {
   const double *center, *root, *point;
   int points;
@@ -44,8 +47,9 @@ __global__ void __launch_bounds__(TEAM_THREADS)
   work += blockIdx.x * wb_component_work_size(c.columns);
   for (int l = static_cast<int>(blockIdx.x); l < c.count; l += static_cast<int>(gridDim.x)) {
     const int j = source[l];
-    const int drawn = wb_component_draw(team, &law, c.statistics + static_cast<size_t>(j) * WB_MIXTURE_STATISTICS(c.columns),
-                                        key, iteration, static_cast<uint64_t>(j), work, component_at(c, l));
+    const int drawn =
+        wb_component_draw(team, &law, c.statistics + static_cast<size_t>(j) * WB_MIXTURE_STATISTICS(c.columns), key,
+                          iteration, static_cast<uint64_t>(j), work, component_at(c, l));
     if (team.rank == 0) c.failed[l] = drawn ? 0 : j + 1;
   }
 }
@@ -68,7 +72,7 @@ __global__ void __launch_bounds__(TEAM_THREADS)
   }
 }
 
-/* How many factors are in shared memory at a time; 0: they are read where they are. */
+/* How many factors shared memory holds at a time. 0: none fits, and they are read from device memory. */
 inline __host__ __device__ int factors_in_shared(int p) {
   return static_cast<int>(PRECISION_SHARED / (wb_packed_size(p) * sizeof(double)));
 }
@@ -141,21 +145,25 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components
       line[i] = static_cast<Real>(value);
     }
   }
-  const double constant = wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
+  const double constant =
+      wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
   const size_t last = coefficient_line(static_cast<size_t>(order));
-  for (size_t i = last + threadIdx.x; i < size; i += ENTRY_THREADS) to[i] = i == last ? static_cast<Real>(constant) : Real(0);
+  for (size_t i = last + threadIdx.x; i < size; i += ENTRY_THREADS)
+    to[i] = i == last ? static_cast<Real>(constant) : Real(0);
 }
 
-/* The same as cuda/mixture/draw_tensor.cuh reads them, see fragment_line(): a block for each sixteen components and line
- * of the triangle, and one for their constants. */
+/* The same as cuda/mixture/draw_tensor.cuh reads them, see fragment_line(): a block for each sixteen components and
+ * line of the triangle, and one for their constants. */
 __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_components c, double *coefficients) {
   const int p = c.columns, block = static_cast<int>(blockIdx.x), r = static_cast<int>(blockIdx.y);
-  double *const line = coefficients + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p)) + fragment_line(r);
+  double *const line =
+      coefficients + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p)) + fragment_line(r);
   const int values = r < p ? FRAGMENT_COMPONENTS + FRAGMENT_LINE * (r / 4 + 1) : FRAGMENT_COMPONENTS;
   for (int i = static_cast<int>(threadIdx.x); i < values; i += ENTRY_THREADS) {
     const bool first = i < FRAGMENT_COMPONENTS;
     const int at = first ? i : i - FRAGMENT_COMPONENTS, lane = at % FRAGMENT_LINE / 2;
-    const int column = at / FRAGMENT_LINE * 4 + lane % 4, j = FRAGMENT_COMPONENTS * block + at % 2 * 8 + (first ? lane : lane / 4);
+    const int column = at / FRAGMENT_LINE * 4 + lane % 4,
+              j = FRAGMENT_COMPONENTS * block + at % 2 * 8 + (first ? lane : lane / 4);
     double value = 0;
     if (j < c.count) {
       const wb_component component = component_at(c, j);
@@ -206,7 +214,8 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   const uint64_t k = static_cast<uint64_t>(components), p = static_cast<uint64_t>(s->data.columns);
   const uint64_t node = node_size(s, components), work = wb_component_work_size(s->data.columns);
   const uint64_t table = sample_table(s, components);
-  const uint64_t fixed = 2 * table + node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
+  const uint64_t fixed =
+      2 * table + node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
   uint64_t left = 0;
   room.release();
   int status = memory_left(s->memory_limit, s->held(), &left, message);
@@ -217,7 +226,8 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   blocks = larger<uint64_t>(1, smaller(smaller(blocks, k), MOST_BLOCKS));
   const uint64_t sent = law_size(s, k) + k + question_size(s) + table;
   status = room.memory.allocate(fixed + blocks * work, "the components", message);
-  if (status == WB_OK) status = room.mail.allocate(sent + larger(table, larger(node, answer_size(s, k))), "the components", message);
+  if (status == WB_OK)
+    status = room.mail.allocate(sent + larger(table, larger(node, answer_size(s, k))), "the components", message);
   if (status != WB_OK) {
     room.release();
     return status;
@@ -254,7 +264,7 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   room.sent_question = take(question_size(s));
   room.sent_share = take(table);
   room.fetched = next;
-  /* Answers are fetched together, those too that were not asked for. */
+  /* All answers are fetched together, even those that were not asked for, so they must be written. */
   return status_of(cudaMemsetAsync(room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
                    "preparing the components", message);
 }
@@ -266,8 +276,9 @@ int send(const stream &by, double *to, const double *from, size_t count, wb_mess
 
 /* Reads `count` doubles and waits for them. */
 int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
-  const int status = status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
-                               "fetching numbers of components", message);
+  const int status =
+      status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
+                "fetching numbers of components", message);
   return status == WB_OK ? by.wait("computing numbers of components", message) : status;
 }
 
@@ -276,14 +287,14 @@ double *put(double *to, const double *from, size_t count) {
   return to + count;
 }
 
-/* Sums of rows, from number `first` on of those of all components. */
+/* Replaces the sums of rows from number `first` on, counted over all components. */
 int send_sums(wb_mixture_session *s, size_t first, const double *sums, size_t count, wb_message *message) {
   put(s->room.fetched, sums, count);
   const int status = send(s->stream, s->room.at.statistics + first, s->room.fetched, count, message);
   return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
 }
 
-/* WB_ERROR_INPUT if one of the components could not be drawn, by the flags that were fetched. */
+/* WB_ERROR_INPUT if the fetched flags say that a component could not be drawn. */
 int all_drawn(const double *failed, int32_t components, wb_message *message) {
   double first = 0;
   for (int32_t j = 0; j < components; j++)
@@ -300,7 +311,8 @@ launch_shape team_shape(const wb_mixture_session *s, const stream &by) {
 }
 
 /* `points` of the points from `first` on, with the rest of the measures if first is 0. */
-int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t first, int32_t points, wb_message *message) {
+int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t first, int32_t points,
+                 wb_message *message) {
   mixture_room &room = s->room;
   const size_t p = static_cast<size_t>(s->data.columns), triangle = triangle_of(s), k = static_cast<size_t>(room.count);
   const size_t q = static_cast<size_t>(points);
@@ -320,7 +332,8 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   questions.distance = all && m->distance != nullptr ? room.answer + k : nullptr;
   questions.trace = all && m->trace != nullptr ? room.answer + 2 * k : nullptr;
   questions.point_distance = room.answer + 3 * k;
-  status = launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work);
+  status =
+      launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work);
   if (status == WB_OK) status = fetch(s, s->side, room.answer, (3 + q) * k, message);
   if (status != WB_OK) return status;
   if (questions.log_determinant != nullptr) put(m->log_determinant, room.fetched, k);
@@ -334,9 +347,9 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
 int add_samples(wb_mixture_session *s, double *sizes, wb_message *message) {
   mixture_room &room = s->room;
   const size_t table = static_cast<size_t>(sample_table(s, room.count));
-  int status = status_of(cudaMemcpyAsync(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost,
-                                         s->stream.get()),
-                         "fetching counts of the samples", message);
+  int status = status_of(
+      cudaMemcpyAsync(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost, s->stream.get()),
+      "fetching counts of the samples", message);
   if (status == WB_OK) status = s->stream.wait("counting rows of samples", message);
   const sample_count *const counts = reinterpret_cast<const sample_count *>(room.fetched);
   for (size_t i = 0; i < table && status == WB_OK; i++) sizes[i] += static_cast<double>(counts[i]);
@@ -381,8 +394,8 @@ int draw_part_components(wb_mixture_session *s, const wb_mixture_law *law, const
   if (status != WB_OK) return status;
   const wb_component_law there = {s->data.columns, law->mean_scale, law->df, room.law, room.law + p,
                                   law->floor != nullptr ? room.law + p + triangle : nullptr};
-  status = launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at, there,
-                  reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
+  status = launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at,
+                  there, reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
   if (status == WB_OK) status = s->drawn.record(s->stream.get(), message);
   return status == WB_OK ? s->drawn.hold(s->side.get(), message) : status;
 }
@@ -404,8 +417,8 @@ int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums
   shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
   shape.stream = s->side.get();
   double *const none = nullptr;
-  status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight, sums->scale_weight,
-                  room.answer, mean ? precision : none, scale ? precision + triangle : none);
+  status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight,
+                  sums->scale_weight, room.answer, mean ? precision : none, scale ? precision + triangle : none);
   if (status == WB_OK) status = fetch(s, s->side, room.answer, p + 2 * triangle, message);
   if (status != WB_OK) return status;
   if (mean) {
@@ -439,7 +452,7 @@ int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_
   return status;
 }
 
-/* Waits for the pass over the rows, and says where a component had not been drawn. */
+/* Waits for the pass over the rows. It is an error if a component could not be drawn before the pass. */
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
@@ -467,11 +480,11 @@ int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message) {
 }
 
 template <typename Real>
-int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw, Real *coefficients,
-                    wb_message *message) {
+int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw,
+                    Real *coefficients, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
-  /* The weights of several samples are added to each row: send_shares(). */
+  /* The weights of several samples are added row by row instead: see send_shares(). */
   if (s->data.sample == nullptr)
     put(room.sent_weight, log_weight, k);
   else
@@ -481,7 +494,8 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
   launch_shape shape = s->shape(room.count, ENTRY_THREADS);
   if constexpr (sizeof(Real) == sizeof(double)) {
     if (draw.fragments) {
-      shape.blocks = dim3(static_cast<unsigned>(fragment_blocks(room.count)), static_cast<unsigned>(s->data.columns + 1));
+      shape.blocks =
+          dim3(static_cast<unsigned>(fragment_blocks(room.count)), static_cast<unsigned>(s->data.columns + 1));
       return launch(shape, mixture_pack_fragments, "laying out components", message, room.at, coefficients);
     }
   }

@@ -1,8 +1,10 @@
-/* A mixture session on one or several graphics cards. Each has some of the leaves, draws the labels of
- * its rows and sums them; all have the same components, drawn on each from the same statistics. A part
- * begins where a node of the tree over all leaves begins, and returns the sums of such nodes, which the host
- * adds in the tree's order: results do not depend on the number of cards. A call starts the work of all parts before
- * it waits for any. With one card there is one part, and the sums stay there.
+/* The table of the mixture's functions, for a session on one or several graphics cards.
+ *
+ * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
+ * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
+ * returns the sums of such nodes, and the host adds them in the order of the tree, so results do not depend on the
+ * number of cards. A call starts the work of all parts before it waits for one. With one card there is one part, and
+ * the sums stay there.
  */
 #include "core/mixture_half.h"
 #include "cuda/mixture/session.cuh"
@@ -12,11 +14,11 @@ namespace wb {
 
 namespace {
 
-/* Nodes of the tree that a part returns, about; fewer would leave parts of unequal size. */
+/* About how many nodes of the tree a part returns. With fewer, parts would differ in size. */
 constexpr int64_t PIECES = 8;
 constexpr int64_t MOST_PIECES = 2 * PIECES * WB_MOST_DEVICES;
 
-/* Says of which of several cards a message is. What is wrong with the input is so on all. */
+/* Names the card in a message. A wrong input is wrong on all cards, so its message names none. */
 void name_card(int32_t device, int status, wb_message *message) {
   if (status == WB_ERROR_INPUT) return;
   const wb_message words = *message;
@@ -65,7 +67,8 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Work work) {
   return status;
 }
 
-/* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to - 1. */
+/* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to -
+ * 1. */
 template <typename Work>
 int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
   return for_parts(session, message, [&](wb_mixture_session *s, auto real) {
@@ -116,7 +119,8 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   const int64_t pieces = ceiling(leaves, piece), cards = smaller(devices, pieces);
   wb_mixture_session *first = nullptr, **end = &first;
   for (int64_t d = 0; d < cards; d++) {
-    const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS, to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
+    const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS,
+                  to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
     const mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
                                    cards == 1 && data->piece == 0 ? 0 : piece};
     const int status = open_part(data, &part, run, end, message);
@@ -179,7 +183,7 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
   });
 }
 
-/* The nodes of all cards' parts come to the host. */
+/* Fetches the nodes of all parts. */
 int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
   const int status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
@@ -195,7 +199,7 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
   });
 }
 
-/* The sums of several parts are added here, and each part gets those of all rows. */
+/* Adds the sums of all parts and gives the total to each. */
 int share_sums(wb_mixture_session *session, wb_message *message) {
   const int status = fetch_sums(session, message);
   if (status != WB_OK) return status;

@@ -1,10 +1,10 @@
-/* The draw of cuda/mixture/draw_tile.cuh with squared distances by tensor cores (tensor.cuh), in double precision: for each row
- * and component the same operations in the same order, so the same bits.
+/* The draw of cuda/mixture/draw_tile.cuh in double precision, with squared distances by tensor cores
+ * (cuda/tensor.cuh). Each row and component gets the same operations in the same order, so the bits are the same.
  *
- * A line of the triangle is a product of matrices, 16 components times 8 rows. A warp has 32 rows, whose values lie in the
- * registers of its lanes as the product wants them: lane 4g + q has columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24. It gets
- * squared distances of components g and g + 8 at two rows of each eight. Through shared memory the weights
- * then come to the lane that draws for their row.
+ * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
+ * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
+ * the squared distances of components g and g + 8 at two rows of each eight. The weights then go through shared memory
+ * to the lane that draws for their row.
  */
 #ifndef WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
 #define WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
@@ -23,8 +23,8 @@ constexpr int tensor_blocks(int panels) {
   return panels <= 4 ? 3 : 2;
 }
 
-/* The log weights of 32 rows of a warp, sixteen components at a time; PANELS is the number of columns over 4, rounded up.
- * Coefficients come panel by panel through shared memory: while one is used, the next arrives. */
+/* The log weights of 32 rows of a warp, sixteen components at a time; PANELS is the number of columns over 4, rounded
+ * up. Coefficients come panel by panel through shared memory: while one is used, the next arrives. */
 template <int PANELS>
 class mixture_tensor_weights {
 public:
@@ -40,10 +40,14 @@ public:
     double uniform[as::uniforms * THREADS];
   };
 
-  __device__ __forceinline__ mixture_tensor_weights(shared_memory &shared, const double *x, int p, const double *coefficients,
-                                                    int components, int64_t rows)
-      : shared_(shared), coefficients_(coefficients), p_(p), blocks_(fragment_blocks(components)),
-        warp_(static_cast<int>(threadIdx.x) / 32), lane_(static_cast<int>(threadIdx.x) % 32) {
+  __device__ __forceinline__ mixture_tensor_weights(shared_memory &shared, const double *x, int p,
+                                                    const double *coefficients, int components, int64_t rows)
+      : shared_(shared),
+        coefficients_(coefficients),
+        p_(p),
+        blocks_(fragment_blocks(components)),
+        warp_(static_cast<int>(threadIdx.x) / 32),
+        lane_(static_cast<int>(threadIdx.x) % 32) {
     WB_UNROLL
     for (int t = 0; t < TILES; t++) {
       const int64_t row = row_of_thread<THREADS>(1, 0) - lane_ + 8 * t + lane_ / 4;
@@ -125,7 +129,8 @@ private:
   /* Begins to copy panel s of a block of components to where the panel before the last one was. */
   __device__ __forceinline__ void fetch(int block, int s) {
     const int first = fragment_line(4 * s), end = s == PANELS - 1 ? fragment_block(p_) : fragment_line(4 * s + 4);
-    const double *const from = coefficients_ + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p_)) + first;
+    const double *const from =
+        coefficients_ + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p_)) + first;
     double *const to = shared_.panel[(block * PANELS + s) & 1];
     for (int i = 2 * static_cast<int>(threadIdx.x); i < end - first; i += 2 * THREADS)
       __pipeline_memcpy_async(to + i, from + i, 2 * sizeof(double));
@@ -140,19 +145,19 @@ private:
 
 /* As mixture_draw(), for p columns that need PANELS.
  *
- * Launch: 128 threads a block, a row a thread. For each (row, component) p ordinary multiply-adds and those of the products, at twice
- * the rate: 4, 8, 12, ... for each four lines of the triangle, so 64 of the ordinary ones' time at p = 14, where mixture_draw() needs
- * 105. Shared memory: 16 bytes a lane for 4 products, and each weight is written and read three times.
- * As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere; "blocks" is how many run on a
- * multiprocessor:
+ * Launch: 128 threads a block, a row a thread. For each (row, component) p ordinary multiply-adds and those of the
+ * products, at twice the rate: 4, 8, 12, ... for each four lines of the triangle, so 64 of the ordinary ones' time at p
+ * = 14, where mixture_draw() needs 105. Shared memory: 16 bytes a lane for 4 products, and each weight is written and
+ * read three times. As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere;
+ * "blocks" is how many run on a multiprocessor:
  *
  *   columns       4    8   12   16   20   24   28   32   36   40   44   48
  *   registers   114  150  152  168  195  202  246  246  242  244  255  248
  *   shared, KB   28   32   36   40   44   48   52   57   61   65   69   73
  *   blocks        4    3    3    3    2    2    2    2    2    2    2    2
  *
- * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4), where the pipe
- * that both kinds of multiply-adds share is busy for 67% of the time. */
+ * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4), where the pipe that
+ * both kinds of multiply-adds share is busy for 67% of the time. */
 template <int PANELS>
 __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
     mixture_draw_tensor(const double *x, int p, const double *coefficients, int components, const double *share,
@@ -162,7 +167,8 @@ __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
   typedef mixture_tensor_weights<PANELS> weights;
   WB_DYNAMIC_SHARED(typename weights::shared_memory, shared);
   weights tile(*shared, x, p, coefficients, components, rows);
-  draw_rows<double, 1>(tile, shared->uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
+  draw_rows<double, 1>(tile, shared->uniform, components, share, sample, key, iteration, first_row, rows, label,
+                       log_sum);
 #endif
 }
 

@@ -1,13 +1,13 @@
-/* The draw of a component for each row, and the evaluation of all components at each
- * row (Suchard et al. 2010, section 2): the kernels whose loops on the processor are
- * in cpu/mixture/draw_tile.h. Every number is computed by the same operations in the same
- * order as there.
+/* Draws a component for each row, and evaluates all components at each row (Suchard et al. 2010, section 2). The twin
+ * of cpu/mixture/draw_tile.h: every number is computed by the same operations in the same order.
  *
- * The draw is that of core/block_draw.h: one pass, no table. A thread has all weights
- * of its own rows, in a column of shared memory that no other thread reads. So it needs
- * neither shuffles nor barriers to sum or to search them; if the weights of a row lay
- * across the lanes of a warp instead, their partial sums would have to be exchanged by
- * shuffles.
+ * A thread has R rows, with their values in registers. Components come in blocks of WB_BLOCK_ITEMS. Their coefficients
+ * are the same for all threads, so they are read from shared memory, 16 bytes at a time, and each serves R
+ * multiply-adds. With R = 1 the reads would limit the speed. While one stage of components is used, the next one
+ * travels from device memory to the other half of the buffer.
+ *
+ * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
+ * shuffles nor barriers to sum or search them.
  */
 #ifndef WB_CUDA_MIXTURE_DRAW_TILE_CUH
 #define WB_CUDA_MIXTURE_DRAW_TILE_CUH
@@ -103,8 +103,8 @@ private:
       log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
   }
 
-  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_ are
-   * not where the code knows of, and the kernel takes three to six times as long. */
+  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_
+   * are not where the code knows of, and the kernel takes three to six times as long. */
   template <int... LINES>
   __device__ __forceinline__ void add_lines(const piece *coefficients, piece &read, Real (&squares)[R],
                                             std::integer_sequence<int, LINES...>) {
@@ -228,8 +228,8 @@ constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* The end of a kernel is short code for one row after the other, not fast code for all at once: it reads these numbers from
- * the thread's column of shared memory. */
+/* At the end of a kernel a rolled loop over rows keeps the code short. It reads these numbers from the thread's column
+ * of shared memory. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
   WB_UNROLL
@@ -266,8 +266,8 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
   return mixture_weights<Real, P, R>(shared, values, p, coefficients, components);
 }
 
-/* Uniforms of the draws of a thread's rows. A block of random numbers serves several blocks of components: they wait in
- * `room`, shared memory of the block's threads. */
+/* Uniforms for the draws of a thread's rows. One block of random numbers serves several blocks of components. Uniforms
+ * wait in `room`, shared memory of the block's threads. */
 template <typename Real, int R, int THREADS>
 class label_uniforms {
 public:
@@ -298,8 +298,8 @@ private:
   int which_ = 0, drawn_ = -1; /* the group of blocks whose uniforms there are; none yet */
 };
 
-/* The draw of the components of a thread's R rows, whose weights are `tile`: what mixture_draw() and
- * mixture_draw_tensor() share; see there. `uniform` is room for the random numbers of the block's threads. */
+/* Draws the components of a thread's R rows, whose weights `tile` gives. mixture_draw() and mixture_draw_tensor() share
+ * it. `uniform` is room for the random numbers of the block's threads. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share,
                                           const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row,
@@ -340,22 +340,20 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
   }
 }
 
-/* Draws the component of each of `rows` rows and gives the log of the sum of its
- * weights. first_row is the number of the first. share, if it is not NULL, is samples x components: what is
- * added to the log weights in a row of this sample. It is added to the finished weights of a block of components,
- * so that where there is none one branch of all threads for sixteen components is all that this costs.
+/* Draws the component of each of `rows` rows and gives the log of the sum of its weights. first_row is the number of
+ * the first. share, if it is not NULL, is samples x components: what is added to the log weights in a row of this
+ * sample. It is added to the finished weights of a block of components, so that where there is none one branch of all
+ * threads for sixteen components is all that this costs.
  *
- * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2
- * multiply-adds, where p is rounded up to the next order that has a kernel, and about 25
- * operations for the weight and its draw, fewer where a block of components is
- * negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in
- * single) for R pairs, and two reads and two writes of the weight. Device memory:
- * reads sizeof(Real) p bytes a row and the coefficients once a block, which the L2
- * cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in
- * double 246 multiply-adds a byte, so that only arithmetic counts.
+ * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2 multiply-adds, where p is rounded
+ * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
+ * components is negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in single) for R pairs, and
+ * two reads and two writes of the weight. Device memory: reads sizeof(Real) p bytes a row and the coefficients once a
+ * block, which the L2 cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in double 246
+ * multiply-adds a byte, so that only arithmetic counts.
  *
- * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how many run on a
- * multiprocessor, given its registers and its 227 KB of shared memory:
+ * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how
+ * many run on a multiprocessor, given its registers and its 227 KB of shared memory:
  *
  *   order           2    8   10   14   16   20   24   32   40
  *   double: R       4    4    4    4    4    3    3    2    2
@@ -367,14 +365,15 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
  *     shared, KB   31   32   33   35   36   24   26   25   27
  *     blocks        7    6    6    6    6    6    6    4    4
  *
- * So few warps run, but each has R chains of multiply-adds that do not wait for one
- * another, and the next row of the triangle gives as many again. What follows them, short and
- * without such chains, is where warps wait: so it has all rows of a thread side by side, the
- * place of a draw is found by bisection, and a block of random numbers serves all its uniforms. */
+ * So few warps run, but each has R chains of multiply-adds that do not wait for one another, and the next row of the
+ * triangle gives as many again. What follows them, short and without such chains, is where warps wait: so it has all
+ * rows of a thread side by side, the place of a draw is found by bisection, and a block of random numbers serves all
+ * its uniforms. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
-    mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
-                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum) {
+    mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,
+                 const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
+                 int32_t *label, Real *log_sum) {
   __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
   __shared__ Real uniform[precise<Real>::uniforms * R * MIXTURE_THREADS];
   mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, 0, rows);
@@ -426,7 +425,7 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   }
 }
 
-/* As many rows a thread as the registers have room for, beside which enough warps run. */
+/* As many rows for each thread as registers allow while enough warps still run. */
 template <typename Real>
 constexpr int rows_per_thread(int order) {
   if (sizeof(Real) == sizeof(float)) return order <= 16 ? 6 : 4;
@@ -467,7 +466,7 @@ mixture_draw_kernel<Real> find_mixture_draw(int p) {
   return {(p + 3) / 4 * 4, 4, MIXTURE_THREADS, 0, false, mixture_draw<Real, 0, 4>};
 }
 
-/* Predictions are asked for seldom: fewer orders make the plugin smaller. */
+/* Predictions are rare, so fewer orders are compiled to keep the plugin small. */
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
   if (p <= 4) return mixture_evaluate_of_order<Real, 4>();

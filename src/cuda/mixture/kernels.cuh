@@ -1,7 +1,6 @@
-/* What the host side of the mixture knows of its kernels: how coefficients are
- * laid out, and which kernel serves how many columns. The kernels are compiled in
- * files of their own, draw_double.cu, draw_single.cu, draw_tensor.cu and sums_tensor.cu, so that nvcc can work on them in
- * parallel.
+/* What the host knows of the mixture's kernels: the layout of coefficients and of sorted keys, and which kernel serves
+ * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
+ * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel.
  */
 #ifndef WB_CUDA_MIXTURE_KERNELS_CUH
 #define WB_CUDA_MIXTURE_KERNELS_CUH
@@ -18,10 +17,9 @@ constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memor
 
 /* Coefficients of a component: for each row of the triangle the negative offset
  * followed by the row of the factor, then the log constant, then zeros to the
- * end of a piece. The order of the triangle may exceed the columns of the data:
- * the rows and columns added are zero and leave every bit of the squared
- * distance as it was, since fma(0, x, z) = z and fma(0, 0, q) = q. coefficient_line()
- * says where the line of row r of the triangle begins. */
+ * end of a 16-byte piece. The order of the triangle may exceed the columns of the data:
+ * the added rows and columns are zero and do not change the squared distance, since
+ * fma(0, x, z) = z and fma(0, 0, q) = q. The line of row r of the triangle begins at coefficient_line(r). */
 constexpr __host__ __device__ size_t coefficient_line(size_t r) {
   return r * (r + 3) / 2;
 }
@@ -39,10 +37,10 @@ uint64_t coefficient_bytes(int32_t components, int order) {
 constexpr int FRAGMENT_COMPONENTS = 16, FRAGMENT_LINE = 64, FRAGMENT_MOST_COLUMNS = 48;
 static_assert(FRAGMENT_COMPONENTS == WB_BLOCK_ITEMS, "one block of a draw is one block of a product of matrices");
 
-/* Of a block of components, where line r of their triangles begins: their negative offsets, those of components i and i + 8
- * side by side, and then for each four columns up to the diagonal 64 coefficients, of lane 4g + q those of components g and g + 8 in
- * column q of the four; past the diagonal zeros. After the last line come the log constants, as the offsets do.
- * Four lines make a panel; lines that the triangle does not have are not there. */
+/* Of a block of components, where line r of their triangles begins: their negative offsets, those of components i and i
+ * + 8 side by side, and then for each four columns up to the diagonal 64 coefficients, of lane 4g + q those of
+ * components g and g + 8 in column q of the four; past the diagonal zeros. After the last line come the log constants,
+ * as the offsets do. Four lines make a panel; lines that the triangle does not have are not there. */
 constexpr __host__ __device__ int fragment_line(int r) {
   return FRAGMENT_COMPONENTS * r + FRAGMENT_LINE * ((r / 4 + 1) * (r / 4 * 2 + r % 4));
 }
@@ -89,15 +87,17 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory that
- * its launch must name; `fragments`: it expects the coefficients as fragment_line() says, not as coefficient_line(). */
+/* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory
+ * that its launch must name; `fragments`: it expects the coefficients as fragment_line() says, not as
+ * coefficient_line(). */
 template <typename Real>
 struct mixture_draw_kernel {
   int order, rows, threads;
   size_t shared_bytes;
   bool fragments;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
-                 uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum);
+  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share,
+                 const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
+                 int32_t *label, Real *log_sum);
 };
 template <typename Real>
 struct mixture_evaluate_kernel {
@@ -118,8 +118,8 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
 template <typename Real>
 struct mixture_sum_kernel {
   int fused;
-  void (*kernel)(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components, int leaves,
-                 int fused, size_t node, double *sums);
+  void (*kernel)(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
+                 int leaves, int fused, size_t node, double *sums);
 };
 constexpr int SUM_TENSOR_MOST_COLUMNS = 47, SUM_TENSOR_COMPONENTS = 8;
 template <typename Real>

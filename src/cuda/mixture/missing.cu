@@ -1,8 +1,11 @@
-/* Rows with missing values on a graphics card: the twin of cpu/mixture/missing.c. A pattern of missingness has a
- * table of all components with its columns in its order; tables of some patterns at a time are made, and then
- * the rows of these patterns are drawn, each by one thread. Rows of a pattern are side by side, so that the
- * threads of a warp mostly read the same numbers. What is drawn for missing values is written into the session's
- * copy of the rows. */
+/* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h has the formulas). The twin
+ * of cpu/mixture/missing.c.
+ *
+ * Rows that lack the same columns share a pattern. A pattern has a table of all components, with the columns in the
+ * pattern's order. Tables are made for some patterns at a time; then one thread draws each row of these patterns. Rows
+ * of a pattern are side by side, so the threads of a warp mostly read the same numbers. Drawn values are written into
+ * the session's copy of the rows.
+ */
 #include "cuda/mixture/session.cuh"
 
 #include <vector>
@@ -19,7 +22,7 @@ namespace wb {
 namespace {
 
 constexpr int MISSING_THREADS = 64;
-/* Tables at a time take no more, but for one at least. */
+/* The most bytes of tables at a time, except that one table is always made. */
 constexpr uint64_t MISSING_BYTES = 64 * MEGABYTE;
 constexpr size_t MISSING_SHARED = 46 * 1024;
 
@@ -28,14 +31,14 @@ __device__ __host__ __forceinline__ size_t missing_size(int p) {
   return wb_missing_size(p) + 1;
 }
 
-/* What the kernels know of the patterns: see wb_mixture_missing. */
+/* The patterns, as in wb_mixture_missing. */
 struct missing_patterns {
   const int32_t *order, *observed, *row;
   const int64_t *first;
   int32_t from, end; /* the patterns whose tables there are */
 };
 
-/* The components as tables begin: one block a component. */
+/* Lays the components out as a table before its columns are reordered. One block for each component. */
 __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_components c, double *whole) {
   const int p = c.columns;
   const size_t j = blockIdx.x;
@@ -50,8 +53,8 @@ __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_compone
     to[wb_missing_size(p)] = wb_component_log_floored(p, c.log_weight[j], c.log_determinant[j], c.floor_trace[j]);
 }
 
-/* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column c,
- * through the caches. */
+/* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column
+ * c, through the caches. */
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_tables(missing_patterns patterns, int p, int components, const double *whole, double *tables) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * MISSING_THREADS + threadIdx.x;
@@ -81,8 +84,8 @@ struct missing_row {
   __device__ __forceinline__ Real &weight(int j, int) { return log_weight[j * step]; }
 
   /* Finds entry `at` of the rows that lack values; false where it is not among rows first, ..., end - 1. */
-  __device__ __forceinline__ bool find(const missing_patterns &patterns, int64_t at, int columns, int components, const double *tables,
-                                       Real *shared, int64_t first, int64_t end) {
+  __device__ __forceinline__ bool find(const missing_patterns &patterns, int64_t at, int columns, int components,
+                                       const double *tables, Real *shared, int64_t first, int64_t end) {
     if (at >= patterns.first[patterns.end]) return false;
     number = patterns.row[at];
     if (number < first || number >= end) return false;
@@ -194,14 +197,14 @@ struct missing_uniforms {
 };
 
 /* Draws rows that lack values: see mixture_draw(). Entries of patterns.row from patterns.first[patterns.from] on, one a
- * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the whole. Shared memory: p + WB_BLOCK_ITEMS values a
- * thread. Multiply-adds as in mixture_draw(), whose coefficients come through the caches, the same for
- * threads that share a pattern. */
+ * thread; those outside of rows first_row, ..., first_row + rows - 1 are left alone. Row 0 is row `before` of the
+ * whole. Shared memory: p + WB_BLOCK_ITEMS values a thread. Multiply-adds as in mixture_draw(), whose coefficients come
+ * through the caches, the same for threads that share a pattern. */
 template <typename Real>
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_draw(missing_patterns patterns, int p, int components, const double *tables, const Real *share,
-                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t before, int64_t first_row, int64_t rows,
-                         Real *x, int32_t *label, Real *log_sum) {
+                         const int32_t *sample, uint64_t key, uint32_t iteration, int64_t before, int64_t first_row,
+                         int64_t rows, Real *x, int32_t *label, Real *log_sum) {
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
@@ -225,11 +228,13 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   mine.impute(seen.chosen[0], key, iteration, element, row);
 }
 
-/* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of WB_LEAF_ROWS. */
+/* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of
+ * WB_LEAF_ROWS. */
 template <typename Real>
 __global__ void __launch_bounds__(MISSING_THREADS)
-    mixture_missing_evaluate(missing_patterns patterns, int p, int components, const double *tables, int64_t start, int64_t first_row,
-                             int64_t rows, const Real *x, int32_t *label, double *log_sum, double *probability, int64_t stride) {
+    mixture_missing_evaluate(missing_patterns patterns, int p, int components, const double *tables, int64_t start,
+                             int64_t first_row, int64_t rows, const Real *x, int32_t *label, double *log_sum,
+                             double *probability, int64_t stride) {
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
@@ -263,7 +268,8 @@ uint64_t table_bytes(const wb_mixture_session *s, int32_t components) {
 template <typename Real>
 unsigned threads_of(int p) {
   unsigned threads = MISSING_THREADS;
-  while (threads > 1 && threads * (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real) > MISSING_SHARED) threads /= 2;
+  while (threads > 1 && threads * (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real) > MISSING_SHARED)
+    threads /= 2;
   return threads;
 }
 
@@ -282,13 +288,14 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   gaps.at_once = static_cast<int32_t>(smaller(static_cast<uint64_t>(s->data.missing->patterns), fit));
   status = gaps.whole.allocate(bytes / sizeof(double), "components of rows with missing values", message);
   if (status == WB_OK)
-    status = gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double), "components of rows with missing values", message);
+    status = gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double),
+                                  "components of rows with missing values", message);
   if (status == WB_OK) gaps.components = components;
   else gaps.release_tables();
   return status;
 }
 
-/* The patterns from `from` on that have tables at a time; makes these. */
+/* Makes tables for as many patterns from `from` on as there is room for. */
 int make_tables(wb_mixture_session *s, int32_t from, missing_patterns *patterns, wb_message *message) {
   mixture_gaps &gaps = s->gaps;
   const int32_t end = smaller(from + gaps.at_once, s->data.missing->patterns);
@@ -317,7 +324,8 @@ int open_missing(wb_mixture_session *s, wb_message *message) {
   if (missing == nullptr) return WB_OK;
   const char *const what = "the patterns of missing values";
   mixture_gaps &gaps = s->gaps;
-  const size_t patterns = static_cast<size_t>(missing->patterns), order = patterns * static_cast<size_t>(s->data.columns);
+  const size_t patterns = static_cast<size_t>(missing->patterns),
+               order = patterns * static_cast<size_t>(s->data.columns);
   const size_t rows = static_cast<size_t>(missing->first[missing->patterns]);
   int status = gaps.order.allocate(order, what, message);
   if (status == WB_OK) status = gaps.observed.allocate(patterns, what, message);
@@ -347,18 +355,18 @@ int begin_missing(wb_mixture_session *s, wb_message *message) {
 }
 
 template <typename Real>
-int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key, uint32_t iteration, Real *x,
-                 int32_t *labels, Real *log_sums, wb_message *message) {
+int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key,
+                 uint32_t iteration, Real *x, int32_t *labels, Real *log_sums, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
   int status = WB_OK;
   for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
     missing_patterns patterns;
     status = make_tables(s, from, &patterns, message);
     if (status == WB_OK)
-      status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message, patterns,
-                      s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), share,
-                      static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number, first * WB_LEAF_ROWS, s->rows(first, count),
-                      x, labels, log_sums);
+      status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message,
+                      patterns, s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()),
+                      share, static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number,
+                      first * WB_LEAF_ROWS, s->rows(first, count), x, labels, log_sums);
   }
   return status;
 }
@@ -384,17 +392,18 @@ int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters 
 }
 
 template <typename Real>
-int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels, double *log_sums,
-                     double *probability, int64_t stride, wb_message *message) {
+int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels,
+                     double *log_sums, double *probability, int64_t stride, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
   int status = WB_OK;
   for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
     missing_patterns patterns;
     status = make_tables(s, from, &patterns, message);
     if (status == WB_OK)
-      status = launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>, "evaluating rows with missing values", message,
-                      patterns, s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()), start, row, rows,
-                      x, labels, log_sums, probability, stride);
+      status = launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>,
+                      "evaluating rows with missing values", message, patterns, s->data.columns, s->gaps.components,
+                      static_cast<const double *>(s->gaps.tables.data()), start, row, rows, x, labels, log_sums,
+                      probability, stride);
   }
   return status;
 }
@@ -403,8 +412,8 @@ WB_BOTH_PRECISIONS(evaluate_missing)
 template <typename Real>
 int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns);
-  const Real *const from = static_cast<const Real *>(s->x.address()) + row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS +
-                           row % WB_LEAF_ROWS;
+  const Real *const from = static_cast<const Real *>(s->x.address()) +
+                           row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   std::vector<Real> found(p);
   int status = s->stream.wait("fetching a row", message);
   if (status == WB_OK)

@@ -1,7 +1,9 @@
-/* Rows of pairs of components, for split and merge moves (mixture/split_merge.c): the twin of cpu/mixture/pairs.c.
- * Every row knows its component by the sorted key of its leaf that the last draw left (cuda/mixture/sums.cu), so that
- * threads of a warp mostly share a pair. What is added or compared across rows are whole
- * numbers: atomic operations in any order give the same result.
+/* Passes over the rows of pairs of components, for split and merge moves (mixture/split_merge.c). The twin of
+ * cpu/mixture/pairs.c.
+ *
+ * A row finds its component in the sorted key that the last draw left (cuda/mixture/sums.cu). Threads of a warp
+ * therefore mostly share a pair. Only whole numbers are added or compared across rows, so atomic operations give the
+ * same result in any order.
  */
 #include "cuda/mixture/session.cuh"
 
@@ -33,8 +35,10 @@ static __global__ void __launch_bounds__(PAIR_THREADS)
   if (found != NO_ROW) {
     const int32_t pair = pairing.pair[found >> LEAF_BITS], side = pairing.side[found >> LEAF_BITS];
     if (pair >= 0) {
-      const uint64_t row = first_row + static_cast<uint64_t>(slot) / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
-      const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
+      const uint64_t row =
+          first_row + static_cast<uint64_t>(slot) / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
+      const wb_bits bits =
+          wb_philox(key, 0, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
       if (side != 1) atomicMin(&here[2 * pair], static_cast<pair_word>(wb_half_ticket(wb_bits64(bits, 0), row)));
       if (side != 0) atomicMin(&here[2 * pair + 1], static_cast<pair_word>(wb_half_ticket(wb_bits64(bits, 1), row)));
     }
@@ -81,8 +85,8 @@ __global__ void __launch_bounds__(PAIR_THREADS)
       const int64_t *const anchors = halving.anchors + 2 * pair;
       int half = static_cast<int64_t>(row) == anchors[1];
       if (static_cast<int64_t>(row) != anchors[0] && static_cast<int64_t>(row) != anchors[1]) {
-        const wb_bits bits = wb_philox(halving.key, halving.step, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_HALF, row),
-                                       halving.iteration);
+        const wb_bits bits = wb_philox(halving.key, halving.step, static_cast<uint32_t>(row),
+                                       wb_philox_c2(WB_PURPOSE_HALF, row), halving.iteration);
         double log_first, log_second;
         half = wb_half_draw(difference, wb_bits64(bits, 0), &log_first, &log_second) > 0;
         if (halving.known && side >= 0) half = side;

@@ -1,15 +1,12 @@
-/* A part of a mixture session on a graphics card: the component of every row drawn from its posterior, with the sufficient
- * statistics of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and all components evaluated at rows. The
- * twin of cpu/mixture/session.c, to the last bit in double precision. What is done for components is in
- * cuda/mixture/components.cu: they too stay on the device, so that a sweep moves a few numbers of each, and labels only
- * where they are kept.
+/* One device's part of a mixture session: draws the component of every row from its posterior and sums the statistics
+ * of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and evaluates all components at rows. The twin
+ * of cpu/mixture/session.c, with the same bits in double precision.
  *
- * The scaled rows stay on the device from sweep to sweep. Those for which there is no room there are sent again in
- * every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four
- * kernels: components are drawn, the rows of each leaf are sorted by component, their
- * products are summed leaf by leaf, and the sums of a group of leaves are combined.
- * Everything beside the data takes less than a twelfth of their memory or 32 MB, and 4 bytes a row
- * where labels are kept.
+ * The scaled rows stay on the device from sweep to sweep, as do the components (cuda/mixture/components.cu). A sweep
+ * moves only a few numbers of each component, and labels if they are kept. Rows that do not fit on the device are sent
+ * in every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one
+ * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
+ * of leaves. Working memory is at most a twelfth of the data or 32 MB, plus 4 bytes a row if labels are kept.
  */
 #include "cuda/mixture/session.cuh"
 
@@ -24,8 +21,8 @@ namespace {
 
 /* Labels ---------------------------------------------------------------------- */
 
-/* Tensor cores of this rate are in cards of compute capability 9.0. A line costs a multiply-add for every coefficient, or half
- * of one where they are used, but then for as many columns as four divides and as many components as sixteen does. */
+/* The kernel that needs fewer multiply-adds. Only cards of compute capability 9.0 have fast tensor cores. They halve
+ * the cost of a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
@@ -60,7 +57,7 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? pair_bytes(s, components) : 0;
   const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
-  /* What is kept of each row, beside which a twelfth of the data's memory is used. */
+  /* What is kept of each row does not count towards the twelfth of the data's memory. */
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
   const uint64_t wish = kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
@@ -93,11 +90,12 @@ int send_shares(wb_mixture_session *s, const double *log_weight, wb_message *mes
   if (table == 0) return WB_OK;
   Real *const sent = reinterpret_cast<Real *>(room.sent_share);
   for (size_t i = 0; i < table; i++) sent[i] = static_cast<Real>(log_weight[i]);
-  const int status = status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
-                               "sending log weights of the samples", message);
+  const int status =
+      status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
+                "sending log weights of the samples", message);
   if (status != WB_OK) return status;
-  return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()), "counting rows of samples",
-                   message);
+  return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()),
+                   "counting rows of samples", message);
 }
 
 /* Predictions ------------------------------------------------------------------ */
@@ -317,7 +315,8 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->piece = part->piece;
   s->device = part->device;
   s->memory_limit = run->memory_limit;
-  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) * (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
+  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) *
+                                         (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
   status = open_device(s, data, message);
   if (status == WB_OK)
@@ -331,7 +330,7 @@ template <typename Real>
 int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   const mixture_draw_kernel<Real> draw = find_draw<Real>(s);
   int status = with_memory(s, message, [&] { return open_workspace(s, draw_bytes(s, draw), message); });
-  /* Memory may be lacking because these rows stay. */
+  /* keeps_missing() has the better message if memory is lacking because all rows must stay. */
   if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, keeps_missing(s, message));
   if (status == WB_OK)
     status = send_components<Real>(s, log_weight, draw, static_cast<Real *>(s->work.coefficients.address()), message);
@@ -358,12 +357,14 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
                   static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
                   share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS),
                   key, iteration, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums);
-  if (status == WB_OK) /* again those that lack values */
-    status = draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message);
+  if (status == WB_OK) /* rows that lack values are drawn again, given their observed columns */
+    status =
+        draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message);
   if (status == WB_OK && labels != nullptr)
-    status = status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                                       cudaMemcpyDeviceToHost, s->stream.get()),
-                       "fetching labels", message);
+    status =
+        status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
+                                  cudaMemcpyDeviceToHost, s->stream.get()),
+                  "fetching labels", message);
   if (status == WB_OK)
     status = sum_leaves<Real>(s, x, first, count, drawn, s->room.count,
                               s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
@@ -388,7 +389,7 @@ int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtu
                        wb_message *message) {
   int status = check_components(mixtures->components, message);
   if (count == 0) return status;
-  /* As many of the mixtures at a time as there is memory for. */
+  /* Take as many mixtures at a time as memory allows. */
   for (int32_t done = 0, together = mixture_count; done < mixture_count && status == WB_OK;) {
     const int32_t here = smaller(together, mixture_count - done);
     density_sums sums = {log_unit, unit_each, log_density, false};

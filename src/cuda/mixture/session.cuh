@@ -1,5 +1,4 @@
-/* A mixture session of a graphics card: the rows (cuda/mixture/session.cu) and the components
- * (cuda/mixture/components.cu). */
+/* One device's part of a mixture session: its memory, and its functions in all files of cuda/mixture/. */
 #ifndef WB_CUDA_MIXTURE_SESSION_CUH
 #define WB_CUDA_MIXTURE_SESSION_CUH
 
@@ -34,16 +33,16 @@ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/* Device memory through which rows travel that do not stay on the device: while work is done on one chunk, the next
+/* Device memory for rows that do not stay on the device: while one chunk is computed, the next
  * arrives. See cuda/mixture/stream.cu. */
 struct mixture_transit {
-  bool packed = false;         /* whether leaves arrive, or columns of which `leaves` are made */
-  int64_t chunk = 0, step = 1; /* leaves at a time; where chunks begin: at multiples of `step` */
+  bool packed = false;         /* leaves arrive; else columns, of which the device makes `leaves` */
+  int64_t chunk = 0, step = 1; /* leaves at a time; chunks begin at multiples of `step` */
   int64_t end = 0;             /* the leaf after the last one of a pass */
   device_bytes arriving[2], leaves;
   int64_t first[2] = {-1, -1}; /* the first leaf that has been sent to each; -1: none */
-  int last = 1;                /* where the chunk that was found last arrived */
-  int reading = -1;            /* the same while work on it may still be given to the stream; -1: none is */
+  int last = 1;                /* the buffer of the chunk that was found last */
+  int reading = -1;            /* the buffer that the stream may still be given work on; -1: none */
 
   void release() {
     for (int i = 0; i < 2; i++) {
@@ -61,7 +60,7 @@ struct mixture_transit {
  * page-locked itself; or a page-locked copy in leaves. */
 enum class mixture_source { staged, locked, packed };
 
-/* Device memory of a pass over the rows that weighs them, which is kept from step to step. */
+/* Device memory of a weighted pass over the rows. It is kept from step to step. */
 struct mixture_weighing {
   int32_t components = 0; /* how many there is room for */
   int64_t chunk = 0, group = 0; /* as below */
@@ -81,11 +80,12 @@ struct mixture_weighing {
     root.release();
   }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() + root.bytes();
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() +
+           root.bytes();
   }
 };
 
-/* Device memory of a pass over the rows, which is kept from sweep to sweep. */
+/* Device memory of a pass over the rows. It is kept from sweep to sweep. */
 struct mixture_workspace {
   int32_t components = 0;
   int64_t chunk = 0; /* leaves drawn at a time */
@@ -95,11 +95,11 @@ struct mixture_workspace {
   device_array<int32_t> labels;
   device_bytes log_sums;
   device_array<double> nodes; /* the group's leaves, the waiting nodes */
-  device_array<double> roots; /* a node for each piece, where several devices share the rows */
+  device_array<double> roots; /* if several devices share the rows: a node for each piece */
   /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
   device_array<int32_t> keys;
   device_bytes pairs;
-  mixture_weighing weighing; /* in place of all others */
+  mixture_weighing weighing; /* used instead of all others */
 
   void release() {
     weighing.release();
@@ -114,8 +114,8 @@ struct mixture_workspace {
     pairs.release();
   }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() + keys.bytes() +
-           pairs.bytes() + weighing.bytes();
+    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() +
+           keys.bytes() + pairs.bytes() + weighing.bytes();
   }
 };
 
@@ -123,7 +123,7 @@ struct mixture_workspace {
 typedef unsigned long long sample_count;
 static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
 
-/* Patterns of missing values, and tables of the components for some of these at a time: see cuda/mixture/missing.cu. */
+/* Patterns of missing values, and tables of the components for some patterns at a time: see cuda/mixture/missing.cu. */
 struct mixture_gaps {
   device_array<int32_t> order, observed, row; /* as in wb_mixture_missing */
   device_array<int64_t> first;
@@ -149,7 +149,7 @@ struct mixture_room {
   device_array<double> memory;
   pinned_array<double> mail;
   mixture_components at = {};
-  /* Each of these is on the device what `sent` or `fetched` is on the host. */
+  /* On the device; `sent_...` and `fetched` are their counterparts on the host. */
   double *law = nullptr, *question = nullptr, *answer = nullptr, *work = nullptr;
   /* samples x components: log weights, as the kernels read them, and counts of rows. */
   double *share = nullptr, *sent_share = nullptr;
@@ -173,7 +173,7 @@ struct wb_mixture_session {
   int64_t first_row = 0; /* how many rows the parts before have */
   int64_t number = 0;    /* of the first row among the whole; see wb_mixture_data */
   int64_t stride;        /* rows of all parts: from one column of data.x to the next */
-  int64_t piece = 0;     /* leaves, a power of two, whose sums are one node of the tree; 0: those of all leaves are */
+  int64_t piece = 0;     /* leaves of a node of the tree that the part returns, a power of two; 0: all leaves */
   wb::pinned_array<double> mail; /* roots on their way to the host */
   const double *nodes = nullptr; /* where they are on the host, as get_nodes() gives them */
   size_t node_count = 0;         /* how many doubles these are */
@@ -182,8 +182,8 @@ struct wb_mixture_session {
   uint64_t memory_limit;
   int64_t leaves;
   wb::stream stream;
-  wb::stream side; /* for questions about the components, while the other draws labels */
-  wb::event drawn; /* the components */
+  wb::stream side; /* answers questions about the components while the other stream draws labels */
+  wb::event drawn; /* the components have been drawn */
   wb::device_array<double> units; /* centers, then inverse scales */
   wb::device_array<int32_t> sample; /* rows, if they are of several samples */
   wb::device_bytes x; /* the leaves that stay on the device */
@@ -192,12 +192,12 @@ struct wb_mixture_session {
   wb::stream copies;
   wb::event arrived[2], read[2]; /* a chunk has arrived in a buffer; it has been read there */
   wb::mixture_source source = wb::mixture_source::staged;
-  bool unlockable = false; /* the caller's matrix */
+  bool unlockable = false; /* the system refuses to lock the caller's matrix */
   bool held_back = false;  /* rows had to leave the device after the session was opened */
-  uint64_t host_memory = 0; /* the most bytes of a copy */
+  uint64_t host_memory = 0; /* the most bytes that a copy may take */
   wb::pinned_bytes packed_rows;
   int64_t first_packed = 0; /* the first leaf in the copy */
-  wb::locked_bytes matrix;  /* of the first part, for all */
+  wb::locked_bytes matrix;  /* the caller's; the first part holds it for all parts */
   /* Page-locked buffers: one is filled while the other is being copied. */
   int64_t stage = 0; /* leaves of a buffer */
   int turn = 0;
@@ -214,9 +214,11 @@ struct wb_mixture_session {
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   bool resident() const { return kept == leaves; }
-  uint64_t held() const { return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes(); }
+  uint64_t held() const {
+    return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes();
+  }
   int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
-  /* Of kernels that run after what the session's stream has been given before. */
+  /* The shape of a launch on the session's stream. */
   wb::launch_shape shape(int64_t blocks, int threads) const {
     wb::launch_shape shape;
     shape.blocks = dim3(static_cast<unsigned>(blocks));
@@ -232,7 +234,8 @@ struct wb_mixture_session {
 
 namespace wb {
 
-inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left, wb_message *message) {
+inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left,
+                        wb_message *message) {
   std::snprintf(message->text, sizeof message->text,
                 "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
                 static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
@@ -250,7 +253,7 @@ inline int check_components(int32_t components, wb_message *message) {
 /* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */
 int keep_fewer(wb_mixture_session *s, wb_message *message);
 
-/* Calls `prepare`; as long as memory is lacking, takes rows off the device and tries again. */
+/* Calls `prepare`. While memory is lacking, takes rows off the device and tries again. */
 template <typename Prepare>
 int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
   int status = prepare();
@@ -261,8 +264,7 @@ int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
   return status;
 }
 
-/* After a failure: waits for what the call has started, because the memory that it uses
- * will be freed. Returns `status`. */
+/* After a failure: waits for the work that the call has started, because its memory will be freed. Returns `status`. */
 inline int settled(wb_mixture_session *s, int status) {
   if (status != WB_OK) {
     (void)cudaStreamSynchronize(s->stream.get());
@@ -278,7 +280,7 @@ inline size_t node_size(const wb_mixture_session *s, int32_t components) {
   return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
-/* Calls work(real) on the device of a part, `real` being a number of the type of the session's precision. */
+/* Calls work(real) on the device of a part. The type of `real` is that of the session's precision. */
 template <typename Work>
 int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   device_scope scope;
@@ -287,9 +289,10 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   return settled(s, s->data.precision == WB_SINGLE ? work(float()) : work(double()));
 }
 
-/* The functions of a part. Several parts take turns, chunk by chunk, so that all devices have work: a function that begins
- * does not wait, one of a chunk works from leaf *leaf on and moves it to the next chunk, one that finishes waits for the
- * part. `Real` is the type of the session's precision. */
+/* The functions of a part, file by file. cuda/mixture/devices.cu calls them for each part, and chunk by chunk in turns,
+ * so that all devices have work. A begin_part function does not wait. A draw_chunk function works on the chunk from
+ * leaf *leaf on and moves *leaf to the next one. A finish_part function waits for the part. `Real` is the session's
+ * precision. */
 
 /* session.cu ---------------------------------------------------------------------- */
 
@@ -310,12 +313,12 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                   int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message);
-/* `log_unit` begins with the first of these rows where there is one for each. */
+/* If `unit_each`, log_unit[i] belongs to row first + i. */
 template <typename Real>
 int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                        int64_t first, int64_t count, const double *log_unit, bool unit_each, double *log_density,
                        wb_message *message);
-/* Rows may still be on their way for a pass to come. To be called for all parts before one is closed. */
+/* Waits for rows that are on their way for the next pass. Call it for all parts before closing one. */
 void wait_for_copies(wb_mixture_session *s);
 void close_part(wb_mixture_session *s);
 
@@ -343,7 +346,7 @@ int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, cons
 
 /* weigh.cu ------------------------------------------------------------------------ */
 
-/* Of a part that has all rows of the session. */
+/* Only for a part that has all rows of the session. */
 template <typename Real>
 int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics,
                double *log_likelihood, wb_message *message);
@@ -387,8 +390,8 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, 
                 uint64_t left, int64_t *chunk, int64_t *group, wb_message *message);
 /* Doubles of the sums of a group and of the groups that wait for their siblings. */
 size_t group_nodes(const wb_mixture_session *s, int32_t components, int64_t group);
-/* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or its
- * beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
+/* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or
+ * its beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
 int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message);
 /* Sums the leaves of a chunk, as many as there is room for nodes at a time, and combines them group by group, once the
@@ -410,16 +413,18 @@ int prepare_rows(wb_mixture_session *session, wb_message *message);
 
 /* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
 uint64_t transit_leaf(const wb_mixture_session *s);
-/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a power of two
- * that is no more than 64. */
-int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message);
+/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a
+ * power of two that is no more than 64. */
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
+                 wb_message *message);
 
 /* How many leaves from `first` on are computed at a time: all of them stay on the device, or all are treated as
  * rows that travel. */
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
-/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the session's stream
- * until the next call for the same `transit`. Sends them if they are not there, and those that come next. */
+/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the
+ * session's stream until the next call for the same `transit`. Sends them if they are not there, and those that come
+ * next. */
 template <typename Real>
 int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message);
 
@@ -437,20 +442,20 @@ int keeps_missing(const wb_mixture_session *s, wb_message *message);
 /* Before a pass over the rows under the session's components, whose log weights have been sent. */
 int begin_missing(wb_mixture_session *s, wb_message *message);
 
-/* Draws those rows of leaves first, ..., first + count - 1 that lack values, and these values. x, labels and log_sums are
- * those of the first of these leaves. */
+/* Draws those rows of leaves first, ..., first + count - 1 that lack values, and these values. x, labels and log_sums
+ * are those of the first of these leaves. */
 template <typename Real>
-int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key, uint32_t iteration, Real *x,
-                 int32_t *labels, Real *log_sums, wb_message *message);
+int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key,
+                 uint32_t iteration, Real *x, int32_t *labels, Real *log_sums, wb_message *message);
 
 /* Before rows are evaluated under `parameters`. */
 int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message);
 
-/* Evaluates those of `rows` rows from number `row` on that lack values; x begins with row number `start`, the outputs with
- * row number `row`. */
+/* Evaluates those of `rows` rows from number `row` on that lack values; x begins with row number `start`, the outputs
+ * with row number `row`. */
 template <typename Real>
-int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels, double *log_sums,
-                     double *probability, int64_t stride, wb_message *message);
+int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels,
+                     double *log_sums, double *probability, int64_t stride, wb_message *message);
 
 /* A row with the values that were drawn for it, in scaled units. */
 template <typename Real>

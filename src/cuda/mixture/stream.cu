@@ -1,27 +1,24 @@
-/* Rows of a mixture session on their way to the graphics card. The first leaves stay on the card, as many as there is
- * room for beside what a sweep needs. The others travel in every pass, in chunks: while one is computed, the
- * next arrives in a second buffer, through a stream of its own. An event says that a chunk has
- * arrived, another one that its buffer may be written again. At the end of a pass the first two chunks of the next pass
- * are sent, so that the bus works while components are drawn; data that take two chunks, or
- * one, stay there.
+/* Sends rows of a mixture session to the graphics card. The first leaves stay on the card, as many as fit beside what
+ * a sweep needs. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second
+ * buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer may be overwritten.
+ * At the end of a pass the first two chunks of the next pass are sent, so that the bus works while components are
+ * drawn. If the data have at most two chunks, these stay on the card.
  *
- * What the host does decides whether the bus is used. Floors, taking a PCIe 5 bus to carry 55 GB/s from page-locked
- * memory: a row of p values has 8 p bytes in double precision and 4 p in single, so that one of 14 values takes 2.0 or 1.0 ns on
- * the bus; the multiply-adds of 16 components take 0.1 ns at 16.6e12 a second. Memory that is not page-locked is copied by
- * the driver, or here, by one thread through page-locked buffers: some 10 GB/s. Threads that fill such buffers as fast as the bus
- * empties them read 55 GB/s, write as much, for which the lines are read first, and the bus reads them again: 220 GB/s of memory
- * traffic and all cores. So no pass copies on the host:
+ * No pass copies rows on the host, because that would keep the bus waiting. A PCIe 5 bus carries about 55 GB/s from
+ * page-locked memory, so a row of 14 values takes 2.0 ns in double precision and 1.0 ns in single. The multiply-adds
+ * of 16 components take 0.1 ns. One thread that copies to page-locked buffers reaches about 10 GB/s. Threads that keep
+ * up with the bus would need 220 GB/s of memory traffic and all cores. Instead:
  *
- *   - in single precision a copy of the rows, scaled, in leaves and page-locked, is made once: half the memory of the caller's
- *     matrix for the rows that travel, half the bytes on the bus, one copy a chunk, and nothing to do on the
- *     card when they arrive. The card makes it: rows are sent, scaled there, and come back;
- *   - in double precision such a copy would take as much memory as the matrix for no fewer bytes. There the
- *     caller's matrix is page-locked as it is, columns are copied from it, and the card scales and orders them, at the speed of its
- *     memory. The same is done in single precision where the host has no memory for a copy;
- *   - where the system refuses to lock the matrix, one thread copies rows through page-locked buffers, as it does for rows that
- *     are sent once.
+ *   - In single precision a page-locked copy of the scaled rows is made once, in leaves. It takes half the memory of
+ *     the caller's matrix for the rows that travel, and halves the bytes on the bus. The card makes the copy: rows are
+ *     sent, scaled and returned.
+ *   - In double precision such a copy would take as much memory as the matrix and save nothing. The caller's matrix is
+ *     page-locked instead. Columns are copied from it, and the card scales and orders them. Single precision does the
+ *     same if the host has no memory for a copy.
+ *   - If the system refuses to lock the matrix, one thread copies rows through page-locked buffers. Rows that are sent
+ *     once go this way too.
  *
- * To lock memory takes time for each page: it is done before a pass that will be repeated, not for predictions. */
+ * Locking takes time for each page. It is done before a pass that will be repeated, not for predictions. */
 #include "cuda/mixture/session.cuh"
 
 #include "core/scaled_value.h"
@@ -55,14 +52,14 @@ int64_t round_down(int64_t leaf, int64_t step) {
   return leaf / step * step;
 }
 
-/* Where the leaves begin that do travel in a pass whose chunks begin at multiples of `step`. */
+/* The first leaf that travels in a pass whose chunks begin at multiples of `step`. */
 int64_t first_to_travel(const wb_mixture_session *s, int64_t step) {
   return s->resident() ? s->leaves : round_down(s->kept, step);
 }
 
 /* Through page-locked buffers -------------------------------------------------- */
 
-/* How many leaves such a buffer holds that has about `bytes`, at least one. */
+/* How many leaves a page-locked buffer of about `bytes` holds, at least one. */
 int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
   const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
   return smaller(s->leaves, larger<int64_t>(1, fit));
@@ -112,8 +109,8 @@ int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to,
       status = copy_to_device(s, to, from, p * bytes, message);
     else
       for (size_t c = 0; c < p && status == WB_OK; c++)
-        status = copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS, from + c * static_cast<size_t>(rows), bytes,
-                                message);
+        status = copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS,
+                                from + c * static_cast<size_t>(rows), bytes, message);
     if (status == WB_OK) status = s->copied[i].record(s->copies.get(), message);
   }
   return status;
@@ -127,15 +124,18 @@ int send_locked(wb_mixture_session *s, int64_t first, int64_t count, double *to,
   return status;
 }
 
-/* Sends leaves to one of the two buffers, when its last chunk has been read. */
-int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, int buffer, wb_message *message) {
+/* Sends leaves to one of the two buffers once its last chunk has been read. */
+int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, int buffer,
+         wb_message *message) {
   transit->first[buffer] = -1;
   void *const to = transit->arriving[buffer].address();
   int status = s->read[buffer].hold(s->copies.get(), message);
   if (status != WB_OK) return status;
   if (transit->packed)
-    status = copy_to_device(s, to, static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(first - s->first_packed) * s->leaf(),
-                            static_cast<size_t>(count) * s->leaf(), message);
+    status = copy_to_device(
+        s, to,
+        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(first - s->first_packed) * s->leaf(),
+        static_cast<size_t>(count) * s->leaf(), message);
   else if (s->source == mixture_source::locked)
     status = send_locked(s, first, count, static_cast<double *>(to), message);
   else
@@ -154,7 +154,8 @@ int end_reading(wb_mixture_session *s, mixture_transit *transit, wb_message *mes
 
 /* Finds leaves that travel; columns are made leaves at `to`. *x: where they are. */
 template <typename Real>
-int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, Real *to, const Real **x, wb_message *message) {
+int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, Real *to, const Real **x,
+            wb_message *message) {
   int buffer = transit->first[0] == first ? 0 : transit->first[1] == first ? 1 : -1;
   int status = WB_OK;
   if (buffer < 0) {
@@ -172,13 +173,14 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
   launch_shape shape = s->shape(count * (WB_LEAF_ROWS / LOAD_THREADS), LOAD_THREADS);
   shape.blocks.y = static_cast<unsigned>(p);
   *x = to;
-  status = launch(shape, mixture_load<Real>, "scaling rows", message, static_cast<const double *>(transit->arriving[buffer].address()),
-                  s->rows(first, count), s->units.data(), s->units.data() + p, to);
+  status = launch(shape, mixture_load<Real>, "scaling rows", message,
+                  static_cast<const double *>(transit->arriving[buffer].address()), s->rows(first, count),
+                  s->units.data(), s->units.data() + p, to);
   return status == WB_OK ? end_reading(s, transit, message) : status;
 }
 
-/* Sends leaves from `first` up to `end` once, `stage` at a time; each piece is made leaves where to(leaf) says, and then
- * done(leaf, count) is called. */
+/* Sends leaves from `first` up to `end` once, `stage` at a time; each piece is made leaves where to(leaf) says, and
+ * then done(leaf, count) is called. */
 template <typename Real, typename To, typename Done>
 int send_once(wb_mixture_session *s, int64_t first, int64_t end, int64_t stage, To to, Done done, wb_message *message) {
   mixture_transit transit;
@@ -211,23 +213,26 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
   if (status == WB_OK)
     status = send_once<Real>(
         s, 0, leaves, stage_leaves(s, beside / 2),
-        [&](int64_t leaf) { return x + static_cast<size_t>(leaf) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns); },
+        [&](int64_t leaf) {
+          return x + static_cast<size_t>(leaf) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+        },
         [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
   if (status == WB_OK)
     s->kept = leaves;
   else
     s->x.release();
-  /* If the rows do not fit, they are sent in chunks in every call: no failure. */
+  /* Not a failure: rows that do not fit are sent in chunks in every call. */
   return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
 }
 
 int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
-  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message) : keep_rows<double>(s, leaves, beside, message);
+  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message)
+                                        : keep_rows<double>(s, leaves, beside, message);
 }
 
 /* How rows travel -------------------------------------------------------------- */
 
-/* A page-locked copy of the leaves that travel, made by the device. None is made where memory is lacking. */
+/* Makes a page-locked copy of the leaves that travel, on the device. Without enough memory there is no copy. */
 int pack_rows(wb_mixture_session *s, wb_message *message) {
   const int64_t first = round_down(s->kept, MOST_STEP);
   const uint64_t bytes = static_cast<uint64_t>(s->leaves - first) * s->leaf();
@@ -245,9 +250,10 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
     status = send_once<float>(
         s, first, s->leaves, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
         [&](int64_t leaf, int64_t count) {
-          return status_of(cudaMemcpyAsync(to + static_cast<size_t>(leaf - first) * s->leaf(), room.address(), static_cast<size_t>(count) * s->leaf(),
-                                           cudaMemcpyDeviceToHost, s->stream.get()),
-                           "fetching scaled rows", message);
+          return status_of(
+              cudaMemcpyAsync(to + static_cast<size_t>(leaf - first) * s->leaf(), room.address(),
+                              static_cast<size_t>(count) * s->leaf(), cudaMemcpyDeviceToHost, s->stream.get()),
+              "fetching scaled rows", message);
         },
         message);
   if (status == WB_OK) {
@@ -294,7 +300,7 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
   bool lock = false;
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
     if (s->resident() || s->source != mixture_source::staged || s->unlockable) continue;
-    /* Memory has been laid out for columns, if a pass was made before some rows had to leave. */
+    /* If rows had to leave after a pass, its memory is laid out for columns, not for packed leaves. */
     if (s->data.precision == WB_SINGLE && !s->held_back) {
       const int status = on_device(s, message, [&](auto) { return pack_rows(s, message); });
       if (status != WB_OK) return status;
@@ -306,8 +312,9 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
   const int status = scope.enter(session->device, message);
   if (status != WB_OK) return status;
   /* The matrix of all parts. */
-  const bool is_locked = session->matrix.lock(session->data.x - session->first_row,
-                                              static_cast<size_t>(session->stride) * static_cast<size_t>(session->data.columns) * sizeof(double));
+  const bool is_locked = session->matrix.lock(
+      session->data.x - session->first_row,
+      static_cast<size_t>(session->stride) * static_cast<size_t>(session->data.columns) * sizeof(double));
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
     if (s->source != mixture_source::staged) continue;
     s->unlockable = !is_locked;
@@ -320,7 +327,8 @@ uint64_t transit_leaf(const wb_mixture_session *s) {
   return s->resident() ? 0 : s->source == mixture_source::packed ? 2 * s->leaf() : 2 * s->raw_leaf() + s->leaf();
 }
 
-int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit, wb_message *message) {
+int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
+                 wb_message *message) {
   transit->release();
   transit->chunk = chunk;
   transit->step = step;
@@ -330,22 +338,26 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
   const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - first_to_travel(s, MOST_STEP)));
   int status = WB_OK;
   for (int i = 0; i < 2 && status == WB_OK; i++)
-    status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows", message);
-  if (status == WB_OK && !transit->packed) status = transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
+    status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows",
+                                           message);
+  if (status == WB_OK && !transit->packed)
+    status = transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
   return status;
 }
 
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {
-  const int64_t change = first_to_travel(s, transit->step), end = first < change ? smaller(change, transit->end) : transit->end;
+  const int64_t change = first_to_travel(s, transit->step),
+                end = first < change ? smaller(change, transit->end) : transit->end;
   return smaller(transit->chunk, end - first);
 }
 
 namespace {
 
-/* Sends the leaves from `first` on, if they travel and have not been sent. Not those that a thread copies, which would keep
- * the caller waiting. */
+/* Sends the leaves from `first` on if they travel and have not been sent. Rows that the caller's thread would have to
+ * copy are not sent early. */
 int send_early(wb_mixture_session *s, int64_t first, mixture_transit *transit, int buffer, wb_message *message) {
-  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step)) return WB_OK;
+  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step))
+    return WB_OK;
   if (transit->first[0] == first || transit->first[1] == first) return WB_OK;
   return send(s, first, leaves_at_once(s, first, transit), transit, buffer, message);
 }
@@ -358,7 +370,8 @@ int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, co
   int status = end_reading(s, transit, message);
   if (status != WB_OK) return status;
   if (first + count <= s->kept)
-    *x = static_cast<const Real *>(s->x.address()) + static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+    *x = static_cast<const Real *>(s->x.address()) +
+         static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
   else
     status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
   return status == WB_OK ? send_early(s, first + count, transit, 1 - transit->last, message) : status;

@@ -1,8 +1,6 @@
-/* What happens to rows after their components are drawn: the sufficient statistics of each leaf of rows are added in
- * the order of the rows, and those of the leaves by a binary tree. The twins on the
- * processor are in cpu/mixture/sums.c and numeric/reduction_tree.h. There are no atomic
- * additions: every number is added by one thread, in an order that does not depend on
- * the launch.
+/* Sums the sufficient statistics of rows after their components are drawn: those of a leaf in the order of its rows,
+ * those of all leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
+ * atomic additions: one thread adds each number, in an order that does not depend on the launch.
  */
 #include "cuda/mixture/sums.cuh"
 
@@ -23,7 +21,9 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
   __shared__ uint32_t keys[WB_LEAF_ROWS];
   const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
   for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
-    keys[i] = first + i < rows && labels[first + i] >= 0 ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i) : NO_ROW;
+    keys[i] = first + i < rows && labels[first + i] >= 0
+                  ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i)
+                  : NO_ROW;
   for (int size = 2; size <= WB_LEAF_ROWS; size *= 2) {
     for (int stride = size / 2; stride > 0; stride /= 2) {
       __syncthreads();
@@ -52,7 +52,8 @@ __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, u
   const int t = static_cast<int>(threadIdx.x);
   const uint32_t key = keys[t * step];
   const int low_steps = __syncthreads_count(key < low), high_steps = __syncthreads_count(key < high);
-  const int low_from = low_steps == 0 ? 0 : (low_steps - 1) * step, high_from = high_steps == 0 ? 0 : (high_steps - 1) * step;
+  const int low_from = low_steps == 0 ? 0 : (low_steps - 1) * step,
+            high_from = high_steps == 0 ? 0 : (high_steps - 1) * step;
   const uint32_t low_key = keys[low_from + t % step], high_key = keys[high_from + t % step];
   *below_low = low_from + __syncthreads_count(t < step && low_key < low);
   *below_high = high_from + __syncthreads_count(t < step && high_key < high);
@@ -62,7 +63,8 @@ inline size_t sum_shared_bytes(int p) {
   const size_t rows = static_cast<size_t>(rows_in_shared(p));
   /* An even number of labels, because the compiler reads them two at a time: the read
    * of the last of an odd number would end 4 bytes past the array. */
-  const size_t values = rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
+  const size_t values =
+      rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
   const size_t logs = static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double);
   return values > logs ? values : logs;
 }
@@ -137,7 +139,8 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
   const int64_t to = static_cast<int64_t>(components) * (part + 1) / parts;
   int begin, end;
   keys_below(keys, static_cast<uint32_t>(from) << LEAF_BITS, static_cast<uint32_t>(to) << LEAF_BITS, &begin, &end);
-  for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries; i += SUM_THREADS)
+  for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries;
+       i += SUM_THREADS)
     sums[i] = 0;
   const int at_once = rows_in_shared(p), stride = sum_stride(p);
   int32_t *const labels = reinterpret_cast<int32_t *>(values + static_cast<size_t>(at_once) * stride);
@@ -227,7 +230,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
   for (int i = 0; i < each; i++) {
     const uint32_t key = keys[leaf + static_cast<int64_t>(threadIdx.x) * each + i];
     if (key == NO_ROW) break;
-    const size_t at = static_cast<size_t>(sample[leaf + (key & (WB_LEAF_ROWS - 1))]) * static_cast<size_t>(components) + (key >> LEAF_BITS);
+    const size_t at = static_cast<size_t>(sample[leaf + (key & (WB_LEAF_ROWS - 1))]) * static_cast<size_t>(components) +
+                      (key >> LEAF_BITS);
     if (held > 0 && at != place) {
       atomicAdd(&counts[place], held);
       held = 0;
@@ -238,16 +242,16 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
   if (held > 0) atomicAdd(&counts[place], held);
 }
 
-/* How many nodes mixture_combine() may have waiting for their siblings. */
+/* The most nodes that wait for their siblings in mixture_combine(). */
 int waiting_nodes(int64_t leaves, int64_t group) {
   int levels = 0;
   while ((ceiling(leaves, group) - 1) >> levels > 0) levels++;
   return levels;
 }
 
-/* With fewer components leaves are what is done side by side, so that each has a node. And the most blocks of a node. */
+/* With fewer components than this, each leaf has a node of its own, so that leaves are summed side by side. */
 constexpr int32_t FEW_COMPONENTS = 64;
-constexpr int64_t MOST_SUM_BLOCKS = 128;
+constexpr int64_t MOST_SUM_BLOCKS = 128; /* of a node */
 
 /* The kernel with tensor cores, if it can be used, and how many leaves have a node together. */
 template <typename Real>

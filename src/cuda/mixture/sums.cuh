@@ -1,5 +1,5 @@
-/* What kernels that add rows share: where a statistic lies, how rows lie in shared memory, and the order in which
- * numbers are added. */
+/* What the kernels of sums.cu, sums_tensor.cu and weigh.cu share: the place of a statistic, the layout of rows in
+ * shared memory, and the order of sums. */
 #ifndef WB_CUDA_MIXTURE_SUMS_CUH
 #define WB_CUDA_MIXTURE_SUMS_CUH
 
@@ -35,8 +35,8 @@ __device__ __forceinline__ double add_in_order(const double *logs, int count, do
   return total;
 }
 
-/* The tree inside a group, a leaf at a time. `inside` holds left nodes that wait for their siblings. Takes the sum of leaf
- * number `leaf` and leaves in it, for the last one (`ends`), the sum of the group. */
+/* The tree inside a group, a leaf at a time. `inside` holds left nodes that wait for their siblings. Takes the sum of
+ * leaf number `leaf` and leaves in it, for the last one (`ends`), the sum of the group. */
 template <int LEVELS>
 __device__ __forceinline__ void join(double &sum, double (&inside)[LEVELS], int leaf, bool ends) {
   bool goes_up = true;
@@ -67,7 +67,8 @@ inline __host__ __device__ int sum_stride(int p) {
   return (p + 1) | 1; /* odd: threads that write rows side by side use all banks */
 }
 inline __host__ __device__ int rows_in_shared(int p) {
-  const int rows = static_cast<int>(SUM_SHARED / (static_cast<size_t>(sum_stride(p)) * sizeof(double) + sizeof(int32_t)));
+  const int rows =
+      static_cast<int>(SUM_SHARED / (static_cast<size_t>(sum_stride(p)) * sizeof(double) + sizeof(int32_t)));
   return rows > SUM_THREADS ? SUM_THREADS : rows < 1 ? 1 : rows;
 }
 

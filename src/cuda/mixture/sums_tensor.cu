@@ -1,7 +1,7 @@
-/* The sums of cuda/mixture/sums.cu by tensor cores (cuda/tensor.cuh): the statistics of a component are the product of
- * its rows' values, (1, x), with themselves, and a product adds four rows at a time in their order. A warp has a
- * component: its sums of a leaf in registers, and those of some leaves, which it adds up by the tree before it writes
- * them. There is a kernel for each number of values over 8.
+/* The sums of cuda/mixture/sums.cu by tensor cores (cuda/tensor.cuh). The statistics of a component are the product of
+ * its rows' values, (1, x), with themselves. One instruction adds four rows, in their order. A warp has a component
+ * and keeps its sums of a leaf in registers. It adds up the sums of some leaves by the tree before it writes them.
+ * There is a kernel for each number of values over 8, rounded up.
  */
 #include "cuda/mixture/sums.cuh"
 #include "cuda/tensor.cuh"
@@ -15,8 +15,8 @@ constexpr __host__ __device__ int fused_levels(int tiles) {
 constexpr int MOST_FUSED = 4;
 static_assert(MOST_FUSED == SUM_THREADS / 32, "a warp adds the log densities of a leaf");
 
-/* Products of 16 values with 8, as far as they reach the lower triangle: those of values 16 m, ... with 8 n, ... are number
- * m (m + 1) + n. */
+/* Products of 16 values with 8, as far as they reach the lower triangle: those of values 16 m, ... with 8 n, ... are
+ * number m (m + 1) + n. */
 constexpr __host__ __device__ int sum_products(int tiles) {
   return tiles % 2 == 0 ? tiles / 2 * (tiles / 2 + 1) : (tiles - 1) / 2 * ((tiles + 1) / 2) + tiles;
 }
@@ -30,7 +30,8 @@ __device__ __forceinline__ int keys_before(const uint32_t *keys, uint32_t bound)
   return below + (below == WB_LEAF_ROWS - 1 && keys[below] < bound);
 }
 
-/* The sums of places begin..end - 1 of a leaf's sorted keys. Places past the end change nothing: their product is -0. */
+/* The sums of places begin..end - 1 of a leaf's sorted keys. Places past the end change nothing: their product is
+ * -0. */
 template <typename Real, int TILES>
 __device__ __forceinline__ void add_rows_by_tensor(const Real *x, int p, const uint32_t *keys, int begin, int end,
                                                    double (&sum)[sum_products(TILES)][4]) {
@@ -52,7 +53,9 @@ __device__ __forceinline__ void add_rows_by_tensor(const Real *x, int p, const u
       WB_UNROLL
       for (int t = 0; t < TILES; t++) {
         const int c = 8 * t + g;
-        value[a][t] = !there[a] || c > p ? 0.0 : c == 0 ? 1.0 : static_cast<double>(row[static_cast<size_t>(c - 1) * WB_LEAF_ROWS]);
+        value[a][t] = !there[a] || c > p ? 0.0
+                      : c == 0           ? 1.0
+                                         : static_cast<double>(row[static_cast<size_t>(c - 1) * WB_LEAF_ROWS]);
       }
     }
     WB_UNROLL
@@ -67,7 +70,8 @@ __device__ __forceinline__ void add_rows_by_tensor(const Real *x, int p, const u
       for (int m = 0; m < (TILES + 1) / 2; m++) {
         WB_UNROLL
         for (int n = 0; n < TILES && n < 2 * m + 2; n++)
-          multiply_add_16x8x4(sum[m * (m + 1) + n], value[a][2 * m], 2 * m + 1 < TILES ? value[a][2 * m + 1 < TILES ? 2 * m + 1 : 0] : 0.0,
+          multiply_add_16x8x4(sum[m * (m + 1) + n], value[a][2 * m],
+                              2 * m + 1 < TILES ? value[a][2 * m + 1 < TILES ? 2 * m + 1 : 0] : 0.0,
                               there[a] ? value[a][n] : -0.0);
       }
     }
@@ -88,7 +92,8 @@ __device__ __forceinline__ void sum_logs_of_leaves(const Real *log_sum, int64_t 
     WB_ROLLED
     for (int first = 0; first < mine; first += AT_ONCE) {
       const int count = mine - first < AT_ONCE ? mine - first : AT_ONCE;
-      for (int i = lane; i < count; i += 32) logs[warp][i] = static_cast<double>(log_sum[warp * WB_LEAF_ROWS + first + i]);
+      for (int i = lane; i < count; i += 32)
+        logs[warp][i] = static_cast<double>(log_sum[warp * WB_LEAF_ROWS + first + i]);
       __syncwarp();
       if (lane == 0) total = add_in_order(logs[warp], count, total);
       __syncwarp();
@@ -106,32 +111,35 @@ __device__ __forceinline__ void sum_logs_of_leaves(const Real *log_sum, int64_t 
   *sum = total;
 }
 
-/* As mixture_sum(), but each node is that of `fused` leaves, a power of two, or of those of the `leaves` that are left. TILES is the
- * number of values, p + 1, over 8, rounded up. Blocks of one node share its components, SUM_TENSOR_COMPONENTS at a
- * time, a component a warp, and one more block adds the log densities. They run side by side (blockIdx.x), so that a leaf's rows, of which each
- * reads some of every sector, come from device memory once.
+/* As mixture_sum(), but each node is that of `fused` leaves, a power of two, or of those of the `leaves` that are left.
+ * TILES is the number of values, p + 1, over 8, rounded up. Blocks of one node share its components,
+ * SUM_TENSOR_COMPONENTS at a time, a component a warp, and one more block adds the log densities. They run side by side
+ * (blockIdx.x), so that a leaf's rows, of which each reads some of every sector, come from device memory once.
  *
- * Reads as mixture_sum() does, and writes 8 / fused node bytes a leaf. Four rows take sum_products(TILES) products of 4 cycles of a
- * multiprocessor each, two at p = 14; with the reads, of which each value has a sector of its own, a row takes 39 cycles there on an H200, where
- * mixture_sum() takes 77. Registers on sm_90: 70, 96, 210, 255, 255, 255 for 1 to 6 TILES, with spills of 32 and 144 bytes for the last two. */
+ * Reads as mixture_sum() does, and writes 8 / fused node bytes a leaf. Four rows take sum_products(TILES) products of 4
+ * cycles of a multiprocessor each, two at p = 14; with the reads, of which each value has a sector of its own, a row
+ * takes 39 cycles there on an H200, where mixture_sum() takes 77. Registers on sm_90: 70, 96, 210, 255, 255, 255 for 1
+ * to 6 TILES, with spills of 32 and 144 bytes for the last two. */
 template <typename Real, int TILES>
 __global__ void __launch_bounds__(SUM_THREADS)
-    mixture_sum_tensor(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components, int leaves,
-                       int fused, size_t node, double *sums) {
+    mixture_sum_tensor(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
+                       int leaves, int fused, size_t node, double *sums) {
 #ifdef WB_TENSOR_CORES
   constexpr int PRODUCTS = sum_products(TILES), LEVELS = fused_levels(TILES), WARPS = SUM_THREADS / 32;
   __shared__ int begin[MOST_FUSED][SUM_TENSOR_COMPONENTS + 1];
-  const int first_leaf = static_cast<int>(blockIdx.y) * fused, here = leaves - first_leaf < fused ? leaves - first_leaf : fused;
+  const int first_leaf = static_cast<int>(blockIdx.y) * fused,
+            here = leaves - first_leaf < fused ? leaves - first_leaf : fused;
   const int part = static_cast<int>(blockIdx.x), parts = static_cast<int>(gridDim.x) - 1;
   x += static_cast<int64_t>(first_leaf) * p * WB_LEAF_ROWS;
   keys += static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS;
   sums += static_cast<size_t>(blockIdx.y) * node;
   if (part == parts) {
-    sum_logs_of_leaves(log_sum + static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS, rows - static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS, here,
-                       sums + node - 1);
+    sum_logs_of_leaves(log_sum + static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS,
+                       rows - static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS, here, sums + node - 1);
     return;
   }
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, q = lane % 4;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4,
+            q = lane % 4;
   const int entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
   WB_ROLLED
   for (int base = part * SUM_TENSOR_COMPONENTS; base < components; base += parts * SUM_TENSOR_COMPONENTS) {
@@ -148,8 +156,8 @@ __global__ void __launch_bounds__(SUM_THREADS)
       WB_UNROLL
       for (int leaf = 0; leaf < 1 << LEVELS; leaf++) {
         if (leaf >= here) break;
-        add_rows_by_tensor<Real, TILES>(x + static_cast<int64_t>(leaf) * p * WB_LEAF_ROWS, p, keys + leaf * WB_LEAF_ROWS, begin[leaf][j],
-                                        begin[leaf][j + 1], sum);
+        add_rows_by_tensor<Real, TILES>(x + static_cast<int64_t>(leaf) * p * WB_LEAF_ROWS, p,
+                                        keys + leaf * WB_LEAF_ROWS, begin[leaf][j], begin[leaf][j + 1], sum);
         WB_UNROLL
         for (int i = 0; i < PRODUCTS; i++) {
           WB_UNROLL

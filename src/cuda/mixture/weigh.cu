@@ -1,9 +1,9 @@
-/* The pass over the rows of a Bayesian EM step: the twin of cpu/mixture/weigh.c.
+/* Weighted sums of all rows for a Bayesian EM step (mixture/bem.c has the formulas). The twin of cpu/mixture/weigh.c.
  *
- * mixture_evaluate() writes the probabilities of a chunk of rows; the kernel below adds the
- * rows of each leaf to the sums of the components, those with a probability that counts, in
- * order. So a chunk needs 8 bytes for each row and component: some hundred megabytes are used, as they are
- * for rows that do not fit, since fewer rows would leave multiprocessors idle.
+ * mixture_evaluate() writes the probabilities of a chunk of rows. Then mixture_weigh() adds the rows of each leaf to
+ * the sums of the components, in order, leaving out probabilities below WB_MIXTURE_LEAST_WEIGHT. A chunk needs 8 bytes
+ * for each row and component. It may take some hundred megabytes, because smaller chunks would leave multiprocessors
+ * idle.
  */
 #include "cuda/mixture/session.cuh"
 #include "cuda/mixture/sums.cuh"
@@ -25,7 +25,8 @@ struct listed_rows {
 /* Rows' values and weights, then their list; or log densities in place of all. */
 inline size_t weigh_shared_bytes(int p) {
   const size_t rows = static_cast<size_t>(rows_in_shared(p)), stride = static_cast<size_t>(sum_stride(p));
-  return larger(rows * (stride + 1) * sizeof(double) + sizeof(listed_rows), static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double));
+  return larger(rows * (stride + 1) * sizeof(double) + sizeof(listed_rows),
+                static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double));
 }
 
 /* Lists the rows of a leaf whose probability counts, in order; returns how many there are. Each warp
@@ -51,7 +52,8 @@ __device__ __forceinline__ int list_rows(const double *probability, int rows, li
   WB_ROLLED
   for (int w = 0; w < WINDOWS; w++) {
     const uint32_t mask = list->masks[w * WARPS + warp];
-    if (mask >> (t % 32) & 1) list->row[list->before[w * WARPS + warp] + __popc(mask & below)] = static_cast<uint16_t>(w * SUM_THREADS + t);
+    if (mask >> (t % 32) & 1)
+      list->row[list->before[w * WARPS + warp] + __popc(mask & below)] = static_cast<uint16_t>(w * SUM_THREADS + t);
   }
   __syncthreads();
   return list->before[MASKS];
@@ -59,7 +61,8 @@ __device__ __forceinline__ int list_rows(const double *probability, int rows, li
 
 /* Adds the rows in shared memory to the sums of a component: a thread adds one entry for all of
  * them, in order, then its next one. */
-__device__ __forceinline__ void add_weighted(const double *values, const double *weights, int rows, int p, double *sums) {
+__device__ __forceinline__ void add_weighted(const double *values, const double *weights, int rows, int p,
+                                             double *sums) {
   const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
   WB_ROLLED
   for (int entry = static_cast<int>(threadIdx.x); entry < entries; entry += SUM_THREADS) {
@@ -72,12 +75,13 @@ __device__ __forceinline__ void add_weighted(const double *values, const double 
   }
 }
 
-/* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as those of mixture_sum(); x holds
- * floats where `single`. probability is `stride` x components. The blocks of one leaf share its components
- * evenly, and one more block adds the log densities.
+/* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as those of mixture_sum(); x holds floats where
+ * `single`. probability is `stride` x components. The blocks of one leaf share its components evenly, and one more
+ * block adds the log densities.
  *
- * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of
- * shared memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory: 7 blocks of a multiprocessor, or 4.6 KB more than one row needs. */
+ * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of shared
+ * memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory: 7 blocks of a
+ * multiprocessor, or 4.6 KB more than one row needs. */
 __global__ void __launch_bounds__(SUM_THREADS)
     mixture_weigh(const void *x, bool single, int p, const double *probability, int64_t stride, const double *log_sum,
                   int64_t rows, int components, size_t node, double *sums) {
@@ -115,8 +119,9 @@ __global__ void __launch_bounds__(SUM_THREADS)
         values[t * padded] = 1;
         WB_ROLLED
         for (int c = 0; c < p; c++)
-          values[t * padded + 1 + c] = single ? static_cast<double>(static_cast<const float *>(x)[value + c * WB_LEAF_ROWS])
-                                              : static_cast<const double *>(x)[value + c * WB_LEAF_ROWS];
+          values[t * padded + 1 + c] =
+              single ? static_cast<double>(static_cast<const float *>(x)[value + c * WB_LEAF_ROWS])
+                     : static_cast<const double *>(x)[value + c * WB_LEAF_ROWS];
       }
       __syncthreads();
       add_weighted(values, weights, count, p, own);
@@ -143,7 +148,8 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
   if (status == WB_OK) status = open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
-  if (status == WB_OK) status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
+  if (status == WB_OK)
+    status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
   if (status == WB_OK) status = w.nodes.allocate(group_nodes(s, components, w.group), "sums of rows", message);
   if (status == WB_OK) status = w.root.allocate(roots, "sums of rows", message);
   if (status == WB_OK && s->piece > 0) status = s->mail.allocate(roots, "sums of rows", message);

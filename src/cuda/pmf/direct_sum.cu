@@ -1,11 +1,9 @@
-/* The distribution of a sum of two independent discrete random variables by the
- * direct sum r_i = sum_j p_j q_{i-j}, in the order of backend/pmf_table.h: the results
- * are those of src/cpu/pmf/direct_sum.c to the last bit.
+/* The distribution of a sum of two independent discrete random variables by the direct sum r_i = sum_j p_j q_{i-j}, in
+ * the order of backend/pmf_table.h. The twin of cpu/pmf/direct_sum.c, with the same bits.
  *
- * There are two kernels. convolve_tiled keeps outputs in registers and is limited by
- * multiply-adds. convolve_skew gives a warp to a small pair and lets the sums of
- * the skew diagonals x + y = i of the outer product travel through its lanes, which is
- * the idea of Murray's "Fast enumeration of sums of discrete random variables".
+ * There are two kernels. convolve_tiled keeps outputs in registers and is limited by multiply-adds. convolve_skew
+ * gives a small pair to a warp and moves the sums of the skew diagonals x + y = i of the outer product through its
+ * lanes (Murray, "Fast enumeration of sums of discrete random variables").
  */
 #include "cuda/table.cuh"
 #include "cuda/device.cuh"
@@ -107,18 +105,14 @@ __global__ void convolve_tiled(convolve_arguments a) {
 
 constexpr int skew_pairs = 8;
 
-/* Launch: one warp for each pair, eight pairs a block. Lane l of a warp holds the
- * weight that comes l-th in the order of a group. The sum of skew diagonal i
- * enters at lane 0 and moves one lane on in each step, taking up p_x q_y with
- * x + y = i: at any time the 32 lanes work on 32 neighbouring diagonals, and
- * every sum is added within the warp, one shuffle a term, in the order that
- * the processor uses. (Summing a diagonal by a butterfly, as the source sketches,
- * needs segments of unequal length and gives an order that no fast loop of the
- * processor shares; atomic additions give none at all.)
- * n + 93 - (lanes unused) steps serve 32 n terms: for n = 32 a third
- * of the time is spent on lanes that wait for their first or have had their last diagonal. Shared memory: (m + n + m + n - 1) doubles a pair. Each
- * value is read from and written to global memory once, 64 bytes side by side
- * where pairs are neighbours in memory. */
+/* Launch: one warp for each pair, eight pairs a block. Lane l of a warp holds the weight that comes l-th in the order
+ * of a group. The sum of skew diagonal i enters at lane 0 and moves one lane on in each step, taking up p_x q_y with x
+ * + y = i: at any time the 32 lanes work on 32 neighbouring diagonals, and every sum is added within the warp, one
+ * shuffle a term, in the order that the processor uses. (Summing a diagonal by a butterfly, as the source sketches,
+ * needs segments of unequal length and gives an order that no fast loop of the processor shares; atomic additions give
+ * none at all.) n + 93 - (lanes unused) steps serve 32 n terms: for n = 32 a third of the time is spent on lanes that
+ * wait for their first or have had their last diagonal. Shared memory: (m + n + m + n - 1) doubles a pair. Each value
+ * is read from and written to global memory once, 64 bytes side by side where pairs are neighbours in memory. */
 __global__ void convolve_skew(convolve_arguments a) {
   WB_DYNAMIC_SHARED(double, shared);
   const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), outputs = m + n - 1;
@@ -169,8 +163,8 @@ constexpr int LOOK_THREADS = 128;
 
 /* Looks at the vectors of all pairs, a thread a vector, and adds to what was seen. Reads each weight once, threads side
  * by side where pairs are. */
-__global__ void __launch_bounds__(LOOK_THREADS)
-    look_at_weights(const double *values, int64_t vectors, int64_t length, int64_t stride, int64_t vector_stride, unsigned *seen) {
+__global__ void __launch_bounds__(LOOK_THREADS) look_at_weights(const double *values, int64_t vectors, int64_t length,
+                                                                int64_t stride, int64_t vector_stride, unsigned *seen) {
   const int64_t vector = static_cast<int64_t>(blockIdx.x) * LOOK_THREADS + threadIdx.x;
   if (vector >= vectors) return;
   wb_weight_bits bits = {0, 0, 0};
@@ -201,10 +195,12 @@ int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream
   shape.threads = dim3(LOOK_THREADS);
   shape.stream = stream;
   shape.blocks = dim3(static_cast<unsigned>((p_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
-  int status = launch(shape, look_at_weights, "looking at the weights", message, a.p, p_vectors, a.m, a.p_stride, a.p_pair_stride, seen);
+  int status = launch(shape, look_at_weights, "looking at the weights", message, a.p, p_vectors, a.m, a.p_stride,
+                      a.p_pair_stride, seen);
   shape.blocks = dim3(static_cast<unsigned>((q_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
   if (status == WB_OK)
-    status = launch(shape, look_at_weights, "looking at the weights", message, a.q, q_vectors, a.n, a.q_stride, a.q_pair_stride, seen);
+    status = launch(shape, look_at_weights, "looking at the weights", message, a.q, q_vectors, a.n, a.q_stride,
+                    a.q_pair_stride, seen);
   return status;
 }
 
@@ -232,7 +228,8 @@ int launch_skew(const convolve_arguments &a, cudaStream_t stream, wb_message *me
 int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
   /* Tiles of 2,176 outputs where they keep all multiprocessors busy. */
   const int64_t large = (a.count + 17 * tiled_threads - 1) / (17 * tiled_threads) * a.pairs;
-  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, stream, message) : launch_tiled<5>(a, stream, message);
+  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, stream, message)
+                                                       : launch_tiled<5>(a, stream, message);
 }
 
 int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {

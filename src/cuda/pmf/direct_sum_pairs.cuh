@@ -1,9 +1,10 @@
-/* Many pairs of short vectors, whose sums take less time than their way to the device and back. Chunks of pairs go
- * through a few slots, each with a stream of its own, so that at any time one chunk is copied to page-locked
- * memory by the host's threads, one crosses the bus, one is computed, and the sums of one come back. What the
- * host does to a chunk's inputs and to the sums of an earlier chunk is one piece of parallel work.
- * Each number is read and written once on the host, and each page of the result is first touched by
- * several threads, which is when the system clears it. Included by cuda/pmf/direct_sum.cu alone. */
+/* Direct sums of many pairs of short vectors, whose sums take less time than their transfer. Only
+ * cuda/pmf/direct_sum.cu includes this file.
+ *
+ * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
+ * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
+ * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
+ * Several threads touch the pages of the result first, because the system clears a page at its first touch. */
 #ifndef WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
 #define WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
 
@@ -20,13 +21,15 @@ constexpr int64_t RING_SPAN = 4096;
 /* Whether the pairs can go through the ring: each array has those of neighbouring pairs side by side, or one
  * vector for all pairs. */
 bool fits_ring(const wb_convolution &work) {
-  return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 && work.p_pair_stride + work.q_pair_stride > 0 &&
-         work.r_pair_stride == 1 && work.m + work.n + work.count <= RING_BYTES / static_cast<int64_t>(8 * sizeof(double));
+  return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 &&
+         work.p_pair_stride + work.q_pair_stride > 0 && work.r_pair_stride == 1 &&
+         work.m + work.n + work.count <= RING_BYTES / static_cast<int64_t>(8 * sizeof(double));
 }
 
 class ring {
 public:
-  ring(const wb_convolution &work, const wb_run *run, int processors) : work_(work), run_(run), processors_(processors) {
+  ring(const wb_convolution &work, const wb_run *run, int processors)
+      : work_(work), run_(run), processors_(processors) {
     p_values_ = work.p_pair_stride == 0 ? 0 : work.m;
     q_values_ = work.q_pair_stride == 0 ? 0 : work.n;
   }
@@ -41,12 +44,15 @@ public:
   bool plan(uint64_t doubles) {
     const int64_t inputs = p_values_ + q_values_, once = work_.m + work_.n - inputs + 1;
     const int64_t most = RING_BYTES / static_cast<int64_t>(sizeof(double)) / wb_max_int(inputs, work_.count);
-    const auto room = [&](int slots) { return (static_cast<int64_t>(doubles / static_cast<uint64_t>(slots)) - once) / (inputs + work_.count); };
+    const auto room = [&](int slots) {
+      return (static_cast<int64_t>(doubles / static_cast<uint64_t>(slots)) - once) / (inputs + work_.count);
+    };
     count_ = work_.pairs <= wb_min_int(most, room(1)) || room(RING_SLOTS) < 1 ? 1 : RING_SLOTS;
     chunk_ = wb_min_int(wb_min_int(most, work_.pairs), room(count_));
     if (chunk_ < 1) return false;
     /* Chunks of even size, whose columns begin on a cache line. */
-    const int64_t chunks = (work_.pairs + chunk_ - 1) / chunk_, even = ((work_.pairs + chunks - 1) / chunks + 7) / 8 * 8;
+    const int64_t chunks = (work_.pairs + chunk_ - 1) / chunk_,
+                  even = ((work_.pairs + chunks - 1) / chunks + 7) / 8 * 8;
     if (even < chunk_) chunk_ = even;
     return true;
   }
@@ -58,7 +64,8 @@ public:
       const int64_t count = wb_min_int(chunk_, work_.pairs - first);
       status = turn(*next, first, count, seen, message);
       if (status == WB_OK) status = begin(*next, message);
-      if (status == WB_OK && wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count)))) status = WB_INTERRUPTED;
+      if (status == WB_OK && wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count))))
+        status = WB_INTERRUPTED;
       next = next + 1 == slots_ + count_ ? slots_ : next + 1;
     }
     for (int i = 0; i < count_ && status == WB_OK; i++) {
@@ -120,7 +127,8 @@ private:
       if (status != WB_OK) return status;
       if (seen != nullptr) *seen |= *reinterpret_cast<const unsigned *>(s.fetched);
     }
-    const int64_t spans_before = (before.count + RING_SPAN - 1) / RING_SPAN, spans = (count + RING_SPAN - 1) / RING_SPAN;
+    const int64_t spans_before = (before.count + RING_SPAN - 1) / RING_SPAN,
+                  spans = (count + RING_SPAN - 1) / RING_SPAN;
     const int64_t to_store = work_.count * spans_before, to_fill = (work_.m + work_.n) * spans;
     spread(run_, to_store + to_fill, [&](int64_t piece) {
       if (piece < to_store) {
@@ -138,19 +146,33 @@ private:
   }
 
   int begin(const slot &s, wb_message *message) {
-    const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1, outputs = work_.count * s.count;
-    const convolve_arguments a = {s.count, work_.m, work_.n, work_.first, work_.count, s.device, s.device + p_size_now, s.device + inputs,
-                                  p_values_ == 0 ? 1 : s.count, p_values_ == 0 ? 0 : 1, q_values_ == 0 ? 1 : s.count,
-                                  q_values_ == 0 ? 0 : 1, s.count, 1};
-    int status = status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double), cudaMemcpyHostToDevice,
-                                           s.stream.get()),
+    const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1,
+                  outputs = work_.count * s.count;
+    const convolve_arguments a = {s.count,
+                                  work_.m,
+                                  work_.n,
+                                  work_.first,
+                                  work_.count,
+                                  s.device,
+                                  s.device + p_size_now,
+                                  s.device + inputs,
+                                  p_values_ == 0 ? 1 : s.count,
+                                  p_values_ == 0 ? 0 : 1,
+                                  q_values_ == 0 ? 1 : s.count,
+                                  q_values_ == 0 ? 0 : 1,
+                                  s.count,
+                                  1};
+    int status = status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
+                                           cudaMemcpyHostToDevice, s.stream.get()),
                            "copying the weights to the device", message);
-    if (status == WB_OK) status = launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message);
+    if (status == WB_OK)
+      status = launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message);
     if (status == WB_OK) status = launch_convolution(a, processors_, s.stream.get(), message);
     if (status != WB_OK) return status;
-    return status_of(cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
-                                     cudaMemcpyDeviceToHost, s.stream.get()),
-                     "copying the sums from the device", message);
+    return status_of(
+        cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
+                        cudaMemcpyDeviceToHost, s.stream.get()),
+        "copying the sums from the device", message);
   }
 
   const wb_convolution work_;

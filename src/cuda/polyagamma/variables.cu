@@ -1,6 +1,6 @@
-/* Polya-Gamma variables on a graphics card: the twin of cpu/polyagamma/variables.c. Elements are sorted
- * by their way to a draw and, where draws are sums, by the number of parts; each way is one
- * launch, whose threads differ in nothing but how often they are rejected. */
+/* Polya-Gamma variables on a graphics card: the twin of cpu/polyagamma/variables.c. Elements are sorted by the method
+ * that draws them and, if draws are sums, by the number of terms. Each method is one launch, whose threads differ only
+ * in how often they reject. */
 #include "cuda/table.cuh"
 
 #include <cstdio>
@@ -85,15 +85,17 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
 /* Single parts and parts of any shape differ in their number alone, so that they share a kernel and `way` says which
  * it is. */
 template <int Way>
-__global__ void __launch_bounds__(draw_threads) polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
+__global__ void __launch_bounds__(draw_threads)
+    polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
   const int32_t at = static_cast<int32_t>(blockIdx.x) * draw_threads + static_cast<int32_t>(threadIdx.x);
   if (at >= count) return;
   const int32_t i = list == nullptr ? at : list[at];
   const uint64_t element = a.first + static_cast<uint64_t>(i);
   const double shape = a.shape[i * a.shape_step], tilt = a.tilt[i * a.tilt_step];
   if (Way == WB_POLYAGAMMA_PARTS)
-    a.draws[i] = wb_polyagamma_draw_sum(way == WB_POLYAGAMMA_SINGLES ? WB_POLYAGAMMA_SINGLES : WB_POLYAGAMMA_PARTS,
-                                        wb_polyagamma_open(a.key, a.iteration, element), shape, tilt < 0.0 ? -tilt : tilt);
+    a.draws[i] =
+        wb_polyagamma_draw_sum(way == WB_POLYAGAMMA_SINGLES ? WB_POLYAGAMMA_SINGLES : WB_POLYAGAMMA_PARTS,
+                               wb_polyagamma_open(a.key, a.iteration, element), shape, tilt < 0.0 ? -tilt : tilt);
   else
     a.draws[i] = wb_polyagamma_draw_by(Way, a.key, a.iteration, element, shape, tilt);
 }
@@ -113,7 +115,8 @@ int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t 
     case WB_POLYAGAMMA_SINGLES: return launch_way<WB_POLYAGAMMA_PARTS>(way, a, list, count, message);
     case WB_POLYAGAMMA_EXPANSION_8: return launch_way<WB_POLYAGAMMA_EXPANSION_8>(way, a, list, count, message);
     case WB_POLYAGAMMA_EXPANSION_6: return launch_way<WB_POLYAGAMMA_EXPANSION_6>(way, a, list, count, message);
-    case WB_POLYAGAMMA_INVERSE_GAUSSIAN: return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(way, a, list, count, message);
+    case WB_POLYAGAMMA_INVERSE_GAUSSIAN:
+      return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(way, a, list, count, message);
     case WB_POLYAGAMMA_ALTERNATING: return launch_way<WB_POLYAGAMMA_ALTERNATING>(way, a, list, count, message);
     case WB_POLYAGAMMA_TILTED: return launch_way<WB_POLYAGAMMA_TILTED>(way, a, list, count, message);
     case WB_POLYAGAMMA_EXPANSION_2: return launch_way<WB_POLYAGAMMA_EXPANSION_2>(way, a, list, count, message);
@@ -136,7 +139,8 @@ public:
   int prepare(const wb_polyagamma_work &work, int32_t count, wb_message *message) {
     const bool same = work.shapes == 1 && work.tilts == 1;
     int status = shape_.allocate(static_cast<size_t>(work.shapes == 1 ? 1 : count), "the shapes", message);
-    if (status == WB_OK) status = tilt_.allocate(static_cast<size_t>(work.tilts == 1 ? 1 : count), "the tilts", message);
+    if (status == WB_OK)
+      status = tilt_.allocate(static_cast<size_t>(work.tilts == 1 ? 1 : count), "the tilts", message);
     if (status == WB_OK) status = draws_.allocate(static_cast<size_t>(count), "the draws", message);
     if (status == WB_OK && !same) status = list_.allocate(static_cast<size_t>(count), "the lists of elements", message);
     if (status == WB_OK && !same) status = counts_.allocate(places, "the lists of elements", message);
@@ -150,9 +154,10 @@ public:
     int status = upload(shape_, work.shape, work.shapes, work.begin + done, count, message);
     if (status == WB_OK) status = upload(tilt_, work.tilt, work.tilts, work.begin + done, count, message);
     if (status == WB_OK)
-      status = work.shapes == 1 && work.tilts == 1
-                   ? launch_draws(wb_polyagamma_way_of(work.method, *work.shape, *work.tilt), a, nullptr, count, message)
-                   : draw_lists(a, message);
+      status =
+          work.shapes == 1 && work.tilts == 1
+              ? launch_draws(wb_polyagamma_way_of(work.method, *work.shape, *work.tilt), a, nullptr, count, message)
+              : draw_lists(a, message);
     if (status != WB_OK) return status;
     return draws_.download(work.draws + done, static_cast<size_t>(count), "copying the draws from the device", message);
   }
@@ -170,7 +175,8 @@ private:
     begins[0] = 0;
     for (int place = 0; place < places; place++) begins[place + 1] = begins[place] + counts[place];
     if (status == WB_OK) status = counts_.upload(begins, places, "copying the lists' beginnings", message);
-    if (status == WB_OK) status = launch(shape, polyagamma_sort, "sorting elements", message, a, counts_.data(), list_.data());
+    if (status == WB_OK)
+      status = launch(shape, polyagamma_sort, "sorting elements", message, a, counts_.data(), list_.data());
     for (int way = 0; way < WB_POLYAGAMMA_WAYS && status == WB_OK; way++) {
       const uint32_t begin = begins[way * part_places], end = begins[(way + 1) * part_places];
       if (begin < end) status = launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), message);
@@ -261,10 +267,11 @@ static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_me
     shape.blocks = dim3(static_cast<unsigned>((count + wb::draw_threads - 1) / wb::draw_threads));
     shape.threads = dim3(wb::draw_threads);
     if (status == WB_OK)
-      status = wb::launch(shape, wb::polyagamma_evaluate, "evaluating a law", message, points->quantity, points->log, count,
-                          memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data());
+      status = wb::launch(shape, wb::polyagamma_evaluate, "evaluating a law", message, points->quantity, points->log,
+                          count, memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data());
     if (status == WB_OK)
-      status = memory[3].download(points->value + done, static_cast<size_t>(count), "copying a law from the device", message);
+      status = memory[3].download(points->value + done, static_cast<size_t>(count), "copying a law from the device",
+                                  message);
   }
   return status;
 }

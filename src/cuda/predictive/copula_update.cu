@@ -1,9 +1,8 @@
-/* Copula updates, a thread a (resample, point): the twin of src/cpu/predictive/copula_update.c, equal
- * to it in every bit.
+/* Copula updates, one thread for each resample and point. The twin of cpu/predictive/copula_update.c, with the same
+ * bits.
  *
- * What the steps observe is drawn once for all points, a chunk of steps at a time,
- * and read by all threads of a resample from the same addresses. A Gaussian update
- * of one coordinate takes about 190 double precision operations and, in a chunk of
+ * The observations of a chunk of steps are drawn once for all points. All threads of a resample read them from the
+ * same addresses. A Gaussian update of one coordinate takes about 190 double precision operations and, in a chunk of
  * 128 steps, 0.25 bytes of global memory for the state. */
 #include "cuda/predictive/copula_update.cuh"
 
@@ -76,7 +75,8 @@ __global__ void row_weights(update_arguments a) {
   double *const cumulative = a.cumulative + group * a.rows;
   double sum = 0;
   for (int64_t i = 0; i < a.rows; i++)
-    cumulative[i] = sum += wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
+    cumulative[i] = sum +=
+        wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
 }
 
 /* A thread a (resample, step): its row, and its scores, or for a binary response
@@ -190,9 +190,9 @@ __global__ void fit_sequence(fit_arguments a) {
     }
     __syncthreads();
     for (int64_t l = i + 1 + threadIdx.x; l < n; l += blockDim.x) {
-      const double weight = local_weight(a.alpha[i], a.covariates, a.point_term + of_group * n,
-                                         a.point_covariate + of_group * a.covariates * n, n, l, a.row_term + of_group * n,
-                                         a.row_covariate + of_group * a.covariates * n, n, i);
+      const double weight = local_weight(
+          a.alpha[i], a.covariates, a.point_term + of_group * n, a.point_covariate + of_group * a.covariates * n, n, l,
+          a.row_term + of_group * n, a.row_covariate + of_group * a.covariates * n, n, i);
       if (a.kind == WB_COPULA_BINARY) {
         conditional[l] = update_binary(conditional[l], weight, a.rho[group], score[0]);
       } else {
@@ -268,7 +268,8 @@ public:
     if (status == WB_OK && work.gain != nullptr) status = bring(gain_, work.gain + first * size, count * size, message);
     if (status == WB_OK && rows_live)
       status = bring(rows_, work.row_conditional + first * a.rows, count * a.rows, message);
-    if (status == WB_OK) status = score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message);
+    if (status == WB_OK)
+      status = score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message);
     if (status == WB_OK) status = row_.allocate(static_cast<size_t>(count * chunk), "rows of the steps", message);
     if (status == WB_OK && drawn && a.rows > 0)
       status = cumulative_.allocate(static_cast<size_t>(count * a.rows), "weights of the rows", message);
@@ -288,7 +289,8 @@ public:
       if (status == WB_OK && a.points > 0) status = advance(a, message);
     }
     const size_t bytes_of = static_cast<size_t>(count * size);
-    if (status == WB_OK) status = conditional_.download(work.conditional + first * size, bytes_of, "copying the states", message);
+    if (status == WB_OK)
+      status = conditional_.download(work.conditional + first * size, bytes_of, "copying the states", message);
     if (status == WB_OK && work.gain != nullptr)
       status = gain_.download(work.gain + first * size, bytes_of, "copying the densities", message);
     if (status == WB_OK && rows_live)
@@ -308,7 +310,8 @@ private:
 
   static int draw(const update_arguments &a, bool rows_live, wb_message *message) {
     int status = go(draw_steps, blocks_for(a.groups * a.steps, group_threads), group_threads, a, message);
-    if (status == WB_OK && rows_live) status = go(draw_binary, static_cast<unsigned>(a.groups), group_threads, a, message);
+    if (status == WB_OK && rows_live)
+      status = go(draw_binary, static_cast<unsigned>(a.groups), group_threads, a, message);
     return status;
   }
 
@@ -329,7 +332,8 @@ private:
 
   static int advance(const update_arguments &a, wb_message *message) {
     launch_shape shape;
-    shape.blocks = dim3(blocks_for(a.points, point_threads), static_cast<unsigned>(a.groups < 65535 ? a.groups : 65535));
+    shape.blocks =
+        dim3(blocks_for(a.points, point_threads), static_cast<unsigned>(a.groups < 65535 ? a.groups : 65535));
     shape.threads = dim3(point_threads);
     return launch(shape, a.dimensions == 1 ? update_one : update_many, "updating points", message, a);
   }
@@ -356,10 +360,12 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
   device_array<double> alpha;
   std::vector<double> weights(static_cast<size_t>(work->steps));
   for (size_t t = 0; t < weights.size(); t++)
-    weights[t] = wb_copula_weight(work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0);
+    weights[t] =
+        wb_copula_weight(work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0);
   if (status == WB_OK) status = rho.bring_all(work->rho, model.dimensions, model.kind, message);
   if (status == WB_OK) status = bring(alpha, weights.data(), work->steps, message);
-  if (status == WB_OK) status = points.bring_all(work->closeness, work->groups, work->points, model.rows, model.covariates, message);
+  if (status == WB_OK)
+    status = points.bring_all(work->closeness, work->groups, work->points, model.rows, model.covariates, message);
   if (status == WB_OK && work->row_conditional != nullptr)
     status = rows.bring_all(work->row_closeness, work->groups, model.rows, model.rows, model.covariates, message);
   uint64_t available = 0;
@@ -375,17 +381,20 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
   a.own_term = rows.point_term();
   a.own_covariate = rows.point_covariate();
   /* As many resamples at a time as fit, a tenth of the memory left alone. */
-  const uint64_t each = sizeof(double) * static_cast<uint64_t>(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
+  const uint64_t each =
+      sizeof(double) * static_cast<uint64_t>(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
   const uint64_t fit = available / 10 * 9 / each;
   if (fit < 1) {
-    std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and one resample takes %.3g MB",
+    std::snprintf(message->text, sizeof message->text,
+                  "%.3g MB of device memory are available, and one resample takes %.3g MB",
                   static_cast<double>(available) / 1e6, static_cast<double>(each) / 1e6);
     return WB_ERROR_MEMORY;
   }
   const int64_t at_once = fit < static_cast<uint64_t>(work->groups) ? static_cast<int64_t>(fit) : work->groups;
   update_part part;
   for (int64_t first = 0; first < work->groups && status == WB_OK; first += at_once)
-    status = part.run(*work, a, alpha.data(), first, work->groups - first < at_once ? work->groups - first : at_once, message);
+    status = part.run(*work, a, alpha.data(), first, work->groups - first < at_once ? work->groups - first : at_once,
+                      message);
   return status;
 }
 
@@ -401,7 +410,8 @@ int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message
   for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(static_cast<double>(i + 1));
   if (status == WB_OK) status = rho.bring_all(work->rho, work->groups * model.dimensions, model.kind, message);
   if (status == WB_OK) status = bring(alpha, weights.data(), n, message);
-  if (status == WB_OK && model.kind == WB_COPULA_BINARY) status = bring(outcome, work->outcome, work->groups * n, message);
+  if (status == WB_OK && model.kind == WB_COPULA_BINARY)
+    status = bring(outcome, work->outcome, work->groups * n, message);
   if (status == WB_OK) status = near.bring_all(work->closeness, work->groups, n, n, model.covariates, message);
   if (status == WB_OK) status = bring(conditional, work->conditional, size, message);
   if (status == WB_OK) status = bring(gain, ones.data(), size, message);
@@ -415,9 +425,11 @@ int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message
   shape.blocks = dim3(static_cast<unsigned>(work->groups));
   shape.threads = dim3(group_threads);
   status = launch(shape, fit_sequence, "fitting by copulas", message, a);
-  if (status == WB_OK) status = conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message);
+  if (status == WB_OK)
+    status = conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message);
   if (status == WB_OK) status = score.download(work->score, static_cast<size_t>(size), "copying the scores", message);
-  return status == WB_OK ? gain.download(work->gain, static_cast<size_t>(size), "copying the densities", message) : status;
+  return status == WB_OK ? gain.download(work->gain, static_cast<size_t>(size), "copying the densities", message)
+                         : status;
 }
 
 } // namespace wb

@@ -1,5 +1,5 @@
-/* Predictive resampling of a normal mean, a thread a resample, and the Bayesian
- * bootstrap: the twin of src/cpu/predictive/resample.c, equal to it in every bit. */
+/* Predictive resampling of a normal mean, one thread for each resample, and the Bayesian bootstrap. The twin of
+ * cpu/predictive/resample.c, with the same bits. */
 #include "cuda/table.cuh"
 #include "cuda/predictive/copula_update.cuh"
 #include "cuda/device.cuh"
@@ -120,7 +120,8 @@ int fitting(const wb_run *run, uint64_t bytes, int64_t all, int64_t *count, wb_m
   if (status != WB_OK) return status;
   const uint64_t fit = available / 10 * 9 / bytes;
   if (fit < 1) {
-    std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and one resample takes %.3g MB",
+    std::snprintf(message->text, sizeof message->text,
+                  "%.3g MB of device memory are available, and one resample takes %.3g MB",
                   static_cast<double>(available) / 1e6, static_cast<double>(bytes) / 1e6);
     return WB_ERROR_MEMORY;
   }
@@ -137,14 +138,18 @@ public:
     int status = mean_.allocate(size, "means", message);
     if (status == WB_OK) status = mean_.upload(work.mean + first, size, "copying means", message);
     if (status == WB_OK && work.scale != nullptr) status = scale_.allocate(size, "scales", message);
-    if (status == WB_OK && work.scale != nullptr) status = scale_.upload(work.scale + first, size, "copying scales", message);
-    if (status == WB_OK && records > 0) status = trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message);
+    if (status == WB_OK && work.scale != nullptr)
+      status = scale_.upload(work.scale + first, size, "copying scales", message);
+    if (status == WB_OK && records > 0)
+      status = trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message);
     if (status != WB_OK) return status;
-    const chain_arguments a = {work.key, work.first + first, count, work.first_step, work.steps, records > 0 ? work.every : 0,
-                               work.weight, work.shape, gain, mean_.data(), scale_.data(), trajectory_.data()};
+    const chain_arguments a = {
+        work.key,    work.first + first, count, work.first_step, work.steps,    records > 0 ? work.every : 0,
+        work.weight, work.shape,         gain,  mean_.data(),    scale_.data(), trajectory_.data()};
     status = go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message);
     if (status == WB_OK) status = mean_.download(work.mean + first, size, "copying means", message);
-    if (status == WB_OK && work.scale != nullptr) status = scale_.download(work.scale + first, size, "copying scales", message);
+    if (status == WB_OK && work.scale != nullptr)
+      status = scale_.download(work.scale + first, size, "copying scales", message);
     if (status != WB_OK || records == 0) return status;
     std::vector<double> record(size * static_cast<size_t>(records));
     status = trajectory_.download(record.data(), record.size(), "copying trajectories", message);
@@ -167,7 +172,8 @@ int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *m
   if (status == WB_OK && work->scale == nullptr && work->steps > 0) {
     std::vector<double> values(static_cast<size_t>(work->steps));
     for (size_t i = 0; i < values.size(); i++)
-      values[i] = wb_chain_step(work->sd, work->weight + static_cast<double>(work->first_step + static_cast<int64_t>(i)));
+      values[i] =
+          wb_chain_step(work->sd, work->weight + static_cast<double>(work->first_step + static_cast<int64_t>(i)));
     status = gain.allocate(values.size(), "gains of the steps", message);
     if (status == WB_OK) status = gain.upload(values.data(), values.size(), "copying gains", message);
   }
@@ -195,7 +201,8 @@ int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) 
     const size_t size = static_cast<size_t>(count * n);
     status = weight.allocate(size, "weights", message);
     if (status == WB_OK && work->steps > 0) status = cumulative.allocate(size, "cumulative weights", message);
-    const bootstrap_arguments a = {work->key, work->first + first, count, n, work->steps, weight.data(), cumulative.data()};
+    const bootstrap_arguments a = {work->key,     work->first + first, count, n, work->steps,
+                                   weight.data(), cumulative.data()};
     if (status == WB_OK) status = go(bootstrap_weights, count * n, "drawing weights", a, message);
     if (status == WB_OK) status = go(bootstrap_finish, count, "adding weights", a, message);
     if (status == WB_OK) status = weight.download(work->weight + first * n, size, "copying weights", message);
@@ -207,4 +214,5 @@ int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) 
 
 } // namespace wb
 
-extern const wb_predictive_functions wb_cuda_predictive = {wb::normal_chains, wb::bootstrap, wb::copula_fit, wb::copula_update};
+extern const wb_predictive_functions wb_cuda_predictive = {wb::normal_chains, wb::bootstrap, wb::copula_fit,
+                                                           wb::copula_update};

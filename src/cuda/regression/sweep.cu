@@ -1,6 +1,6 @@
-/* The sweep of a regression on a graphics card: linear predictors, Polya-Gamma variables and the
- * sums X'WX and X'z, with the design resident. The twin of cpu/regression/sweep.c: every number is
- * added by one thread, in the order of backend/regression_table.h, and there are no atomic additions. */
+/* The sweep of a regression on a graphics card: linear predictors, Polya-Gamma variables and the sums X'WX and X'z.
+ * The design stays on the card. The twin of cpu/regression/sweep.c: one thread adds each number, in the order of
+ * backend/regression_table.h, and there are no atomic additions. */
 #include "cuda/table.cuh"
 
 #include <cstdio>
@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(row_threads)
     double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
     if (data.x == nullptr) {
       WB_UNROLL_BY(2)
-      for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
+      for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++)
+        sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
     } else {
       WB_UNROLL_BY(4)
       for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
@@ -66,7 +67,8 @@ __global__ void __launch_bounds__(row_threads)
   }
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
   const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
-  const double kappa = wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
+  const double kappa =
+      wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
   double fixed = data.offset != nullptr ? data.offset[row] : 0.0;
   if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
   fixed += at.shift;
@@ -76,7 +78,8 @@ __global__ void __launch_bounds__(row_threads)
                                                          static_cast<size_t>(data.rows), linear, 1)
                             : wb_regression_log_likelihood(kappa, shape, psi);
   if (omega == nullptr) return;
-  const uint64_t element = static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
+  const uint64_t element =
+      static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
   double drawn = wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
   if (shape == 0.0) drawn = 0.0;
   omega[row] = drawn;
@@ -94,7 +97,8 @@ __host__ __device__ inline int rows_in_shared(int p) {
   return rows > 64 ? 64 : rows < 1 ? 1 : rows;
 }
 size_t sum_shared_bytes(int p) {
-  const size_t factors = 2 * static_cast<size_t>(rows_in_shared(p)) * static_cast<size_t>(sum_stride(p)) * sizeof(double);
+  const size_t factors =
+      2 * static_cast<size_t>(rows_in_shared(p)) * static_cast<size_t>(sum_stride(p)) * sizeof(double);
   const size_t logs = WB_LEAF_ROWS * sizeof(double);
   return factors > logs ? factors : logs;
 }
@@ -110,13 +114,13 @@ size_t node_size(int p) {
   return (static_cast<size_t>(p) + 1) * static_cast<size_t>(p) + 1;
 }
 
-/* Sums of a leaf, blockIdx.x; blockIdx.y = 1 adds its log likelihoods, and without `omega` nothing else is added. A thread has tiles of Side x Side
- * sums on or below the diagonal and passes all rows, in order: 2 Side reads of shared memory for
- * Side^2 multiply-adds. Bytes of global memory: 8 (columns + 3) a row. */
+/* Sums of a leaf, blockIdx.x; blockIdx.y = 1 adds its log likelihoods, and without `omega` nothing else is added. A
+ * thread has tiles of Side x Side sums on or below the diagonal and passes all rows, in order: 2 Side reads of shared
+ * memory for Side^2 multiply-adds. Bytes of global memory: 8 (columns + 3) a row. */
 template <int Side>
 __global__ void __launch_bounds__(sum_threads)
-    regression_sum(regression_rows data, const double *omega, const double *z, const double *log_likelihood, size_t node,
-                   double *sums) {
+    regression_sum(regression_rows data, const double *omega, const double *z, const double *log_likelihood,
+                   size_t node, double *sums) {
   WB_DYNAMIC_SHARED(double, shared);
   const int thread = static_cast<int>(threadIdx.x), p = data.columns, stride = sum_stride(p);
   const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
@@ -156,7 +160,8 @@ __global__ void __launch_bounds__(sum_threads)
       for (int i = 0; i < Side; i++)
         WB_UNROLL
         for (int j = 0; j < Side; j++)
-          sum[i][j] = first > 0 && line + i <= p && column + j < p ? sums[static_cast<size_t>(line + i) * p + column + j] : 0.0;
+          sum[i][j] =
+              first > 0 && line + i <= p && column + j < p ? sums[static_cast<size_t>(line + i) * p + column + j] : 0.0;
       for (int row = 0; row < count; row++) {
         double a[Side], b[Side];
         WB_UNROLL
@@ -178,8 +183,8 @@ __global__ void __launch_bounds__(sum_threads)
   }
 }
 
-/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; a warp multiplies an entry with those
- * up to it, each product for a sum of its own, in global memory. */
+/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; a warp multiplies
+ * an entry with those up to it, each product for a sum of its own, in global memory. */
 __global__ void __launch_bounds__(sum_threads)
     regression_sum_entries(regression_rows data, const double *omega, const double *z, size_t node, double *sums) {
   const int p = data.columns;
@@ -213,7 +218,8 @@ __global__ void __launch_bounds__(tree_threads)
   if (entry >= node) return;
   for (int64_t pair = blockIdx.y; pair < pairs; pair += gridDim.y) {
     const int64_t left = pair * 2 * step, right = left + step;
-    if (right < leaves) sums[static_cast<size_t>(left) * node + entry] += sums[static_cast<size_t>(right) * node + entry];
+    if (right < leaves)
+      sums[static_cast<size_t>(left) * node + entry] += sums[static_cast<size_t>(right) * node + entry];
   }
 }
 
@@ -275,8 +281,8 @@ struct wb_regression_session {
   wb::device_array<int64_t> segment_row;
 
   int open(const wb_regression_data &data, wb_message *message);
-  int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration, double *statistics,
-            double *group_statistics, double *total, wb_message *message);
+  int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
+            double *statistics, double *group_statistics, double *total, wb_message *message);
 
 private:
   template <typename T>
@@ -289,7 +295,8 @@ private:
 };
 
 template <typename T>
-int wb_regression_session::put(wb::device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message) {
+int wb_regression_session::put(wb::device_array<T> &to, const T *from, size_t count, const char *what,
+                               wb_message *message) {
   if (from == nullptr) return WB_OK;
   const int status = to.allocate(count, what, message);
   return status == WB_OK ? to.upload(from, count, "copying the rows to the device", message) : status;
@@ -304,7 +311,8 @@ int wb_regression_session::scale(const wb_regression_data &data, wb_message *mes
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads), static_cast<unsigned>(columns));
   shape_of.threads = dim3(wb::row_threads);
-  status = wb::launch(shape_of, wb::regression_scale, "scaling the design", message, x.data(), rows, center.data(), inverse.data());
+  status = wb::launch(shape_of, wb::regression_scale, "scaling the design", message, x.data(), rows, center.data(),
+                      inverse.data());
   /* The units are freed when this returns. */
   return status == WB_OK ? wb::status_of(cudaDeviceSynchronize(), "scaling the design", message) : status;
 }
@@ -326,7 +334,8 @@ int wb_regression_session::cut(const wb_regression_data &data, wb_message *messa
   first.push_back(rows);
   segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(columns));
   int status = segment_row.allocate(first.size(), "the groups' rows", message);
-  if (status == WB_OK) status = segment_row.upload(first.data(), first.size(), "copying the groups to the device", message);
+  if (status == WB_OK)
+    status = segment_row.upload(first.data(), first.size(), "copying the groups to the device", message);
   if (status == WB_OK) status = group.allocate(of_row.size(), "the groups of rows", message);
   if (status == WB_OK) status = group.upload(of_row.data(), of_row.size(), "copying the groups to the device", message);
   if (status == WB_OK) status = segment_sums.allocate(segment_host.size(), "the groups' sums", message);
@@ -335,7 +344,8 @@ int wb_regression_session::cut(const wb_regression_data &data, wb_message *messa
 }
 
 int wb_regression_session::open(const wb_regression_data &data, wb_message *message) {
-  const size_t n = static_cast<size_t>(data.rows), p = static_cast<size_t>(data.columns), m = static_cast<size_t>(data.outcomes);
+  const size_t n = static_cast<size_t>(data.rows), p = static_cast<size_t>(data.columns),
+               m = static_cast<size_t>(data.outcomes);
   rows = data.rows;
   columns = data.columns;
   outcomes = data.outcomes;
@@ -361,13 +371,15 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
   if (status == WB_OK) status = log_likelihood.allocate(n, "the rows' log likelihoods", message);
   if (status == WB_OK) status = sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message);
   /* What lies above the diagonal is never written, but it passes through the tree. */
-  if (status == WB_OK) status = wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message);
+  if (status == WB_OK)
+    status = wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message);
   if (status == WB_OK && groups > 0) status = cut(data, message);
   return status;
 }
 
 wb::regression_rows wb_regression_session::rows_on_device() const {
-  return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, outcomes, offset.data(), shape.data(), kappa.data(), dispersed.data(), group.data()};
+  return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes,
+          offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
 }
 
 /* Sums of all leaves, then the tree; the sums of all rows are in `root`, or only their log likelihood. */
@@ -379,50 +391,61 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
   shape_of.blocks = dim3(static_cast<unsigned>(leaves), 2);
   shape_of.threads = dim3(wb::sum_threads);
   shape_of.shared_bytes = wb::sum_shared_bytes(columns);
-  int status = columns < 24 ? wb::launch(shape_of, wb::regression_sum<1>, "adding the rows", message, data, weights, z.data(),
-                                         log_likelihood.data(), node, sums.data())
-                            : wb::launch(shape_of, wb::regression_sum<4>, "adding the rows", message, data, weights, z.data(),
-                                         log_likelihood.data(), node, sums.data());
+  int status = columns < 24 ? wb::launch(shape_of, wb::regression_sum<1>, "adding the rows", message, data, weights,
+                                         z.data(), log_likelihood.data(), node, sums.data())
+                            : wb::launch(shape_of, wb::regression_sum<4>, "adding the rows", message, data, weights,
+                                         z.data(), log_likelihood.data(), node, sums.data());
   if (status == WB_OK && drawing && !dense) {
     shape_of.blocks = dim3(static_cast<unsigned>(leaves));
     shape_of.shared_bytes = 0;
-    status = wb::launch(shape_of, wb::regression_sum_entries, "adding the rows", message, data, omega.data(), z.data(), node, sums.data());
+    status = wb::launch(shape_of, wb::regression_sum_entries, "adding the rows", message, data, omega.data(), z.data(),
+                        node, sums.data());
   }
   for (int64_t step = 1; step < leaves && status == WB_OK; step *= 2) {
     const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
     wb::launch_shape level;
-    level.blocks = dim3(wb::blocks_for(static_cast<int64_t>(node - from), wb::tree_threads), static_cast<unsigned>(pairs < 65535 ? pairs : 65535));
+    level.blocks = dim3(wb::blocks_for(static_cast<int64_t>(node - from), wb::tree_threads),
+                        static_cast<unsigned>(pairs < 65535 ? pairs : 65535));
     level.threads = dim3(wb::tree_threads);
-    status = wb::launch(level, wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step);
+    status =
+        wb::launch(level, wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step);
   }
   return status == WB_OK ? sums.download(root.data(), node, "copying the sums from the device", message) : status;
 }
 
-int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message) {
+int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics,
+                                         wb_message *message) {
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(columns);
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(static_cast<unsigned>(segments));
   shape_of.threads = dim3(wb::row_threads);
-  int status = wb::launch(shape_of, data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries, "adding the groups' rows",
-                          message, data, segment_row.data(), omega.data(), z.data(), segment_sums.data());
+  int status = wb::launch(shape_of, data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
+                          "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(),
+                          segment_sums.data());
   if (status == WB_OK)
-    status = segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device", message);
+    status = segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
+                                   message);
   if (status != WB_OK) return status;
   for (size_t i = 0; i < static_cast<size_t>(groups) * size; i++) group_statistics[i] = 0;
   for (size_t s = 0; s < static_cast<size_t>(segments); s++)
-    for (size_t i = 0; i < size; i++) group_statistics[static_cast<size_t>(segment_group[s]) * size + i] += segment_host[s * size + i];
+    for (size_t i = 0; i < size; i++)
+      group_statistics[static_cast<size_t>(segment_group[s]) * size + i] += segment_host[s * size + i];
   return WB_OK;
 }
 
-int wb_regression_session::sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
-                                 double *statistics, double *group_statistics, double *total, wb_message *message) {
+int wb_regression_session::sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key,
+                                 uint32_t iteration, double *statistics, double *group_statistics, double *total,
+                                 wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   const wb::regression_rows data = rows_on_device();
-  int status = coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes), "copying the coefficients to the device", message);
+  int status = coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes),
+                                   "copying the coefficients to the device", message);
   if (status == WB_OK && groups > 0)
-    status = intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device", message);
+    status = intercepts.upload(parameters.intercepts, static_cast<size_t>(groups),
+                               "copying the intercepts to the device", message);
   if (status != WB_OK) return status;
-  const wb::regression_point at = {coefficients.data(), intercepts.data(), parameters.dispersion, parameters.shift, outcome, key, iteration};
+  const wb::regression_point at = {
+      coefficients.data(), intercepts.data(), parameters.dispersion, parameters.shift, outcome, key, iteration};
   const bool drawing = statistics != nullptr;
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads));
@@ -445,7 +468,8 @@ static int no_memory(wb_message *message) {
   return WB_ERROR_MEMORY;
 }
 
-static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session, wb_message *message) {
+static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
+                        wb_message *message) {
   wb::device_scope scope;
   int status = scope.enter(run->device, message);
   if (status != WB_OK) return status;
@@ -464,8 +488,9 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   return status;
 }
 
-static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome, uint64_t key,
-                 uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood, wb_message *message) {
+static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
+                 uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
+                 wb_message *message) {
   wb::device_scope scope;
   const int status = scope.enter(session->device, message);
   if (status != WB_OK) return status;
