@@ -84,7 +84,6 @@ kept_draws <- function(sweeps, fit) {
 # The states in which the chains start. start(key) returns what the topic's state
 # consists of beside key and sweep.
 start_chains <- function(fit, start) {
-  heed_interruption()
   started <- proc.time()[["elapsed"]]
   fit$state <- lapply(seq_len(fit$chains), function(chain) {
     key <- chain_key(fit$seed, chain)
@@ -109,7 +108,14 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
     each <- if (is.null(threads)) max(1, floor(run$threads / min(workers, fit$chains))) else threads
     fit <- advance_on_workers(fit, iter, sampler, each, checkpoint)
   }
-  sampler(fit)$finish(fit)
+  was_interrupted <- isTRUE(attr(fit, "interrupt"))
+  attr(fit, "interrupt") <- NULL
+  fit <- sampler(fit)$finish(fit)
+  if (was_interrupted) {
+    if (!is.null(run$cluster)) leave_cluster(run$cluster)
+    pass_interrupt_on()
+  }
+  fit
 }
 
 # Runs `iter` more sweeps of a fit that the user has given back. The topic's method of
@@ -121,8 +127,6 @@ continue_chains <- function(fit, iter, sampler, backend, threads, progress, chec
   }
   progress <- check_progress(progress, call)
   run <- resolve_run(backend, threads, cluster = cluster, call = call)
-  # Who continues an interrupted fit in the same command knows of it.
-  if (isTRUE(fit$interrupted)) forget_interruption() else heed_interruption()
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
@@ -301,7 +305,7 @@ fill_store <- function(store, offset, stride, values, value_stride, run) {
 }
 
 # Moves the arrays into the fit; after an interruption or a failure they are cut to the
-# sweeps done.
+# sweeps done. A fit that was interrupted here has the attribute "interrupt" until advance_chains() returns it.
 close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)
@@ -329,7 +333,7 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
       "interrupted: %s of %s sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
       whole(fit$iter), whole(total), count_words(draws, "draw"), if (draws == 1) "is" else "are"
     ), call. = FALSE)
-    note_interruption()
+    attr(fit, "interrupt") <- TRUE
   }
   fit
 }

@@ -53,6 +53,8 @@
 #'
 #' @section Interrupts:
 #' If you interrupt a fit from the keyboard, it returns the completed sweeps with a warning. [continue()] runs more.
+#' The interrupt then goes on to R: in `for (i in 1:100) fits[[i]] <- dp_mixture(...)` the loop ends after the
+#' interrupted fit has been assigned. On Windows the loop goes on with the next fit.
 #'
 #' @section Options:
 #' Defaults for a whole session are set by [options()]. [warpbayes-package] lists them.

@@ -82,8 +82,8 @@
 #' fits of several samples and of modes.
 #'
 #' If you interrupt the fit from the keyboard, or a sweep fails, the completed sweeps are returned as a fit, with a
-#' warning. [continue()] runs the remaining sweeps. In a loop or a function, an interrupt also ends the command when it
-#' reaches the next fit. If no sweep was completed, a failure is an error.
+#' warning. [continue()] runs the remaining sweeps. An interrupt also ends a loop around the fit, once the fit has been
+#' assigned (see [computing]). If no sweep was completed, a failure is an error.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used. The message names it and, for values that are not

@@ -1,33 +1,27 @@
-# An interrupted run returns what is done. In a loop, the next run would start as if nothing had
-# happened: it stops instead, if it belongs to the same command.
+# An interrupted run returns what is done, with a warning. The interrupt itself goes on to R, so that a loop around the
+# run ends after the run has been assigned, as it would after any other interrupt.
 
-interruption <- new.env(parent = emptyenv())
-interruption$pending <- FALSE
-interruption_callback <- "warpbayes_interruption"
-
-# Until the command that is being run ends.
-note_interruption <- function() {
-  if (!interruption$pending) {
-    interruption$pending <- TRUE
-    addTaskCallback(function(...) {
-      interruption$pending <- FALSE
-      FALSE
-    }, name = interruption_callback)
+# Called as the last thing before an interrupted run is returned: interrupts this process again, as if Ctrl-C were
+# typed. R looks for interrupts once in about a thousand evaluations, and counts those of compiled code apart. Both
+# counts begin anew here, so that R looks after the run has been assigned. On Windows a signal would end R:
+# there the interrupt ends the run alone.
+pass_interrupt_on <- function() {
+  if (.Platform$OS.type != "windows") {
+    restart_count(for (i in 1:10000) NULL)
+    restart_count(eval(quote(for (i in 1:10000) (i))))
+    interrupt_process()
   }
 }
 
-forget_interruption <- function() {
-  if (interruption$pending) {
-    interruption$pending <- FALSE
-    removeTaskCallback(interruption_callback)
-  }
-}
+interrupt_process <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
 
-# Called where a run begins.
-heed_interruption <- function() {
-  if (interruption$pending) {
-    forget_interruption()
-    message("The run before this one was interrupted; the command ends here.")
-    stop_interrupted()
-  }
+# Evaluates `code` until R looks for interrupts. Where the process ignores them, all of it.
+restart_count <- function(code) {
+  tryCatch(
+    {
+      interrupt_process()
+      code
+    },
+    interrupt = function(condition) NULL
+  )
 }

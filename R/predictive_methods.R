@@ -16,6 +16,7 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
   start <- proc.time()[[3L]]
   fit <- advance_resamples(fit, iter, run, progress, sys.call())
   fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
+  if (fit$interrupted) pass_interrupt_on()
   fit
 }
 

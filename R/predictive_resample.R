@@ -136,6 +136,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
     fit <- advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress, call)
   }
   fit$elapsed <- proc.time()[[3L]] - start
+  if (fit$interrupted) pass_interrupt_on()
   fit
 }
 
@@ -197,7 +198,6 @@ check_parts <- function(fit, argument, call = sys.call(-1L)) {
 # progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
 # completed steps. An interrupt ends the loop and keeps them.
 in_slices <- function(total, unit, progress, work) {
-  heed_interruption()
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))
   done <- 0
@@ -212,10 +212,7 @@ in_slices <- function(total, unit, progress, work) {
       unit <- steps * min(8, 0.2 / max(took, 0.01))
       tick(steps)
     },
-    interrupt = function(condition) {
-      interrupted <<- TRUE
-      note_interruption()
-    }
+    interrupt = function(condition) interrupted <<- TRUE
   )
   list(done = done, interrupted = interrupted)
 }

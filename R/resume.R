@@ -70,7 +70,6 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class, "(): only dp_mixture() runs on a cluster")
   }
   run <- resolve_run(backend, threads, cluster = cluster)
-  heed_interruption()
   topic <- resumable(saved$class)
   envir <- parent.frame()
   if (!is.null(run$cluster)) {

@@ -1,6 +1,7 @@
 # Calls every entry on small inputs while R collects garbage at every fifth allocation within the entry. An object that
 # the entry did not protect is then gone and overwritten. R code around the entries runs without such collections.
-# With the argument "once" it calls each entry once, under valgrind. A second argument names a file for the results.
+# It also checks that no call has changed its arguments. With the argument "once" it calls each entry once, under
+# valgrind. A second argument names a file for the results.
 library(warpbayes)
 options(warpbayes.threads = 2)
 
@@ -127,14 +128,28 @@ stopifnot(Sys.getenv("R_DISABLE_BYTECODE") == "1")
 plain_call <- .Call
 tortured_calls <- 0L
 unlockBinding(".Call", baseenv())
+# The bytes of arguments, but of what external pointers keep.
+bytes_of <- function(arguments) {
+  values <- function(value) {
+    if (typeof(value) == "externalptr" || is.function(value)) NULL else if (is.list(value)) lapply(value, values) else value
+  }
+  serialize(lapply(arguments, values), NULL, version = 2L)
+}
 assign(".Call", function(...) {
   if (!identical(tryCatch(..1$dll[["name"]], error = function(error) ""), "warpbayes")) {
     return(plain_call(...))
   }
   tortured_calls <<- tortured_calls + 1L
+  arguments <- list(...)[-1L]
+  before <- bytes_of(arguments)
   gctorture2(5, inhibit_release = TRUE)
   on.exit(gctorture2(0))
-  plain_call(...)
+  value <- plain_call(...)
+  gctorture2(0)
+  if (!identical(bytes_of(arguments), before)) {
+    stop("the entry ", ..1$name, " has changed its arguments")
+  }
+  value
 }, baseenv())
 tortured <- results()
 assign(".Call", plain_call, baseenv())

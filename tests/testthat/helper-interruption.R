@@ -13,6 +13,18 @@ skip_if_uninterruptible <- function() {
 # As if Ctrl-C were typed in each of these processes.
 interrupt <- function(process = Sys.getpid()) tools::pskill(process, tools::SIGINT)
 
+# The value of `code`, a fit that was interrupted, when R has heeded the interrupt that goes on after it.
+then_interrupted <- function(code) {
+  fit <- NULL
+  heeded <- tryCatch({
+    fit <- code
+    for (i in 1:10000) (i)
+    FALSE
+  }, interrupt = function(condition) TRUE)
+  testthat::expect_true(heeded)
+  fit
+}
+
 # Calls act() after the slice with number `at` of the fit in `code`, in place of the
 # progress signal. Slices end where draws are kept.
 after_slice <- function(at, act, code) {

@@ -187,25 +187,19 @@ test_that("a sweep that fails in mid-run leaves the sweeps before it", {
   expect_error(advance(fit, 30, fails_at(21), run, FALSE), "a planted failure", class = "warpbayes_error_input")
 })
 
-test_that("after an interruption, the next run of the same command stops", {
-  on.exit(forget_interruption())
-  forget_interruption()
-  expect_null(heed_interruption())
-  note_interruption()
-  note_interruption()
-  heard <- expect_message(tryCatch(toy_fit(4), interrupt = function(condition) "stopped"),
-    "The run before this one was interrupted; the command ends here"
-  )
-  expect_identical(tryCatch(toy_fit(4)$iter, interrupt = function(condition) "stopped"), 4)
-  fit <- toy_fit(4)
-  note_interruption()
-  stopped <- suppressMessages(
-    tryCatch(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE), interrupt = function(condition) "stopped")
-  )
-  expect_identical(stopped, "stopped")
-  # Who continues an interrupted fit in the same command knows of it.
-  fit$interrupted <- TRUE
-  note_interruption()
-  expect_identical(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE)$iter, 5)
-  expect_false(interruption$pending)
+test_that("an interrupted fit is assigned before the loop around it ends", {
+  skip_if_uninterruptible()
+  for (repetition in 1:20) {
+    fits <- list()
+    tryCatch(
+      for (i in 1:100) {
+        fits[[i]] <- with_warning(if (i == 3) after_slice(1, interrupt, toy_fit(4)) else toy_fit(4))$value
+      },
+      interrupt = function(condition) NULL
+    )
+    expect_length(fits, 3)
+    expect_identical(vapply(fits, `[[`, NA, "interrupted"), c(FALSE, FALSE, TRUE))
+  }
+  # A fit that was interrupted can be continued.
+  expect_false(continue_chains(fits[[3]], 2, toy_sampler, "cpu", 1, FALSE)$interrupted)
 })

@@ -230,10 +230,9 @@ test_that("a continued fit is the long one, and one that has stopped stays", {
 test_that("an interrupted fit is one with a warning, and goes on to the same result", {
   skip_on_sanitized_emulator()
   skip_if_uninterruptible()
-  on.exit(forget_interruption())
   whole <- bem(chains = 2, warmup = 3, iter = 200, tolerance = 0)
   for (at in 1:3) {
-    expect_warning(part <- after_slice(at, interrupt, bem(chains = 2, warmup = 3, iter = 200, tolerance = 0)),
+    expect_warning(part <- then_interrupted(after_slice(at, interrupt, bem(chains = 2, warmup = 3, iter = 200, tolerance = 0))),
       "interrupted: [0-9]+ of at most 200 steps are done; the mixtures")
     expect_true(part$interrupted)
     if (at == 1) {

@@ -227,7 +227,6 @@ test_that("a worker that is killed in mid-fit is named, and the checkpoint stand
   expect_identical(stopped$value$iter, 4)
   same_result(resume(file, x, threads = 1, cluster = workers(3), progress = FALSE), whole)
   # A call that begins with the worker lost is an error.
-  warpbayes:::forget_interruption()
   expect_error(fit_clouds(x, cluster = cluster),
     "`cluster`: worker 2 of 2 has ended or cannot be reached", class = "warpbayes_error_device"
   )
@@ -250,7 +249,7 @@ test_that("an interrupt leaves the cluster usable", {
   x <- clouds(2048 * 3)
   whole <- fit_clouds(x, iter = 8)
   process <- c(Sys.getpid(), unlist(parallel::clusterCall(workers(2), Sys.getpid)))
-  part <- with_warning(after_slice(1, function() interrupt(process), fit_clouds(x, iter = 8, cluster = workers(2))))
+  part <- with_warning(then_interrupted(after_slice(1, function() interrupt(process), fit_clouds(x, iter = 8, cluster = workers(2)))))
   expect_match(part$said, "interrupted: 4 of 8 sweeps are done")
   rest <- continue(part$value, 4, threads = 1, cluster = workers(2), progress = FALSE)
   same_result(rest, whole)

@@ -165,9 +165,9 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
     whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
     # Slices end after each sweep from the first kept draw on, at sweep 4.
     for (at in seq(1, 7 * chains - 1, by = if (on_cuda() || repeated()) 5 else 1)) {
-      stopped <- with_warning(after_slice(
+      stopped <- with_warning(then_interrupted(after_slice(
         at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
-      ))
+      )))
       part <- stopped$value
       # A slice that not all chains have done is undone.
       done <- if (at < chains) 0 else 3 + at %/% chains
@@ -187,13 +187,12 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
 test_that("an interruption from outside comes back as a fit", {
   skip_if_uninterruptible()
   skip_on_cran()
-  on.exit(forget_interruption())
   # 1e5 sweeps of 6,000 cells take far longer than the second of waiting.
   system(sprintf("(sleep 1; kill -INT %d) > /dev/null 2>&1", Sys.getpid()), wait = FALSE)
-  expect_warning(part <- fit_cells(cells, iter = 1e5, warmup = 0, thin = 50, keep = "weights"),
+  expect_warning(
+    part <- then_interrupted(fit_cells(cells, iter = 1e5, warmup = 0, thin = 50, keep = "weights")),
     "interrupted: [0-9]* of 100000 sweeps"
   )
-  forget_interruption()
   expect_gt(part$iter, 0)
   expect_lt(part$iter, 1e5)
   skip_if(part$iter < 50, "too slow a machine for a draw in a second")

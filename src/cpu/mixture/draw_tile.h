@@ -270,6 +270,7 @@ static __attribute__((noinline)) void REAL_NAME(mixture_probability)(
 
 /* Lists those of the tile's first `rows` rows for which a component's probability counts, in
  * order, and the probabilities; returns how many there are. Most components have none. */
+/* tools/loops: no vector multiply-adds */
 static int REAL_NAME(mixture_list)(const REAL *restrict log_weight, const REAL *restrict largest,
                                    const REAL *restrict total, int rows, int32_t *restrict member,
                                    double *restrict weight) {
