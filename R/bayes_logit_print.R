@@ -73,7 +73,7 @@ logit_fit_words <- function(fit) {
 #'
 #' @section Convergence:
 #' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and
-#' others (2021) over the kept draws. The verdict follows the rule of [summary.dp_mixture()]:
+#' others (2021) over the kept draws. The verdict follows the rule of [convergence]:
 #' \itemize{
 #'   \item A fit has not converged if an \eqn{\hat R} exceeds 1.05 and chance does not explain it.
 #'   \item With an effective sample size below 20 per chain there is no verdict.

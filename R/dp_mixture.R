@@ -78,6 +78,7 @@
 #'   \item{x, rows, markers, center, scale, transform}{the matrix of cells that was fitted (`NULL` with a
 #'     [row_reader()]), its size and names, and how it was scaled.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
+#'
 #' The other arguments are elements of the same name. [mixture_samples] and [bayesian_em] describe what is different in
 #' fits of several samples and of modes.
 #'

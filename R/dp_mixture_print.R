@@ -244,6 +244,21 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   invisible(x)
 }
 
+#' @rdname summary.dp_mixture
+#' @export
+print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
+  components <- check_count(components, "components", min = 0)
+  digits <- check_count(digits, "digits", max = 15)
+  cat(x$words, sep = "\n")
+  cat("\n")
+  print(x$prior)
+  print_components(x, sprintf("start %d", x$best), components, digits)
+  cat("\nStarts:\n")
+  print(format(x$starts, digits = 10), row.names = FALSE)
+  print_sentences(x$verdict)
+  invisible(x)
+}
+
 # The first `components` components of the reference draw. `where`: its draw and chain, or its start.
 print_components <- function(x, where, components, digits) {
   if (!is.null(x$components) && components > 0) {

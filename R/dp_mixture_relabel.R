@@ -26,6 +26,7 @@
 #'     cells of the reference draw.}
 #'   \item{component_means}{the same for the means of the components: a row for each component and `marker`.}
 #'   \item{reference}{`draw` and `chain` of the reference draw.}
+#'
 #' `predict()` gives one entry or row per cell, as [predict.dp_mixture()] does.
 #'
 #' @section How draws are matched:

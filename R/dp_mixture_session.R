@@ -46,11 +46,11 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(4000), ncol = 2)
 #' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2)
-#' print(object.size(fit), units = "kB")
+#' print(object.size(fit), units = "auto")
 #' # Fewer draws, and no data.
 #' thinned <- dp_mixture(x, components = 8, iter = 100, thin = 5, seed = 1, threads = 2)
 #' thinned$x <- NULL
-#' print(object.size(thinned), units = "kB")
+#' print(object.size(thinned), units = "auto")
 #' predict(thinned, rbind(c(0, 0)), type = "log_density", threads = 2)
 #' @name mixture_memory
 NULL

@@ -17,11 +17,15 @@
 #' covariance about \eqn{(\nu\Phi + S)/(\nu + n)}: `df`, which is \eqn{\nu}, counts as that many cells.
 #'
 #' @section Parts that are learned:
-#' A part of the prior that is learned has a prior distribution around its value. In units of each marker's standard
-#' deviation, * `mean` is normal with the value as its mean, and variance 1; * `mean_scale` is inverse gamma with
-#' shape 2 and the value as its mean; * `scale` is Wishart with p + 2 degrees of freedom and the value as its mean; *
-#' `df` is uniform on 25 numbers, evenly spaced on the log scale: from 1/4 to 8 (p + 2) or, if a value is given, from
-#' an eighth of it to eight times it. If nearly all draws are at an end of these numbers, the fit says so.
+#' A part of the prior that is learned has a prior distribution around its value, in units of each marker's standard
+#' deviation:
+#' \itemize{
+#'   \item `mean` is normal with the value as its mean, and variance 1;
+#'   \item `mean_scale` is inverse gamma with shape 2 and the value as its mean;
+#'   \item `scale` is Wishart with p + 2 degrees of freedom and the value as its mean;
+#'   \item `df` is uniform on 25 numbers, evenly spaced on the log scale: from 1/4 to 8 (p + 2) or, if a value is given,
+#'     from an eighth of it to eight times it. If nearly all draws are at an end of these numbers, the fit says so.
+#' }
 #'
 #' @section Several samples:
 #' [Several samples][mixture_samples] have the same components, and each sample \eqn{s} has its own weights

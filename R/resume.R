@@ -14,7 +14,7 @@
 #' One file with all chains: the states, all draws and traces so far, and the model. It does not hold the data (of a mixture only the five cells of `probe`), but a digest of
 #' 128 bits of each column, so that other data are refused. The digests find accidents; they are not cryptographic.
 #'
-#' Its size is that of the draws and traces so far (see the section on memory in [dp_mixture()]), and of the state: for each chain of a mixture about
+#' Its size is that of the draws and traces so far (see [mixture_memory]), and of the state: for each chain of a mixture about
 #' \eqn{4 k p^2} bytes, of a topic model 8 bytes for each topic and each term or document and 2 for each token. It is
 #' written anew every time, beside the old one, then put in its place, so that there is always a whole one on the disk and
 #' there must be room for two. Writing pauses the sampler: for about a second where 430 MB are written,

@@ -39,7 +39,7 @@ term_lines <- function(fit, topics, n) {
 #' @section Convergence:
 #' Chains are compared on quantities that do not depend on how topics are numbered: the log likelihood, and the sum of
 #' the \eqn{\alpha_k} and \eqn{\beta} if they were learned. `rhat`, `ess_bulk` and the rule for the verdict are those
-#' of [summary.dp_mixture()].
+#' of [convergence].
 #'
 #' Topic models have many modes. Chains that find different topics of the same quality agree on these quantities. To
 #' compare the topics themselves, look at `relabel(fit)$distance`.
