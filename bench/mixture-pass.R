@@ -28,7 +28,8 @@ prepare <- function(n, p, k, threads = 1, precision = "double", sweeps = 1) {
   prior <- default_prior(p)
   key <- .Call(internal$C_chain_key, 1, 1L)
   opening <- elapsed(session <- open_rows(x, precision, run))
-  one_row <- open_rows(x[1, , drop = FALSE], precision, run)
+  first_row <- x[1, , drop = FALSE]
+  one_row <- NULL # opened where it is asked for, since it takes device memory too
   statistics <- internal$native(
     internal$C_mixture_start, x, numeric(p), rep(1, p), prior, as.integer(k), key, FALSE, matrix(0, 2, 0),
     sample.int(k, n, TRUE)
@@ -38,8 +39,11 @@ prepare <- function(n, p, k, threads = 1, precision = "double", sweeps = 1) {
     threads = run$threads,
     opening = opening,
     sweep = function() elapsed(advance(session, p, prior, state, sweeps)) / sweeps,
-    parameters = function() elapsed(advance(one_row, p, prior, state, 1, c(FALSE, TRUE, FALSE))),
-    close = function() for (opened in list(session, one_row)) .Call(internal$C_mixture_close, opened)
+    parameters = function() {
+      if (is.null(one_row)) one_row <<- open_rows(first_row, precision, run)
+      elapsed(advance(one_row, p, prior, state, 1, c(FALSE, TRUE, FALSE)))
+    },
+    close = function() for (opened in c(session, one_row)) .Call(internal$C_mixture_close, opened)
   )
 }
 
