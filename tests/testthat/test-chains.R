@@ -151,7 +151,9 @@ test_that("values are kept only where all of them fit", {
   fill_store(array, 1, 2, list(c(7, 8, 9, 10)), 2, 1)
   expect_identical(before, list(a = numeric(4)))
   expect_identical(native(C_store_close, array$pointer), list(a = c(0, 7, 0, 9)))
-  closed <- function(code) expect_error(code, "the store of draws and traces is closed", class = "warpbayes_error_input")
+  closed <- function(code) {
+    expect_error(code, "the store of draws and traces is closed", class = "warpbayes_error_input")
+  }
   closed(fill_store(array, 0, 1, list(1), 1, 1))
   closed(native(C_store_copy, array$pointer))
   closed(native(C_store_close, array$pointer))
@@ -203,7 +205,7 @@ test_that("after an interruption, the next run of the same command stops", {
     tryCatch(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE), interrupt = function(condition) "stopped")
   )
   expect_identical(stopped, "stopped")
-  # Who continues an interrupted fit in the same command knows of it.
+  # Continuing is deliberate, so it clears the pending interrupt.
   fit$interrupted <- TRUE
   note_interruption()
   expect_identical(continue_chains(fit, 1, toy_sampler, "cpu", 1, FALSE)$iter, 5)
