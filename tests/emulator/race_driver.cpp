@@ -95,7 +95,8 @@ bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_sessi
   const size_t pairs = std::min<size_t>(k / 2, WB_MIXTURE_MOST_PAIRS);
   if (pairs == 0) return true;
   Numbers numbers(29 * p + k);
-  const std::vector<double> factor = numbers.vector(2 * pairs * (p * (p + 1) / 2), 0.1, 1), offset = numbers.vector(2 * pairs * p, -2, 2),
+  const std::vector<double> factor = numbers.vector(2 * pairs * (p * (p + 1) / 2), 0.1, 1),
+                            offset = numbers.vector(2 * pairs * p, -2, 2),
                             log_constant = numbers.vector(2 * pairs, -4, -3);
   std::vector<int32_t> pair(k, -1), side(k, -1);
   for (size_t j = 0; j < 2 * pairs; j++) {
@@ -107,11 +108,12 @@ bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_sessi
   std::vector<int64_t> anchors(2 * pairs);
   std::vector<double> statistics(2 * pairs * WB_MIXTURE_STATISTICS(p)), log_probability(pairs);
   wb_message message = {};
-  if (!succeeded(backend->mixture->choose_anchors(session, &about, 99, 1, anchors.data(), &message), message, "mixture_choose_anchors"))
+  if (!succeeded(backend->mixture->choose_anchors(session, &about, 99, 1, anchors.data(), &message), message,
+                 "mixture_choose_anchors"))
     return false;
   for (int known = 0; known < 2; known++) {
-    if (!succeeded(backend->mixture->draw_halves(session, &about, &halves, anchors.data(), known, 99, 1, 2, statistics.data(),
-                                                 log_probability.data(), &message),
+    if (!succeeded(backend->mixture->draw_halves(session, &about, &halves, anchors.data(), known, 99, 1, 2,
+                                                 statistics.data(), log_probability.data(), &message),
                    message, "mixture_draw_halves"))
       return false;
     record->add(statistics);
@@ -180,22 +182,30 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   for (size_t j = 0; j < k; j++) source[j] = (int32_t)(k - 1 - j);
   const wb_mixture_law law = {mean.data(), 2, 6, scale.data(), nullptr};
   const auto *functions = backend->mixture;
-  bool good = succeeded(functions->set_components(session, c.components, statistics.data(), &message), message, "mixture_set_components");
+  bool good = succeeded(functions->set_components(session, c.components, statistics.data(), &message), message,
+                        "mixture_set_components");
   for (uint32_t iteration = 1; good && iteration <= 2; iteration++) {
     std::vector<int32_t> labels(n);
-    std::vector<double> sizes(samples * k), log_likelihood(1), pull(p), first(triangle), second(triangle), means(k * p), factors(k * triangle);
+    std::vector<double> sizes(samples * k), log_likelihood(1), pull(p), first(triangle), second(triangle);
+    std::vector<double> means(k * p), factors(k * triangle);
     std::vector<double> log_determinant(k), distance(k), trace(k), point_distance(9 * k);
     const wb_mixture_precisions sums = {0.5, 6, pull.data(), first.data(), second.data()};
-    const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(), trace.data(),
-                                          c.rows < 9 ? 1 : 9, whole.data(), point_distance.data()};
-    good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message, "mixture_draw_components") &&
-           succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), &message), message, "mixture_draw_labels") &&
+    const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(),
+                                          trace.data(), c.rows < 9 ? 1 : 9, whole.data(), point_distance.data()};
+    good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message,
+                     "mixture_draw_components") &&
+           succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), &message),
+                     message, "mixture_draw_labels") &&
            succeeded(functions->add_precisions(session, &sums, &message), message, "mixture_add_precisions") &&
            succeeded(functions->measure(session, &measures, &message), message, "mixture_measure") &&
-           succeeded(functions->finish_labels(session, sizes.data(), log_likelihood.data(), &message), message, "mixture_finish_labels") &&
-           succeeded(functions->get_components(session, means.data(), factors.data(), &message), message, "mixture_get_components") &&
-           succeeded(functions->get_statistics(session, 0, c.components, statistics.data(), &message), message, "mixture_get_statistics") &&
-           succeeded(functions->set_statistics(session, 0, 1, statistics.data(), &message), message, "mixture_set_statistics");
+           succeeded(functions->finish_labels(session, sizes.data(), log_likelihood.data(), &message), message,
+                     "mixture_finish_labels") &&
+           succeeded(functions->get_components(session, means.data(), factors.data(), &message), message,
+                     "mixture_get_components") &&
+           succeeded(functions->get_statistics(session, 0, c.components, statistics.data(), &message), message,
+                     "mixture_get_statistics") &&
+           succeeded(functions->set_statistics(session, 0, 1, statistics.data(), &message), message,
+                     "mixture_set_statistics");
     double rows = 0;
     std::vector<double> counted(samples * k);
     for (size_t i = 0; i < n; i++) counted[(samples > 1 ? (size_t)sample[i] : 0) * k + (size_t)labels[i]] += 1;
@@ -239,7 +249,8 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     const wb_mixture_parameters twice[] = {parameters, parameters};
     const std::vector<double> unit((size_t)count, 0.0);
     std::vector<double> sum(log_density);
-    good = good && succeeded(backend->mixture->add_densities(session, twice, 2, first, count, unit.data(), count, sum.data(), &message),
+    good = good && succeeded(backend->mixture->add_densities(session, twice, 2, first, count, unit.data(), count,
+                                                             sum.data(), &message),
                              message, "mixture_add_densities");
     for (int64_t i = 0; i < count; i++) {
       const double more = sum[(size_t)i] - log_density[(size_t)i];
@@ -250,8 +261,8 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   /* The probabilities of a leaf may need more memory than the limit. */
   if (good && (c.memory_limit == 0 || c.components < 10)) {
     std::vector<double> log_likelihood(1);
-    good = succeeded(functions->weigh_rows(session, &parameters, statistics.data(), log_likelihood.data(), &message), message,
-                     "mixture_weigh_rows");
+    good = succeeded(functions->weigh_rows(session, &parameters, statistics.data(), log_likelihood.data(), &message),
+                     message, "mixture_weigh_rows");
     double rows = 0;
     for (size_t j = 0; j < k; j++) rows += statistics[j * (1 + p + triangle)];
     good = good && rows > 0.999 * (double)n && rows < 1.001 * (double)n;
@@ -317,8 +328,8 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   if (!succeeded(functions->open(&corpus, &settings, &run, &session, &message), message, "open")) return false;
   std::vector<uint16_t> topic((size_t)tokens);
   for (uint16_t &z : topic) z = (uint16_t)(numbers.next() * c.topics);
-  std::vector<double> alpha = numbers.vector(k, 0.1, 2), theta(documents * k), phi(terms * k), log_likelihood(documents);
-  std::vector<double> log_stick(documents);
+  std::vector<double> alpha = numbers.vector(k, 0.1, 2), theta(documents * k), phi(terms * k);
+  std::vector<double> log_likelihood(documents), log_stick(documents);
   std::vector<int64_t> tables(k), size(k);
   int64_t term_tables = 0;
   if (c.tables) alpha.assign(k, 0.3);
@@ -326,10 +337,13 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   bool good = succeeded(functions->set_topics(session, topic.data(), &message), message, "set_topics") &&
               succeeded(functions->draw_terms(session, &draw, &message), message, "draw_terms") &&
               succeeded(functions->get_phi(session, phi.data(), &message), message, "get_phi") &&
-              succeeded(functions->draw_documents(session, &draw, log_likelihood.data(), theta.data(), &message), message, "draw_documents") &&
+              succeeded(functions->draw_documents(session, &draw, log_likelihood.data(), theta.data(), &message),
+                        message, "draw_documents") &&
               succeeded(functions->get_topics(session, topic.data(), &message), message, "get_topics") &&
-              succeeded(functions->draw_document_tables(session, &draw, tables.data(), log_stick.data(), &message), message, "draw_document_tables") &&
-              succeeded(functions->draw_term_tables(session, &draw, &term_tables, size.data(), &message), message, "draw_term_tables");
+              succeeded(functions->draw_document_tables(session, &draw, tables.data(), log_stick.data(), &message),
+                        message, "draw_document_tables") &&
+              succeeded(functions->draw_term_tables(session, &draw, &term_tables, size.data(), &message), message,
+                        "draw_term_tables");
   record->add(phi);
   record->add(theta);
   record->add(log_likelihood);
@@ -467,15 +481,16 @@ struct PolyagammaCase {
   int method;
   uint64_t memory;
   std::string name() const {
-    return "polyagamma: " + std::to_string(count) + " draws, " + std::to_string(shapes) + " shapes, " + std::to_string(tilts) +
-           " tilts, method " + std::to_string(method);
+    return "polyagamma: " + std::to_string(count) + " draws, " + std::to_string(shapes) + " shapes, " +
+           std::to_string(tilts) + " tilts, method " + std::to_string(method);
   }
 };
 
 /* Compared with the scalar functions. */
 bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *record) {
   static const double some_shapes[] = {1, 0.3, 4.5, 20, 50, 3, 11.5}, some_tilts[] = {0, 2, -3, 17, 1};
-  std::vector<double> shape((size_t)c.shapes), tilt((size_t)c.tilts), draws((size_t)c.count, -1.0), value((size_t)c.count, -1.0);
+  std::vector<double> shape((size_t)c.shapes), tilt((size_t)c.tilts);
+  std::vector<double> draws((size_t)c.count, -1.0), value((size_t)c.count, -1.0);
   for (int64_t i = 0; i < c.shapes; i++)
     shape[(size_t)i] = c.method == WB_POLYAGAMMA_AUTO ? some_shapes[i % 7] : c.method == WB_POLYAGAMMA_NORMAL ? 200 : 1;
   for (int64_t i = 0; i < c.tilts; i++) tilt[(size_t)i] = some_tilts[i % 5];
@@ -499,8 +514,10 @@ bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *
   bool good = true;
   std::vector<double> shapes((size_t)c.count), tilts((size_t)c.count);
   for (int64_t i = 0; i < c.count; i++) {
-    const double b = shapes[(size_t)i] = shape[(size_t)((3 + i) % c.shapes)], t = tilts[(size_t)i] = tilt[(size_t)((3 + i) % c.tilts)];
-    good = good && draws[(size_t)i] == wb_polyagamma_draw_by(wb_polyagamma_way_of(c.method, b, t), 5, 0, (uint64_t)(1000 + i), b, t);
+    const double b = shapes[(size_t)i] = shape[(size_t)((3 + i) % c.shapes)];
+    const double t = tilts[(size_t)i] = tilt[(size_t)((3 + i) % c.tilts)];
+    const int way = wb_polyagamma_way_of(c.method, b, t);
+    good = good && draws[(size_t)i] == wb_polyagamma_draw_by(way, 5, 0, (uint64_t)(1000 + i), b, t);
   }
   wb_polyagamma_points points = {};
   points.count = c.count < 40 ? c.count : 40;
@@ -524,7 +541,8 @@ struct RegressionCase {
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups", (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups);
+    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups", (long long)rows, columns,
+                  sparse ? ", sparse" : "", outcomes, groups);
     return text;
   }
 };
@@ -569,11 +587,13 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   wb_message message = {};
   wb_regression_session *session = nullptr;
   if (!succeeded(backend->regression->open(&data, &run, &session, &message), message, "regression open")) return false;
-  std::vector<double> statistics(WB_REGRESSION_STATISTICS(p)), sums(groups * WB_REGRESSION_GROUP_STATISTICS(p)), both(2);
+  std::vector<double> statistics(WB_REGRESSION_STATISTICS(p)), both(2);
+  std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p));
   bool good = succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 99, 3, statistics.data(),
                                                    groups > 0 ? sums.data() : nullptr, &both[0], &message),
                         message, "regression sweep");
-  good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr, &both[1], &message),
+  good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
+                                                      &both[1], &message),
                            message, "regression log likelihood");
   backend->regression->close(session);
   record->add(statistics);
@@ -663,8 +683,9 @@ void topic_models(const wb_backend *backend) {
     return;
   }
   static const TopicCase cases[] = {
-      {1, 3, 1, WB_DOUBLE, 0, 0}, {9, 70, 5, WB_DOUBLE, 0, 0}, {9, 70, 40, WB_SINGLE, 0, 0}, {5, 20, 300, WB_DOUBLE, 0, 0}, {9, 70, 33, WB_DOUBLE, 1, 0},
-      {9, 30, 40, WB_DOUBLE, 0, 1}, {9, 30, 40, WB_SINGLE, 0, 1}};
+      {1, 3, 1, WB_DOUBLE, 0, 0},    {9, 70, 5, WB_DOUBLE, 0, 0},  {9, 70, 40, WB_SINGLE, 0, 0},
+      {5, 20, 300, WB_DOUBLE, 0, 0}, {9, 70, 33, WB_DOUBLE, 1, 0}, {9, 30, 40, WB_DOUBLE, 0, 1},
+      {9, 30, 40, WB_SINGLE, 0, 1}};
   for (const TopicCase &c : cases) both_ways(backend, c, run_topic_model);
 }
 
@@ -692,8 +713,9 @@ struct PredictiveCase {
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "predictive, kind %d, %d coordinates, %d covariates, %lld points, %lld resamples, %lld steps",
-                  kind, dimensions, covariates, (long long)points, (long long)groups, (long long)steps);
+    std::snprintf(text, sizeof text,
+                  "predictive, kind %d, %d coordinates, %d covariates, %lld points, %lld resamples, %lld steps", kind,
+                  dimensions, covariates, (long long)points, (long long)groups, (long long)steps);
     return text;
   }
 };
@@ -704,7 +726,8 @@ bool run_chains(const wb_backend *backend, const PredictiveCase &c, Record *reco
   wb_message message = {};
   bool good = true;
   for (const bool known : {true, false}) {
-    std::vector<double> mean((size_t)c.groups, 1.0), scale((size_t)c.groups, 2.0), path((size_t)(c.groups * (c.steps / 3)));
+    std::vector<double> mean((size_t)c.groups, 1.0), scale((size_t)c.groups, 2.0);
+    std::vector<double> path((size_t)(c.groups * (c.steps / 3)));
     wb_normal_chains work = {};
     work.key = 5;
     work.resamples = c.groups;
@@ -813,9 +836,10 @@ void polyagammas(const wb_backend *backend) {
     return;
   }
   static const PolyagammaCase cases[] = {
-      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},     {300, 1, 1, WB_POLYAGAMMA_AUTO, 0},  {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},
-      {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000}, {50, 1, 5, WB_POLYAGAMMA_SUM, 0},    {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
-      {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0}, {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},
+      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},           {300, 1, 1, WB_POLYAGAMMA_AUTO, 0},
+      {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},        {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000},
+      {50, 1, 5, WB_POLYAGAMMA_SUM, 0},           {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
+      {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0},   {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},
   };
   for (const PolyagammaCase &c : cases) both_ways(backend, c, run_polyagamma);
 }
@@ -826,8 +850,8 @@ void regressions(const wb_backend *backend) {
     return;
   }
   static const RegressionCase cases[] = {
-      {1, 1, 1, 0}, {300, 3, 1, 7}, {WB_LEAF_ROWS + 77, 2, 1, 3}, {2 * WB_LEAF_ROWS + 5, 1, 2, 0}, {100, 24, 1, 0}, {70, 130, 1, 2},
-      {300, 7, 1, 7, true}, {WB_LEAF_ROWS + 77, 2, 2, 0, true},
+      {1, 1, 1, 0}, {300, 3, 1, 7}, {WB_LEAF_ROWS + 77, 2, 1, 3}, {2 * WB_LEAF_ROWS + 5, 1, 2, 0}, {100, 24, 1, 0},
+      {70, 130, 1, 2}, {300, 7, 1, 7, true}, {WB_LEAF_ROWS + 77, 2, 2, 0, true},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
 }
@@ -838,7 +862,8 @@ void bus(const wb_backend *backend) {
   run.threads = 1;
   wb_message message = {};
   double rate = 0, back = 0;
-  tell(succeeded(backend->bus_rate(&run, &rate, &back, &message), message, "bus_rate") && rate > 0 && back > 0, "bus_rate");
+  const bool good = succeeded(backend->bus_rate(&run, &rate, &back, &message), message, "bus_rate");
+  tell(good && rate > 0 && back > 0, "bus_rate");
 }
 
 /* Likewise. */

@@ -4,19 +4,17 @@ sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
 extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
 
-# tools/test runs the suite several times, and draws are the same in all of them, as tests
-# of their own show. Long runs whose result is compared with a law, through code that
-# other tests run too, those that start workers, and what R alone does, such as pictures, are left
-# to the step `cpu`, and to each step with --full.
+# tools/test runs the suite several times, with the same draws each time. The step `cpu`, and each step with --full,
+# runs all tests. The other steps leave out: long comparisons of draws with a law whose code other tests run too, tests
+# that start workers, and what R alone does, such as pictures.
 repeated <- function() (sanitized() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))) && !extended()
 
 skip_where_repeated <- function() {
   testthat::skip_if(repeated() || sanitized(), "a long run; another step of tools/test has it")
 }
 
-# The emulator is several times slower with the address sanitizer, or where it looks at each
-# load and store. Tests that look at results, by kernels that other tests run there too, are left to
-# the emulator alone.
+# The emulator is several times slower with a sanitizer. Tests that compare results of kernels which other tests run
+# under the sanitizer are left to the emulator without one.
 skip_on_sanitized_emulator <- function() {
   testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
 }

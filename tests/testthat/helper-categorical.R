@@ -1,5 +1,4 @@
-# What the tests of categorical draws share: the draws in plain R, and the comparison
-# of counts with weights.
+# Shared by the tests of categorical draws: the draws in plain R, and the comparison of counts with weights.
 
 # The key of a seed's chain 0, as two words of 32 bits.
 reference_categorical_key <- function(seed) {
@@ -35,9 +34,8 @@ reference_categorical <- function(weights, seed, row, draws) {
   c(first, others)
 }
 
-# Whether items came up as their weights say: items without weight never, the others by
-# a chi-squared test with neighbours taken together until 10 are expected.
-# False-alarm rate 1e-7 a call.
+# Compares the counts of items with their weights. Items without weight must never come up. The others get a chi-squared
+# test, in which neighbours are pooled until 10 are expected. False-alarm rate 1e-7 a call.
 expect_law <- function(items, weights) {
   count <- tabulate(items, length(weights))
   expect_identical(sum(count[weights == 0]), 0L)

@@ -1,6 +1,5 @@
-# Factors made by operations that IEEE 754 rounds the same way everywhere, and
-# entries of their sums in quadruple precision: tests/vectors/convolution.c makes
-# the same factors and wrote the file.
+# Factors made by operations that IEEE 754 rounds in one way everywhere, and entries of their sums in quadruple
+# precision. tests/vectors/convolution.c makes the same factors and wrote the file of entries.
 
 convolution_reference <- function(case) {
   all <- utils::read.csv(testthat::test_path("convolution-reference.csv"))

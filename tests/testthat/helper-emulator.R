@@ -17,7 +17,7 @@ emulator <- function() {
     fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
     calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
     memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
-    # Without what is kept from call to call on purpose.
+    # Releases first what the backend keeps between calls on purpose.
     usage = function() {
       .Call(warpbayes:::C_backend_release, warpbayes:::resolve_run("cuda", 1))
       unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1)))
@@ -35,17 +35,17 @@ quietly <- function(code) {
   force(code)
 }
 
-# Errors of CUDA that a call is let fail with, and its words for them: no memory, a wrong argument; a failed kernel
-# and a broken device, after which no call works until the process ends.
+# The errors with which a CUDA call is made to fail, and CUDA's words for them: no memory, a wrong argument, a failed
+# kernel and a broken device. After the last two no call works until the process ends.
 cuda_errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
 cuda_words <- c(
   memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure",
   lost = "uncorrectable ECC error encountered"
 )
 
-# Calls run() once for each number in `calls`, and lets the CUDA call with that number fail: the result is an error in
-# words, or the `expected` one where a failure goes unheard (memory is freed) or another way is found; nothing is
-# left behind. Returns how many were errors.
+# Calls run() once for each number in `calls` and makes the CUDA call with that number fail. The result must be an error
+# in words. It may also be the `expected` result, if the failure does not matter (memory is freed) or there is another
+# way. Nothing may be left allocated. Returns the number of errors.
 count_failures <- function(cuda, run, calls, error, expected, what = "") {
   failures <- 0
   for (at in calls) {
@@ -66,7 +66,7 @@ count_failures <- function(cuda, run, calls, error, expected, what = "") {
   failures
 }
 
-# Runs `code` where there are `count` devices: the emulator plays as many as it is told.
+# Runs `code` with `count` devices. The emulator plays as many as it is told.
 with_devices <- function(count, code) {
   skip_without_cuda()
   state <- warpbayes:::backend_state

@@ -1,7 +1,7 @@
-# What stops a fit while it runs.
+# Interrupts and other ways to stop a fit while it runs.
 
-# A shell starts a job in the background with SIGINT ignored, and R from 4.5 on
-# leaves it so: nothing can interrupt this process then.
+# A shell starts background jobs with SIGINT ignored, and R from 4.5 on leaves it ignored. Nothing can interrupt this
+# process then.
 skip_if_uninterruptible <- function() {
   skip_on_os("windows")
   status <- "/proc/self/status"
@@ -10,7 +10,7 @@ skip_if_uninterruptible <- function() {
   skip_if(any(bitwAnd(last_digit, 2L) != 0L), "SIGINT is ignored: started in the background")
 }
 
-# As if Ctrl-C were typed in each of these processes.
+# Does what Ctrl-C does, in each of these processes.
 interrupt <- function(process = Sys.getpid()) tools::pskill(process, tools::SIGINT)
 
 # The value of `code`, a fit that was interrupted, when R has heeded the interrupt that goes on after it.

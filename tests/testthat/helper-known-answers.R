@@ -82,7 +82,7 @@ known_counts <- function(documents, terms, seed) {
   counts
 }
 
-# Many documents and terms that meet seldom.
+# Many documents and many terms; most pairs of them have no tokens.
 sparse_counts <- function(documents, terms, pairs, seed) {
   # Each document and each term comes once at least.
   document <- c(seq_len(documents), 1 + known_integers(pairs, documents, seed))

@@ -1,11 +1,11 @@
-# What the tests of Polya-Gamma variables share. A statistic z of a test is standard normal, nearly: |z| < 6
-# fails in 2e-9 of cases; sqrt(n) times a Kolmogorov distance passes 3.2 in 2.6e-9.
+# Shared by the tests of Polya-Gamma variables. A test statistic z is nearly standard normal: |z| < 6 fails with
+# probability 2e-9. sqrt(n) times a Kolmogorov distance passes 3.2 with probability 2.6e-9.
 
 polyagamma_extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
 
 on_emulator <- function() identical(getOption("warpbayes.backend"), "cuda") && !is.null(getOption("warpbayes.plugin"))
 
-# Draws of a test: few in each run of the emulator, and ten million where time is no object.
+# The number of draws of a test: few on the emulator, ten million in the long form.
 polyagamma_draws <- function(usual) {
   if (on_emulator()) min(usual, 2000) else if (polyagamma_extended()) 1e7 else usual
 }
@@ -22,7 +22,7 @@ polyagamma_worst_z <- function(x, shape, tilt) {
   mean <- polyagamma_mean(shape, tilt)
   var <- polyagamma_var(shape, tilt)
   fourth <- polyagamma_cumulant(shape, tilt, 4) + 2 * var^2
-  # Of shapes so small that a few draws make up the moments, the transforms alone.
+  # For very small shapes a few draws make up the moments, so only the transforms are compared.
   moments <- if (shape * n >= 1e4) {
     c((mean(x) - mean) / sqrt(var / n), (mean((x - mean)^2) - var) / sqrt(fourth / n))
   }

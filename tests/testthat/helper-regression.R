@@ -1,19 +1,19 @@
-# What the tests of regressions share. Exactness: parameters are drawn from the prior, responses given
-# them, and some sweeps of the sampler are run on these responses from these parameters. If each
-# sweep leaves the posterior as it is, parameters and responses together have after the sweeps the same
-# law as before, and replicates are independent, so that Kolmogorov's bounds hold (Gandy & Scott 2020, "Unit testing
-# for MCMC and other Monte Carlo methods", arXiv 2001.06465; the joint test of Geweke 2004 with independent replicates).
+# Shared by the tests of regressions. The test of exactness draws parameters from the prior and responses given them,
+# and runs some sweeps of the sampler on these responses from these parameters. If each sweep leaves the posterior
+# invariant, parameters and responses together have the same law after the sweeps as before. Replicates are independent,
+# so Kolmogorov's bounds hold (Gandy & Scott 2020, "Unit testing for MCMC and other Monte Carlo methods", arXiv
+# 2001.06465; the joint test of Geweke 2004 with independent replicates).
 
 half_cauchy <- function(n, scale) abs(rcauchy(n, 0, scale))
 
-# A square that is half-Cauchy's, and its auxiliary variable, as the sampler represents them.
+# The square of a half-Cauchy variable and its auxiliary variable, as the sampler represents them.
 half_cauchy_pair <- function(scale) {
   auxiliary <- 1 / rgamma(1, 0.5, 1 / scale^2)
   c(1 / rgamma(1, 0.5, 1 / auxiliary), auxiliary)
 }
 
-# A toy of `rows` rows: what a test varies is an argument, and `wrong` plants an error. Means of counts are held
-# below 1e6, which the horseshoe's tails pass once in hundreds of replicates.
+# A toy problem of `rows` rows. The arguments are what tests vary; `wrong` plants an error. Means of counts are held
+# below 1e6, which the tails of the horseshoe pass once in hundreds of replicates.
 regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "") {
   set.seed(20)
   x <- cbind(1, matrix(rnorm(2 * rows), rows))
@@ -132,7 +132,7 @@ toy_levels <- function(toy, state) {
   levels
 }
 
-# How parameters and responses hang together: bounded, monotone in each.
+# Functions of parameters and responses together, bounded and monotone in each.
 toy_ties <- function(toy, state, y) {
   linear <- toy$x %*% matrix(state$coefficients, toy$p)
   shares <- if (toy$family == "negbinomial") y / (1 + y) else y / toy$trials
@@ -141,8 +141,8 @@ toy_ties <- function(toy, state, y) {
   )
 }
 
-# The largest of Kolmogorov's distances over their bounds, each for a false alarm of
-# `false_alarm` in all comparisons together: above 1 where the sampler is wrong.
+# The largest ratio of a Kolmogorov distance to its bound. The bounds have a false-alarm rate of `false_alarm` for all
+# comparisons together. A ratio above 1 means that the sampler is wrong.
 toy_distance <- function(toy, replicates, sweeps, seed = 1) {
   run <- resolve_run(threads = 1)
   set.seed(seed)

@@ -1,5 +1,5 @@
-# What the tests of the mixture sampler share: the generator and the draw of
-# labels in plain R, and statistical comparisons whose false-alarm rate is known.
+# Shared by the tests of the mixture sampler: the generator and the draw of labels in plain R, and statistical
+# comparisons with a known false-alarm rate.
 
 # Philox4x32-10 (Salmon et al. 2011) on doubles that hold 32-bit words: counter
 # words c0..c3 are recycled, the result is a matrix with the four words in columns.
@@ -109,9 +109,8 @@ run_sweeps <- function(session, prior, statistics, concentration, key, p, iterat
   )
 }
 
-# One sweep on rows x, in their own units, from given statistics: what the entry
-# returns, with the parameters unpacked: `means` (k x p), `covariances` (p x p x k),
-# and `joint`, the log weights of all rows in plain R.
+# One sweep on rows x, in their own units, from given statistics. Returns the result of the entry with the parameters
+# unpacked: `means` (k x p), `covariances` (p x p x k), and `joint`, the log weights of all rows in plain R.
 sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_prior(ncol(x)), concentration = 1.5,
                        iteration = 1, moves = FALSE, precision = "double", backend = "cpu") {
   p <- ncol(x)
@@ -131,8 +130,7 @@ sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_p
 
 # Comparisons ---------------------------------------------------------------
 
-# Of all comparisons made in one test, one fails with this probability if
-# everything is right.
+# The probability that one of the comparisons of a test fails although everything is right.
 false_alarm <- 1e-6
 
 # Means of the columns of `draws`, independent draws, against `expected`: the

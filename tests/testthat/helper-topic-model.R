@@ -1,4 +1,4 @@
-# What the tests of topic models share: simulated documents, and the sampler in plain R.
+# Shared by the tests of topic models: simulated documents, and the sampler in plain R.
 
 # Few documents; one of them and one term without tokens, one pair with many.
 small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {

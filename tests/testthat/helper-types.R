@@ -1,6 +1,6 @@
-# A made-up fit with known types: three populations, each of two components that overlap, far
-# from each other. `permute`: components are numbered anew in every draw; attribute
-# "numbers" (k x draws x chains) has the number that each had.
+# A made-up fit with known types: three populations far from each other, each of two components that overlap. With
+# `permute`, components are numbered anew in every draw; the attribute "numbers" (k x draws x chains) has the number of
+# each component in each draw.
 
 population_fit <- function(n = 400, kept = 6, chains = 2, permute = TRUE, speck = 0, seed = 3) {
   set.seed(seed)

@@ -14,7 +14,7 @@ processor <- function(cores = 8L, openmp = TRUE, forked = FALSE, isa = 1L) {
   list(isa = isa, fma = TRUE, cores = cores, openmp = openmp, forked = forked, compiler = "gcc 12.2.0")
 }
 
-# Nothing that the person who runs the tests has set.
+# Clears the options of the person who runs the tests.
 plain <- c(OMP_NUM_THREADS = "", OMP_THREAD_LIMIT = "", `_R_CHECK_LIMIT_CORES_` = "")
 
 test_that("a run on the CPU has a pointer, threads and an instruction set", {
@@ -138,7 +138,7 @@ test_that("backend \"cuda\" without a usable plugin says which step failed", {
     )
   })
 
-  # A library that loads but has not the plugin's function.
+  # A library that loads but lacks the plugin's function.
   other <- getLoadedDLLs()[["stats"]][["path"]]
   with_options(list(warpbayes.plugin = other), {
     expect_error(warpbayes:::resolve_run("cuda"),

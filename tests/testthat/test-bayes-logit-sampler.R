@@ -1,4 +1,4 @@
-# Whether the samplers of regressions draw from their posteriors. See helper-regression.R.
+# The samplers of regressions draw from their posteriors. See helper-regression.R.
 
 # 1,000 replicates of 8 rows on the processor; in the long form twenty times as many.
 toys <- list(

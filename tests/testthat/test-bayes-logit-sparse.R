@@ -101,7 +101,7 @@ test_that("sparse fits predict, and complain about matrices that do not fit", {
   expect_error(quick(y ~ 0, data, sparse = TRUE), "neither an intercept nor predictors", class = input)
   d$sparse[4, 2] <- Inf
   expect_error(quick(y ~ z, data, sparse = d$sparse), "has the value Inf of predictor \"v2\" in row 4", class = input)
-  # What compiled code would read wrongly is refused: a column that is none, columns that do not rise.
+  # Matrices that compiled code would misread are refused: columns out of range, columns that do not increase.
   run <- resolve_run("cpu", 1)
   for (column in list(99L, c(1L, 1L), -1L)) {
     changed <- regression_data(fit)

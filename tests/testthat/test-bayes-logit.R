@@ -1,4 +1,4 @@
-# Arguments of bayes_logit(), data that are hard, and what is done with a fit.
+# Arguments of bayes_logit(), difficult data, and methods of fits.
 
 set.seed(11)
 small <- data.frame(
@@ -8,7 +8,7 @@ small$y <- rbinom(60, 1, plogis(small$x))
 small$k <- rbinom(60, 7, plogis(small$x))
 small$c <- rnbinom(60, mu = exp(1 + 0.5 * small$x), size = 3)
 small$m <- factor(sample(c("u", "v", "w"), 60, TRUE))
-# Evaluated where the test stands, as model.frame() looks for weights and the like there.
+# Evaluated in the test's frame, where model.frame() looks for weights and the like.
 quick <- function(formula, data = small, ..., chains = 1, iter = 60, warmup = 20) {
   eval(substitute(bayes_logit(formula, data, ...,
     chains = chains, iter = iter, warmup = warmup, seed = 1, threads = 2, progress = FALSE

@@ -151,7 +151,9 @@ test_that("values are kept only where all of them fit", {
   fill_store(array, 1, 2, list(c(7, 8, 9, 10)), 2, 1)
   expect_identical(before, list(a = numeric(4)))
   expect_identical(native(C_store_close, array$pointer), list(a = c(0, 7, 0, 9)))
-  closed <- function(code) expect_error(code, "the store of draws and traces is closed", class = "warpbayes_error_input")
+  closed <- function(code) {
+    expect_error(code, "the store of draws and traces is closed", class = "warpbayes_error_input")
+  }
   closed(fill_store(array, 0, 1, list(1), 1, 1))
   closed(native(C_store_copy, array$pointer))
   closed(native(C_store_close, array$pointer))

@@ -1,4 +1,4 @@
-# Checkpoints and resume(). Every comparison is of all parts of two fits but the times and the call.
+# Checkpoints and resume(). Comparisons of fits cover all parts except times and call.
 
 expect_same_fit <- function(fit, whole, but = character()) {
   parts <- setdiff(names(whole), c("elapsed", "call", but))
@@ -367,7 +367,7 @@ test_that("names are found from everywhere, and a checkpoint is overwritten", {
     unlink(folder, recursive = TRUE)
   })
   x <- cells(60)
-  # What a process left that was killed while it wrote; nobody has this number.
+  # The file of a process that was killed while it wrote. No process has this number.
   file.create("run.999999999.tmp")
   whole <- fit_cells(x, checkpoint = "run")
   expect_identical(list.files(), "run")
@@ -559,7 +559,7 @@ test_that("digests are those of the bytes, and see every change", {
 
 # Other processes ------------------------------------------------------------------
 
-# The child fits these cells, or goes on where there is a checkpoint, and saves the result.
+# The child fits these cells, or resumes if there is a checkpoint, and saves the result.
 killed_run <- function(file, result, iter) {
   list(
     before = sprintf("x <- readRDS(%s); file <- %s", deparse(paste0(file, ".x")), deparse(file)),
@@ -596,7 +596,7 @@ test_that("a run that is killed again and again comes to the same end", {
     components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE,
     keep = c("weights", "means", "labels")
   )
-  # At moments that are different each time: no test can fail because of them.
+  # The moments differ from run to run. No test can fail because of that.
   set.seed(Sys.getpid())
   kills <- 0
   wanted <- if (extended()) 50 else 3
@@ -672,7 +672,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   ready <- file.path(folder, "ready")
   x <- cells(900)
   saveRDS(x, paste0(file, ".x"))
-  # On a busy machine the run may be over before this process sees that it has begun: then a longer one.
+  # On a busy machine the run may end before this process sees that it has begun. Then a longer run is tried.
   # See skip_if_uninterruptible().
   listening <- "env --default-signal=INT"
   if (system(paste(listening, "true"), ignore.stdout = TRUE, ignore.stderr = TRUE) != 0L) listening <- ""

@@ -4,7 +4,7 @@ expect_input_error <- function(code, message) {
 
 compound <- function(...) compound_pmf(..., threads = 2)
 
-# The largest relative error of entries that doubles hold with all their digits.
+# The largest relative error of entries that are normal doubles.
 worst <- function(x, law, least = 1e-290) {
   frame <- as.data.frame(x)
   exact <- law(frame$value)

@@ -1,5 +1,5 @@
-# Many pairs of short vectors: their weights are looked at while they are convolved, and a
-# graphics card takes them in chunks.
+# Many pairs of short vectors. Their weights are checked while they are convolved, and a graphics card takes them in
+# chunks.
 
 with_device_memory <- function(bytes, code) {
   old <- options(warpbayes.device_memory = bytes)
