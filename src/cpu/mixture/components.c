@@ -5,7 +5,7 @@
  */
 #include "core/rounding.h"
 
-#include "cpu/mixture/session.h"
+#include "cpu/mixture/state.h"
 
 #include <stdlib.h>
 

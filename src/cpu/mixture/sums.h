@@ -9,7 +9,7 @@
 #ifndef WB_CPU_MIXTURE_SUMS_H
 #define WB_CPU_MIXTURE_SUMS_H
 
-#include "cpu/mixture/session.h"
+#include "cpu/mixture/state.h"
 
 /* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define MIXTURE_TILE 64

@@ -7,7 +7,7 @@
  * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
  * one thread each, in order.
  */
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 
 #define WB_TEAM static __device__ __attribute__((noinline))
 #define WB_TEAM_BARRIER() __syncthreads()

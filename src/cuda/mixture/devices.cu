@@ -7,7 +7,7 @@
  * the sums stay there.
  */
 #include "core/mixture_half.h"
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 #include "cuda/table.cuh"
 
 namespace wb {

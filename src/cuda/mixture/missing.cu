@@ -6,7 +6,7 @@
  * of a pattern are side by side, so the threads of a warp mostly read the same numbers. Drawn values are written into
  * the session's copy of the rows.
  */
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 
 #include <vector>
 

@@ -5,7 +5,7 @@
  * therefore mostly share a pair. Only whole numbers are added or compared across rows, so atomic operations give the
  * same result in any order.
  */
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 
 #include "core/mixture_half.h"
 #include "cuda/mixture/draw_tile.cuh"

@@ -8,12 +8,12 @@
  * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
  * of leaves. Working memory is at most a twelfth of the data or 32 MB, plus 4 bytes a row if labels are kept.
  */
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 
 #include <new>
 
 #include "core/log_sum.h"
-#include "cuda/tensor.cuh"
+#include "cuda/mixture/tensor_cores.cuh"
 
 namespace wb {
 

@@ -19,7 +19,7 @@
  *     once go this way too.
  *
  * Locking takes time for each page. It is done before a pass that will be repeated, not for predictions. */
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 
 #include "core/scaled_value.h"
 

@@ -4,8 +4,8 @@
  */
 #include "cuda/mixture/sums.cuh"
 
-#include "cuda/mixture/session.cuh"
-#include "cuda/tensor.cuh"
+#include "cuda/mixture/state.cuh"
+#include "cuda/mixture/tensor_cores.cuh"
 
 namespace wb {
 

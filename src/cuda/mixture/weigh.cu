@@ -5,7 +5,7 @@
  * for each row and component. It may take some hundred megabytes, because smaller chunks would leave multiprocessors
  * idle.
  */
-#include "cuda/mixture/session.cuh"
+#include "cuda/mixture/state.cuh"
 #include "cuda/mixture/sums.cuh"
 
 namespace wb {

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "cuda/tensor.cuh"
+#include "cuda/mixture/tensor_cores.cuh"
 
 static const unsigned FULL = 0xffffffffu;
 

@@ -1,6 +1,6 @@
 /* One device's part of a mixture session: its memory, and its functions in all files of cuda/mixture/. */
-#ifndef WB_CUDA_MIXTURE_SESSION_CUH
-#define WB_CUDA_MIXTURE_SESSION_CUH
+#ifndef WB_CUDA_MIXTURE_STATE_CUH
+#define WB_CUDA_MIXTURE_STATE_CUH
 
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 /* A mixture session of the processor: rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
  * (cpu/mixture/components.c). */
-#ifndef WB_CPU_MIXTURE_SESSION_H
-#define WB_CPU_MIXTURE_SESSION_H
+#ifndef WB_CPU_MIXTURE_STATE_H
+#define WB_CPU_MIXTURE_STATE_H
 
 #include "backend/backend.h"
 

@@ -7,8 +7,8 @@
  * such card on which tools/gpu-test runs. Other generations lack the instruction or have it at a lower rate. For them
  * the kernels that use it are compiled empty and never called.
  */
-#ifndef WB_CUDA_TENSOR_CUH
-#define WB_CUDA_TENSOR_CUH
+#ifndef WB_CUDA_MIXTURE_TENSOR_CORES_CUH
+#define WB_CUDA_MIXTURE_TENSOR_CORES_CUH
 
 #include <cuda_runtime.h>
 
