@@ -63,10 +63,9 @@ cells <- vapply(seq_len(nrow(columns)), function(i) {
 table <- c(
   sprintf("Seconds for 100 Gibbs sweeps without splits and joins, 14 markers, 256 components%s:",
     if (length(devices) == 1) paste0(", on ", devices) else ""), "",
-  row("cells", paste(heads, collapse = " | ")), row("---:", paste(rep("---:", length(heads)), collapse = " | ")),
-  vapply(seq_along(sizes), function(i) {
-    row(format(sizes[[i]], big.mark = ",", scientific = FALSE), paste(cells[i, ], collapse = " | "))
-  }, "")
+  row("cells", paste(format(sizes, big.mark = ",", scientific = FALSE, trim = TRUE), collapse = " | ")),
+  row("---", paste(rep("---:", length(sizes)), collapse = " | ")),
+  vapply(seq_along(heads), function(i) row(heads[[i]], paste(cells[, i], collapse = " | ")), "")
 )
 
 peers <- results("mixture-peers")
@@ -76,11 +75,12 @@ ours <- ours[ours$package == "warpbayes", ]
 they <- sprintf(
   "%s %s ms (%s times as long)", peers$package, number(1e3 * peers$seconds_per_step), number(peers$times_slower)
 )
-table <- c(table, "", sprintf(
-  "One sweep or EM step of %s cells, %d markers, %d components, one thread: warpbayes %s ms; %s.",
-  format(ours$n, big.mark = ","), ours$p, ours$k, number(1e3 * ours$seconds_per_step),
-  paste(they, collapse = ", ")
-))
+table <- c(table, "",
+  sprintf("One sweep or EM step of %s cells, %d markers, %d components, one thread:",
+    format(ours$n, big.mark = ","), ours$p, ours$k
+  ),
+  sprintf("warpbayes %s ms; %s.", number(1e3 * ours$seconds_per_step), paste(they, collapse = ", "))
+)
 dates <- paste(unique(range(times$date)), collapse = " to ")
 table <- c(table, "", sprintf("Measured by the scripts in `bench/`, %s.", dates))
 
