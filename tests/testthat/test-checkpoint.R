@@ -415,22 +415,26 @@ test_that("a run that did not finish one sweep can be resumed", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
-  # The function with a sampler that fails.
-  failing <- function(name, sampler) {
+  # The function with a sampler that fails. `between`: the function that hands the sampler to it, if there is one.
+  failing <- function(name, sampler, between = NULL) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
     planted <- function(fit) {
       plan <- plan_of(fit)
       plan$step <- function(...) stop_warpbayes("input", "a planted failure")
       plan
     }
-    code <- get(name, asNamespace("warpbayes"))
-    environment(code) <- list2env(stats::setNames(list(planted), sampler), parent = asNamespace("warpbayes"))
+    place <- list2env(stats::setNames(list(planted), sampler), parent = asNamespace("warpbayes"))
+    for (one in c(between, name)) {
+      code <- get(one, asNamespace("warpbayes"))
+      environment(code) <- place
+      assign(one, code, place)
+    }
     code
   }
   x <- cells(60)
   counts <- matrix(1:12, 4)
   runs <- list(
-    list(dp_mixture, failing("dp_mixture", "mixture_sampler"), list(x, 3)),
+    list(dp_mixture, failing("dp_mixture", "mixture_sampler", "mixture_method"), list(x, 3)),
     list(topic_model, failing("topic_model", "topic_sampler"), list(counts, 2)),
     list(bayes_logit, failing("bayes_logit", "logit_sampler"), list(quote(am ~ wt), quote(mtcars)))
   )
