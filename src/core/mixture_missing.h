@@ -94,7 +94,8 @@ WB_HD void wb_missing_move(const int lanes, int p, int c, int end, double *value
 /* The triangles of `lanes` components with the columns in `order`: the observed ones, of which there are `observed`,
  * then the missing ones, each increasing. Adds to `constant`, which is the log constant of whole rows, what makes
  * it that of the observed coordinates. */
-WB_HD void wb_missing_reorder(const int lanes, int p, int observed, const int32_t *order, double *values, double *constant) {
+WB_HD void wb_missing_reorder(const int lanes, int p, int observed, const int32_t *order, double *values,
+                              double *constant) {
   for (int t = p - 1; t >= observed; t--) wb_missing_move(lanes, p, order[t], t, values);
   const size_t step = (size_t)lanes;
   for (int l = 0; l < lanes; l++) {

@@ -9,11 +9,9 @@
  *                                  an inverse Gaussian
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
- * and the other ways are the literature's. A trial takes one block of the element's stream, two words, and has no branches: loops
- * over lanes make many at a time, and what was rejected tries again. Block
- * part << 12 | trial belongs to one trial, so that a draw depends on its key, iteration
- * and element alone.
- */
+ * and the other ways are the literature's. A trial takes one block of the element's stream, two words, and has no
+ * branches: loops over lanes make many at a time, and what was rejected tries again. Block part << 12 | trial
+ * belongs to one trial, so that a draw depends on its key, iteration and element alone. */
 #ifndef WB_POLYAGAMMA_DRAW_H
 #define WB_POLYAGAMMA_DRAW_H
 
@@ -308,7 +306,8 @@ WB_HD double wb_polyagamma_draw_sum(int way, wb_polyagamma_stream stream, double
     for (; i < parts; i++) sum += wb_polyagamma_draw_unit(stream, (uint32_t)i, unit);
   }
   for (; i < parts + (rest > 0.0); i++)
-    sum += wb_polyagamma_draw_part(stream, (uint32_t)i, i < parts ? part : rest, c, WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS);
+    sum += wb_polyagamma_draw_part(stream, (uint32_t)i, i < parts ? part : rest, c, WB_POLYAGAMMA_PART_LIMIT,
+                                   WB_POLYAGAMMA_PART_TERMS);
   return wb_polyagamma_positive(sum);
 }
 
@@ -327,7 +326,8 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
   wb_bits bits = wb_polyagamma_block(stream, 0, 0);
   if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)
     return wb_polyagamma_positive(wb_polyagamma_inverse_gaussian(shape, c, wb_bits64(bits, 0), wb_bits64(bits, 1)));
-  return wb_polyagamma_positive(wb_polyagamma_expand_by(way, wb_polyagamma_expansion_by(way, shape, c), wb_bits64(bits, 0)));
+  return wb_polyagamma_positive(
+      wb_polyagamma_expand_by(way, wb_polyagamma_expansion_by(way, shape, c), wb_bits64(bits, 0)));
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of

@@ -133,7 +133,8 @@ WB_HD_CALLED wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, 
 /* The derivative of the logarithm of the integrand's size on the real axis, to which
  * -log(d) is added: it keeps the parabola from the cut where b is small. *curvature: the
  * second derivative, which is positive. */
-WB_HD_CALLED double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point, double *curvature) {
+WB_HD_CALLED double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point,
+                                          double *curvature) {
   double slope[3], over_d = 1.0 / point.d, over_t = 1.0 / point.t;
   wb_polyagamma_slopes(point, slope);
   *curvature = wb_fma(-b, slope[1], over_d * over_d);
@@ -163,7 +164,8 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, doub
   int side = WB_POLYAGAMMA_RIGHT_OF_POLE;
   if (quantity == WB_POLYAGAMMA_UPPER) {
     most = 0.5 * between;
-    side = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_from(WB_POLYAGAMMA_RIGHT_OF_CUT, a, most), &curvature) < 0.0
+    side = wb_polyagamma_descent(quantity, x, b, wb_polyagamma_point_from(WB_POLYAGAMMA_RIGHT_OF_CUT, a, most),
+                                 &curvature) < 0.0
                ? WB_POLYAGAMMA_LEFT_OF_POLE
                : WB_POLYAGAMMA_RIGHT_OF_CUT;
   } else if (quantity == WB_POLYAGAMMA_DENSITY &&
@@ -263,7 +265,9 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
   if (x < WB_POLYAGAMMA_FAR_LEFT * b) {
     if (quantity == WB_POLYAGAMMA_UPPER) return 0.0;
     double value = b * (0.5 * c + wb_called_log1p(wb_called_exp(-c))) - 0.125 * b * (b / x) - 0.5 * c * (c * x);
-    return quantity == WB_POLYAGAMMA_LOWER ? value : value + wb_called_log(b / x) - 0.5 * (wb_called_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
+    return quantity == WB_POLYAGAMMA_LOWER
+               ? value
+               : value + wb_called_log(b / x) - 0.5 * (wb_called_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
   }
   if (quantity == WB_POLYAGAMMA_DENSITY) return wb_polyagamma_log_law(quantity, x, b, c);
   int side = x <= wb_polyagamma_middle(b, c) ? WB_POLYAGAMMA_LOWER : WB_POLYAGAMMA_UPPER;

@@ -95,14 +95,16 @@ WB_HD int wb_gamma_strip_accept(double shape, double area, double top, double ta
 WB_HD double wb_draw_log_gamma_by_strips(const wb_gamma_strips *strips, int count, uint64_t key, uint32_t purpose,
                                      uint32_t iteration, uint64_t element) {
   const uint64_t pair = element >> 1;
-  uint64_t bits = wb_bits64(wb_philox(key, 0, (uint32_t)pair, wb_philox_c2(purpose, pair), iteration), (int)(element & 1));
+  uint64_t bits =
+      wb_bits64(wb_philox(key, 0, (uint32_t)pair, wb_philox_c2(purpose, pair), iteration), (int)(element & 1));
   for (uint32_t block = 1;; block++) {
     const wb_gamma_strip strip = strips->strip[count][wb_gamma_strip_index(bits)];
     if (wb_gamma_strip_quick(strip.width, bits)) return wb_gamma_strip_log(strip.start, strip.width, bits);
     const wb_bits more = wb_philox(key, block, (uint32_t)element, wb_philox_c2(purpose, element), iteration);
     const wb_gamma_law law = strips->law[count];
     double log_draw;
-    if (wb_gamma_strip_accept(law.shape, law.area, law.top, law.tails, strip.start, strip.width, bits, wb_bits64(more, 0), &log_draw))
+    if (wb_gamma_strip_accept(law.shape, law.area, law.top, law.tails, strip.start, strip.width, bits,
+                              wb_bits64(more, 0), &log_draw))
       return log_draw;
     bits = wb_bits64(more, 1);
   }
@@ -152,8 +154,8 @@ WB_HD int wb_gamma_strips_fit(wb_gamma_law *law, int count) {
   if (count > most) law->area *= (count + 0.25) / most;
   return count <= most;
 }
-WB_HD void wb_gamma_strips_end(wb_gamma_law *law, int left, int right, wb_gamma_strip left_tail, wb_gamma_strip right_tail,
-                               wb_gamma_strip *strip) {
+WB_HD void wb_gamma_strips_end(wb_gamma_law *law, int left, int right, wb_gamma_strip left_tail,
+                               wb_gamma_strip right_tail, wb_gamma_strip *strip) {
   law->tails = left;
   strip[left] = left_tail;
   strip[left + 1] = right_tail;

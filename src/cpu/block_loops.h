@@ -8,7 +8,8 @@
 
 /* Sums of weights are multiples of the largest weight so far, whose logarithm is `largest`: rescales the sum of a row
  * where `top`, the largest of the current block, is larger. */
-static inline __attribute__((always_inline)) void REAL_NAME(block_rescale)(BLOCK_LOG top, BLOCK_LOG *largest, REAL *total) {
+static inline __attribute__((always_inline)) void REAL_NAME(block_rescale)(BLOCK_LOG top, BLOCK_LOG *largest,
+                                                                           REAL *total) {
   const BLOCK_LOG new_largest = top > *largest ? top : *largest;
   *total *= REAL_EXP_WEIGHT((REAL)(*largest - new_largest));
   *largest = new_largest;
@@ -16,9 +17,11 @@ static inline __attribute__((always_inline)) void REAL_NAME(block_rescale)(BLOCK
 
 /* Sums of the `count` weights of a block, and after each of them the sum so far, if `prefix` is not NULL: of row l at
  * prefix[j apart + l], where log_weight[j stride + l] may have been. */
-static inline __attribute__((always_inline)) void REAL_NAME(block_sum)(const int rows, int count, const BLOCK_LOG *log_weight,
-                                                                       int64_t stride, const BLOCK_LOG *restrict largest,
-                                                                       REAL *restrict sum, REAL *prefix, const int apart) {
+static inline __attribute__((always_inline)) void REAL_NAME(block_sum)(const int rows, int count,
+                                                                       const BLOCK_LOG *log_weight, int64_t stride,
+                                                                       const BLOCK_LOG *restrict largest,
+                                                                       REAL *restrict sum, REAL *prefix,
+                                                                       const int apart) {
   for (int l = 0; l < rows; l++) sum[l] = 0;
   for (int j = 0; j < count; j++)
     for (int l = 0; l < rows; l++) {
@@ -48,8 +51,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(block_take)(const in
 }
 
 /* The same for a row by itself, in registers. */
-static inline __attribute__((always_inline)) void REAL_NAME(block_take_one)(REAL_INDEX base, int count, const REAL *prefix,
-                                                                            REAL u, REAL *total, REAL_INDEX *chosen) {
+static inline __attribute__((always_inline)) void REAL_NAME(block_take_one)(REAL_INDEX base, int count,
+                                                                            const REAL *prefix, REAL u, REAL *total,
+                                                                            REAL_INDEX *chosen) {
   const REAL sum = prefix[count - 1], position = REAL_POSITION(u, *total, sum);
   *total += sum;
   if (!(position >= 0)) return;

@@ -20,8 +20,8 @@
 #undef REAL_SPREAD
 
 /* REAL_INDEX: a whole number as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox;
- * REAL_UNIFORM(first, second, i): uniform i of the block with these two words; REAL_SPREAD(to, apart, first, second): all
- * of them, `apart` numbers apart. */
+ * REAL_UNIFORM(first, second, i): uniform i of the block with these two words; REAL_SPREAD(to, apart, first,
+ * second): all of them, `apart` numbers apart. */
 #if REAL_BITS == 64
 #define REAL double
 #define REAL_NAME(stem) REAL_NAME_OF(stem##_double)

@@ -45,7 +45,8 @@ static inline uint64_t add_word(uint64_t lane, const unsigned char *bytes) {
 
 /* Eight variables, because compilers keep an array in memory, which takes twice as long. */
 static void add_blocks(uint64_t lane[LANES], const unsigned char *bytes, size_t blocks) {
-  uint64_t l0 = lane[0], l1 = lane[1], l2 = lane[2], l3 = lane[3], l4 = lane[4], l5 = lane[5], l6 = lane[6], l7 = lane[7];
+  uint64_t l0 = lane[0], l1 = lane[1], l2 = lane[2], l3 = lane[3], l4 = lane[4], l5 = lane[5], l6 = lane[6],
+           l7 = lane[7];
   for (; blocks > 0; blocks--, bytes += BLOCK) {
     l0 = add_word(l0, bytes);
     l1 = add_word(l1, bytes + 8);
@@ -103,7 +104,8 @@ void wb_digest_end(wb_digest *digest, unsigned char result[WB_DIGEST_BYTES]) {
     add_blocks(digest->lane, digest->tail, 1);
   }
   wb_bits bits = {{(uint32_t)digest->length, (uint32_t)(digest->length >> 32), 0, 0}};
-  for (int l = 0; l < LANES; l++) bits = wb_philox(digest->lane[l], bits.word[0], bits.word[1], bits.word[2], bits.word[3]);
+  for (int l = 0; l < LANES; l++)
+    bits = wb_philox(digest->lane[l], bits.word[0], bits.word[1], bits.word[2], bits.word[3]);
   wb_whole_to_bytes(wb_bits64(bits, 0), result);
   wb_whole_to_bytes(wb_bits64(bits, 1), result + 8);
 }

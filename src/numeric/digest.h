@@ -4,8 +4,8 @@
  *
  * Words of 64 bits, lowest byte first, go in turn to eight lanes: lane = rotl((lane ^ word) * K, 29),
  * where K is odd, so that a change of one word always changes its lane. The last words are padded
- * with zeros. In the end the lanes are the keys of eight Philox steps, one after the other, of which the first begins with
- * the number of bytes. One core digests at the speed of memory: eight products for 64 bytes. */
+ * with zeros. In the end the lanes are the keys of eight Philox steps, one after the other, of which the first
+ * begins with the number of bytes. One core digests at the speed of memory: eight products for 64 bytes. */
 #ifndef WB_DIGEST_H
 #define WB_DIGEST_H
 

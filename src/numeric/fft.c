@@ -1,17 +1,14 @@
 /* The fast Fourier transform for convolutions: decimation in frequency forward and in
  * time backward, so that no entry has to be moved to another place (Gentleman & Sande 1966).
  *
- * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A step of radix four is two levels of complex additions,
- * each with relative error u, and one product with a root of unity, of relative
- * error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017,
- * theorem 3.1) plus that of the root, below 2u here (measured: 1.3u). With
- * L = log2(n) a transform has L levels, and every path through it meets M <= (L + 1)/2 products. So its
- * relative error in the 2-norm is at most d = (1 + u)^L (1 + 2u)^M (1 + 2u)^M - 1.
- * The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to
- * terms of order u^2, and the way back adds d/n times the 1-norm of the spectrum
- * to any entry: together (3d + 2u) |z|^2 (compare Percival 2003 and Brent,
- * Percival & Zimmermann 2007, theorem 5.1).
- */
+ * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A step of
+ * radix four is two levels of complex additions, each with relative error u, and one product with a root of unity,
+ * of relative error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017, theorem 3.1) plus that of
+ * the root, below 2u here (measured: 1.3u). With L = log2(n) a transform has L levels, and every path through it
+ * meets M <= (L + 1)/2 products. So its relative error in the 2-norm is at most d = (1 + u)^L (1 + 2u)^M (1 + 2u)^M
+ * - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of order u^2, and the way
+ * back adds d/n times the 1-norm of the spectrum to any entry: together (3d + 2u) |z|^2 (compare Percival 2003 and
+ * Brent, Percival & Zimmermann 2007, theorem 5.1). */
 #include "core/rounding.h"
 
 #include "numeric/fft.h"
@@ -199,7 +196,8 @@ static int step(step_function *function, double *re, double *im, size_t n, const
                 wb_poll *poll) {
   for (size_t begin = 0; begin < count; begin += AT_ONCE) {
     function(re, im, n, roots, begin, count - begin < AT_ONCE ? count : begin + AT_ONCE);
-    if (wb_poll_after(poll, STEP_TIME * (double)(count - begin < AT_ONCE ? count - begin : AT_ONCE))) return WB_INTERRUPTED;
+    if (wb_poll_after(poll, STEP_TIME * (double)(count - begin < AT_ONCE ? count - begin : AT_ONCE)))
+      return WB_INTERRUPTED;
   }
   return WB_OK;
 }

@@ -117,7 +117,8 @@ void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t
   }
 }
 
-void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min, double *max) {
+void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,
+                           double *max) {
   for (int32_t c = 0; c < columns; c++) {
     const wb_matrix_moments *all = &moments[c];
     const int is_constant = all->min == all->max;

@@ -24,6 +24,7 @@ void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t
                          wb_matrix_scan *scan);
 
 /* One value for each column in each of the four arrays. sd has the divisor rows - 1 and is 0 for one row. */
-void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min, double *max);
+void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,
+                           double *max);
 
 #endif

@@ -39,6 +39,7 @@ void wb_large_pages(void *memory, size_t bytes) {
 }
 
 int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes) {
-  snprintf(message->text, sizeof message->text, "could not allocate %.1f MB of memory for %s", (double)bytes / 1e6, purpose);
+  snprintf(message->text, sizeof message->text, "could not allocate %.1f MB of memory for %s", (double)bytes / 1e6,
+           purpose);
   return WB_ERROR_MEMORY;
 }

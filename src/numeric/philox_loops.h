@@ -44,9 +44,10 @@
 
 /* Rounds `round`..9 of two vectors of elements, with the keys of the first of these rounds, and the two words of each
  * element. Products take the low halves of the lanes, whatever is in the high ones. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1, WB_WORDS *c0,
-                                                                         WB_WORDS *c1, WB_WORDS *c2, WB_WORDS *c3,
-                                                                         uint64_t *first, uint64_t *second) {
+static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1,
+                                                                         WB_WORDS *c0, WB_WORDS *c1, WB_WORDS *c2,
+                                                                         WB_WORDS *c3, uint64_t *first,
+                                                                         uint64_t *second) {
   const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
   WB_UNROLL
   for (; round < 10; round++) {
@@ -71,9 +72,10 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int rou
 #endif
 
 /* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of all where `block` is NULL. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose, uint32_t iteration,
-                                                                       const uint64_t *block, const uint64_t *element,
-                                                                       uint64_t *first, uint64_t *second) {
+static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose,
+                                                                       uint32_t iteration, const uint64_t *block,
+                                                                       const uint64_t *element, uint64_t *first,
+                                                                       uint64_t *second) {
 #ifdef WB_WORDS
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += WB_WORDS_STEP) {
@@ -90,8 +92,8 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t 
   }
 #else
   for (int i = 0; i < WB_PHILOX_TILE; i++)
-    wb_philox_wide(key, block ? block[i] : 0, element[i] & 0xFFFFFFFFu, wb_philox_c2(purpose, element[i]), iteration, first + i,
-                   second + i);
+    wb_philox_wide(key, block ? block[i] : 0, element[i] & 0xFFFFFFFFu, wb_philox_c2(purpose, element[i]), iteration,
+                   first + i, second + i);
 #endif
 }
 
@@ -107,11 +109,12 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_words)(int coun
     WB_NAME(philox_tile)(key, purpose, iteration, same, element + i, first + i, second + i);
 }
 
-/* Block 0 of the elements first.. first + WB_PHILOX_TILE - 1. They differ in one of the four words that the rounds begin
- * with, unless the upper half of their numbers changes among them, so the first rounds are the same for all, or half of
- * them. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_t key, uint32_t purpose, uint32_t iteration,
-                                                                         uint64_t first, uint64_t *one, uint64_t *two) {
+/* Block 0 of the elements first.. first + WB_PHILOX_TILE - 1. They differ in one of the four words that the rounds
+ * begin with, unless the upper half of their numbers changes among them, so the first rounds are the same for all,
+ * or half of them. */
+static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_t key, uint32_t purpose,
+                                                                         uint32_t iteration, uint64_t first,
+                                                                         uint64_t *one, uint64_t *two) {
 #ifdef WB_WORDS
   if ((first + WB_PHILOX_TILE - 1) >> 32 == first >> 32) {
     const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
@@ -129,13 +132,15 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_
     k1 += 0xBB67AE85u;
     /* Round 3: its first product is the same for all. */
     const uint64_t product3 = (uint64_t)next0 * 0xD2511F53u;
-    const WB_WORDS of_first = WB_WORDS_SET((uint32_t)product2 ^ k0), of_last = WB_WORDS_SET((uint32_t)(product3 >> 32) ^ k1);
+    const WB_WORDS of_first = WB_WORDS_SET((uint32_t)product2 ^ k0),
+                   of_last = WB_WORDS_SET((uint32_t)(product3 >> 32) ^ k1);
     WB_UNROLL
     for (int i = 0; i < WB_PHILOX_TILE; i += WB_WORDS_STEP) {
       WB_WORDS c0[2], c1[2], c2[2], c3[2];
       WB_UNROLL
       for (int v = 0; v < 2; v++) {
-        const WB_WORDS element = WB_WORDS_ADD(WB_WORDS_SET(first + (uint64_t)(i + v * WB_WORDS_LANES)), WB_WORDS_SERIES);
+        const WB_WORDS element =
+            WB_WORDS_ADD(WB_WORDS_SET(first + (uint64_t)(i + v * WB_WORDS_LANES)), WB_WORDS_SERIES);
         const WB_WORDS product = WB_WORDS_MULTIPLY(WB_WORDS_XOR(element, WB_WORDS_SET(same0)), m0);
         const WB_WORDS third = WB_WORDS_MULTIPLY(WB_WORDS_XOR(WB_WORDS_HIGH(product), last_key), m1);
         c0[v] = WB_WORDS_XOR(WB_WORDS_HIGH(third), of_first);

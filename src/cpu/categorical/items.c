@@ -42,10 +42,10 @@
 
 typedef void tile_of_rows(int rows, int64_t columns, int log, const double *weights, int64_t stride, uint64_t key,
                           uint64_t first_row, int32_t *index);
-typedef void guess_of_double(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide, double *uniform,
-                             int32_t *item);
-typedef void guess_of_single(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide, float *uniform,
-                             int32_t *item);
+typedef void guess_of_double(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide,
+                             double *uniform, int32_t *item);
+typedef void guess_of_single(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide,
+                             float *uniform, int32_t *item);
 
 static tile_of_rows *const tile_double[] = WB_ISA_TABLE(categorical_tile_double);
 static tile_of_rows *const tile_single[] = WB_ISA_TABLE(categorical_tile_single);
@@ -81,14 +81,14 @@ static void draw_first(const wb_categorical_rows *rows, const wb_categorical_dra
     const double *const weights = rows->weights + first * rows->row_stride;
     const uint64_t row = (uint64_t)(draws->first_row + first);
     if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
-      (single ? tile_single : tile_double)[run->isa]((int)count, rows->columns, rows->is_log, weights, rows->column_stride,
-                                                     draws->key, row, draws->index + first);
+      (single ? tile_single : tile_double)[run->isa]((int)count, rows->columns, rows->is_log, weights,
+                                                     rows->column_stride, draws->key, row, draws->index + first);
       continue;
     }
     for (int64_t i = 0; i < count; i++)
-      draws->index[first + i] =
-          (single ? draw_row_single : draw_row_double)(rows->columns, weights + i * rows->row_stride, rows->column_stride, NULL,
-                                                       rows->is_log, draws->key, row + (uint64_t)i);
+      draws->index[first + i] = (single ? draw_row_single : draw_row_double)(
+          rows->columns, weights + i * rows->row_stride, rows->column_stride, NULL, rows->is_log, draws->key,
+          row + (uint64_t)i);
   }
 }
 
@@ -132,11 +132,11 @@ static void invert_one(const summed_row *row, const wb_categorical_draws *draws,
   if (!row->usable) {
     for (int64_t d = 0; d < count; d++) index[d * draws->index_stride] = -1;
   } else if (draws->precision == WB_SINGLE) {
-    invert_row_single(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count, index,
-                      draws->index_stride);
+    invert_row_single(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count,
+                      index, draws->index_stride);
   } else {
-    invert_row_double(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count, index,
-                      draws->index_stride);
+    invert_row_double(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count,
+                      index, draws->index_stride);
   }
 }
 
@@ -165,8 +165,9 @@ static size_t whole_lines(size_t bytes) {
 
 /* Draws from number `first` on, 1 or more, of all rows: of `dense`, or of `sparse` if that is
  * NULL; `longest` entries are the most that a row has. */
-static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows, int64_t longest,
-                     const wb_categorical_draws *draws, int64_t first, const wb_run *run, wb_message *message) {
+static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
+                     int64_t longest, const wb_categorical_draws *draws, int64_t first, const wb_run *run,
+                     wb_message *message) {
   const int64_t end = draws->first_draw + draws->draws;
   if (first >= end || rows == 0) return WB_OK;
   const int single = draws->precision == WB_SINGLE;
@@ -174,8 +175,10 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
   /* Few rows: the threads share the draws of each. */
   const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
   const int by_draws = rows < 4 * (int64_t)threads;
-  const size_t prefix_bytes = whole_lines((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)));
-  const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0, bytes = prefix_bytes + guide_bytes;
+  const size_t prefix_bytes =
+      whole_lines((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)));
+  const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0,
+               bytes = prefix_bytes + guide_bytes;
   const int64_t together = by_draws || bytes > SUMMED_BYTES ? 1 : smaller(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
   int failed = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1 && !by_draws)
@@ -200,10 +203,12 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
       if (by_draws) {
         const int64_t part = 64 * DRAW_TILE;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-        for (int64_t d = first; d < end; d += part) invert_one(summed, draws, run->isa, base, d, smaller(part, end - d));
+        for (int64_t d = first; d < end; d += part)
+          invert_one(summed, draws, run->isa, base, d, smaller(part, end - d));
       } else {
         for (int64_t d = first; d < end; d += DRAW_TILE)
-          for (int i = 0; i < count; i++) invert_one(summed + i, draws, run->isa, base + i, d, smaller(DRAW_TILE, end - d));
+          for (int i = 0; i < count; i++)
+            invert_one(summed + i, draws, run->isa, base + i, d, smaller(DRAW_TILE, end - d));
       }
     }
     wb_aligned_free(memory);
@@ -232,8 +237,8 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
 #pragma omp parallel for num_threads(run->threads) schedule(dynamic, 256) if (run->threads > 1)
     for (int64_t i = 0; i < rows->rows; i++) {
       const row_entries entries = sparse_entries(rows, i);
-      draws->index[i] = (single ? draw_row_single : draw_row_double)(entries.count, entries.weights, 1, entries.column, 0,
-                                                                     draws->key, (uint64_t)(draws->first_row + i));
+      draws->index[i] = (single ? draw_row_single : draw_row_double)(
+          entries.count, entries.weights, 1, entries.column, 0, draws->key, (uint64_t)(draws->first_row + i));
     }
   }
   return draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);

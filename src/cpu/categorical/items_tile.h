@@ -17,11 +17,13 @@ typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), 
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks. */
 /* tools/loops: vector additions */
-static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows, REAL *restrict uniform) {
+static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows,
+                                            REAL *restrict uniform) {
   for (int l = 0; l < rows; l++) {
     const uint64_t element = row + (uint64_t)l;
     uint64_t first, second;
-    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0, &first, &second);
+    wb_philox_wide(key, group, element & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0, &first,
+                   &second);
     REAL_SPREAD(uniform + l, CATEGORICAL_TILE, first, second);
   }
 }
@@ -30,12 +32,14 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
  * their items: without one, that they are the first or a later one. */
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
-                                         const int32_t *restrict guide, REAL *restrict uniform, int32_t *restrict item) {
+                                         const int32_t *restrict guide, REAL *restrict uniform,
+                                         int32_t *restrict item) {
   const uint64_t group = first / REAL_UNIFORMS;
   const uint32_t c2 = wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, row);
   for (int l = 0; l < DRAW_TILE / REAL_UNIFORMS; l++) {
     uint64_t even, odd;
-    wb_philox_wide(key, (group + (uint64_t)l) & 0xFFFFFFFFu, row & 0xFFFFFFFFu, c2, (group + (uint64_t)l) >> 32, &even, &odd);
+    wb_philox_wide(key, (group + (uint64_t)l) & 0xFFFFFFFFu, row & 0xFFFFFFFFu, c2, (group + (uint64_t)l) >> 32, &even,
+                   &odd);
     REAL_SPREAD(uniform + REAL_UNIFORMS * l, 1, even, odd);
   }
   for (int l = 0; l < DRAW_TILE; l++) item[l] = guide ? guide[(int32_t)(uniform[l] * (REAL)slices)] : ~0;
@@ -79,7 +83,8 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int count, const double *restrict weights,
                                         int64_t stride, const REAL *restrict uniform, REAL *restrict total,
-                                        double *restrict largest, uint64_t *restrict signs, REAL_INDEX *restrict chosen) {
+                                        double *restrict largest, uint64_t *restrict signs,
+                                        REAL_INDEX *restrict chosen) {
   _Alignas(64) REAL prefix[WB_BLOCK_ITEMS][BLOCK_ROWS], sum[BLOCK_ROWS];
   _Alignas(64) double top[BLOCK_ROWS];
   for (int first = 0; first < rows; first += BLOCK_ROWS) {
@@ -109,8 +114,8 @@ static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int cou
 
 /* Draw 0 of `rows` <= CATEGORICAL_TILE rows. */
 /* tools/loops: vector additions */
-static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, const double *restrict weights, int64_t stride,
-                                        uint64_t key, uint64_t first_row, int32_t *restrict index) {
+static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, const double *restrict weights,
+                                        int64_t stride, uint64_t key, uint64_t first_row, int32_t *restrict index) {
   _Alignas(64) REAL uniform[REAL_UNIFORMS * CATEGORICAL_TILE], total[CATEGORICAL_TILE];
   _Alignas(64) REAL_INDEX chosen[CATEGORICAL_TILE];
   _Alignas(64) uint64_t signs[CATEGORICAL_TILE];

@@ -15,8 +15,8 @@
 #define WB_LOOPS "cpu/mixture/components_loops.h"
 #include "numeric/isa.h"
 
-typedef int draw_some(const wb_mixture_session *session, const wb_component_law *law, const int32_t *source, int32_t first,
-                      int32_t end, uint64_t key, uint32_t iteration, double *work);
+typedef int draw_some(const wb_mixture_session *session, const wb_component_law *law, const int32_t *source,
+                      int32_t first, int32_t end, uint64_t key, uint32_t iteration, double *work);
 typedef void measure_some(const wb_mixture_session *session, const wb_mixture_measures *measures, int32_t first,
                           int32_t end, double *work);
 typedef void add_gram(const wb_mixture_session *session, double weight, int first, int end, double *gram);
@@ -32,7 +32,8 @@ int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t component
   const size_t k = (size_t)components, p = (size_t)session->data.columns, triangle = wb_packed_size((int)p);
   if (session->components != components) {
     const size_t table = session->data.sample ? (size_t)session->data.samples * k : 0;
-    const size_t bytes = (k * (WB_MIXTURE_STATISTICS(p) + 3 * p + triangle + 3) + table) * sizeof(double) + table * sizeof(int64_t);
+    const size_t bytes =
+        (k * (WB_MIXTURE_STATISTICS(p) + 3 * p + triangle + 3) + table) * sizeof(double) + table * sizeof(int64_t);
     free(session->memory);
     session->components = 0;
     session->memory = malloc(bytes);

@@ -34,8 +34,8 @@ static void WB_NAME(mixture_components_measure)(const wb_mixture_session *sessio
                                  &measures->distance[j]);
     if (measures->trace) wb_component_trace(alone, p, factor, measures->root, work, &measures->trace[j]);
     for (int32_t q = 0; q < measures->points; q++)
-      wb_component_distance(alone, p, factor, session->offset + j * columns, measures->point + (size_t)q * columns, work,
-                            &measures->point_distance[(size_t)q * k + j]);
+      wb_component_distance(alone, p, factor, session->offset + j * columns, measures->point + (size_t)q * columns,
+                            work, &measures->point_distance[(size_t)q * k + j]);
   }
 }
 

@@ -146,11 +146,12 @@ static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
   return count;
 }
 
-/* Sums of a block of weights, whose logarithms are given, and prefix sums in the same place if `prefix` says so. Where the
- * block is negligible for all rows, returns 0 and leaves all as it is. */
+/* Sums of a block of weights, whose logarithms are given, and prefix sums in the same place if `prefix` says so.
+ * Where the block is negligible for all rows, returns 0 and leaves all as it is. */
 static inline __attribute__((always_inline)) int REAL_NAME(sum_block)(const int prefix, int count,
-                                                                      REAL (*weight)[MIXTURE_TILE], REAL *restrict largest,
-                                                                      REAL *restrict total, REAL *restrict sum) {
+                                                                      REAL (*weight)[MIXTURE_TILE],
+                                                                      REAL *restrict largest, REAL *restrict total,
+                                                                      REAL *restrict sum) {
   _Alignas(64) REAL top[MIXTURE_TILE];
   for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
   for (int j = 1; j < count; j++)
@@ -159,16 +160,19 @@ static inline __attribute__((always_inline)) int REAL_NAME(sum_block)(const int 
   for (int l = 0; l < MIXTURE_TILE; l++) matters |= top[l] > largest[l] - REAL_NEGLIGIBLE;
   if (!matters) return 0;
   for (int l = 0; l < MIXTURE_TILE; l++) REAL_NAME(block_rescale)(top[l], &largest[l], &total[l]);
-  REAL_NAME(block_sum)(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, prefix ? weight[0] : NULL, MIXTURE_TILE);
+  REAL_NAME(block_sum)(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, prefix ? weight[0] : NULL,
+                       MIXTURE_TILE);
   return 1;
 }
 
-/* Draws the component of each row of the tile, and the log of the sum of its weights. x is p x MIXTURE_TILE; coefficients
- * hold mixture_coefficients(p) values a component. share, if it is not NULL, is added to the components' log weights; with
- * `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's rows. */
-static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients, const REAL *restrict share,
-                                    const int64_t *restrict place, const REAL *restrict x, uint64_t key, uint32_t iteration,
-                                    const uint64_t *restrict row, REAL_INDEX *restrict label, REAL *restrict log_sum) {
+/* Draws the component of each row of the tile, and the log of the sum of its weights. x is p x MIXTURE_TILE;
+ * coefficients hold mixture_coefficients(p) values a component. share, if it is not NULL, is added to the
+ * components' log weights; with `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's
+ * rows. */
+static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients,
+                                    const REAL *restrict share, const int64_t *restrict place, const REAL *restrict x,
+                                    uint64_t key, uint32_t iteration, const uint64_t *restrict row,
+                                    REAL_INDEX *restrict label, REAL *restrict log_sum) {
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], sum[MIXTURE_TILE];
@@ -187,8 +191,8 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
       drawn = block / REAL_UNIFORMS;
       REAL_NAME(mixture_uniforms)(key, iteration, row, drawn, uniform);
     }
-    REAL_NAME(block_take)(MIXTURE_TILE, base, count, weight[0], MIXTURE_TILE, uniform + block % REAL_UNIFORMS * MIXTURE_TILE,
-                          total, label);
+    REAL_NAME(block_take)(MIXTURE_TILE, base, count, weight[0], MIXTURE_TILE,
+                          uniform + block % REAL_UNIFORMS * MIXTURE_TILE, total, label);
   }
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }

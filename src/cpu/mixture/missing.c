@@ -1,8 +1,7 @@
 /* Rows with missing values on the processor. Each pattern of missingness has a table of all components with the
- * columns in the pattern's order. A thread takes some rows from the list of all rows that lack values, which is in order of
- * their patterns, makes the table of the first, and another where the pattern changes. Labels, log densities and missing values
- * are kept for each of these rows; the pass over the leaves then takes them from here.
- */
+ * columns in the pattern's order. A thread takes some rows from the list of all rows that lack values, which is in
+ * order of their patterns, makes the table of the first, and another where the pattern changes. Labels, log
+ * densities and missing values are kept for each of these rows; the pass over the leaves then takes them from here. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/missing.h"
@@ -30,12 +29,13 @@ typedef double draw_row(int p, int observed, int components, const void *table, 
                         uint64_t key, uint32_t iteration, uint64_t row, int32_t *label);
 typedef double evaluate_row(int p, int observed, int components, const void *table, const void *values, int32_t *label,
                             double *probability, int64_t stride);
-typedef void impute_row(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration, uint64_t row,
-                        void *values);
+typedef void impute_row(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration,
+                        uint64_t row, void *values);
 typedef void build_block(int p, int observed, const int32_t *order, const double *whole, double *work, void *block);
 
 static draw_row *const draw_of[2][3] = {WB_ISA_TABLE(missing_draw_double), WB_ISA_TABLE(missing_draw_single)};
-static evaluate_row *const evaluate_of[2][3] = {WB_ISA_TABLE(missing_evaluate_double), WB_ISA_TABLE(missing_evaluate_single)};
+static evaluate_row *const evaluate_of[2][3] = {WB_ISA_TABLE(missing_evaluate_double),
+                                                WB_ISA_TABLE(missing_evaluate_single)};
 static impute_row *const impute_of[2][3] = {WB_ISA_TABLE(missing_impute_double), WB_ISA_TABLE(missing_impute_single)};
 static build_block *const build_of[2][3] = {WB_ISA_TABLE(missing_build_double), WB_ISA_TABLE(missing_build_single)};
 
@@ -129,8 +129,10 @@ void wb_cpu_missing_close(wb_mixture_session *session) {
   free(m);
 }
 
-/* The numbers of a block of components side by side; the last component takes the places of those that are not there. */
-static void lay_out(const wb_mixture_session *session, const wb_mixture_parameters *parameters, int32_t block, double *to) {
+/* The numbers of a block of components side by side; the last component takes the places of those that are not
+ * there. */
+static void lay_out(const wb_mixture_session *session, const wb_mixture_parameters *parameters, int32_t block,
+                    double *to) {
   const int p = session->data.columns;
   const size_t triangle = wb_packed_size(p);
   for (int32_t l = 0; l < WB_MISSING_LANES; l++) {
@@ -154,7 +156,8 @@ static size_t scratch_bytes(const wb_mixture_session *session, int32_t component
 }
 
 /* The components of whole rows, side by side. */
-static int lay_out_all(const wb_mixture_session *session, const wb_mixture_parameters *parameters, wb_message *message) {
+static int lay_out_all(const wb_mixture_session *session, const wb_mixture_parameters *parameters,
+                       wb_message *message) {
   struct wb_cpu_missing *m = session->missing;
   const int32_t k = parameters->components, blocks = blocks_of(k);
   if (m->components != k) {
@@ -203,7 +206,8 @@ static void take_pattern(const wb_mixture_session *session, int32_t pattern, des
   d->observed = data->observed[pattern];
   d->order = data->order + (size_t)pattern * (size_t)p;
   for (int32_t b = 0; b < blocks_of(m->components); b++)
-    build_of[single][session->isa](p, d->observed, d->order, m->whole + (size_t)b * size, d->work, d->table + (size_t)b * bytes);
+    build_of[single][session->isa](p, d->observed, d->order, m->whole + (size_t)b * size, d->work,
+                                   d->table + (size_t)b * bytes);
 }
 
 /* The values of a row that are there, scaled. */
@@ -245,7 +249,8 @@ static int64_t share_end(const wb_mixture_session *session, int64_t share) {
 static const void *weights_of(const wb_mixture_session *session, int32_t row) {
   if (!session->share) return NULL;
   const size_t at = (size_t)session->data.sample[row] * (size_t)session->components;
-  return is_single(session) ? (const void *)((const float *)session->share + at) : (const void *)((const double *)session->share + at);
+  return is_single(session) ? (const void *)((const float *)session->share + at)
+                            : (const void *)((const double *)session->share + at);
 }
 
 static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share) {
@@ -258,23 +263,25 @@ static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t
     const uint64_t number = (uint64_t)(session->data.first_row + row);
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     gather(session, row, &d);
-    m->log_sum[i] = draw_of[single][session->isa](p, d.observed, m->components, d.table, weights_of(session, row), d.values, key,
-                                                  iteration, number, &m->label[i]);
+    m->log_sum[i] = draw_of[single][session->isa](p, d.observed, m->components, d.table, weights_of(session, row),
+                                                  d.values, key, iteration, number, &m->label[i]);
     impute_of[single][session->isa](p, d.observed, d.table, m->label[i], key, iteration, number, d.values);
     double *value = m->value + m->base[pattern] + (i - data->first[pattern]) * (p - d.observed);
-    for (int c = d.observed; c < p; c++) *value++ = single ? (double)((const float *)d.values)[c] : ((const double *)d.values)[c];
+    for (int c = d.observed; c < p; c++)
+      *value++ = single ? (double)((const float *)d.values)[c] : ((const double *)d.values)[c];
   }
 }
 
-int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration,
-                        wb_message *message) {
+int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key,
+                        uint32_t iteration, wb_message *message) {
   struct wb_cpu_missing *m = session->missing;
   if (!m) return WB_OK;
   const wb_mixture_missing *data = session->data.missing;
   if (!m->log_sum) {
     const size_t count = (size_t)data->first[data->patterns], numbers = count + (size_t)data->values;
     m->log_sum = malloc(numbers * sizeof(double) + count * sizeof(int32_t));
-    if (!m->log_sum) return wb_out_of_memory(message, "the missing values", numbers * sizeof(double) + count * sizeof(int32_t));
+    if (!m->log_sum)
+      return wb_out_of_memory(message, "the missing values", numbers * sizeof(double) + count * sizeof(int32_t));
     m->value = m->log_sum + count;
     m->label = (int32_t *)(m->value + data->values);
   }
@@ -329,8 +336,8 @@ void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double
     fill_row(session, i, row + (size_t)(session->data.missing->row[m->place[i]] - leaf * WB_LEAF_ROWS) * stride);
 }
 
-static void evaluate_share(const wb_mixture_session *session, int64_t share, int64_t first, int64_t count, int32_t *labels,
-                           double *log_density, double *probability) {
+static void evaluate_share(const wb_mixture_session *session, int64_t share, int64_t first, int64_t count,
+                           int32_t *labels, double *log_density, double *probability) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
   const int p = session->data.columns, single = is_single(session);
@@ -349,8 +356,9 @@ static void evaluate_share(const wb_mixture_session *session, int64_t share, int
   }
 }
 
-int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
-                            int32_t *labels, double *log_density, double *probability, wb_message *message) {
+int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
+                            int64_t count, int32_t *labels, double *log_density, double *probability,
+                            wb_message *message) {
   if (!session->missing) return WB_OK;
   const int status = lay_out_all(session, parameters, message);
   if (status != WB_OK) return status;

@@ -9,8 +9,8 @@ int wb_cpu_missing_open(wb_mixture_session *session, wb_message *message);
 void wb_cpu_missing_close(wb_mixture_session *session);
 
 /* Draws the components of all rows that lack values, and these values; takes the parameters of draw_labels(). */
-int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key, uint32_t iteration,
-                        wb_message *message);
+int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key,
+                        uint32_t iteration, wb_message *message);
 
 /* How many rows of a leaf lack values; and marks them by place in the leaf. */
 int64_t wb_cpu_missing_rows(const wb_mixture_session *session, int64_t leaf);
@@ -22,8 +22,9 @@ void wb_cpu_missing_take(const wb_mixture_session *session, int64_t leaf, tile *
 
 /* Evaluates those rows that lack values and are among first, ..., first + count - 1; outputs as in
  * `evaluate` of backend/mixture_table.h. */
-int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
-                            int32_t *labels, double *log_density, double *probability, wb_message *message);
+int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
+                            int64_t count, int32_t *labels, double *log_density, double *probability,
+                            wb_message *message);
 
 /* Writes the values drawn last into rows of a leaf, each `stride` doubles, whose other values are there. */
 void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double *row, size_t stride);

@@ -82,13 +82,15 @@ static inline REAL REAL_NAME(missing_top)(const REAL *weight, int count, int *be
 }
 
 /* Draws the component of a row; see mixture_draw(). Returns the log of the sum of its weights. */
-static double REAL_NAME(missing_draw)(int p, int observed, int components, const void *table, const void *shares, const void *values,
-                                      uint64_t key, uint32_t iteration, uint64_t row, int32_t *label) {
+static double REAL_NAME(missing_draw)(int p, int observed, int components, const void *table, const void *shares,
+                                      const void *values, uint64_t key, uint32_t iteration, uint64_t row,
+                                      int32_t *label) {
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
   const REAL *block = table, *share = shares, *x = values;
   REAL largest = REAL_NOTHING, total = 0;
   REAL_INDEX chosen = 0;
-  for (int base = 0; base < components; base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
+  for (int base = 0; base < components;
+       base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
     const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
     REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
     for (int j = 0; share && j < count; j++) weight[j] += share[base + j];
@@ -101,7 +103,8 @@ static double REAL_NAME(missing_draw)(int p, int observed, int components, const
     for (int j = 0; j < count; j++) part[j] = sum += part[j];
     const uint32_t number = (uint32_t)(base / WB_MISSING_LANES);
     uint64_t first, second;
-    wb_philox_wide(key, number / REAL_UNIFORMS, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, row), iteration, &first, &second);
+    wb_philox_wide(key, number / REAL_UNIFORMS, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, row), iteration,
+                   &first, &second);
     const REAL u = REAL_UNIFORM(first, second, number % REAL_UNIFORMS);
     REAL_NAME(block_take_one)(base, count, part, u, &total, &chosen);
   }
@@ -117,7 +120,8 @@ static double REAL_NAME(missing_evaluate)(int p, int observed, int components, c
   const REAL *block = table, *x = values;
   REAL largest = REAL_NOTHING, total = 0;
   *label = 0;
-  for (int base = 0; base < components; base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
+  for (int base = 0; base < components;
+       base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
     const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
     REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
     if (probability)
@@ -140,8 +144,8 @@ static double REAL_NAME(missing_evaluate)(int p, int observed, int components, c
 
 /* The missing values of a row given the others and its component: C x_M = e + offset_M - B x_O. */
 /* tools/loops: no vector multiply-adds */
-static void REAL_NAME(missing_impute)(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration,
-                                      uint64_t row, void *values) {
+static void REAL_NAME(missing_impute)(int p, int observed, const void *table, int32_t label, uint64_t key,
+                                      uint32_t iteration, uint64_t row, void *values) {
   REAL *x = values;
   const REAL *component = (const REAL *)table + label % WB_MISSING_LANES +
                           (size_t)(label / WB_MISSING_LANES) * WB_MISSING_LANES * (wb_missing_size(p) + 1);
@@ -155,7 +159,8 @@ static void REAL_NAME(missing_impute)(int p, int observed, const void *table, in
 }
 
 /* The table of a pattern for one block of components, from the numbers of whole rows; `work` is as large as these. */
-static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work, void *block) {
+static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work,
+                                     void *block) {
   const size_t size = wb_missing_size(p) * WB_MISSING_LANES;
   REAL *to = block;
   memcpy(work, whole, (size + WB_MISSING_LANES) * sizeof(double));

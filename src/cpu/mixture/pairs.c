@@ -58,9 +58,9 @@ typedef struct halves_request {
 
 /* Draws the halves of `count` rows of a leaf, at most a tile of them, and adds to the log
  * probability of their pair. list[h] takes the rows of half h, of which there are listed[h]. */
-static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair, int64_t leaf_begin,
-                             const int32_t *member, int count, tile *t, int32_t (*list)[WB_LEAF_ROWS], int listed[2],
-                             int64_t *log_probability) {
+static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair,
+                             int64_t leaf_begin, const int32_t *member, int count, tile *t,
+                             int32_t (*list)[WB_LEAF_ROWS], int listed[2], int64_t *log_probability) {
   const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
   const size_t stride = 2 * mixture_coefficients(p) * (size_t)pair;
   const int64_t *anchors = ask->anchors + 2 * (size_t)pair;
@@ -84,7 +84,8 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
 }
 
 /* Copies the rows of a leaf that belong to pairs, scaled, and lists them by pair. */
-static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t begin, int rows, tile *t) {
+static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t begin, int rows,
+                        tile *t) {
   const wb_mixture_data *data = &session->data;
   const int p = data->columns;
   const size_t padded = mixture_padded(p + 1);
@@ -94,8 +95,8 @@ static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pair
     if (pair < 0) continue;
     double *row = t->row + (size_t)l * padded + 1;
     for (int c = 0; c < p; c++) {
-      const double scaled = wb_scaled_value(data->x[(size_t)c * (size_t)data->rows + (size_t)(begin + l)], data->center[c],
-                                            data->inverse_scale[c]);
+      const double scaled = wb_scaled_value(data->x[(size_t)c * (size_t)data->rows + (size_t)(begin + l)],
+                                            data->center[c], data->inverse_scale[c]);
       row[c] = data->precision == WB_SINGLE ? (double)wb_scaled_valuef(scaled) : scaled;
     }
   }
@@ -124,9 +125,10 @@ static void halve_leaf(const wb_mixture_session *session, const void *asked, int
   }
 }
 
-int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
-                               const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
-                               double *statistics, double *log_probability, wb_message *message) {
+int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs,
+                               const wb_mixture_parameters *halves, const int64_t *anchors, int known, uint64_t key,
+                               uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
+                               wb_message *message) {
   void *packed;
   int status = wb_cpu_mixture_pack(session, halves, &packed, message);
   if (status != WB_OK) return status;

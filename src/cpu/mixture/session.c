@@ -81,15 +81,17 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
     single += places[0];
   }
   if (session->data.precision == WB_SINGLE)
-    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number, (int32_t *)t->label,
-                        (float *)t->log_sum);
+    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number,
+                        (int32_t *)t->label, (float *)t->log_sum);
   else
-    t->loop.draw_double(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
+    t->loop.draw_double(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label,
+                        t->log_sum);
 }
 
 /* Keeps the labels and log densities of the first `rows` rows of the tile, which are rows member[0], ... of
  * the leaf. */
-static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows, tile *t) {
+static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows,
+                      tile *t) {
   const size_t k = (size_t)session->components;
   for (int l = 0; l < rows; l++) {
     const int32_t label = tile_label(&session->data, t, l);
@@ -164,7 +166,8 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   wb_cpu_mixture_leaf_sort(k, all, t);
   for (int32_t j = 0, start = 0; j < k; start = t->end[j], j++)
     if (t->end[j] > start)
-      t->loop.add_rows(p + 1, t->row, mixture_padded(p + 1), t->member + start, t->end[j] - start, sums + (size_t)j * size);
+      t->loop.add_rows(p + 1, t->row, mixture_padded(p + 1), t->member + start, t->end[j] - start,
+                       sums + (size_t)j * size);
   sums[(size_t)k * size] = log_likelihood;
 }
 
@@ -173,8 +176,8 @@ static void set_constants(wb_mixture_session *session, const double *log_weight)
   const int p = session->data.columns, k = session->components;
   const size_t shares = session->share ? (size_t)session->data.samples * (size_t)k : 0;
   for (int j = 0; j < k; j++)
-    session->log_constant[j] = wb_component_log_floored(p, session->share ? 0 : log_weight[j], session->log_determinant[j],
-                                                        session->floor_trace[j]);
+    session->log_constant[j] = wb_component_log_floored(p, session->share ? 0 : log_weight[j],
+                                                        session->log_determinant[j], session->floor_trace[j]);
   for (size_t i = 0; i < shares; i++)
     if (session->data.precision == WB_SINGLE) ((float *)session->share)[i] = (float)log_weight[i];
     else ((double *)session->share)[i] = log_weight[i];
@@ -275,7 +278,8 @@ static int add_densities(wb_mixture_session *session, const wb_mixture_parameter
 #pragma omp parallel for num_threads(session->threads) schedule(static) if (pieces > 1)
     for (int64_t piece = 0; piece < pieces; piece++) {
       const int64_t at = piece * DENSITIES_TOGETHER;
-      wb_log_add_to(session->isa, wb_min_int(DENSITIES_TOGETHER, count - at), values + at, log_unit + at * step, step, log_density + at);
+      wb_log_add_to(session->isa, wb_min_int(DENSITIES_TOGETHER, count - at), values + at, log_unit + at * step, step,
+                    log_density + at);
     }
   }
   wb_aligned_free(values);

@@ -80,8 +80,8 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
 size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room) {
   size_t bytes = ((size_t)p + 2) * MIXTURE_TILE * sizeof(double);
   if (lists > 0)
-    bytes += WB_LEAF_ROWS * ((mixture_padded(p + 1) + 1) * sizeof(double) + 2 * sizeof(int32_t)) + counts * sizeof(int64_t) +
-             mixture_padded_size(room) * sizeof(double) + (size_t)lists * sizeof(int32_t);
+    bytes += WB_LEAF_ROWS * ((mixture_padded(p + 1) + 1) * sizeof(double) + 2 * sizeof(int32_t)) +
+             counts * sizeof(int64_t) + mixture_padded_size(room) * sizeof(double) + (size_t)lists * sizeof(int32_t);
   return bytes;
 }
 
@@ -115,7 +115,8 @@ void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, 
   double padded[MIXTURE_TILE] = {0};
   for (int c = 0; c < data->columns; c++) {
     memcpy(padded, x + (size_t)c * stride, (size_t)rows * sizeof(double));
-    t->loop.load(1, padded, 0, data->center + c, data->inverse_scale + c, most, (char *)t->x + (size_t)c * MIXTURE_TILE * bytes);
+    t->loop.load(1, padded, 0, data->center + c, data->inverse_scale + c, most,
+                 (char *)t->x + (size_t)c * MIXTURE_TILE * bytes);
   }
 }
 
@@ -216,7 +217,8 @@ int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, d
   const int p = session->data.columns;
   const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const int64_t piece = session->data.piece > 0 ? session->data.piece : leaves, pieces = (leaves + piece - 1) / piece;
-  const size_t size = wb_cpu_mixture_padded_sums(p), bytes = wb_cpu_mixture_tile_bytes(p, pass->lists, pass->counts, pass->room);
+  const size_t size = wb_cpu_mixture_padded_sums(p),
+               bytes = wb_cpu_mixture_tile_bytes(p, pass->lists, pass->counts, pass->room);
   const size_t node = (size_t)pass->components * size + 8;
   int status = WB_OK, failed = 0;
   wb_reduction_tree *trees = malloc((size_t)pieces * sizeof *trees);

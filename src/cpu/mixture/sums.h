@@ -34,10 +34,12 @@ static inline size_t mixture_padded(int values) {
 
 /* The loops of cpu/mixture/sums_loops.h for one instruction set. */
 typedef struct mixture_loops {
-  void (*draw_double)(int p, int components, const double *coefficients, const double *share, const int64_t *place, const double *x,
-                      uint64_t key, uint32_t iteration, const uint64_t *row, int64_t *label, double *log_sum);
-  void (*draw_single)(int p, int components, const float *coefficients, const float *share, const int64_t *place, const float *x,
-                      uint64_t key, uint32_t iteration, const uint64_t *row, int32_t *label, float *log_sum);
+  void (*draw_double)(int p, int components, const double *coefficients, const double *share, const int64_t *place,
+                      const double *x, uint64_t key, uint32_t iteration, const uint64_t *row, int64_t *label,
+                      double *log_sum);
+  void (*draw_single)(int p, int components, const float *coefficients, const float *share, const int64_t *place,
+                      const float *x, uint64_t key, uint32_t iteration, const uint64_t *row, int32_t *label,
+                      float *log_sum);
   void (*evaluate_double)(int p, int components, const double *coefficients, const double *x, int64_t *label,
                           double *log_sum, double *probability, int64_t stride, int rows);
   void (*evaluate_single)(int p, int components, const float *coefficients, const float *x, int32_t *label,
@@ -47,18 +49,20 @@ typedef struct mixture_loops {
   void (*draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row, const double *difference,
                       double *half, double *log_first, double *log_second);
   void (*tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets);
-  void (*weigh_double)(int p, int components, const double *coefficients, const double *x, double (*weight)[MIXTURE_TILE],
-                       double *largest, double *total, double *log_sum);
+  void (*weigh_double)(int p, int components, const double *coefficients, const double *x,
+                       double (*weight)[MIXTURE_TILE], double *largest, double *total, double *log_sum);
   void (*weigh_single)(int p, int components, const float *coefficients, const float *x, float (*weight)[MIXTURE_TILE],
                        float *largest, float *total, float *log_sum);
   int (*list_double)(const double *log_weight, const double *largest, const double *total, int rows, int32_t *member,
                      double *weight);
-  int (*list_single)(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member, double *weight);
-  void (*load)(int p, const double *x, size_t stride, const double *center, const double *inverse_scale, double most, void *tile);
+  int (*list_single)(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member,
+                     double *weight);
+  void (*load)(int p, const double *x, size_t stride, const double *center, const double *inverse_scale, double most,
+               void *tile);
   void (*transpose)(int p, int rows, const void *tile, size_t stride, double *row);
   void (*add_rows)(int values, const double *rows, size_t stride, const int32_t *members, int count, double *sums);
-  void (*add_weighted)(int values, const double *rows, size_t stride, const int32_t *members, const double *weights, int count,
-                       double *scaled, double *sums);
+  void (*add_weighted)(int values, const double *rows, size_t stride, const int32_t *members, const double *weights,
+                       int count, double *scaled, double *sums);
 } mixture_loops;
 
 mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session);
@@ -121,8 +125,9 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
 
 /* A pass over all leaves. */
 typedef struct mixture_pass {
-  int work;       /* as many threads as for the evaluation of so many components; passes of a sweep name the same number,
-                   * because a team of another size would make OpenMP end and start threads */
+  /* As many threads as for the evaluation of so many components. All passes of a sweep name the same number, because a
+   * team of another size would make OpenMP end and start threads. */
+  int work;
   int lists;      /* into which rows of a leaf are sorted, at most */
   int components; /* whose rows are summed */
   size_t counts;  /* whole numbers that are added up */
@@ -140,9 +145,10 @@ int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, d
 /* The functions of the table that concern pairs of components. */
 int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
                                   uint32_t iteration, int64_t *anchors, wb_message *message);
-int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
-                               const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
-                               double *statistics, double *log_probability, wb_message *message);
+int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs,
+                               const wb_mixture_parameters *halves, const int64_t *anchors, int known, uint64_t key,
+                               uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
+                               wb_message *message);
 
 /* The pass of Bayesian EM; see backend/mixture_table.h. */
 int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,

@@ -13,7 +13,8 @@
 
 /* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
 static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
-                                         const double *difference, double *half, double *log_first, double *log_second) {
+                                         const double *difference, double *half, double *log_first,
+                                         double *log_second) {
   uint64_t bits[MIXTURE_TILE], unused[MIXTURE_TILE];
   WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_HALF, iteration, step, row, bits, unused);
   for (int l = 0; l < MIXTURE_TILE; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
@@ -104,8 +105,9 @@ static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t str
 
 /* The same with a weight for each of the members: entry (r, c) takes the product of
  * weight times value r, rounded, and value c. `scaled` has room for the members' rows. */
-static void WB_NAME(mixture_add_weighted)(int values, const double *restrict rows, size_t stride, const int32_t *members,
-                                          const double *weights, int count, double *restrict scaled, double *sums) {
+static void WB_NAME(mixture_add_weighted)(int values, const double *restrict rows, size_t stride,
+                                          const int32_t *members, const double *weights, int count,
+                                          double *restrict scaled, double *sums) {
   for (int m = 0; m < count; m++) {
     const double *row = rows + (size_t)members[m] * stride;
     for (size_t c = 0; c < stride; c++) scaled[(size_t)m * stride + c] = weights[m] * row[c];

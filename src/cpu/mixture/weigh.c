@@ -43,15 +43,15 @@ static void weigh_leaf(const wb_mixture_session *session, const void *asked, int
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
     wb_cpu_mixture_tile_transpose(data, rows, first, t);
     if (single)
-      t->loop.weigh_single(p, k, ask->packed, (float *)t->x, (float(*)[MIXTURE_TILE])log_weight, (float *)largest, (float *)total,
-                           (float *)t->log_sum);
+      t->loop.weigh_single(p, k, ask->packed, (float *)t->x, (float(*)[MIXTURE_TILE])log_weight, (float *)largest,
+                           (float *)total, (float *)t->log_sum);
     else
       t->loop.weigh_double(p, k, ask->packed, t->x, (double(*)[MIXTURE_TILE])log_weight, largest, total, t->log_sum);
     for (int l = 0; l < rows; l++) log_likelihood += tile_log_sum(data, t, l);
     for (int32_t j = 0; j < k; j++) {
       const size_t at = (size_t)j * MIXTURE_TILE;
-      const int count = single ? t->loop.list_single((const float *)log_weight + at, (const float *)largest, (const float *)total,
-                                                     rows, member, weight)
+      const int count = single ? t->loop.list_single((const float *)log_weight + at, (const float *)largest,
+                                                     (const float *)total, rows, member, weight)
                                : t->loop.list_double(log_weight + at, largest, total, rows, member, weight);
       if (count > 0) t->loop.add_weighted(p + 1, row, padded, member, weight, count, scaled, sums + (size_t)j * size);
     }

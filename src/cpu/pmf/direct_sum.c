@@ -118,7 +118,8 @@ static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int6
     for (int64_t at = 0; at < count; at += outputs) {
       /* Groups of this block in which an output of the tile has a term. */
       const int64_t i = first + at;
-      const int64_t low = wb_max_int(block, wb_max_int(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
+      const int64_t low =
+          wb_max_int(block, wb_max_int(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
       const int64_t high = wb_min_int(block_end, i + outputs);
       if (low < high)
         tiles[isa](pair->p + low, pair->q + (i - low), round_up(high - low, WB_CONVOLUTION_GROUP), sum + at);
@@ -209,11 +210,13 @@ static int lanes_rows(const lanes_layout *layout) {
 }
 
 static void clear_rows(double *rows, int first, int end) {
-  memset(rows + (int64_t)first * WB_CONVOLUTION_LANES, 0, (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
+  memset(rows + (int64_t)first * WB_CONVOLUTION_LANES, 0,
+         (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
 }
 
 /* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. Adds to what was seen of the weights. */
-static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory, unsigned *seen) {
+static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory,
+                           unsigned *seen) {
   const int m = (int)work->m, n = (int)work->n;
   const lanes_layout layout = lay_out_lanes(m, n);
   const int room = lanes_rows(&layout);
@@ -234,7 +237,8 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
 }
 
 /* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER of them. */
-static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, unsigned *seen, wb_message *message) {
+static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, unsigned *seen,
+                          wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
                            work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
   const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
@@ -298,10 +302,15 @@ static wb_convolution slice_of(const wb_convolution *work, int64_t pair, int64_t
 /* In slices that have chunks of outputs, or pairs, for each thread. */
 static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
   if (seen) *seen = 0;
-  const double products = (double)work->m * (double)work->count, most = run->isa == WB_ISA_BASELINE ? BASELINE_SLICE : SLICE;
+  const double products = (double)work->m * (double)work->count,
+               most = run->isa == WB_ISA_BASELINE ? BASELINE_SLICE : SLICE;
   const int64_t threads = run->threads;
-  const int64_t pairs = products * (double)work->pairs <= most ? work->pairs : round_up((int64_t)(most / products) + 1, LANES_TOGETHER * threads);
-  const int64_t count = work->pairs > 1 || products <= most ? work->count : round_up((int64_t)(most / (double)work->m) + 1, CHUNK * threads);
+  const int64_t pairs = products * (double)work->pairs <= most
+                            ? work->pairs
+                            : round_up((int64_t)(most / products) + 1, LANES_TOGETHER * threads);
+  const int64_t count = work->pairs > 1 || products <= most
+                            ? work->count
+                            : round_up((int64_t)(most / (double)work->m) + 1, CHUNK * threads);
   for (int64_t pair = 0; pair < work->pairs; pair += pairs)
     for (int64_t output = 0; output < work->count; output += count) {
       const wb_convolution slice = slice_of(work, pair, pairs, output, count);

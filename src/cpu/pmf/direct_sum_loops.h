@@ -138,10 +138,10 @@ static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const do
             for (int step = 0; step < STEPS; step++) {
               WB_UNROLL
               for (int l = 0; l < STEPS * width; l++)
-                sum[residue][l / width][l % width] =
-                    WB_VECTOR_FMA(w[step][l % width],
-                                  *(const wb_vector *)(x + (l / width + STEPS - 1 - step) * 8 * row + l % width * LANES),
-                                  sum[residue][l / width][l % width]);
+                sum[residue][l / width][l % width] = WB_VECTOR_FMA(
+                    w[step][l % width],
+                    *(const wb_vector *)(x + (l / width + STEPS - 1 - step) * 8 * row + l % width * LANES),
+                    sum[residue][l / width][l % width]);
             }
           }
         }

@@ -106,8 +106,8 @@ static void copy_lane(polyagamma_lanes *to, int j, const polyagamma_lanes *from,
 }
 
 /* One trial of each lane, into room->x. */
-static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t block, const polyagamma_lanes *lanes,
-                      polyagamma_room *room) {
+static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t block,
+                      const polyagamma_lanes *lanes, polyagamma_room *room) {
   const int count = to_whole_vectors(lanes->count);
   words[isa](to_whole_tiles(count), work->key, block, work->iteration, lanes->element, room->first, room->second);
   if (way == WB_POLYAGAMMA_UNITS) {
@@ -125,7 +125,8 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
   if (way == WB_POLYAGAMMA_TILTED) {
     /* Iterations of their own for each element: no vectors. */
     for (int i = 0; i < lanes->count; i++)
-      room->x[i] = wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
+      room->x[i] =
+          wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
     return;
   }
   try_elements *loop = inverse_gaussians[isa];
@@ -183,7 +184,8 @@ static void prepare_list(wb_isa isa, int way, polyagamma_room *room) {
   fill(list, 2);
   if (way != WB_POLYAGAMMA_UNITS) return;
   memcpy(room->rest_tilt, list->value[1], (size_t)count * sizeof(double));
-  prepares[isa](to_whole_vectors(count), room->rest_tilt, list->value[0], list->value[1], list->value[2], list->value[3]);
+  prepares[isa](to_whole_vectors(count), room->rest_tilt, list->value[0], list->value[1], list->value[2],
+                list->value[3]);
 }
 
 /* The draws of room->list by one way, into room->sum. */
@@ -235,8 +237,8 @@ static void recycle(const double *from, int64_t length, int64_t at, int count, d
 }
 
 /* Elements of one way, those of the chunk that `order` names or, without it, all. */
-static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, const int32_t *order, int count,
-                     polyagamma_room *room) {
+static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, const int32_t *order,
+                     int count, polyagamma_room *room) {
   polyagamma_lanes *const list = &room->list;
   double *const draws = work->draws + begin;
   const uint64_t first = work->first + (uint64_t)begin;

@@ -13,7 +13,8 @@ static void WB_NAME(polyagamma_words)(int count, uint64_t key, uint32_t block, u
 
 /* wb_polyagamma_choose() without branches, its ways as doubles; tilts >= 0. -1 where it has to look closer. */
 /* tools/loops: no vector multiply-adds */
-static void WB_NAME(polyagamma_way)(int count, const double *restrict shape, const double *restrict tilt, double *restrict way) {
+static void WB_NAME(polyagamma_way)(int count, const double *restrict shape, const double *restrict tilt,
+                                    double *restrict way) {
   for (int i = 0; i < count; i++) {
     const double b = shape[i], c = tilt[i];
     double chosen = wb_select(c >= WB_POLYAGAMMA_SMALL_TILT, WB_POLYAGAMMA_PARTS, WB_POLYAGAMMA_UNITS);
@@ -51,20 +52,23 @@ static void WB_NAME(polyagamma_unit)(int count, const uint64_t *restrict first, 
 static void WB_NAME(polyagamma_part)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
                                      const double *restrict shape, const double *restrict tilt, double *restrict x) {
   for (int i = 0; i < count; i++) {
-    x[i] = wb_polyagamma_part_trial(shape[i], tilt[i], WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS, first[i], second[i]);
+    x[i] = wb_polyagamma_part_trial(shape[i], tilt[i], WB_POLYAGAMMA_PART_LIMIT, WB_POLYAGAMMA_PART_TERMS, first[i],
+                                    second[i]);
   }
 }
 
 static void WB_NAME(polyagamma_alternate)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
-                                          const double *restrict shape, const double *restrict tilt, double *restrict x) {
+                                          const double *restrict shape, const double *restrict tilt,
+                                          double *restrict x) {
   for (int i = 0; i < count; i++) {
     x[i] = wb_polyagamma_part_trial(shape[i], tilt[i], WB_POLYAGAMMA_ALTERNATE_LIMIT, WB_POLYAGAMMA_ALTERNATE_TERMS,
                                     first[i], second[i]);
   }
 }
 
-static void WB_NAME(polyagamma_inverse_gaussian)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
-                                                 const double *restrict shape, const double *restrict tilt, double *restrict x) {
+static void WB_NAME(polyagamma_inverse_gaussian)(int count, const uint64_t *restrict first,
+                                                 const uint64_t *restrict second, const double *restrict shape,
+                                                 const double *restrict tilt, double *restrict x) {
   for (int i = 0; i < count; i++) {
     x[i] = wb_polyagamma_inverse_gaussian(shape[i], tilt[i], first[i], second[i]);
   }

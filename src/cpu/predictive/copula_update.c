@@ -304,14 +304,16 @@ static void update_group(const wb_copula_update *work, wb_isa isa, workspace *ro
   if (draws_rows(work))
     row_weights[isa](work->key, (uint64_t)(work->first_group + group), model->rows, room->cumulative);
   if (rows_live)
-    tile_load(&room->rows, model, &work->row_closeness, group, model->rows, 0, model->rows, work->row_conditional, NULL);
+    tile_load(&room->rows, model, &work->row_closeness, group, model->rows, 0, model->rows, work->row_conditional,
+              NULL);
   for (int64_t step = 0; step < work->steps; step += COPULA_CHUNK) {
     const int steps = (int)smaller(COPULA_CHUNK, work->steps - step);
     observe_chunk(work, isa, room, group, step, steps);
     for (int64_t begin = first; begin < first + count; begin += COPULA_TILE) {
       const int64_t here = smaller(COPULA_TILE, first + count - begin);
       tile_place(&room->points, model, here, room->points.conditional); /* the last tile is shorter */
-      tile_load(&room->points, model, &work->closeness, group, work->points, begin, here, work->conditional, work->gain);
+      tile_load(&room->points, model, &work->closeness, group, work->points, begin, here, work->conditional,
+                work->gain);
       for (int t = 0; t < steps; t++) {
         const observation seen = observe(work, room, &work->closeness, group, step, t);
         update_tile(&room->points, model, isa, work->rho, room->scale, room->shift, &seen, 0);

@@ -64,7 +64,8 @@ static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t fir
   for (int64_t step = work->first_step; step < end;) {
     /* Normals come in pairs, of an even step and the next. */
     const int64_t even = step - step % 2, last = smaller(end, even + CHAIN_STEPS);
-    chain_normals[isa](work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2), (int)((last - even + 1) / 2), normal);
+    chain_normals[isa](work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2), (int)((last - even + 1) / 2),
+                       normal);
     for (int64_t i = 0; i < last - even; i++) gain[i] = wb_chain_step(work->sd, work->weight + (double)(even + i));
     while (step < last) {
       const int64_t until = next_record(work, step, last);

@@ -60,7 +60,8 @@ static void WB_NAME(chain_normals)(uint64_t key, uint64_t first_resample, uint64
     double *const even = normal + 2 * i * CHAIN_LANES, *const odd = even + CHAIN_LANES;
     for (int t = 0; t < CHAIN_LANES; t += WB_PHILOX_TILE) {
       uint64_t first[WB_PHILOX_TILE], second[WB_PHILOX_TILE];
-      WB_NAME(philox_tile)(key, WB_PURPOSE_RESAMPLE_CHAIN, (uint32_t)(pair + (uint64_t)i), NULL, resample + t, first, second);
+      WB_NAME(philox_tile)(key, WB_PURPOSE_RESAMPLE_CHAIN, (uint32_t)(pair + (uint64_t)i), NULL, resample + t, first,
+                           second);
       WB_VECTOR_LOOP
       for (int l = 0; l < WB_PHILOX_TILE; l++) even[t + l] = wb_uniform(first[l]);
       WB_VECTOR_LOOP

@@ -19,7 +19,8 @@
 #include "numeric/isa.h"
 
 typedef void load_column(const double *x, double center, double inverse_scale, double *line);
-typedef void add_column(int rows, const double *x, double center, double inverse_scale, double coefficient, double *linear);
+typedef void add_column(int rows, const double *x, double center, double inverse_scale, double coefficient,
+                        double *linear);
 typedef void add_entries(int rows, const int32_t *row_start, const int32_t *column, const double *value,
                          const double *coefficients, double *linear);
 typedef void weigh_rows(int count, const double *base_shape, const double *base_kappa, const double *dispersed,
@@ -179,7 +180,8 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
   for (int k = 0; data->x && k < data->outcomes; k++)
     for (int c = 0; c < data->columns; c++)
       adds[session->isa]((int)(end - begin), data->x + (size_t)c * (size_t)data->rows + begin, data->center[c],
-                         data->inverse_scale[c], parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
+                         data->inverse_scale[c],
+                         parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
                          room->linear + (size_t)k * WB_LEAF_ROWS);
 }
 
@@ -206,8 +208,9 @@ static double evaluate_leaf(const wb_regression_session *session, int64_t begin,
     evaluates[session->isa](to_eight(rows), room->kappa, room->shape, room->psi, room->log_likelihood);
   } else {
     for (int l = 0; l < rows; l++)
-      room->log_likelihood[l] = wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
-                                                           (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
+      room->log_likelihood[l] =
+          wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
+                                     (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
   }
   for (int l = 0; l < rows; l++) sum += room->log_likelihood[l];
   return sum;
@@ -230,8 +233,8 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
   const wb_regression_data *data = &session->data;
   const int p = data->columns;
   if (!data->x) {
-    entry_products[session->isa]((int)(end - begin), p, room->padded, data->row_start + begin, data->column, data->value,
-                                 room->omega, room->kappa, sums);
+    entry_products[session->isa]((int)(end - begin), p, room->padded, data->row_start + begin, data->column,
+                                 data->value, room->omega, room->kappa, sums);
     return;
   }
   for (int64_t first = begin; first < end; first += REGRESSION_TILE) {

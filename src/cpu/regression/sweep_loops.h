@@ -57,15 +57,18 @@ static void WB_NAME(regression_turn)(const double *restrict from, double *restri
   __m512d even[4], odd[4];
   WB_UNROLL
   for (int k = 0; k < 4; k++) {
-    const __m512d a = _mm512_loadu_pd(from + 2 * k * REGRESSION_TILE), b = _mm512_loadu_pd(from + (2 * k + 1) * REGRESSION_TILE);
+    const __m512d a = _mm512_loadu_pd(from + 2 * k * REGRESSION_TILE),
+                  b = _mm512_loadu_pd(from + (2 * k + 1) * REGRESSION_TILE);
     even[k] = _mm512_unpacklo_pd(a, b);
     odd[k] = _mm512_unpackhi_pd(a, b);
   }
   WB_UNROLL
   for (int k = 0; k < 2; k++) {
     const __m512d *const pairs = k ? odd : even;
-    const __m512d a = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0x88), b = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0x88);
-    const __m512d c = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0xdd), d = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0xdd);
+    const __m512d a = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0x88),
+                  b = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0x88);
+    const __m512d c = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0xdd),
+                  d = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0xdd);
     _mm512_storeu_pd(to + k * padded, _mm512_shuffle_f64x2(a, b, 0x88));
     _mm512_storeu_pd(to + (4 + k) * padded, _mm512_shuffle_f64x2(a, b, 0xdd));
     _mm512_storeu_pd(to + (2 + k) * padded, _mm512_shuffle_f64x2(c, d, 0x88));
@@ -84,7 +87,8 @@ static void WB_NAME(regression_factors)(int rows, int columns, int padded, const
   for (int l = 0; l < rows; l++) left[columns * REGRESSION_TILE + l] = z[l];
 #if WB_VECTOR_BYTES == 64
   for (int l = 0; l < rows; l += 8)
-    for (int c = 0; c < columns; c += 8) WB_NAME(regression_turn)(line + c * REGRESSION_TILE + l, right + l * padded + c, padded);
+    for (int c = 0; c < columns; c += 8)
+      WB_NAME(regression_turn)(line + c * REGRESSION_TILE + l, right + l * padded + c, padded);
 #else
   for (int l = 0; l < rows; l++)
     for (int c = 0; c < columns; c++) right[l * padded + c] = line[c * REGRESSION_TILE + l];
@@ -119,7 +123,8 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
         for (int v = 0; v < VECTORS; v++) {
           const wb_vector x = *(const wb_vector *)(b + v * LANES);
           WB_UNROLL
-          for (int i = 0; i < BLOCK; i++) sum[i][v] = WB_VECTOR_FMA(WB_VECTOR_SET(a[i * REGRESSION_TILE]), x, sum[i][v]);
+          for (int i = 0; i < BLOCK; i++)
+            sum[i][v] = WB_VECTOR_FMA(WB_VECTOR_SET(a[i * REGRESSION_TILE]), x, sum[i][v]);
         }
       }
       WB_UNROLL

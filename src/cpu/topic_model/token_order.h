@@ -98,7 +98,8 @@ static void place_tokens(const wb_topic_corpus *c, topic_order *order, const uin
 
 /* A segment begins where the term or the group changes. */
 static int begins_segment(const topic_order *order, int64_t i) {
-  return order->term[i] != order->term[i - 1] || order->document[i] / (uint64_t)order->group != order->document[i - 1] / (uint64_t)order->group;
+  return order->term[i] != order->term[i - 1] ||
+         order->document[i] / (uint64_t)order->group != order->document[i - 1] / (uint64_t)order->group;
 }
 
 static int find_segments(const wb_topic_corpus *c, topic_order *order, int64_t *next) {
@@ -137,9 +138,10 @@ static int topic_order_build(const wb_topic_corpus *c, int64_t group, topic_orde
   order->slot = malloc(places);
   order->first_segment = malloc(((size_t)c->terms + 1) * sizeof(int64_t));
   int64_t *const next = malloc(((size_t)c->terms + (size_t)groups + 1) * sizeof(int64_t));
-  uint32_t *const by_term = malloc((pairs + 1) * sizeof(uint32_t)), *const from = malloc((pairs + 1) * sizeof(uint32_t));
-  int ready = order->document && order->term && order->count && order->first && order->place && order->token && order->slot &&
-              order->first_segment && next && by_term && from;
+  uint32_t *const by_term = malloc((pairs + 1) * sizeof(uint32_t));
+  uint32_t *const from = malloc((pairs + 1) * sizeof(uint32_t));
+  int ready = order->document && order->term && order->count && order->first && order->place && order->token &&
+              order->slot && order->first_segment && next && by_term && from;
   if (ready) {
     sort_pairs(c, order, next, by_term, from);
     for (size_t i = pairs; pairs > 0 && i < more; i++) {

@@ -18,8 +18,9 @@
  * memory. */
 static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, const int common, int rows,
                                                                          const REAL *const *theta,
-                                                                         const REAL *const *phi, const REAL *const *ahead,
-                                                                         int aheads, REAL *sums) {
+                                                                         const REAL *const *phi,
+                                                                         const REAL *const *ahead, int aheads,
+                                                                         REAL *sums) {
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   const REAL *share[8], *line[8];
   REAL_VECTOR sum[8][8];
@@ -78,7 +79,8 @@ static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, con
 }
 
 #if WB_VECTOR_BYTES == 32
-static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const REAL *table, const uint64_t *at, REAL *value) {
+static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const REAL *table, const uint64_t *at,
+                                                                          REAL *value) {
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
 }
@@ -86,11 +88,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const 
 /* choose() for a tile of tokens of the pairs in slot[0..15] of the ring, whose sums, trees and
  * rows begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot].
  * Returns a bit for each token whose position rounding has put at the end of its lane. */
-static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
-                                                                             const uint64_t *theta_at, const uint64_t *phi_at,
-                                                                             const REAL *sums, size_t size, const double *tree,
-                                                                             const uint8_t *slot, const double *u,
-                                                                             uint16_t *topic) {
+static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
+    int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
+    size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
   uint64_t failed[WB_PHILOX_TILE];
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
@@ -171,11 +171,9 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int
 
 #elif WB_VECTOR_BYTES == 64
 /* The same in vectors of eight tokens. */
-static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi,
-                                                                             const uint64_t *theta_at, const uint64_t *phi_at,
-                                                                             const REAL *sums, size_t size, const double *tree,
-                                                                             const uint8_t *slot, const double *u,
-                                                                             uint16_t *topic) {
+static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
+    int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
+    size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
   enum { HALVES = WB_PHILOX_TILE / 8 };
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   const __m512i step = _mm512_set1_epi64(stretch), last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
@@ -293,8 +291,8 @@ static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const RE
 /* The weights of a block of pairs into the ring from `slot` on; those past the last pair of the
  * group are of no use. */
 static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot,
-                                                                         size_t size, uint64_t *theta_at, uint64_t *phi_at,
-                                                                         double *total) {
+                                                                         size_t size, uint64_t *theta_at,
+                                                                         uint64_t *phi_at, double *total) {
   const REAL *const theta = p->theta, *const phi = p->phi;
   REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
   double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
@@ -327,8 +325,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
 }
 
 /* The topics of the tokens from `place` on, at most 16, given their uniforms. */
-static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place, int tokens,
-                                                                           size_t size, const uint64_t *theta_at,
+static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place,
+                                                                           int tokens, size_t size,
+                                                                           const uint64_t *theta_at,
                                                                            const uint64_t *phi_at, const double *u) {
   const REAL *const theta = p->theta, *const phi = p->phi, *const sums = p->sums;
   const uint8_t *const slot = p->slot + place;

@@ -117,8 +117,9 @@ typedef void keep_single(const double *value, int count, int stream, double *sum
 typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
                     const double *inverse, int count, topic_gamma_room *room, double *draw);
 typedef void build_strips(double base, int count, wb_gamma_strips *strips);
-typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, const wb_gamma_strips *strips,
-                          int32_t *tally, int count, topic_gamma_room *room, double *draw);
+typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
+                          const wb_gamma_strips *strips, int32_t *tally, int count, topic_gamma_room *room,
+                          double *draw);
 
 static pass_tokens *const pass_doubles[] = WB_ISA_TABLE(topic_pass_double);
 static pass_tokens *const pass_singles[] = WB_ISA_TABLE(topic_pass_single);
@@ -186,7 +187,8 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
   const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
   const int64_t group = fit < share ? fit : share;
-  if (!topic_order_build(&s->corpus, group > 1 ? group : 1, &s->order) || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
+  if (!topic_order_build(&s->corpus, group > 1 ? group : 1, &s->order) || !s->topic || !s->phi || !s->leaf_sum ||
+      !s->inverse) {
     const size_t bytes = phi_bytes + leaf_bytes + (size_t)corpus->tokens * sizeof(uint16_t);
     close_session(s);
     return wb_out_of_memory(message, "the terms of the topics", bytes);
@@ -243,8 +245,10 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
   const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
-  char *memory = wb_aligned_malloc(head + room + (3 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
-                                   gammas * sizeof(int32_t));
+  char *memory = wb_aligned_malloc(
+      head + room +
+      (3 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
+      gammas * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
   bench->rows = rows;
@@ -305,8 +309,9 @@ static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, ui
   const uint64_t element = (uint64_t)first * (uint64_t)topics;
   if (strips) {
     for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
-      strip_gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips, bench->tally + begin,
-                              count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
+      strip_gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips,
+                              bench->tally + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS,
+                              bench->room, bench->value + begin);
     return;
   }
   double *const shape = draw->mean ? bench->value : bench->shape;
@@ -315,7 +320,8 @@ static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, ui
   if (draw->mean) return;
   for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
     gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
-                      bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
+                      bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room,
+                      bench->value + begin);
 }
 
 static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) {
@@ -347,7 +353,8 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
   }
   const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
   int failed = 0;
-  const int threads = useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
+  const int threads =
+      useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
 #pragma omp parallel num_threads(threads)
   {
     workbench *const bench = workbench_open(s, 0);
@@ -448,8 +455,8 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
 }
 
 /* theta of documents first..end - 1 into bench->weight. */
-static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips, int64_t first,
-                       int64_t end, workbench *bench, double *theta) {
+static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips,
+                       int64_t first, int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
   const size_t bytes = s->width * real_size(s);
   for (int64_t d = first; d < end; d += bench->rows) {
@@ -496,7 +503,8 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
       const int64_t end = first + size < documents ? first + size : documents;
       if (given) {
         for (int64_t d = first; d < end; d++) {
-          narrow(s, given + (size_t)d * topics, s->inverse, bench->weight + (size_t)(d - first) * s->width * real_size(s));
+          narrow(s, given + (size_t)d * topics, s->inverse,
+                 bench->weight + (size_t)(d - first) * s->width * real_size(s));
           bench->norm[d - first] = 1;
         }
       } else {
@@ -540,7 +548,8 @@ static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, 
     for (int64_t d = 0; d < documents; d++) {
       if (!ready) continue;
       const int64_t tokens = s->corpus.first_token[d + 1] - s->corpus.first_token[d];
-      log_stick[d] = wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d, alpha_sum, tokens);
+      log_stick[d] =
+          wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d, alpha_sum, tokens);
       count_document(s, d, tally);
       for (int k = 0; k < topics; k++)
         if (tally[k] > 0)

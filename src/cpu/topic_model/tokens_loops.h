@@ -4,7 +4,8 @@
 #include "numeric/philox_loops.h"
 
 /* Numbers of a table at some places. */
-static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
+static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at,
+                                                                       double *value) {
 #if WB_VECTOR_BYTES == 64
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += 8)
@@ -20,8 +21,8 @@ static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const dou
 }
 
 /* The two numbers that lie side by side at each place. */
-static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const double *table, const uint64_t *at, double *one,
-                                                                       double *two) {
+static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const double *table, const uint64_t *at,
+                                                                       double *one, double *two) {
 #if WB_VECTOR_BYTES == 32
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += 4) {
@@ -296,11 +297,13 @@ static inline __attribute__((always_inline)) void WB_NAME(interleave_tile)(const
 
 /* Decides the points of a list that the quick test left open, and tries again until all
  * are accepted. */
-static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration,
-                                                                         uint64_t first, const wb_gamma_strips *strips,
+static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose,
+                                                                         uint32_t iteration, uint64_t first,
+                                                                         const wb_gamma_strips *strips,
                                                                          topic_strip_list *restrict list, int open,
                                                                          double *restrict draw) {
-  uint64_t element[WB_PHILOX_TILE], block[WB_PHILOX_TILE], more[WB_PHILOX_TILE], next[WB_PHILOX_TILE], at[WB_PHILOX_TILE];
+  uint64_t element[WB_PHILOX_TILE], block[WB_PHILOX_TILE], more[WB_PHILOX_TILE], next[WB_PHILOX_TILE],
+      at[WB_PHILOX_TILE];
   uint64_t accepted[WB_PHILOX_TILE], quick[WB_PHILOX_TILE];
   double shape[WB_PHILOX_TILE], area[WB_PHILOX_TILE], top[WB_PHILOX_TILE], last[WB_PHILOX_TILE];
   double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE], draws[WB_PHILOX_TILE], next_draws[WB_PHILOX_TILE];
@@ -333,7 +336,8 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
       WB_VECTOR_LOOP
       for (int i = 0; i < WB_PHILOX_TILE; i++) {
         double log_draw;
-        accepted[i] = wb_mask(wb_gamma_strip_accept(shape[i], area[i], top[i], last[i], start[i], width[i], bits[i], more[i], &log_draw));
+        accepted[i] = wb_mask(
+            wb_gamma_strip_accept(shape[i], area[i], top[i], last[i], start[i], width[i], bits[i], more[i], &log_draw));
         draws[i] = wb_exp_weight(log_draw);
       }
       /* The next trial's point. */
@@ -418,7 +422,8 @@ static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t
   for (int i = count; i % WB_PHILOX_TILE != 0; i++) tally[i] = 0;
   for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
     /* A word for each of the next gammas, two a block. */
-    for (int w = 0; begin % TOPIC_WORDS == 0 && w < TOPIC_WORDS + odd && begin + w < count + odd; w += 2 * WB_PHILOX_TILE) {
+    for (int w = 0; begin % TOPIC_WORDS == 0 && w < TOPIC_WORDS + odd && begin + w < count + odd;
+         w += 2 * WB_PHILOX_TILE) {
       WB_NAME(philox_series)(key, purpose, iteration, ((first + (uint64_t)begin) >> 1) + (uint64_t)(w / 2), one, two);
       WB_NAME(interleave_tile)(one, two, words + w);
     }
