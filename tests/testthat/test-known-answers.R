@@ -7,8 +7,12 @@
 # logarithm or exponential is unavoidable, its argument is one for which the exact value is not near the middle of two
 # doubles, so that every C library rounds it to the same one.
 
-mixture <- function(x, components, precision, ..., iter = 6, warmup = 3, seed = 11) {
-  fit <- dp_mixture(x, components, iter = iter, warmup = warmup, seed = seed, precision = precision, ...)
+# R's exp() makes the values that a learned `df` can take.
+mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("mean", "mean_scale", "scale")),
+                    iter = 6, warmup = 3, seed = 11) {
+  fit <- dp_mixture(x, components,
+    prior = prior, iter = iter, warmup = warmup, seed = seed, precision = precision, ...
+  )
   stopifnot(fit$scale == 1)
   fit
 }
@@ -46,7 +50,7 @@ predicted <- function(fit, newdata = NULL) {
 
 all_learned <- function() {
   prior <- dp_prior(learn = c("mean", "mean_scale", "df", "scale"))
-  # Otherwise made by R's exp().
+  # As in the prior of a fit.
   prior$df_grid <- seq_len(25) * 1.5
   prior
 }
