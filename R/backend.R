@@ -28,7 +28,8 @@ resolve_backend <- function(backend, call = NULL) {
   }
   if (cuda$pid != Sys.getpid()) {
     stop_warpbayes("backend", paste0(
-      "CUDA was used before this process was forked (by parallel::mclapply or the like) and does not work in the child: ",
+      "CUDA was used before this process was forked (by parallel::mclapply or the like) ",
+      "and does not work in the child: ",
       "use a cluster of fresh processes (parallel::makePSOCKcluster) or backend = \"cpu\""
     ), call = call)
   }
@@ -151,7 +152,8 @@ resolve_threads <- function(threads, processor, call = NULL) {
   }
   if (is.null(threads)) {
     threads <- default_threads(processor$cores)
-  } else if (!is.numeric(threads) || length(threads) != 1L || !isTRUE(threads >= 1 & threads == floor(threads)) || threads > 4096) {
+  } else if (!is.numeric(threads) || length(threads) != 1L || !isTRUE(threads >= 1 & threads == floor(threads)) ||
+    threads > 4096) {
     stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads), call = call)
   }
   if (!processor$openmp || processor$forked) {

@@ -50,7 +50,8 @@ stored <- function(dim = numeric(), type = "double", names = NULL) {
 check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
   warmup <- check_count(warmup, "warmup", min = 0, call = call)
   if (warmup >= iter) {
-    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)), call = call)
+    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)),
+      call = call)
   }
   warmup
 }
@@ -58,7 +59,8 @@ check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
 check_thin <- function(thin, iter, warmup, call = sys.call(-1L)) {
   thin <- check_count(thin, "thin", call = call)
   if (iter - warmup < thin) {
-    stop_input("thin", sprintf("is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)), call = call)
+    stop_input("thin", sprintf("is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin),
+      format(iter - warmup)), call = call)
   }
   thin
 }
@@ -120,7 +122,8 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
 
 # Runs `iter` more sweeps of a fit that the user has given back. The topic's method of
 # continue() has checked its own parts of the fit before.
-continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL, call = sys.call(-1L)) {
+continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL,
+  call = sys.call(-1L)) {
   iter <- check_count(iter, "iter", call = call)
   if (!agrees_with_sweeps(fit, sampler(fit))) {
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
@@ -137,8 +140,10 @@ agrees_with_sweeps <- function(fit, plan) {
   draws <- kept_draws(fit$iter, fit)
   length(fit$state) == fit$chains && all(
     vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
-    vapply(names(plan$traces), function(name) has_dim(fit[[name]], c(fit$iter, fit$chains, plan$traces[[name]]$dim)), NA),
-    vapply(names(plan$draws), function(name) has_dim(fit$draws[[name]], c(plan$draws[[name]]$dim, draws, fit$chains)), NA)
+    vapply(names(plan$traces), function(name) has_dim(fit[[name]], c(fit$iter, fit$chains, plan$traces[[name]]$dim)),
+      NA),
+    vapply(names(plan$draws), function(name) has_dim(fit$draws[[name]], c(plan$draws[[name]]$dim, draws, fit$chains)),
+      NA)
   )
 }
 
@@ -221,9 +226,9 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
 # The store ------------------------------------------------------------------------
 
 # Arrays for all sweeps and draws up to sweep `total`, with those that the fit already has filled in. A store is a list
-# of `pointer`, which holds the arrays until they are handed over (src/entry/store_entry.c), and of `traces` and `draws`,
-# two named lists of their dimensions, in this order. R itself would copy a whole array at each draw, which takes ten
-# times as long as the sweeps.
+# of `pointer`, which holds the arrays until they are handed over (src/entry/store_entry.c), and of `traces` and
+# `draws`, two named lists of their dimensions, in this order. R itself would copy a whole array at each draw, which
+# takes ten times as long as the sweeps.
 open_store <- function(fit, plan, total) {
   check_store_memory(plan, kept_draws(total, fit), total, fit$chains)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
@@ -252,8 +257,12 @@ check_store_memory <- function(plan, draws, sweeps, chains) {
   available <- memory_available()
   if (kept + traces > available) {
     stop_warpbayes("memory", sprintf(
-      "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available: keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps",
-      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE), show_bytes(kept), show_bytes(traces), show_bytes(available)
+      paste(
+        "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available:",
+        "keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps"
+      ),
+      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE), show_bytes(kept),
+        show_bytes(traces), show_bytes(available)
     ), call = NULL)
   }
 }
@@ -300,7 +309,8 @@ copy_to_store <- function(arrays, store) {
 fill_store <- function(store, offset, stride, values, value_stride, run) {
   count <- length(values)
   each <- function(numbers) rep_len(as.double(numbers), count)
-  native(C_store_fill, store$pointer, seq_len(count), each(offset), each(stride), unname(values), each(value_stride), each(run))
+  native(C_store_fill, store$pointer, seq_len(count), each(offset), each(stride), unname(values), each(value_stride),
+    each(run))
   invisible()
 }
 
@@ -347,8 +357,8 @@ future_workers <- function() {
   future::nbrOfWorkers()
 }
 
-# Runs `iter` more sweeps, each chain on a worker with `threads` threads. With a checkpoint the chains come back every time
-# when one is due: this process alone writes it. Only states go to the workers, and new traces and draws come back.
+# Runs `iter` more sweeps, each chain on a worker with `threads` threads. With a checkpoint the chains come back every
+# time when one is due: this process alone writes it. Only states go to the workers, and new traces and draws come back.
 advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -383,7 +393,8 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
       # What is not spent on sweeps comes once a round, whatever its length.
       swept <- max(0.01, joined$elapsed[["sweeps"]])
       apart <- now() - round_started - swept
-      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) 0.2 else max(checkpoint$every, apart / checkpoint_share)
+      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) 0.2 else max(checkpoint$every,
+        apart / checkpoint_share)
       sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
     }
   }

@@ -1,5 +1,5 @@
-# Checkpoints: files from which a run goes on that was killed. advance() of R/chains.R writes one when it begins, between
-# slices, and when it ends; R/resume.R reads them.
+# Checkpoints: files from which a run goes on that was killed. advance() of R/chains.R writes one when it begins,
+# between slices, and when it ends; R/resume.R reads them.
 #
 # A checkpoint has a head, serialized by R, and after it the traces and kept draws as they are in memory, one array
 # after the other. The head is a list of
@@ -13,8 +13,8 @@
 #   arrays       names, types and lengths of the arrays.
 # src/checkpoint/file.h has the bytes around them.
 
-# The arguments `checkpoint` and `checkpoint_every`: NULL, or a list of `file`, a path that stays the same if the working
-# directory changes, and `every`. What cannot be written is found here, before any work.
+# The arguments `checkpoint` and `checkpoint_every`: NULL, or a list of `file`, a path that stays the same if the
+# working directory changes, and `every`. What cannot be written is found here, before any work.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint", call = sys.call(-1L)) {
   every <- check_every(every, call)
   if (is.null(checkpoint)) {
@@ -25,12 +25,14 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
   }
   file <- path.expand(checkpoint)
   if (!dir.exists(dirname(file))) {
-    stop_input(argument, "is ", dQuote(checkpoint, FALSE), ", but there is no folder ", dQuote(dirname(file), FALSE), call = call)
+    stop_input(argument, "is ", dQuote(checkpoint, FALSE), ", but there is no folder ", dQuote(dirname(file), FALSE),
+      call = call)
   }
   if (file.exists(file)) {
     failure <- .Call(C_checkpoint_is_one, file)
     if (is_failure(failure)) {
-      stop_input(argument, "names a file that ", failure$message, ", and is not overwritten: ", dQuote(checkpoint, FALSE), call = call)
+      stop_input(argument, "names a file that ", failure$message, ", and is not overwritten: ",
+        dQuote(checkpoint, FALSE), call = call)
     }
     file <- normalizePath(file)
   } else {
@@ -43,7 +45,8 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
     invokeRestart("muffleWarning")
   })
   if (!made) {
-    stop_input(argument, "cannot be written to ", dQuote(checkpoint, FALSE), if (length(reason)) paste0(": ", reason), call = call)
+    stop_input(argument, "cannot be written to ", dQuote(checkpoint, FALSE), if (length(reason)) paste0(": ", reason),
+      call = call)
   }
   unlink(temporary_checkpoint(file))
   list(file = file, every = every, given = given)
@@ -59,8 +62,8 @@ check_every <- function(every, call = sys.call(-1L)) {
 # Of this process alone: two that write the same checkpoint take turns, but do not mix.
 temporary_checkpoint <- function(file) paste0(file, ".", Sys.getpid(), ".tmp")
 
-# What processes have left that were killed while they wrote. Signal 0 asks whether a process is there; on Windows it would
-# end it.
+# What processes have left that were killed while they wrote. Signal 0 asks whether a process is there; on Windows it
+# would end it.
 remove_leftovers <- function(file) {
   if (.Platform$OS.type == "windows") {
     return(invisible())
@@ -106,7 +109,8 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
         stop_warpbayes("input", paste0("`checkpoint`: ", message), argument = "checkpoint", call = NULL)
       }
       if (!warned) {
-        warning(message, ". The one after sweep ", format(saved, scientific = FALSE), " stands, and the fit goes on", call. = FALSE, immediate. = TRUE)
+        warning(message, ". The one after sweep ", format(saved, scientific = FALSE), " stands, and the fit goes on",
+          call. = FALSE, immediate. = TRUE)
         warned <<- TRUE
       }
     } else {
@@ -193,7 +197,8 @@ check_fingerprint <- function(was, is, call) {
   differs <- which(was$size != is$size)
   if (length(differs)) {
     i <- differs[[1L]]
-    stop_input("x", sprintf("has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])), call = call)
+    stop_input("x", sprintf("has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]],
+      number(was$size[[i]])), call = call)
   }
   if (!identical(was$parts, is$parts)) {
     columns <- function(parts) list_parts(sub("^values in ", "", parts))
@@ -201,11 +206,13 @@ check_fingerprint <- function(was, is, call) {
   }
   differs <- which(colSums(was$digests != is$digests) > 0)
   if (length(differs)) {
-    stop_input("x", "has other ", was$parts[[differs[[1L]]]], if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
+    stop_input("x", "has other ", was$parts[[differs[[1L]]]],
+      if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
       " than the data that the checkpoint was made with", call = call)
   }
 }
 
 list_parts <- function(parts, most = 12L) {
-  paste0(paste(utils::head(parts, most), collapse = ", "), if (length(parts) > most) sprintf(" and %d more", length(parts) - most))
+  paste0(paste(utils::head(parts, most), collapse = ", "), if (length(parts) > most) sprintf(" and %d more",
+    length(parts) - most))
 }

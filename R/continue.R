@@ -6,7 +6,8 @@
 #' the last bit, as that of one run of the whole length.
 #'
 #' @param fit a fit: from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
-#' @param iter how many more sweeps each chain runs, at most how many more steps of Bayesian EM each start makes, or by how many steps the horizon of each resample grows.
+#' @param iter how many more sweeps each chain runs, at most how many more steps of Bayesian EM each start makes, or
+#'   by how many steps the horizon of each resample grows.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
 #' @return The longer fit, of the same class. Errors are those of the function that made
@@ -24,5 +25,6 @@ continue <- function(fit, iter, ...) {
 
 #' @export
 continue.default <- function(fit, iter, ...) {
-  stop_input("fit", "must come from dp_mixture(), topic_model(), bayes_logit() or predictive_resample(), not ", show_value(fit))
+  stop_input("fit", "must come from dp_mixture(), topic_model(), bayes_logit() or predictive_resample(), not ",
+    show_value(fit))
 }

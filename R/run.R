@@ -12,7 +12,8 @@ short_work <- 4e6
 #   devices  the graphics cards that share the work, from 0, or NULL;
 #   cluster  NULL, or a cluster whose workers have the data: the run then has a connection to it, `cluster`,
 #            and says where this process computes what is left.
-resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, call = sys.call(-1L)) {
+resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL,
+  call = sys.call(-1L)) {
   if (!is.null(cluster)) {
     run <- resolve_run("cpu", threads, call = call)
     run$cluster <- connect_cluster(cluster, backend, threads, devices, call)
@@ -38,7 +39,8 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
 }
 
 thread_settings <- function() {
-  list(getOption("warpbayes.threads"), Sys.getpid(), Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_")))
+  list(getOption("warpbayes.threads"), Sys.getpid(), Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
+    "_R_CHECK_LIMIT_CORES_")))
 }
 
 is_thread_count <- function(threads) {
@@ -60,19 +62,24 @@ make_run <- function(backend, threads, call) {
 
 # A run on the graphics cards that the user names.
 run_on_devices <- function(run, devices, call) {
-  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) || anyDuplicated(devices)) {
-    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ", show_value(devices), call = call)
+  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) ||
+    anyDuplicated(devices)) {
+    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ",
+      show_value(devices), call = call)
   }
   if (run$backend != "cuda") {
-    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)), call = call)
+    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)),
+      call = call)
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
-    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
+    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s",
+      format(absent[[1L]]),
       paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")), call = call)
   }
   if (length(devices) > most_devices) {
-    stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices), call = call)
+    stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices),
+      call = call)
   }
   run$devices <- as.integer(devices)
   run$device <- run$devices[[1L]]
@@ -91,7 +98,8 @@ device_work <- 3e10
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {
-    count <- if (is.null(getOption("warpbayes.device"))) min(length(here), most_devices, floor(work / device_work)) else 0
+    count <- if (is.null(getOption("warpbayes.device"))) min(length(here), most_devices,
+      floor(work / device_work)) else 0
     devices <- if (count > 1) here[seq_len(count)]
   }
   if (is.null(devices)) run else run_on_devices(run, devices, NULL)

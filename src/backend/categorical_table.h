@@ -46,7 +46,8 @@ typedef struct wb_categorical_sparse {
 } wb_categorical_sparse;
 
 typedef struct wb_categorical_functions {
-  int (*draw)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, wb_message *message);
+  int (*draw)(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,
+              wb_message *message);
   int (*draw_sparse)(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                      wb_message *message);
 } wb_categorical_functions;

@@ -154,8 +154,8 @@ typedef struct wb_mixture_functions {
   int (*evaluate)(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                   int64_t first, int64_t count, int32_t *labels, double *log_density,
                   double *probability, wb_message *message);
-  /* Adds densities of rows first, ..., first + count - 1 under one mixture after the other, all of as many components, to
-   * densities that are there.
+  /* Adds densities of rows first, ..., first + count - 1 under one mixture after the other, all of as many
+   * components, to densities that are there.
    *   log_unit     what is taken from each log density in scaled units: `count` numbers, or one where `units` is 1
    *   log_density  of each row the log of a density, -Inf for none; becomes the log of the sum */
   int (*add_densities)(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,

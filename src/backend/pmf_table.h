@@ -35,10 +35,11 @@ typedef struct wb_convolution {
 } wb_convolution;
 
 typedef struct wb_pmf_functions {
-  /* Writes the outputs asked for, of all pairs. `seen` is NULL, or then it also looks whether the weights of each vector are
-   * those of a distribution, which is quicker than a look beforehand: *seen becomes a union of what
+  /* Writes the outputs asked for, of all pairs. `seen` is NULL, or then it also looks whether the weights of each
+   * vector are those of a distribution, which is quicker than a look beforehand: *seen becomes a union of what
    * core/weight_look.h has names for, over all vectors. Where some cannot be used, the outputs are unspecified. */
-  int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message);
+  int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen,
+                  wb_message *message);
 } wb_pmf_functions;
 
 #ifdef __cplusplus

@@ -72,7 +72,8 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
   if (is_vector)
     wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
   else
-    wb_message_write(message, "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
+    wb_message_write(message, "`weights` has no positive weight in row %.0f: at least one item must be possible",
+                     (double)row);
   return WB_ERROR_INPUT;
 }
 
@@ -112,7 +113,8 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
 
 /* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the
  * number of the slice's first row in its matrix, from 0. */
-static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int is_vector,
+static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
+                    int is_vector,
                     int64_t rows, int64_t first, const wb_categorical_draws *draws, wb_message *message) {
   double *copy = NULL;
   int64_t room = 0;
@@ -140,7 +142,8 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
 }
 
 /* The rows of `dense`, or of `sparse` if that is NULL, in slices. */
-static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int is_vector,
+static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
+                       int is_vector,
                        int64_t per_row, const wb_categorical_draws *draws, wb_message *message) {
   const wb_categorical_functions *const functions = call->backend->categorical;
   int status = wb_backend_has(call->backend, functions, "categorical draws", message);
@@ -177,7 +180,8 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
   return WB_OK;
 }
 
-int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector, const wb_categorical_draws *draws,
+int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector,
+                        const wb_categorical_draws *draws,
                         wb_message *message) {
   return draw_slices(call, rows, NULL, is_vector, rows->columns, draws, message);
 }
@@ -188,7 +192,8 @@ int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows,
   return draw_slices(call, NULL, rows, 0, entries + 1, draws, message);
 }
 
-void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row, const double *weights,
+void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row,
+                            const double *weights,
                             int64_t *offset, int32_t *column, double *by_row) {
   const int64_t entries = start[columns];
   for (int64_t i = 0; i <= rows; i++) offset[i] = 0;

@@ -34,7 +34,8 @@
 #define BUFFER ((size_t)1 << 20)
 #define DIGESTED 48 /* bytes of the header before its digest */
 
-static const unsigned char magic[16] = {'w', 'a', 'r', 'p', 'b', 'a', 'y', 'e', 's', '\r', '\n', 0x1a, '\n', 0, 'c', 'p'};
+static const unsigned char magic[16] = {'w', 'a', 'r', 'p', 'b', 'a', 'y', 'e', 's', '\r', '\n', 0x1a, '\n', 0, 'c',
+                                        'p'};
 
 static int say(wb_message *message, const char *what) {
   wb_message_write(message, "%s: %s", what, strerror(errno));
@@ -101,7 +102,8 @@ static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
   w->held = 0;
   for (size_t i = 0; i < parts; i++)
     for (size_t r = 0; r < part[i].runs; r++)
-      if (!write_values(w, (const unsigned char *)part[i].values + r * part[i].stride * part[i].width, part[i].run, part[i].width)) return 0;
+      if (!write_values(w, (const unsigned char *)part[i].values + r * part[i].stride * part[i].width, part[i].run,
+                        part[i].width)) return 0;
   if (!empty_buffer(w)) return 0;
   wb_digest_end(&w->digest, header + DIGESTED);
   return lseek(w->file, 0, SEEK_SET) == 0 && write_all(w->file, header, sizeof header);
@@ -165,7 +167,8 @@ static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts
 
 #endif
 
-int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message) {
+int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts,
+                        wb_message *message) {
   writer w;
   w.buffer = malloc(BUFFER);
   if (!w.buffer) return wb_out_of_memory(message, "the buffer of a checkpoint", BUFFER);
@@ -201,7 +204,8 @@ static long long read_all(int file, unsigned char *bytes, size_t count) {
 }
 
 /* Opens the file and reads its header, of which the magic is looked at. */
-static int open_checkpoint(const char *path, int *file, unsigned char header[WB_CHECKPOINT_HEADER], size_t *held, uint64_t *size,
+static int open_checkpoint(const char *path, int *file, unsigned char header[WB_CHECKPOINT_HEADER], size_t *held,
+                           uint64_t *size,
                            wb_message *message) {
 #ifdef O_NONBLOCK /* a pipe that nobody writes to would be waited for */
   *file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_BINARY);
@@ -242,16 +246,19 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
     const uint64_t format = wb_whole_from_bytes(header + 16), head = wb_whole_from_bytes(header + 24);
     const uint64_t whole = wb_whole_from_bytes(header + 32);
     if (format != WB_CHECKPOINT_FORMAT) {
-      wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d", (unsigned long long)format,
+      wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d",
+                       (unsigned long long)format,
                        WB_CHECKPOINT_FORMAT);
       return WB_ERROR_INPUT;
     }
     if (size == whole && head <= whole - WB_CHECKPOINT_HEADER) return WB_OK;
     if (size > whole || head > whole) {
-      wb_message_write(message, "is damaged: it has %llu bytes, but should have %llu", (unsigned long long)size, (unsigned long long)whole);
+      wb_message_write(message, "is damaged: it has %llu bytes, but should have %llu", (unsigned long long)size,
+                       (unsigned long long)whole);
       return WB_ERROR_INPUT;
     }
-    wb_message_write(message, "is truncated: it has %llu of %llu bytes", (unsigned long long)size, (unsigned long long)whole);
+    wb_message_write(message, "is truncated: it has %llu of %llu bytes", (unsigned long long)size,
+                     (unsigned long long)whole);
     return WB_ERROR_INPUT;
   }
   wb_message_write(message, "is truncated: it has only %llu bytes", (unsigned long long)size);

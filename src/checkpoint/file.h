@@ -22,7 +22,8 @@ typedef struct wb_checkpoint_part {
 
 /* Writes `temporary`, which must be in the same folder and is made anew, sees it onto the disk and gives it the name
  * `path`. Where anything fails, `path` is as it was and `temporary` is gone; the message says why. */
-int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message);
+int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts,
+                        wb_message *message);
 
 /* Whether the file begins as a checkpoint does. If not, the message says what it is. */
 int wb_checkpoint_is_one(const char *path, wb_message *message);

@@ -128,7 +128,8 @@ SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   const wb_call call = wb_call_from_list(run);
   wb_message message;
   double rate = 0;
-  const int status = call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
+  const int status = call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate,
+                                                     &message);
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }
 

@@ -52,7 +52,8 @@ SEXP wb_failure(int status, const wb_message *message) {
 
 SEXP wb_changed_fit(void) {
   wb_message message;
-  wb_message_write(&message, "the parts of the fit do not agree in size or type, or have numbers that are not finite: it has been changed since it was made");
+  wb_message_write(&message, "the parts of the fit do not agree in size or type, or have numbers that are not finite: it "
+                             "has been changed since it was made");
   return wb_failure(WB_ERROR_INPUT, &message);
 }
 

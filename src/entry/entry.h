@@ -27,8 +27,9 @@ SEXP wb_changed_fit(void);
 int wb_is_numbers(SEXP values, double length);
 int wb_are_finite(SEXP values, double length);
 
-/* A session that an entry opens is the address of an external pointer, which keeps `kept` alive and whose finalizer is `close`. It
- * begins without an address (protect it), and ends with `opened` as its address, or, where that failed, freed. */
+/* A session that an entry opens is the address of an external pointer, which keeps `kept` alive and whose finalizer
+ * is `close`. It begins without an address (protect it), and ends with `opened` as its address, or, where that
+ * failed, freed. */
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
 
@@ -87,7 +88,8 @@ SEXP wb_entry_backend_release(SEXP run);
 
 /* entry/categorical/categorical_entry.c */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
-SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
+SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed,
+                                      SEXP precision,
                                       SEXP run);
 
 /* entry/chains_entry.c */
@@ -112,7 +114,8 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments);
 
 /* entry/mixture/mixture_entry.c */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run);
-SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
+SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
+                                   SEXP sample,
                                    SEXP samples);
 SEXP wb_entry_mixture_close(SEXP pointer);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
@@ -131,9 +134,11 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
 
 /* entry/mixture/cluster_entry.c */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers);
-SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
+                                   SEXP precision,
                                    SEXP keep_labels, SEXP samples, SEXP run);
-SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
+                                  SEXP precision,
                                   SEXP keep_labels, SEXP sample, SEXP samples, SEXP run);
 SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request);
 SEXP wb_entry_mixture_close_worker(SEXP pointer);

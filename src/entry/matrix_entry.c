@@ -21,8 +21,8 @@ SEXP wb_entry_matrix_scan(SEXP x) {
   return result;
 }
 
-/* x: as above, or a part of the data that `first_row` rows are before. moments: NULL for the first
- * part, and then what the part before gave. Returns a list of `first` and `count`, as above, and `moments`, a column for each of x. */
+/* x: as above, or a part of the data that `first_row` rows are before. moments: NULL for the first part, and then
+ * what the part before gave. Returns a list of `first` and `count`, as above, and `moments`, a column for each of x. */
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
   static const char *const names[] = {"first", "count", "moments"};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
@@ -51,7 +51,8 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   SEXP result = PROTECT(wb_list_new(4, names));
   double *values[4];
   for (int i = 0; i < 4; i++) values[i] = REAL(wb_list_put(result, names[i], Rf_allocVector(REALSXP, columns)));
-  wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, values[0], values[1], values[2], values[3]);
+  wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, values[0], values[1], values[2],
+                        values[3]);
   UNPROTECT(1);
   return result;
 }

@@ -97,7 +97,8 @@ static double log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) 
   for (int32_t j = 0; j < state->components; j++) {
     const double *factor = state->factor + (size_t)j * triangle;
     /* The triangle `scaled` is not needed any more. */
-    wb_component_mean_distance(alone, p, factor, state->mean + (size_t)j * (size_t)p, prior->mean, work, &state->distance[j]);
+    wb_component_mean_distance(alone, p, factor, state->mean + (size_t)j * (size_t)p, prior->mean, work,
+                               &state->distance[j]);
     wb_component_trace(alone, p, factor, root, scaled, &state->trace[j]);
   }
   return wb_mixture_log_prior_of(prior, state, root, 1);

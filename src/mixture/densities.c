@@ -29,17 +29,21 @@ static void convert_piece(void *context, int64_t i) {
   c->status[i] = convert(c, i, &message);
 }
 
-int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads, const wb_mixture_draws *draws,
-                             const double *center, const double *inverse_scale, int64_t first, int64_t count, const double *log_unit,
+int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
+                             const wb_mixture_draws *draws,
+                             const double *center, const double *inverse_scale, int64_t first, int64_t count,
+                                 const double *log_unit,
                              int64_t units, double *log_density, wb_message *message) {
   const size_t n = (size_t)draws->count, size = wb_mixture_state_size(draws->components, draws->columns);
-  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) + sizeof(int));
+  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters)
+                            + sizeof(int));
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the components of draws", bytes);
   wb_mixture_state *const state = (wb_mixture_state *)(memory + n * size);
   wb_mixture_parameters *const parameters = (wb_mixture_parameters *)(state + n);
   const conversion c = {draws, center, inverse_scale, state, (int *)(parameters + n)};
-  for (size_t i = 0; i < n; i++) wb_mixture_state_place(&state[i], draws->components, draws->columns, memory + i * size);
+  for (size_t i = 0; i < n; i++) wb_mixture_state_place(&state[i], draws->components, draws->columns,
+                                                        memory + i * size);
   wb_spread(threads, draws->count, convert_piece, (void *)&c);
   int status = WB_OK;
   for (size_t i = 0; i < n && status == WB_OK; i++) {
@@ -48,7 +52,8 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
     parameters[i] = wb_mixture_parameters_of(&state[i]);
   }
   if (status == WB_OK)
-    status = backend->mixture->add_densities(session, parameters, draws->count, first, count, log_unit, units, log_density, message);
+    status = backend->mixture->add_densities(session, parameters, draws->count, first, count, log_unit, units,
+                                             log_density, message);
   wb_aligned_free(memory);
   return status;
 }

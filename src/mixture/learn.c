@@ -127,7 +127,8 @@ int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *sessio
     status = learn_mean_scale(backend, session, hyper, prior, state, key, iteration, message);
   if (status == WB_OK && scale)
     learn_scale(hyper, prior, state->components, key, iteration, scale_precision, mean_precision, root);
-  if (status == WB_OK && hyper->learn_df) status = learn_df(backend, session, hyper, prior, state, key, iteration, message);
+  if (status == WB_OK && hyper->learn_df) status = learn_df(backend, session, hyper, prior, state, key, iteration,
+                                                            message);
   return status;
 }
 

@@ -40,7 +40,8 @@ static double *statistics_of(const merge *m, int32_t j) {
   return m->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->prior->columns);
 }
 
-double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average, double *scale) {
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average,
+                               double *scale) {
   const int32_t p = prior->columns;
   const double n = statistics[0], df = prior->df + p + 1;
   if (n <= 0) return 0;

@@ -1,6 +1,6 @@
-/* Rows grouped by the columns that they lack (see mixture/missing_rows.h). Rows are sorted by a hash of these columns, so that
- * rows of a pattern lie together, and neighbours are compared column by column. Were two patterns to share a
- * hash, a pattern could come twice, which changes no result. */
+/* Rows grouped by the columns that they lack (see mixture/missing_rows.h). Rows are sorted by a hash of these
+ * columns, so that rows of a pattern lie together, and neighbours are compared column by column. Were two patterns
+ * to share a hash, a pattern could come twice, which changes no result. */
 #include "core/rounding.h"
 
 #include "mixture/missing_rows.h"
@@ -68,11 +68,13 @@ static int same_columns(const double *x, int64_t rows, int32_t columns, int64_t 
 }
 
 /* Entries in order, and their groups; returns how many groups there are. */
-static int64_t group_entries(const double *x, int64_t rows, int32_t columns, entry *entries, int64_t count, group *groups) {
+static int64_t group_entries(const double *x, int64_t rows, int32_t columns, entry *entries, int64_t count,
+                             group *groups) {
   int64_t found = 0;
   qsort(entries, (size_t)count, sizeof *entries, compare_entries);
   for (int64_t i = 0; i < count; i++) {
-    if (i == 0 || entries[i].hash != entries[i - 1].hash || !same_columns(x, rows, columns, entries[i].row, entries[i - 1].row))
+    if (i == 0 || entries[i].hash != entries[i - 1].hash || !same_columns(x, rows, columns, entries[i].row,
+                                                                          entries[i - 1].row))
       groups[found++] = (group){i, 0, entries[i].row};
     groups[found - 1].count++;
   }
@@ -81,10 +83,12 @@ static int64_t group_entries(const double *x, int64_t rows, int32_t columns, ent
 }
 
 /* Everything in one piece of memory. */
-static wb_mixture_missing *missing_of(const double *x, int64_t rows, int32_t columns, const entry *entries, int64_t count,
+static wb_mixture_missing *missing_of(const double *x, int64_t rows, int32_t columns, const entry *entries,
+                                      int64_t count,
                                       const group *groups, int64_t patterns, wb_message *message) {
   const size_t p = (size_t)columns, n = (size_t)patterns;
-  const size_t bytes = sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t) + (n * (p + 1) + (size_t)count) * sizeof(int32_t);
+  const size_t bytes = sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t)
+      + (n * (p + 1) + (size_t)count) * sizeof(int32_t);
   wb_mixture_missing *made = malloc(bytes);
   if (!made) {
     wb_out_of_memory(message, "the patterns of missing values", bytes);

@@ -61,13 +61,15 @@ int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *se
                                int32_t first, int32_t count, wb_message *message) {
   note_sizes(state, first, count);
   return backend->mixture->set_statistics(session, first, count,
-                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns), message);
+                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns),
+                                              message);
 }
 
 int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                                 int32_t first, int32_t count, wb_message *message) {
   return backend->mixture->get_statistics(session, first, count,
-                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns), message);
+                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns),
+                                              message);
 }
 
 static wb_component_law component_law(const wb_mixture_prior *prior) {
@@ -189,7 +191,8 @@ int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *sessio
                            wb_message *message) {
   int status = wb_mixture_draw_parameters(backend, session, prior, state, key, iteration, moves, message);
   if (status == WB_OK)
-    status = backend->mixture->draw_labels(session, state->samples ? state->samples->log_weight : state->log_weight, key,
+    status = backend->mixture->draw_labels(session, state->samples ? state->samples->log_weight : state->log_weight,
+                                           key,
                                            iteration, labels, message);
   if (status == WB_OK && prior->hyper)
     status = wb_mixture_learn_prior(backend, session, prior->hyper, prior, state, key, iteration, message);
@@ -199,7 +202,8 @@ int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *sessio
 int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                             double *log_likelihood, wb_message *message) {
   wb_mixture_samples *samples = state->samples;
-  const int status = backend->mixture->finish_labels(session, samples ? samples->sizes : state->sizes, log_likelihood, message);
+  const int status = backend->mixture->finish_labels(session, samples ? samples->sizes : state->sizes, log_likelihood,
+                                                     message);
   if (status == WB_OK && samples) wb_mixture_add_samples(samples, state->sizes);
   return status;
 }

@@ -194,9 +194,10 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
                    wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
                    wb_message *message);
 
-/* The values of a row of the data, in scaled units and double precision whatever the session's: from the session where some
- * are missing or the data are not in this process. */
-int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data, int64_t row,
+/* The values of a row of the data, in scaled units and double precision whatever the session's: from the session
+ * where some are missing or the data are not in this process. */
+int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
+                          int64_t row,
                           double *values, wb_message *message);
 
 /* The means and covariances of the state's copy of the parameters, as `draw` asks for them.
@@ -252,8 +253,10 @@ typedef struct wb_mixture_draws {
 
 /* Adds the densities of rows first, ..., first + count - 1 under one draw after the other: see add_densities() of
  * backend/mixture_table.h. */
-int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads, const wb_mixture_draws *draws,
-                             const double *center, const double *inverse_scale, int64_t first, int64_t count, const double *log_unit,
+int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
+                             const wb_mixture_draws *draws,
+                             const double *center, const double *inverse_scale, int64_t first, int64_t count,
+                                 const double *log_unit,
                              int64_t units, double *log_density, wb_message *message);
 
 /* Steps of Bayesian EM (bem.c), and what is noted after each. */
@@ -277,9 +280,9 @@ typedef struct wb_mixture_steps {
 int wb_mixture_climb(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                      wb_mixture_state *state, wb_mixture_steps *steps, wb_message *message);
 
-/* Statistics of rows with given labels (from 0; negative: left out). `rows`
- * lists the rows, or is NULL for all. A missing value is taken from the row of the same label before: for a start, that keeps
- * the spread of each column. `last`: components x columns, working memory; NULL where nothing is missing. */
+/* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows, or is NULL for all. A
+ * missing value is taken from the row of the same label before: for a start, that keeps the spread of each column.
+ * `last`: components x columns, working memory; NULL where nothing is missing. */
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
                            int64_t count, const int32_t *labels, double *last, double *statistics);
 

@@ -7,11 +7,13 @@
 #include "core/scaled_value.h"
 #include "mixture/mixture.h"
 
-int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data, int64_t row,
+int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
+                          int64_t row,
                           double *values, wb_message *message) {
   int missing = !data->x;
   for (int32_t c = 0; c < data->columns && data->x; c++) {
-    values[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
+    values[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c],
+                                data->inverse_scale[c]);
     missing |= values[c] != values[c];
   }
   return missing ? backend->mixture->get_row(session, row, values, message) : WB_OK;

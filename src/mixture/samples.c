@@ -128,12 +128,14 @@ static void pool_weights(const wb_mixture_samples *s, double *log_weight) {
     double largest = LEAST_LOG_WEIGHT, total = 0;
     for (int32_t i = 0; i < s->samples; i++)
       if (s->log_weight[(size_t)i * k + j] > largest) largest = s->log_weight[(size_t)i * k + j];
-    for (int32_t i = 0; i < s->samples; i++) total += s->rows[i] / all * wb_exp(s->log_weight[(size_t)i * k + j] - largest);
+    for (int32_t i = 0; i < s->samples; i++) total += s->rows[i] / all * wb_exp(s->log_weight[(size_t)i * k
+        + j] - largest);
     log_weight[j] = largest + wb_log(total > 1e-300 ? total : 1e-300);
   }
 }
 
-void wb_mixture_draw_samples(wb_mixture_samples *s, double tables, double *log_weight, uint64_t key, uint32_t iteration) {
+void wb_mixture_draw_samples(wb_mixture_samples *s, double tables, double *log_weight, uint64_t key,
+                             uint32_t iteration) {
   const size_t k = (size_t)s->components;
   memcpy(s->log_share, log_weight, k * sizeof(double));
   s->together = iteration <= s->pooled;

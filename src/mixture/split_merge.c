@@ -235,7 +235,8 @@ static int estimate(moves *m, size_t half, double rows) {
   if (m->prior->floor)
     for (int32_t r = 0; r < p; r++)
       for (int32_t c = 0; c <= r; c++)
-        trace = wb_fma(m->prior->floor[c] * factor[wb_packed_row(r) + (size_t)c], factor[wb_packed_row(r) + (size_t)c], trace);
+        trace = wb_fma(m->prior->floor[c] * factor[wb_packed_row(r) + (size_t)c], factor[wb_packed_row(r) + (size_t)c],
+                       trace);
   m->log_constant[half] = wb_log((n + 0.5) / (rows + 1)) + wb_triangle_log_determinant(p, factor) - 0.5 * trace;
   return 1;
 }
@@ -273,7 +274,8 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
   (void)wb_stream_uniform(&stream); /* decides on the proposal */
   (void)wb_stream_uniform(&stream); /* and this on the order of the labels */
-  const double kind = wb_stream_uniform(&stream), which = wb_stream_uniform(&stream), width = wb_stream_uniform(&stream);
+  const double kind = wb_stream_uniform(&stream), which = wb_stream_uniform(&stream),
+      width = wb_stream_uniform(&stream);
   m->kind[g] = kind >= SHARE_BALL + SHARE_ATOM ? SPIKE : kind >= SHARE_BALL && m->spots->atoms ? ATOM : BALL;
   if (m->kind[g] == ATOM) {
     const size_t atom = (size_t)(which * m->spots->atoms);
@@ -320,8 +322,10 @@ static void decide(moves *m, int32_t g) {
   if (!(n_a > 0 && n_b > 0)) return;
   const double log_odds = wb_mixture_log_marginal(m->prior, first, m->average, m->scale) +
                           wb_mixture_log_marginal(m->prior, second, m->average, m->scale) -
-                          wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) + log_labels(m, a, b, n_a, n_b) -
-                          log_joined(m, g, rows) + (m->kind[g] == ATOM ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
+                          wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) + log_labels(m, a, b, n_a,
+                              n_b) -
+                          log_joined(m, g, rows) + (m->kind[g] == ATOM ? 0
+                                                    : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
   if (!(m->log_uniform[g] < (joins ? -log_odds : log_odds))) return;
   if (joins) {
     memcpy(own, joined, size * sizeof(double));
@@ -386,14 +390,16 @@ static int propose(moves *m, const wb_backend *backend, wb_mixture_session *sess
 int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
                            const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
                            uint32_t iteration, wb_message *message) {
-  const size_t k = (size_t)state->components, p = (size_t)state->columns, pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
+  const size_t k = (size_t)state->components, p = (size_t)state->columns, pairs = k / 2 < WB_MIXTURE_MOST_PAIRS
+      ? k / 2 : WB_MIXTURE_MOST_PAIRS;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
   if (pairs == 0 || spots->data->rows > UINT32_MAX) return WB_OK;
   const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + 2 * p;
   const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the split and merge moves", bytes);
-  moves m = {.backend = backend, .session = session, .message = message, .status = WB_OK, .prior = prior, .state = state, .all = (int32_t)pairs, .spots = spots, .neighbours = neighbours, .log_uniform = memory};
+  moves m = {.backend = backend, .session = session, .message = message, .status = WB_OK, .prior = prior,
+             .state = state, .all = (int32_t)pairs, .spots = spots, .neighbours = neighbours, .log_uniform = memory};
   m.joined = m.log_uniform + pairs;
   m.halves = m.joined + pairs * size;
   m.factor = m.halves + 2 * pairs * size;

@@ -43,7 +43,8 @@ int64_t wb_mixture_start_count(int64_t rows, int32_t components) {
   return count < rows ? count : rows;
 }
 
-static int sample_open(sample *s, const wb_mixture_spots *spots, int64_t count, int32_t components, wb_message *message) {
+static int sample_open(sample *s, const wb_mixture_spots *spots, int64_t count, int32_t components,
+                       wb_message *message) {
   const wb_mixture_data *data = spots->data;
   const size_t m = (size_t)count, p = (size_t)(data->columns + spots->atoms), k = (size_t)components;
   const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +

@@ -38,7 +38,8 @@ static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state
 static int note(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_sweeps *sweeps,
                 const wb_mixture_prior *prior, wb_mixture_state *state, int32_t sweep, wb_message *message) {
   int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
-  int status = wb_mixture_log_prior(backend, session, prior, state, points, sweeps->probe, &sweeps->log_prior[sweep], message);
+  int status = wb_mixture_log_prior(backend, session, prior, state, points, sweeps->probe, &sweeps->log_prior[sweep],
+                                    message);
   if (status != WB_OK) return status;
   sweeps->concentration[sweep] = state->concentration;
   wb_mixture_set_constants(state);
@@ -79,14 +80,17 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
     const uint32_t iteration = sweeps->iteration + (uint32_t)i;
     if (sweeps->merge == iteration && !sweeps->spots) status = merge(backend, session, prior, state, message);
     if (status == WB_OK)
-      status = wb_mixture_begin_sweep(backend, session, prior, state, sweeps->key, iteration, sweeps->moves, labels, message);
+      status = wb_mixture_begin_sweep(backend, session, prior, state, sweeps->key, iteration, sweeps->moves, labels,
+                                      message);
     if (status == WB_OK) status = note(backend, session, sweeps, prior, state, i, message);
     if (status == WB_OK) status = wb_mixture_finish_sweep(backend, session, state, &sweeps->log_likelihood[i], message);
     if (status != WB_OK) break;
     sweeps->occupied[i] = occupied(state);
-    if (i == sweeps->count - 1 && draw->sizes) memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
+    if (i == sweeps->count - 1 && draw->sizes) memcpy(draw->sizes, state->sizes,
+                                                      (size_t)state->components * sizeof(double));
     /* Splits and joins change the components' rows, but not the sizes in each sample. */
-    if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) && splits(iteration, sweeps->spots->data->rows))
+    if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
+        splits(iteration, sweeps->spots->data->rows))
       status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, iteration < sweeps->merge,
                                       sweeps->key, iteration, message);
   }

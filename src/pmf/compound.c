@@ -50,7 +50,8 @@ typedef struct recursion {
   wb_message *message;
 } recursion;
 
-static int add_owed(recursion *r, const double *weights, const double *known, int64_t from, int64_t middle, int64_t end) {
+static int add_owed(recursion *r, const double *weights, const double *known, int64_t from, int64_t middle,
+                    int64_t end) {
   const int64_t terms = middle - from, lengths = wb_min_int(r->reach, end - 1 - from), count = end - middle;
   const double products = (double)wb_min_int(terms, lengths) * (double)count;
   const double *to_add = r->step;

@@ -102,7 +102,8 @@ static int convolve_each(const wb_pmf_method *method, const wb_convolution *work
     gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
     status = wb_pmf_convolve(method, m, p, n, q, r, message);
     scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
-    if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
+    if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status =
+        WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
   return status;
@@ -148,7 +149,8 @@ int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, i
   return !log && is_direct(method, work) && work->m > 0 && work->n > 0;
 }
 
-int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen, wb_message *message) {
+int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen,
+                          wb_message *message) {
   if (log) return convolve_logarithms(method, work, message);
   if (work->pairs == 1) return wb_pmf_convolve(method, work->m, work->p, work->n, work->q, work->r, message);
   if (!is_direct(method, work)) return convolve_each(method, work, message);

@@ -42,8 +42,8 @@ int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_w
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          double *r, int *done, wb_message *message);
 
-/* window.c. Both factors are given as wide weights. The first `all` entries of the sum go into r, and then p_plain and q_plain
- * are the same factors as doubles; or, where r is NULL, into r_wide. */
+/* window.c. Both factors are given as wide weights. The first `all` entries of the sum go into r, and then p_plain
+ * and q_plain are the same factors as doubles; or, where r is NULL, into r_wide. */
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
                             const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message);
 

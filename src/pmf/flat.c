@@ -32,7 +32,8 @@ static double sum_of_squares(int64_t count, const double *x) {
 static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                   int64_t first, int64_t count, double *r, wb_message *message) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
-  return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL, message) : WB_OK;
+  return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL,
+                                                            message) : WB_OK;
 }
 
 /* One output, which only decides whether the transform is tried: in four partial sums. */

@@ -39,12 +39,14 @@ int wb_pmf_check_seen(unsigned seen, wb_message *message);
 /* WB_ERROR_INPUT if a weight of the result has overflowed, which can be if large weights were seen. */
 int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_message *message);
 
-/* Whether wb_pmf_convolve_pairs() looks at the weights while it computes; else wb_pmf_check_pairs() is to be called before. */
+/* Whether wb_pmf_convolve_pairs() looks at the weights while it computes; else wb_pmf_check_pairs() is to be called
+ * before. */
 int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, int log);
 
 /* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. *seen: what is known of the
  * weights, to which is added what it sees. */
-int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen, wb_message *message);
+int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen,
+                          wb_message *message);
 
 /* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
 int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,

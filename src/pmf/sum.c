@@ -193,7 +193,8 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
   const size_t numbers = 3 * (size_t)count;
   char *const memory = wb_aligned_malloc(summands_bytes + given_bytes + numbers * sizeof(int64_t));
   if (!memory)
-    return wb_out_of_memory(message, "the order of summation", summands_bytes + given_bytes + numbers * sizeof(int64_t));
+    return wb_out_of_memory(message, "the order of summation",
+                            summands_bytes + given_bytes + numbers * sizeof(int64_t));
   term *const summands = (term *)memory;
   place *const given = (place *)(memory + summands_bytes);
   int64_t *const pairs = (int64_t *)(memory + summands_bytes + given_bytes), *const sum_length = pairs + 2 * count;

@@ -80,7 +80,8 @@ int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_m
   int overflow = 0;
   for (int64_t i = 0; i < count; i++) overflow |= result[i] == infinity;
   if (!overflow) return WB_OK;
-  wb_message_write(message, "the result has weights above 1.8e308, the largest double: give logarithms, with log = TRUE");
+  wb_message_write(message,
+                   "the result has weights above 1.8e308, the largest double: give logarithms, with log = TRUE");
   return WB_ERROR_INPUT;
 }
 

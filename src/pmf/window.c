@@ -254,7 +254,8 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   if (!t->re || !t->im) return wb_out_of_memory(t->message, "a Fourier transform", 2 * n * sizeof(double));
   if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->method->cache, log2, t->method->call->run.isa, fft, t->message);
   int status = WB_OK;
-  if (!t->fft[log2]) status = wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2], t->message);
+  if (!t->fft[log2]) status = wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2],
+                                          t->message);
   *fft = t->fft[log2];
   return status;
 }

@@ -22,7 +22,8 @@ static int64_t slice_of(const double *shape, int64_t shapes, int method) {
   return slice > 64.0 ? (int64_t)slice : 64;
 }
 
-int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt, int64_t tilts,
+int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
+                       int64_t tilts,
                        int method, uint64_t seed, double *draws, wb_message *message) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
   int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", message);
@@ -58,7 +59,8 @@ int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points, wb_m
   return status;
 }
 
-void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order, double *value) {
+void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order,
+                             double *value) {
   for (int64_t i = 0; i < count; i++)
     value[i] = order[i] == order[i] ? wb_polyagamma_cumulant(shape[i], tilt[i], (int)order[i]) : wb_nan();
 }

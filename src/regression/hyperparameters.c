@@ -63,7 +63,8 @@ static int log_density(const wb_backend *backend, wb_regression_session *session
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(state, r);
   const int status = backend->regression->sweep(session, &parameters, 0, 0, 0, NULL, NULL, density, message);
-  *density += wb_regression_count_constant(counts, r) + wb_fma(prior->dispersion_shape, log_r, -prior->dispersion_rate * r);
+  *density += wb_regression_count_constant(counts, r) +
+              wb_fma(prior->dispersion_shape, log_r, -prior->dispersion_rate * r);
   return status;
 }
 

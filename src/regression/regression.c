@@ -63,21 +63,24 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
   const size_t triangle = wb_packed_size(p);
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
-  const double *const shrinkage = prior->shrunk ? state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p) : NULL;
+  const double *const shrinkage = prior->shrunk ? state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p)
+      : NULL;
   memcpy(precision, prior->precision, triangle * sizeof(double));
   for (int c = 0; prior->shrunk && c < p; c++)
     if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
   for (int r = 0; r < p; r++) {
     double sum = state->statistics[triangle + (size_t)r];
     for (int c = 0; c < p; c++)
-      sum = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], prior->mean[c], sum);
+      sum = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], prior->mean[c],
+                   sum);
     linear[r] = sum;
   }
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
   if (state->groups > 0) eliminate_groups(state, precision, linear);
   const int row = wb_cholesky(p, precision);
   if (row > 0) {
-    wb_message_write(message, "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly depends on others, "
+    wb_message_write(message, "the posterior precision of coefficient %d is not positive in sweep %u: its column "
+                              "nearly depends on others, "
                               "values of the data are too large, or the prior is too wide", row, (unsigned)iteration);
     return WB_ERROR_INPUT;
   }
@@ -105,7 +108,8 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
   }
   for (int32_t k = 0; k < state->outcomes && prior->shrunk; k++)
     wb_regression_draw_shrinkage(prior, state->coefficients + (size_t)k * (size_t)state->columns,
-                                 state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration, (uint32_t)k);
+                                 state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration,
+                                     (uint32_t)k);
   if (counts->distinct > 0)
     status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
   if (status == WB_OK) status = pass(backend, session, state, 0, key, iteration, log_likelihood, message);
@@ -114,7 +118,8 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
   return status;
 }
 
-static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *state, int32_t sweep, double log_likelihood) {
+static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *state, int32_t sweep,
+                 double log_likelihood) {
   const size_t length = (size_t)state->columns * (size_t)state->outcomes, count = (size_t)sweeps->count;
   for (size_t c = 0; c < length; c++) sweeps->coefficients[(size_t)sweep + c * count] = state->coefficients[c];
   sweeps->log_likelihood[sweep] = log_likelihood;

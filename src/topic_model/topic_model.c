@@ -129,7 +129,8 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
   const wb_topic_model_functions *functions = backend->topic_model;
   wb_topic_draw draw = {key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
-    draw.alpha_tables = same_alphas(state) && wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha, (int64_t)corpus->documents * state->topics);
+    draw.alpha_tables = same_alphas(state) && wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha,
+                                                                    (int64_t)corpus->documents * state->topics);
     draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
   }
   const size_t bytes = ((size_t)corpus->documents + 1) * sizeof(double);

@@ -40,7 +40,8 @@ static int are_below(const int32_t *values, int32_t count, int32_t end) {
   return 1;
 }
 
-static size_t place_request(const wb_cluster_worker *worker, const wb_cluster_head *head, const void *request, wb_cluster_request *r) {
+static size_t place_request(const wb_cluster_worker *worker, const wb_cluster_head *head, const void *request,
+                            wb_cluster_request *r) {
   return wb_cluster_place_request(r, head, worker->data.columns, samples_of(worker), (void *)(uintptr_t)request);
 }
 
@@ -51,7 +52,8 @@ static int is_request(const wb_cluster_worker *worker, const void *request, size
   memcpy(&head, request, sizeof head);
   if (head.kind < WB_CLUSTER_DRAW || head.kind > WB_CLUSTER_WEIGH || head.components < 1) return 0;
   const int has_pairs = head.kind == WB_CLUSTER_ANCHORS || head.kind == WB_CLUSTER_HALVES;
-  if (has_pairs && (!worker->data.keep_labels || head.components != worker->drawn || head.pairs < 1 || head.pairs > WB_MIXTURE_MOST_PAIRS))
+  if (has_pairs && (!worker->data.keep_labels || head.components != worker->drawn || head.pairs < 1 ||
+                    head.pairs > WB_MIXTURE_MOST_PAIRS))
     return 0;
   if (place_request(worker, &head, request, r) != size) return 0;
   if (head.kind == WB_CLUSTER_DRAW)
@@ -60,7 +62,8 @@ static int is_request(const wb_cluster_worker *worker, const void *request, size
   return !has_pairs || (are_below(r->pair, head.components, head.pairs) && are_below(r->side, head.components, 2));
 }
 
-int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request, size_t size, size_t *bytes, wb_message *message) {
+int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request, size_t size, size_t *bytes,
+                           wb_message *message) {
   wb_cluster_request r;
   wb_cluster_part part;
   if (!is_request(worker, request, size, &r)) {
@@ -68,12 +71,14 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
     return WB_ERROR_INPUT;
   }
   const shard s = shard_of(worker);
-  *bytes = wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows, NULL);
+  *bytes = wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes,
+                                    worker->data.rows, NULL);
   return WB_OK;
 }
 
 /* Sums of the worker's pieces to those of its nodes. */
-static int put_nodes(const wb_cluster_worker *worker, const wb_cluster_head *head, const shard *s, double *nodes, wb_message *message) {
+static int put_nodes(const wb_cluster_worker *worker, const wb_cluster_head *head, const shard *s, double *nodes,
+                     wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(worker->data.columns) + 1;
   const size_t pieces = (size_t)(s->end - s->first), bytes = pieces * (size * sizeof(double) + sizeof(double *));
   double **sums = malloc(bytes);
@@ -91,7 +96,8 @@ static int put_nodes(const wb_cluster_worker *worker, const wb_cluster_head *hea
   return status;
 }
 
-static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb_cluster_part *part, wb_message *message) {
+static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb_cluster_part *part,
+                wb_message *message) {
   const wb_mixture_functions *table = worker->backend->mixture;
   const wb_cluster_head *head = &r->head;
   wb_mixture_session *session = worker->session;
@@ -104,7 +110,8 @@ static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb
   int status = table->set_components(session, k, r->statistics, message);
   if (status == WB_OK)
     status = table->draw_components(session, &law, r->source, head->component_key, head->component_iteration, message);
-  if (status == WB_OK) status = table->draw_labels(session, r->log_weight, head->key, head->iteration, part->labels, message);
+  if (status == WB_OK) status = table->draw_labels(session, r->log_weight, head->key, head->iteration, part->labels,
+                                                   message);
   if (status == WB_OK) status = table->finish_labels(session, sizes, &log_likelihood, message);
   if (status == WB_OK) worker->drawn = k;
   if (sizes != part->sizes) free(sizes);
@@ -114,13 +121,15 @@ static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb
 static int choose_anchors(const wb_cluster_worker *worker, const wb_cluster_head *head, const wb_mixture_pairs *pairs,
                           const wb_cluster_part *part, wb_message *message) {
   const size_t p = (size_t)worker->data.columns;
-  int status = worker->backend->mixture->choose_anchors(worker->session, pairs, head->key, head->iteration, part->anchors, message);
+  int status = worker->backend->mixture->choose_anchors(worker->session, pairs, head->key, head->iteration,
+                                                        part->anchors, message);
   for (size_t i = 0; i < 2 * (size_t)pairs->pairs && status == WB_OK; i++) {
     const int64_t row = part->anchors[i];
     if (row < 0)
       memset(part->values + i * p, 0, p * sizeof(double));
     else
-      status = wb_mixture_scaled_row(worker->backend, worker->session, &worker->data, row - worker->data.first_row, part->values + i * p, message);
+      status = wb_mixture_scaled_row(worker->backend, worker->session, &worker->data, row - worker->data.first_row,
+                                     part->values + i * p, message);
   }
   return status;
 }
@@ -133,7 +142,8 @@ int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *repl
   memcpy(&head, request, sizeof head);
   (void)place_request(worker, &head, request, &r);
   const shard s = shard_of(worker);
-  (void)wb_cluster_place_part(&part, &head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows, reply);
+  (void)wb_cluster_place_part(&part, &head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows,
+                              reply);
   const wb_mixture_pairs pairs = {head.components, head.pairs, r.pair, r.side};
   const wb_mixture_parameters parameters = {wb_cluster_summed(&head), r.factor, r.offset, r.log_constant};
   double unused;
@@ -143,7 +153,8 @@ int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *repl
   if (head.kind == WB_CLUSTER_DRAW)
     status = draw(worker, &r, &part, message);
   else if (head.kind == WB_CLUSTER_HALVES)
-    status = table->draw_halves(worker->session, &pairs, &parameters, r.anchors, head.known, head.key, head.iteration, head.step,
+    status = table->draw_halves(worker->session, &pairs, &parameters, r.anchors, head.known, head.key, head.iteration,
+                                head.step,
                                 part.nodes, part.log_probability, message);
   else
     status = table->weigh_rows(worker->session, &parameters, part.nodes, &unused, message);

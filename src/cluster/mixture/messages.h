@@ -1,11 +1,11 @@
-/* A mixture whose rows are on several workers. The manager runs the host algorithm with the table of cluster/mixture/session.c: it keeps the
- * components, and asks the workers for whatever goes through rows. A worker has a part of the rows in a session of its own
- * backend and answers by wb_cluster_answer(). Sums come back as nodes of the tree over all rows, the fewest that the worker's
- * part consists of, and are added in the tree's order: results do not depend on the number of workers.
+/* A mixture whose rows are on several workers. The manager runs the host algorithm with the table of
+ * cluster/mixture/session.c: it keeps the components, and asks the workers for whatever goes through rows. A worker
+ * has a part of the rows in a session of its own backend and answers by wb_cluster_answer(). Sums come back as nodes
+ * of the tree over all rows, the fewest that the worker's part consists of, and are added in the tree's order:
+ * results do not depend on the number of workers.
  *
- * Requests and replies are bytes in the order of this machine, items one after the other, each padded to a multiple of 8. What
- * travels depends on components and columns, not on rows, unless labels are kept.
- */
+ * Requests and replies are bytes in the order of this machine, items one after the other, each padded to a multiple
+ * of 8. What travels depends on components and columns, not on rows, unless labels are kept. */
 #ifndef WB_CLUSTER_MIXTURE_MESSAGES_H
 #define WB_CLUSTER_MIXTURE_MESSAGES_H
 
@@ -25,14 +25,15 @@ typedef struct wb_cluster {
   void *context;
 } wb_cluster;
 
-/* A backend with the table of mixtures alone, whose sessions are opened here and not by the table. `data` has no rows:
- * x is NULL, `rows` counts those of all workers, and `samples` is 0 where they are one sample. The components are computed by the processor of `call`. What `cluster` points to
- * outlives the session, it itself need not. */
+/* A backend with the table of mixtures alone, whose sessions are opened here and not by the table. `data` has no
+ * rows: x is NULL, `rows` counts those of all workers, and `samples` is 0 where they are one sample. The components
+ * are computed by the processor of `call`. What `cluster` points to outlives the session, it itself need not. */
 extern const wb_backend wb_mixture_cluster;
 int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_cluster *cluster,
                     wb_mixture_session **session, wb_message *message);
 
-/* How the rows are split: `first_row` takes workers + 1 numbers. Returns how many workers get rows; the piece goes to `piece`. */
+/* How the rows are split: `first_row` takes workers + 1 numbers. Returns how many workers get rows; the piece goes
+ * to `piece`. */
 int32_t wb_cluster_split(int64_t rows, int32_t workers, int64_t *first_row, int64_t *piece);
 
 /* A worker: a session that its backend has opened with `data`, a part of the `rows` rows of all workers. */
@@ -45,12 +46,14 @@ typedef struct wb_cluster_worker {
 } wb_cluster_worker;
 
 /* How many bytes the answer to a request has, if that is one to this worker; then the answer itself. */
-int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request, size_t size, size_t *bytes, wb_message *message);
+int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request, size_t size, size_t *bytes,
+                           wb_message *message);
 int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *reply, wb_message *message);
 
 /* What follows is shared by manager and worker --------------------------------------------------- */
 
-typedef enum wb_cluster_kind { WB_CLUSTER_DRAW = 1, WB_CLUSTER_ANCHORS, WB_CLUSTER_HALVES, WB_CLUSTER_WEIGH } wb_cluster_kind;
+typedef enum wb_cluster_kind { WB_CLUSTER_DRAW = 1, WB_CLUSTER_ANCHORS, WB_CLUSTER_HALVES,
+                              WB_CLUSTER_WEIGH } wb_cluster_kind;
 
 /* What a request begins with. */
 typedef struct wb_cluster_head {
@@ -85,10 +88,12 @@ typedef struct wb_cluster_part {
   double *log_probability; /* HALVES: of each pair */
 } wb_cluster_part;
 
-/* Places the items of a request or of a reply in memory, of which there may be none yet, and return how many bytes they take
- * together. `samples` is 0 where the rows are one sample. `nodes`, `rows`: of the worker. */
-size_t wb_cluster_place_request(wb_cluster_request *request, const wb_cluster_head *head, int32_t columns, int32_t samples, void *memory);
-size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head, int32_t columns, int32_t samples, int32_t nodes,
+/* Places the items of a request or of a reply in memory, of which there may be none yet, and return how many bytes
+ * they take together. `samples` is 0 where the rows are one sample. `nodes`, `rows`: of the worker. */
+size_t wb_cluster_place_request(wb_cluster_request *request, const wb_cluster_head *head, int32_t columns,
+                                int32_t samples, void *memory);
+size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head, int32_t columns, int32_t samples,
+                             int32_t nodes,
                              int64_t rows, void *memory);
 
 /* How many components are summed in the nodes of a request's replies. */
@@ -108,7 +113,9 @@ int32_t wb_cluster_cover(int64_t pieces, int64_t first, int64_t end, wb_cluster_
 /* Adds sums of `size` doubles in the tree's order; `sums` are used up, and sums[0] has the result. */
 void wb_cluster_add(double **sums, int64_t count, size_t size);
 
-/* The root of a tree over so many pieces, from nodes that cover it, which are used up; `slots` is memory for one pointer a piece. */
-double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size, double **slots);
+/* The root of a tree over so many pieces, from nodes that cover it, which are used up; `slots` is memory for one
+ * pointer a piece. */
+double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size,
+                        double **slots);
 
 #endif

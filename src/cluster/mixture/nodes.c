@@ -26,7 +26,8 @@ int32_t wb_cluster_summed(const wb_cluster_head *head) {
   return head->kind == WB_CLUSTER_HALVES ? 2 * head->pairs : head->components;
 }
 
-size_t wb_cluster_place_request(wb_cluster_request *r, const wb_cluster_head *head, int32_t columns, int32_t samples, void *memory) {
+size_t wb_cluster_place_request(wb_cluster_request *r, const wb_cluster_head *head, int32_t columns, int32_t samples,
+                                void *memory) {
   const size_t p = (size_t)columns, triangle = wb_packed_size(columns), k = (size_t)head->components;
   const size_t summed = (size_t)wb_cluster_summed(head);
   layout at = {memory, 0};
@@ -52,7 +53,8 @@ size_t wb_cluster_place_request(wb_cluster_request *r, const wb_cluster_head *he
   return at.used;
 }
 
-size_t wb_cluster_place_part(wb_cluster_part *r, const wb_cluster_head *head, int32_t columns, int32_t samples, int32_t nodes,
+size_t wb_cluster_place_part(wb_cluster_part *r, const wb_cluster_head *head, int32_t columns, int32_t samples,
+                             int32_t nodes,
                              int64_t rows, void *memory) {
   const size_t p = (size_t)columns, k = (size_t)head->components, pairs = (size_t)head->pairs;
   layout at = {memory, 0};
@@ -62,7 +64,8 @@ size_t wb_cluster_place_part(wb_cluster_part *r, const wb_cluster_head *head, in
     r->values = place(&at, 2 * pairs * p, sizeof(double));
     return at.used;
   }
-  r->nodes = place(&at, (size_t)nodes * ((size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(p) + 1), sizeof(double));
+  r->nodes = place(&at, (size_t)nodes * ((size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(p) + 1),
+                   sizeof(double));
   if (head->kind == WB_CLUSTER_DRAW && samples > 0) r->sizes = place(&at, (size_t)samples * k, sizeof(double));
   if (head->kind == WB_CLUSTER_DRAW && head->wants_labels) r->labels = place(&at, (size_t)rows, sizeof(int32_t));
   if (head->kind == WB_CLUSTER_HALVES) r->log_probability = place(&at, pairs, sizeof(double));
@@ -110,7 +113,8 @@ void wb_cluster_add(double **sums, int64_t count, size_t size) {
     }
 }
 
-double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size, double **slots) {
+double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size,
+                        double **slots) {
   for (int64_t i = 0; i < pieces; i++) slots[i] = NULL;
   for (int32_t level = 0;; level++, pieces = (pieces + 1) / 2) {
     for (int32_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
-/* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. What concerns components alone is done here, by a
- * session of the processor without rows; what goes through the rows is asked of all workers at once. Drawing components
- * waits until the labels are asked for: one request does both. */
+/* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. What concerns
+ * components alone is done here, by a session of the processor without rows; what goes through the rows is asked of
+ * all workers at once. Drawing components waits until the labels are asked for: one request does both. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -68,9 +68,11 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
                     wb_mixture_session **session, wb_message *message) {
   const size_t workers = (size_t)cluster->workers, p = (size_t)data->columns;
   const int64_t leaves = (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
-  const size_t pieces = (size_t)((leaves + cluster->piece - 1) / cluster->piece), most = workers * WB_CLUSTER_MOST_NODES;
+  const size_t pieces = (size_t)((leaves + cluster->piece - 1) / cluster->piece),
+      most = workers * WB_CLUSTER_MOST_NODES;
   const size_t numbers = 2 * WB_MIXTURE_MOST_PAIRS * p;
-  const size_t bytes = sizeof(cluster_session) + workers * sizeof(wb_cluster_reply) + (pieces + most) * sizeof(double *) +
+  const size_t bytes = sizeof(cluster_session) + workers * sizeof(wb_cluster_reply)
+      + (pieces + most) * sizeof(double *) +
                        numbers * sizeof(double) + (workers + 1) * sizeof(int32_t);
   wb_mixture_data none = *data;
   cluster_session *s = calloc(1, bytes);
@@ -126,14 +128,17 @@ static int ask(cluster_session *s, const wb_cluster_head *head, const void *requ
 static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
   wb_cluster_part part;
   (void)wb_cluster_place_part(&part, head, s->columns, s->samples, s->first_node[w + 1] - s->first_node[w],
-                              s->cluster.first_row[w + 1] - s->cluster.first_row[w], (void *)(uintptr_t)s->replies[w].bytes);
+                              s->cluster.first_row[w + 1] - s->cluster.first_row[w],
+                                  (void *)(uintptr_t)s->replies[w].bytes);
   return part;
 }
 
-/* The sums over all rows from the workers' nodes: statistics of the components that were summed, then the log likelihood. */
+/* The sums over all rows from the workers' nodes: statistics of the components that were summed, then the log
+ * likelihood. */
 static int sum_nodes(cluster_session *s, const wb_cluster_head *head, const double **total, wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(s->columns) + 1;
-  const int status = make_room((void **)&s->values, &s->value_bytes, (size_t)s->nodes * size * sizeof(double), "sums of rows", message);
+  const int status = make_room((void **)&s->values, &s->value_bytes, (size_t)s->nodes * size * sizeof(double),
+                               "sums of rows", message);
   if (status != WB_OK) return status;
   for (int32_t w = 0; w < s->cluster.workers; w++) {
     const size_t nodes = (size_t)(s->first_node[w + 1] - s->first_node[w]);
@@ -146,7 +151,8 @@ static int sum_nodes(cluster_session *s, const wb_cluster_head *head, const doub
 
 /* Components ------------------------------------------------------------------------------- */
 
-static int set_components(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message) {
+static int set_components(wb_mixture_session *session, int32_t components, const double *statistics,
+                          wb_message *message) {
   cluster_session *s = of(session);
   const size_t table = (size_t)(s->samples > 0 ? s->samples : 1) * (size_t)components;
   int status = make_room((void **)&s->sizes, &s->size_bytes, table * sizeof(double), "sizes of components", message);
@@ -155,11 +161,13 @@ static int set_components(wb_mixture_session *session, int32_t components, const
   return status;
 }
 
-static int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics, wb_message *message) {
+static int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
+                          wb_message *message) {
   return of(session)->local->mixture->set_statistics(of(session)->components, first, count, statistics, message);
 }
 
-static int get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics, wb_message *message) {
+static int get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
+                          wb_message *message) {
   return of(session)->local->mixture->get_statistics(of(session)->components, first, count, statistics, message);
 }
 
@@ -180,7 +188,8 @@ static int draw_components(wb_mixture_session *session, const wb_mixture_law *la
                            uint32_t iteration, wb_message *message) {
   cluster_session *s = of(session);
   const size_t p = (size_t)s->columns, triangle = wb_packed_size(s->columns);
-  const wb_cluster_head head = {.component_key = key, .component_iteration = iteration, .kind = WB_CLUSTER_DRAW, .components = s->count};
+  const wb_cluster_head head = {.component_key = key, .component_iteration = iteration, .kind = WB_CLUSTER_DRAW,
+                                .components = s->count};
   wb_cluster_request r;
   const size_t bytes = wb_cluster_place_request(&r, &head, s->columns, s->samples, NULL);
   int status = make_room(&s->draw, &s->draw_bytes, bytes, "a request to the workers", message);
@@ -195,13 +204,15 @@ static int draw_components(wb_mixture_session *session, const wb_mixture_law *la
   if (law->floor) memcpy(r.law + 2 + p + triangle, law->floor, p * sizeof(double));
   memcpy(r.source, source, (size_t)s->count * sizeof(int32_t));
   status = get_statistics(session, 0, s->count, r.statistics, message);
-  return status == WB_OK ? s->local->mixture->draw_components(s->components, law, source, key, iteration, message) : status;
+  return status == WB_OK ? s->local->mixture->draw_components(s->components, law, source, key, iteration, message)
+      : status;
 }
 
 /* Rows ------------------------------------------------------------------------------------- */
 
 /* All has been done when this returns. */
-static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration, int32_t *labels,
+static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
+                       int32_t *labels,
                        wb_message *message) {
   cluster_session *s = of(session);
   const size_t k = (size_t)s->count, table = (size_t)s->samples * k;
@@ -237,7 +248,8 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
 }
 
 /* A request with room for all that follows its head. */
-static int begin_request(cluster_session *s, const wb_cluster_head *head, wb_cluster_request *r, size_t *bytes, wb_message *message) {
+static int begin_request(cluster_session *s, const wb_cluster_head *head, wb_cluster_request *r, size_t *bytes,
+                         wb_message *message) {
   *bytes = wb_cluster_place_request(r, head, s->columns, s->samples, NULL);
   const int status = make_room(&s->request, &s->request_bytes, *bytes, "a request to the workers", message);
   if (status != WB_OK) return status;
@@ -252,7 +264,8 @@ static void put_pairs(const wb_mixture_pairs *pairs, const wb_cluster_request *r
   memcpy(r->side, pairs->side, (size_t)pairs->components * sizeof(int32_t));
 }
 
-static void put_parameters(const cluster_session *s, const wb_mixture_parameters *parameters, const wb_cluster_request *r) {
+static void put_parameters(const cluster_session *s, const wb_mixture_parameters *parameters,
+                           const wb_cluster_request *r) {
   const size_t k = (size_t)parameters->components;
   memcpy(r->factor, parameters->factor, k * wb_packed_size(s->columns) * sizeof(double));
   memcpy(r->offset, parameters->offset, k * (size_t)s->columns * sizeof(double));
@@ -269,7 +282,8 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
                           int64_t *anchors, wb_message *message) {
   cluster_session *s = of(session);
   const wb_cluster_head head = {
-      .key = key, .iteration = iteration, .kind = WB_CLUSTER_ANCHORS, .components = pairs->components, .pairs = pairs->pairs};
+      .key = key, .iteration = iteration, .kind = WB_CLUSTER_ANCHORS, .components = pairs->components,
+          .pairs = pairs->pairs};
   const size_t p = (size_t)s->columns;
   wb_cluster_request r;
   size_t bytes;
@@ -297,7 +311,8 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
 }
 
 static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
-                       const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
+                       const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                           double *statistics,
                        double *log_probability, wb_message *message) {
   cluster_session *s = of(session);
   const wb_cluster_head head = {.key = key, .iteration = iteration, .step = step, .kind = WB_CLUSTER_HALVES,
@@ -321,7 +336,8 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
   return WB_OK;
 }
 
-static int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics, double *log_likelihood,
+static int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
+                      double *log_likelihood,
                       wb_message *message) {
   cluster_session *s = of(session);
   const wb_cluster_head head = {.kind = WB_CLUSTER_WEIGH, .components = parameters->components};
@@ -352,15 +368,18 @@ static int get_row(wb_mixture_session *session, int64_t row, double *values, wb_
   return WB_ERROR_INPUT;
 }
 
-static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count, int32_t *labels,
+static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                    int32_t *labels,
                     double *log_density, double *probability, wb_message *message) {
   (void)session, (void)parameters, (void)first, (void)count, (void)labels, (void)log_density, (void)probability;
   wb_message_write(message, "rows are evaluated where they are, and not on a cluster");
   return WB_ERROR_INPUT;
 }
 
-static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count, int64_t first,
-                         int64_t count, const double *log_unit, int64_t units, double *log_density, wb_message *message) {
+static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
+                         int64_t first,
+                         int64_t count, const double *log_unit, int64_t units, double *log_density,
+                             wb_message *message) {
   (void)mixture_count, (void)log_unit, (void)units;
   return evaluate(session, mixtures, first, count, NULL, log_density, NULL, message);
 }

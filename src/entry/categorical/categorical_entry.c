@@ -42,7 +42,8 @@ SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SE
 }
 
 /* The slots of a matrix that is stored by columns: dim, p, i and x. */
-SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed, SEXP precision,
+SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed,
+                                      SEXP precision,
                                       SEXP run) {
   const int64_t rows = INTEGER_RO(dim)[0], columns = INTEGER_RO(dim)[1];
   const size_t entries = (size_t)Rf_xlength(weights);

@@ -56,13 +56,15 @@ SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored
     p->width = 1;
     p->values = values_of(array, &p->width);
     const double step = REAL_RO(stride)[i], taken = REAL_RO(run)[i];
-    if (!p->values || !(step >= 0 && taken >= 0 && taken <= step)) return refuse("arrays do not have the size or type of what is to be written");
+    if (!p->values || !(step >= 0 && taken >= 0 &&
+                        taken <= step)) return refuse("arrays do not have the size or type of what is to be written");
     p->stride = (size_t)step;
     p->run = (size_t)taken;
     p->runs = p->run > 0 ? (size_t)Rf_xlength(array) / p->stride : 0;
   }
   wb_message message;
-  const int status = wb_checkpoint_write(path_from_sexp(temporary), path_from_sexp(path), part, (size_t)count + 1, &message);
+  const int status = wb_checkpoint_write(path_from_sexp(temporary), path_from_sexp(path), part, (size_t)count + 1,
+                                         &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 

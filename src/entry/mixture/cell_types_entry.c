@@ -12,7 +12,8 @@ SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances) {
   if (!Rf_isMatrix(means)) return wb_changed_fit();
   const int k = Rf_nrows(means), p = Rf_ncols(means);
   const double numbers = (double)k * p;
-  if (!wb_are_finite(weights, k) || !wb_are_finite(means, numbers) || !wb_are_finite(covariances, numbers * p)) return wb_changed_fit();
+  if (!wb_are_finite(weights, k) || !wb_are_finite(means, numbers) ||
+      !wb_are_finite(covariances, numbers * p)) return wb_changed_fit();
   SEXP separation = PROTECT(Rf_allocMatrix(REALSXP, k, k));
   const int status = wb_mixture_separation(k, p, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances),
                                            REAL(separation), &message);
@@ -25,7 +26,8 @@ SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances) {
 SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size) {
   static const char *const names[] = {"first", "second", "level"};
   const size_t k = (size_t)Rf_xlength(size);
-  if (k < 1 || !wb_are_finite(size, (double)k) || !wb_are_finite(overlap, (double)k * (double)k)) return wb_changed_fit();
+  if (k < 1 || !wb_are_finite(size, (double)k) || !wb_are_finite(overlap,
+                                                                 (double)k * (double)k)) return wb_changed_fit();
   double *mass = (double *)R_alloc(k * k + k, sizeof(double));
   memcpy(mass, REAL_RO(overlap), k * k * sizeof(double));
   memcpy(mass + k * k, REAL_RO(size), k * sizeof(double));

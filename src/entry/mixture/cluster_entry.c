@@ -9,8 +9,8 @@
 #include "cluster/mixture/messages.h"
 #include "mixture/missing_rows.h"
 
-/* How the rows are split over so many workers: a list of `first_row`, a number for each worker that gets some and then how
- * many there are, and `piece`. */
+/* How the rows are split over so many workers: a list of `first_row`, a number for each worker that gets some and
+ * then how many there are, and `piece`. */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
   static const char *const names[] = {"first_row", "piece"};
   const int32_t count = Rf_asInteger(workers);
@@ -26,7 +26,8 @@ SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
 
 /* Whether row numbers and piece are as wb_entry_mixture_split() gives them. */
 static int is_split(SEXP first_row, SEXP piece) {
-  if (TYPEOF(first_row) != REALSXP || Rf_xlength(first_row) < 2 || Rf_xlength(first_row) > INT32_MAX || !wb_are_finite(piece, 1)) return 0;
+  if (TYPEOF(first_row) != REALSXP || Rf_xlength(first_row) < 2 || Rf_xlength(first_row) > INT32_MAX ||
+      !wb_are_finite(piece, 1)) return 0;
   const double *first = REAL_RO(first_row), size = Rf_asReal(piece);
   const R_xlen_t workers = Rf_xlength(first_row) - 1;
   if (!(size >= 1 && size <= 0x1p40) || first[0] != 0) return 0;
@@ -43,7 +44,8 @@ static int is_split(SEXP first_row, SEXP piece) {
 /* What the pointer of the manager's session protects: the R function, and the replies that came last. */
 enum { EXCHANGE, REPLIES };
 
-/* An exchange. R allocates, and may fail, inside R_ToplevelExec(), which no error leaves: the host algorithm has memory to free. */
+/* An exchange. R allocates, and may fail, inside R_ToplevelExec(), which no error leaves: the host algorithm has
+ * memory to free. */
 typedef struct exchange {
   SEXP kept;
   const void *request;
@@ -60,7 +62,8 @@ static void call_workers(void *asked) {
 }
 
 /* The R function returns a list with the bytes of each worker's reply, or a failure. */
-static int exchange_with_workers(void *context, const void *request, size_t size, wb_cluster_reply *replies, wb_message *message) {
+static int exchange_with_workers(void *context, const void *request, size_t size, wb_cluster_reply *replies,
+                                 wb_message *message) {
   const exchange ask = {R_ExternalPtrProtected((SEXP)context), request, size};
   SET_VECTOR_ELT(ask.kept, REPLIES, R_NilValue);
   const int done = R_ToplevelExec(call_workers, (void *)&ask);
@@ -87,7 +90,8 @@ static int exchange_with_workers(void *context, const void *request, size_t size
 }
 
 /* `call`: the R function. `samples`: 0 where the rows are one sample. */
-SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
+                                   SEXP precision,
                                    SEXP keep_labels, SEXP samples, SEXP run) {
   wb_message message;
   const double columns = (double)Rf_xlength(center);
@@ -111,7 +115,8 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP c
     opened->keeps_labels = Rf_asLogical(keep_labels);
     opened->samples = several;
     const wb_mixture_data data = {.rows = opened->rows, .columns = opened->columns, .center = REAL_RO(center),
-                                  .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                  .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision)
+                                      ? WB_SINGLE : WB_DOUBLE,
                                   .samples = several};
     const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, pointer};
     status = wb_cluster_open(&data, &here, &cluster, &opened->session, &message);
@@ -149,11 +154,13 @@ static void close_worker(SEXP pointer) {
 }
 
 /* x: the rows of worker number `worker`, from 0. sample: of these rows, from 1 to `samples`; NULL: they are one. */
-SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale, SEXP precision,
+SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
+                                  SEXP precision,
                                   SEXP keep_labels, SEXP sample, SEXP samples, SEXP run) {
   wb_message message;
   const int w = Rf_asInteger(worker), several = Rf_isNull(sample) ? 0 : Rf_asInteger(samples);
-  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || !is_split(first_row, piece) || w < 0 || w >= Rf_xlength(first_row) - 1 ||
+  if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || !is_split(first_row, piece) || w < 0 ||
+      w >= Rf_xlength(first_row) - 1 ||
       REAL_RO(first_row)[w + 1] - REAL_RO(first_row)[w] != Rf_nrows(x) || !wb_is_numbers(center, Rf_ncols(x)) ||
       !wb_is_numbers(inverse_scale, Rf_ncols(x)))
     return wb_changed_fit();
@@ -171,13 +178,15 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
   SEXP pointer = PROTECT(wb_session_begin(kept, close_worker));
   open_worker *opened = calloc(1, sizeof *opened);
   if (opened && several > 0) opened->sample = malloc((size_t)Rf_nrows(x) * sizeof(int32_t));
-  int status = opened && (several == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
+  int status = opened && (several == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures",
+                                                                           &message) : WB_ERROR_MEMORY;
   if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
   if (status == WB_OK) {
     wb_mixture_data *data = &opened->worker.data;
     for (R_xlen_t i = 0; i < Rf_nrows(x) && several > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
     *data = (wb_mixture_data){.x = REAL_RO(x), .rows = Rf_nrows(x), .columns = Rf_ncols(x), .center = REAL_RO(center),
-                              .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                              .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision)
+                                  ? WB_SINGLE : WB_DOUBLE,
                               .keep_labels = Rf_asLogical(keep_labels), .samples = several, .sample = opened->sample,
                               .first_row = (int64_t)REAL_RO(first_row)[w], .piece = wb_size_from_sexp(piece)};
     opened->worker.backend = backend;

@@ -37,7 +37,8 @@ static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
 static int is_hyperprior(SEXP hyper, double p) {
   SEXP learn = wb_list_element(hyper, "learn");
   return TYPEOF(learn) == LGLSXP && Rf_xlength(learn) == 4 && wb_is_numbers(wb_list_element(hyper, "mean"), p) &&
-         wb_is_numbers(wb_list_element(hyper, "mean_scale"), 2) && wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
+         wb_is_numbers(wb_list_element(hyper, "mean_scale"), 2) &&
+             wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
          wb_is_numbers(wb_list_element(hyper, "packed_scale"), p * (p + 1) / 2) &&
          wb_is_numbers(wb_list_element(hyper, "df_grid"), WB_MIXTURE_DF_GRID);
 }
@@ -46,7 +47,8 @@ static int is_hyperprior(SEXP hyper, double p) {
 static int is_prior(SEXP prior, SEXP values, double p) {
   if (TYPEOF(prior) != VECSXP || !wb_is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
   SEXP hyper = wb_list_element(prior, "hyper");
-  return wb_is_numbers(wb_list_element(prior, "concentration"), 2) && wb_is_numbers(wb_list_element(prior, "floor"), p) &&
+  return wb_is_numbers(wb_list_element(prior, "concentration"), 2) &&
+      wb_is_numbers(wb_list_element(prior, "floor"), p) &&
          (hyper == R_NilValue || is_hyperprior(hyper, p));
 }
 
@@ -64,7 +66,8 @@ static int is_state(SEXP state, SEXP prior, double p) {
 static int are_sizes(SEXP sizes, double length) {
   if (!wb_is_numbers(sizes, length)) return 0;
   for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++)
-    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53 && REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i])) return 0;
+    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53 &&
+          REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i])) return 0;
   return 1;
 }
 
@@ -74,8 +77,10 @@ static int is_sample_state(SEXP state, SEXP prior, double samples) {
   const double components = TYPEOF(shares) == REALSXP ? (double)Rf_xlength(shares) : 0;
   const double size = (double)Rf_xlength(wb_list_element(state, "statistics"));
   const double p = (double)Rf_xlength(wb_list_element(prior, "floor"));
-  return components * (1 + p + p * (p + 1) / 2) == size && are_sizes(wb_list_element(state, "sample_sizes"), samples * components) &&
-         wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) && wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
+  return components * (1 + p + p * (p + 1) / 2) == size && are_sizes(wb_list_element(state, "sample_sizes"),
+                                                                     samples * components) &&
+         wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) &&
+             wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
          wb_is_numbers(wb_list_element(prior, "sample_concentration"), 2);
 }
 
@@ -91,7 +96,8 @@ static int is_atoms(SEXP atoms, int p) {
 
 /* R's values to the host algorithm's. */
 
-static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision, int keep_labels) {
+static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision,
+                                      int keep_labels) {
   const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
                                 REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL, 0, 0};
   return data;
@@ -102,7 +108,8 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const double *x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer));
-  const wb_mixture_data data = {x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL, 0, 0};
+  const wb_mixture_data data = {x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL,
+                                NULL, 0, 0};
   return data;
 }
 
@@ -156,8 +163,10 @@ static wb_mixture_state state_from_list(SEXP list, int32_t columns) {
 static wb_mixture_samples samples_from_list(SEXP list, SEXP prior, int32_t samples, int32_t components) {
   wb_mixture_samples out;
   const size_t k = (size_t)components;
-  const double *law = REAL_RO(wb_list_element(prior, "sample_concentration")), pooled = Rf_asReal(wb_list_element(list, "pooled"));
-  wb_mixture_samples_place(&out, samples, components, (double *)R_alloc(wb_mixture_samples_size(samples, components), sizeof(double)));
+  const double *law = REAL_RO(wb_list_element(prior, "sample_concentration")),
+      pooled = Rf_asReal(wb_list_element(list, "pooled"));
+  wb_mixture_samples_place(&out, samples, components, (double *)R_alloc(wb_mixture_samples_size(samples, components),
+                                                                        sizeof(double)));
   out.pooled = pooled >= 0 && pooled <= UINT32_MAX ? (uint32_t)pooled : 0;
   out.together = 1;
   out.shape = law[0];
@@ -238,7 +247,8 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
                                         Rf_asLogical(keep_labels));
   open_mixture *opened = calloc(1, sizeof *opened);
   if (opened && samples > 0) opened->sample = malloc((size_t)data.rows * sizeof(int32_t));
-  int status = opened && (samples == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures", &message) : WB_ERROR_MEMORY;
+  int status = opened && (samples == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures",
+                                                                           &message) : WB_ERROR_MEMORY;
   if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
   if (status == WB_OK) {
     opened->backend = backend;
@@ -268,7 +278,8 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
 }
 
 /* sample: the sample of each row, from 1 to `samples`. */
-SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
+SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
+                                   SEXP sample,
                                    SEXP samples) {
   const int count = Rf_asInteger(samples);
   if (!is_data(x, center, inverse_scale) || TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || count < 1)
@@ -284,11 +295,13 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
 }
 
 static int is_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms) {
-  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) && is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
+  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) &&
+      is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
 }
 
 /* Statistics of a start by k-means. */
-static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge, SEXP atoms, int64_t rows) {
+static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
+                       SEXP atoms, int64_t rows) {
   wb_message message;
   wb_mixture_hyperprior hyper;
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
@@ -296,7 +309,8 @@ static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
-  const int status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge), rows, REAL(statistics), &message);
+  const int status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
+                                      REAL(statistics), &message);
   UNPROTECT(1);
   return status == WB_OK ? statistics : wb_failure(status, &message);
 }
@@ -334,7 +348,8 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
 SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                                  SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
   const int64_t all = wb_size_from_sexp(rows);
-  if (!is_start(x, center, inverse_scale, prior, atoms) || Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
+  if (!is_start(x, center, inverse_scale, prior, atoms) || Rf_nrows(x) != wb_mixture_start_count(all,
+      Rf_asInteger(components)))
     return wb_changed_fit();
   return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, all);
 }
@@ -352,7 +367,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
-  if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) || Rf_nrows(probe) != p ||
+  if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
+      Rf_nrows(probe) != p ||
       !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
       (opened->samples > 0 && !is_sample_state(state, prior, opened->samples)))
     return wb_changed_fit();
@@ -371,7 +387,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
       .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
-      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL, .points = points, .probe = REAL_RO(probe),
+      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL,
+          .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
@@ -433,7 +450,8 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "log_weight", "log_likelihood", "log_prior",
-                                      "concentration_trace", "occupied", "probe_density", "sizes", "means", "covariances",
+                                      "concentration_trace", "occupied", "probe_density", "sizes", "means",
+                                          "covariances",
                                       "log_posterior", "done", "converged"};
   wb_message message;
   open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
@@ -449,7 +467,8 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   const int count = Rf_asInteger(steps), points = Rf_ncols(probe);
   SEXP out = PROTECT(wb_list_new(14, names));
   wb_mixture_steps what = {
-      .count = count, .means = Rf_asLogical(means), .least_gain = Rf_asReal(least_gain), .log_posterior = Rf_asReal(before),
+      .count = count, .means = Rf_asLogical(means), .least_gain = Rf_asReal(least_gain),
+          .log_posterior = Rf_asReal(before),
       .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),

@@ -189,7 +189,8 @@ SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run)
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
   wb_call call = wb_call_from_list(run);
-  const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper), REAL(result));
+  const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
+                                     REAL(result));
   return result_or_failure(result, status, &nothing_said);
 }
 

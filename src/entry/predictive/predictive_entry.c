@@ -9,7 +9,8 @@
 /* list(binary, y, x): y n x d, x n x q; matrices of doubles. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
-  const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+  const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)),
+      *const x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const wb_predictive_data read = {
     .kind = Rf_asLogical(wb_list_element(data, "binary")) ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
     .n = y_dim[0], .dimensions = y_dim[1], .covariates = x_dim[1], .y = REAL_RO(y), .x = REAL_RO(x),
@@ -112,7 +113,8 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   SET_VECTOR_ELT(result, 2, Rf_duplicate(rows));
   const wb_predictive_resamples resamples = {
     .key = read_key(seed), .first_group = wb_size_from_sexp(wb_list_element(first, "resample")), .groups = dim[2],
-    .points = dim[0], .first_step = wb_size_from_sexp(wb_list_element(first, "step")), .steps = wb_size_from_sexp(steps),
+    .points = dim[0], .first_step = wb_size_from_sexp(wb_list_element(first, "step")),
+        .steps = wb_size_from_sexp(steps),
     .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
     .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };
@@ -126,21 +128,23 @@ static int has_predictive(const wb_call *call, wb_message *message) {
   return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
 }
 
-/* start: list(weight, shape, sd) before step 0, first: number of the first resample; state: list(mean, scale), scale NULL
- * where the variance is known. list(mean, scale, trajectory: resamples x records). */
+/* start: list(weight, shape, sd) before step 0, first: number of the first resample; state: list(mean, scale), scale
+ * NULL where the variance is known. list(mean, scale, trajectory: resamples x records). */
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
                                 SEXP every, SEXP run) {
   static const char *const names[] = {"mean", "scale", "trajectory"};
   const wb_call call = wb_call_from_list(run);
   const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
-  const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps), thin = wb_size_from_sexp(every);
+  const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps),
+      thin = wb_size_from_sexp(every);
   const int64_t records = thin > 0 ? (first + count) / thin - first / thin : 0;
   SEXP result = PROTECT(wb_list_new(3, names));
   SET_VECTOR_ELT(result, 0, Rf_duplicate(mean));
   SET_VECTOR_ELT(result, 1, Rf_duplicate(scale));
   SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));
   const wb_normal_chains work = {
-    .key = read_key(seed), .first = wb_size_from_sexp(first_resample), .resamples = Rf_xlength(mean), .first_step = first, .steps = count,
+    .key = read_key(seed), .first = wb_size_from_sexp(first_resample), .resamples = Rf_xlength(mean),
+        .first_step = first, .steps = count,
     .weight = Rf_asReal(wb_list_element(start, "weight")), .shape = Rf_asReal(wb_list_element(start, "shape")),
     .sd = Rf_asReal(wb_list_element(start, "sd")), .mean = REAL(VECTOR_ELT(result, 0)),
     .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)), .every = thin > 0 ? thin : 1,

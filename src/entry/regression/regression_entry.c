@@ -48,7 +48,8 @@ static int is_sparse(SEXP data, double rows, double columns) {
   if (!is_integers(starts, rows + 1)) return 0;
   const int *start = INTEGER_RO(starts);
   const R_xlen_t n = (R_xlen_t)rows;
-  if (start[0] != 0 || !is_integers(column, start[n]) || !wb_is_numbers(wb_list_element(data, "value"), start[n])) return 0;
+  if (start[0] != 0 || !is_integers(column, start[n]) || !wb_is_numbers(wb_list_element(data, "value"),
+                                                                        start[n])) return 0;
   const int *of = INTEGER_RO(column);
   for (R_xlen_t i = 0; i < n; i++) {
     if (start[i] > start[i + 1] || start[i + 1] > start[n]) return 0;
@@ -76,7 +77,8 @@ static int is_data(SEXP data) {
   const double rows = rows_of(data), columns = columns_of(data);
   return rows > 0 && columns > 0 && Rf_ncols(kappa) > 0 && Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES &&
          (x == R_NilValue ? is_sparse(data, rows, columns) : is_dense(x, rows, columns)) &&
-         wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) && wb_is_numbers(wb_list_element(data, "shape"), rows) &&
+         wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) &&
+             wb_is_numbers(wb_list_element(data, "shape"), rows) &&
          is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
          are_group_starts(wb_list_element(data, "group_start"), rows);
 }
@@ -88,7 +90,8 @@ static const double *numbers_or_null(SEXP list, const char *name) {
 
 static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_t *group_start) {
   wb_regression_data rows = {
-    .x = numbers_or_null(data, "x"), .rows = rows_of(data), .columns = columns_of(data), .center = numbers_or_null(data, "center"),
+    .x = numbers_or_null(data, "x"), .rows = rows_of(data), .columns = columns_of(data),
+        .center = numbers_or_null(data, "center"),
     .inverse_scale = numbers_or_null(data, "inverse_scale"), .outcomes = Rf_ncols(wb_list_element(data, "kappa")),
     .offset = numbers_or_null(data, "offset"), .shape = numbers_or_null(data, "shape"),
     .kappa = numbers_or_null(data, "kappa"), .dispersed = numbers_or_null(data, "dispersed"),
@@ -199,7 +202,8 @@ static int is_prior(double p, SEXP prior) {
   if (TYPEOF(prior) != VECSXP || !wb_is_numbers(wb_list_element(prior, "mean"), p) ||
       !wb_is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
       !(shrunk == R_NilValue || (TYPEOF(shrunk) == LGLSXP && Rf_xlength(shrunk) == (R_xlen_t)p)) ||
-      !wb_is_numbers(wb_list_element(prior, "global_scale"), 1) || !wb_is_numbers(wb_list_element(prior, "group_scale"), 1) ||
+      !wb_is_numbers(wb_list_element(prior, "global_scale"), 1) ||
+          !wb_is_numbers(wb_list_element(prior, "group_scale"), 1) ||
       !wb_is_numbers(wb_list_element(prior, "dispersion"), 2))
     return 0;
   if (counts == R_NilValue) return 1;
@@ -221,7 +225,8 @@ static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
 
 /* `sweeps` sweeps from a state: the state after them, and what is noted after each. */
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
-  static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars",
+  static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage",
+                                      "scalars",
                                       "coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation"};
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
@@ -240,11 +245,15 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
     learned.weight = REAL_RO(wb_list_element(counts, "weight"));
     learned.rows = Rf_asReal(wb_list_element(counts, "rows"));
   }
-  wb_regression_sweeps what = {.count = count, .key = wb_key_from_raw(wb_list_element(state, "key")), .iteration = sweep_of(state) + 1};
-  what.coefficients = REAL(wb_list_put(out, "coefficient_trace", Rf_allocMatrix(REALSXP, count, opened->columns * opened->outcomes)));
+  wb_regression_sweeps what = {.count = count, .key = wb_key_from_raw(wb_list_element(state, "key")),
+                               .iteration = sweep_of(state) + 1};
+  what.coefficients = REAL(wb_list_put(out, "coefficient_trace",
+                                       Rf_allocMatrix(REALSXP, count, opened->columns * opened->outcomes)));
   what.log_likelihood = REAL(wb_list_put(out, "log_likelihood", Rf_allocVector(REALSXP, count)));
-  if (learned.distinct > 0) what.dispersion = REAL(wb_list_put(out, "dispersion_trace", Rf_allocVector(REALSXP, count)));
-  if (opened->groups > 0) what.group_deviation = REAL(wb_list_put(out, "group_deviation", Rf_allocVector(REALSXP, count)));
+  if (learned.distinct > 0) what.dispersion = REAL(wb_list_put(out, "dispersion_trace",
+                                                               Rf_allocVector(REALSXP, count)));
+  if (opened->groups > 0) what.group_deviation = REAL(wb_list_put(out, "group_deviation",
+                                                                  Rf_allocVector(REALSXP, count)));
   const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
@@ -257,7 +266,8 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   if (!is_data(data)) return wb_changed_fit();
   wb_message message;
   const wb_regression_data rows = data_from_list(data, 0, NULL);
-  if (!is_prior(rows.columns, prior) || !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
+  if (!is_prior(rows.columns, prior) || !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP ||
+      Rf_xlength(key) != 8)
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run);
   const wb_regression_prior priors = prior_from_list(prior, rows.columns);
@@ -265,8 +275,10 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   SEXP out = PROTECT(wb_list_new(2, names));
   wb_regression_state state = {.columns = rows.columns, .outcomes = 1, .scalars = scalars};
   state.coefficients = REAL(wb_list_put(out, "coefficients", Rf_duplicate(coefficients)));
-  state.statistics = REAL(wb_list_put(out, "statistics", Rf_allocVector(REALSXP, (R_xlen_t)WB_REGRESSION_STATISTICS(rows.columns))));
-  const int status = wb_regression_step(&call, &rows, &priors, &state, wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration),
+  const R_xlen_t statistics = (R_xlen_t)WB_REGRESSION_STATISTICS(rows.columns);
+  state.statistics = REAL(wb_list_put(out, "statistics", Rf_allocVector(REALSXP, statistics)));
+  const int status = wb_regression_step(&call, &rows, &priors, &state, wb_key_from_raw(key),
+                                        (uint32_t)Rf_asReal(iteration),
                                         &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);

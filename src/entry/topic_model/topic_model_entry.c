@@ -86,7 +86,8 @@ static SEXP topics_new(const session *s) {
 }
 
 static const uint16_t *topics_from_sexp(SEXP value, const session *s) {
-  if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t)) return NULL;
+  const R_xlen_t bytes = (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t);
+  if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != bytes) return NULL;
   const uint16_t *topic = (const uint16_t *)(const void *)RAW_RO(value);
   for (int64_t i = 0; i < s->corpus.tokens; i++)
     if (topic[i] >= s->topics) return NULL;
@@ -121,10 +122,12 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) || !is_positive(prior, 4)) return wb_changed_fit();
+  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) ||
+      !is_positive(prior, 4)) return wb_changed_fit();
   const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want);
   const double *shapes = REAL_RO(prior);
-  const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]};
+  const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2],
+                               shapes[3]};
   const uint64_t chain_key = wb_key_from_raw(key);
   const uint32_t first = (uint32_t)Rf_asReal(iteration);
   const int count = Rf_asInteger(sweeps);
@@ -176,7 +179,8 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
   double *own = (double *)R_alloc((size_t)k, sizeof(double));
   memcpy(own, REAL_RO(alpha), (size_t)k * sizeof(double));
   const wb_topic_state state = {s->topics, own, Rf_asReal(beta)};
-  wb_topic_add_means(&s->corpus, &state, topic, REAL(VECTOR_ELT(arrays, 0)), count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL,
+  wb_topic_add_means(&s->corpus, &state, topic, REAL(VECTOR_ELT(arrays, 0)), count == 2 ? REAL(VECTOR_ELT(arrays, 1))
+                     : NULL,
                      tally, size);
   return R_NilValue;
 }
