@@ -1,6 +1,6 @@
 # Updates what the README and the vignette show from bench/results: the table of times between the marks in README.md,
-# vignettes/flow-cytometry-times.csv, and the figure man/figures/gvhd.png. Run it in the root of the sources. It needs the
-# package, mclust and ImageMagick.
+# vignettes/flow-cytometry-times.csv, and the figure man/figures/gvhd.png. Run it in the root of the sources. It needs
+# the package, mclust and ImageMagick.
 #   Rscript tools/readme.R         all of it
 #   Rscript tools/readme.R times   without the figure
 

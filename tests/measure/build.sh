@@ -19,17 +19,18 @@ rm -rf "$objects"
 mkdir "$objects"
 cp "$here"/*.c "$root/src/backend/backend.c" "$root/src/numeric/memory.c" "$objects"
 # shellcheck disable=SC2016
-(cd "$objects" && PKG_CPPFLAGS="-I$root/src -I$here" PKG_CFLAGS='$(SHLIB_OPENMP_CFLAGS) $(C_VISIBILITY) -ffp-contract=off' \
-  PKG_LIBS='$(SHLIB_OPENMP_CFLAGS)' R CMD SHLIB -o "$folder/measure.so" ./*.c)
+(cd "$objects" && PKG_CPPFLAGS="-I$root/src -I$here" \
+  PKG_CFLAGS='$(SHLIB_OPENMP_CFLAGS) $(C_VISIBILITY) -ffp-contract=off' PKG_LIBS='$(SHLIB_OPENMP_CFLAGS)' \
+  R CMD SHLIB -o "$folder/measure.so" ./*.c)
 
 cd "$here"
 rm -f "$folder/measure_cuda.so"
 case $device in
   '') ;;
   --card)
-    "${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}" -std=c++17 -O3 -fmad=false -arch=native -cudart static \
-      -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off -I"$root/src" -I"$here" -shared -o "$folder/measure_cuda.so" \
-      ./*.cu "$root/src/cuda/device.cu"
+    "${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}" -std=c++17 -O3 -fmad=false -arch=native \
+      -cudart static -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off -I"$root/src" -I"$here" \
+      -shared -o "$folder/measure_cuda.so" ./*.cu "$root/src/cuda/device.cu"
     ;;
   --emulator)
     set -- --source="$root/src/cuda/device.cu" "$@"

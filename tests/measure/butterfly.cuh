@@ -145,7 +145,8 @@ __device__ __forceinline__ int lane_tree_find(const Real (&sums)[N], Real positi
  * the table of a block of each lane's own. */
 struct by_butterfly {
   template <typename Real, typename Weights>
-  static __device__ __forceinline__ void read(const Weights &weights, int base, bool same, int lane, Real (&a)[WB_TREE]) {
+  static __device__ __forceinline__ void read(const Weights &weights, int base, bool same, int lane,
+                                              Real (&a)[WB_TREE]) {
     WB_UNROLL
     for (int s = 0; s < WB_TREE; s++)
       a[s] = weights(s, (same ? base : __shfl_sync(all_lanes, base, s)) + lane);

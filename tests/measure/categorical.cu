@@ -31,13 +31,14 @@ struct lane_row {
 /* Launch: 128 threads a block, a row a lane. */
 template <typename Real, typename Way>
 __global__ void __launch_bounds__(DRAW_THREADS)
-    categorical_draw_by_trees(const Real *weights, int64_t rows, int64_t stride, int columns, uint64_t key, uint64_t first_row,
-                              int32_t *index) {
+    categorical_draw_by_trees(const Real *weights, int64_t rows, int64_t stride, int columns, uint64_t key,
+                              uint64_t first_row, int32_t *index) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int64_t wanted = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
   const int64_t row = wanted < rows ? wanted : rows - 1;
   const uint64_t element = first_row + static_cast<uint64_t>(row);
-  const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, element), 0);
+  const uint32_t c2 = wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, element);
+  const wb_bits bits = wb_philox(key, 0, static_cast<uint32_t>(element), c2, 0);
   const warp_rows<Real> of_warp = {weights, wanted - lane, rows, stride, columns};
   const lane_row<Real> own = {weights + row * stride};
   const int item = trees::draw_by_trees<Way>(of_warp, own, columns, precise<Real>::uniform(bits, 0), lane);
@@ -59,7 +60,8 @@ struct timed_draw {
   int run(int64_t lines, int64_t length, int64_t line_stride, int64_t stride, Start start) {
     int status = weights.allocate(static_cast<size_t>(rows->rows * rows->columns), "the weights", message);
     if (status == WB_OK) status = index.allocate(static_cast<size_t>(rows->rows), "the draws", message);
-    if (status == WB_OK) status = upload_lines(weights.data(), rows->weights, lines, length, line_stride, stride, message);
+    if (status == WB_OK)
+      status = upload_lines(weights.data(), rows->weights, lines, length, line_stride, stride, message);
     if (status == WB_OK) status = measure_shortest(times, seconds, message, start);
     if (status != WB_OK) return status;
     return index.download(draws->index, static_cast<size_t>(rows->rows), "copying the draws from the device", message);
@@ -78,8 +80,8 @@ struct timed_draw {
 
   template <typename Way>
   int grow() {
-    return launch(shape_for(rows->rows), categorical_draw_by_trees<Real, Way>, "drawing by trees", message, weights.data(),
-                  rows->rows, rows->columns, static_cast<int>(rows->columns), draws->key,
+    return launch(shape_for(rows->rows), categorical_draw_by_trees<Real, Way>, "drawing by trees", message,
+                  weights.data(), rows->rows, rows->columns, static_cast<int>(rows->columns), draws->key,
                   static_cast<uint64_t>(draws->first_row), index.data());
   }
   int by_trees(int32_t way) {
@@ -105,8 +107,9 @@ MEASURE_EXPORT int wb_measure_lanes(const wb_categorical_rows *rows, const wb_ca
   const int status = wb::enter(scope, run, &bytes, &processors, message);
   if (status != WB_OK) return status;
   if (lanes == 0) lanes = wb::lanes_for(rows->rows, rows->columns, processors);
-  return draws->precision == WB_SINGLE ? wb::timed_draw<float>{rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes)
-                                       : wb::timed_draw<double>{rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
+  if (draws->precision == WB_SINGLE)
+    return wb::timed_draw<float>{rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
+  return wb::timed_draw<double>{rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
 }
 
 MEASURE_EXPORT int wb_measure_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t way,
@@ -114,7 +117,8 @@ MEASURE_EXPORT int wb_measure_trees(const wb_categorical_rows *rows, const wb_ca
   wb::device_scope scope;
   const int status = scope.enter(run->device, message);
   if (status != WB_OK) return status;
-  return draws->precision == WB_SINGLE ? wb::timed_draw<float>{rows, draws, times, seconds, message, {}, {}}.by_trees(way)
-                                       : wb::timed_draw<double>{rows, draws, times, seconds, message, {}, {}}.by_trees(way);
+  if (draws->precision == WB_SINGLE)
+    return wb::timed_draw<float>{rows, draws, times, seconds, message, {}, {}}.by_trees(way);
+  return wb::timed_draw<double>{rows, draws, times, seconds, message, {}, {}}.by_trees(way);
 }
 }

@@ -5,8 +5,8 @@
 #include "measure.h"
 #include "shortest.cuh"
 
-extern "C" MEASURE_EXPORT int wb_measure_convolution(int64_t pairs, int64_t n, int32_t skew, int32_t times, double *seconds,
-                                                     const wb_run *run, wb_message *message) {
+extern "C" MEASURE_EXPORT int wb_measure_convolution(int64_t pairs, int64_t n, int32_t skew, int32_t times,
+                                                     double *seconds, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
   wb::device_array<double> weights, sums;
   int processors = 0;

@@ -13,8 +13,8 @@ call_measure <- function(entry, ..., run, device_function = NULL) {
   address <- if (!is.null(device_function) && run$backend == "cuda") {
     getNativeSymbolInfo(device_function, measure_library("measure_cuda"))$address
   }
-  arguments <- c(list(getNativeSymbolInfo(entry, measure_library("measure")), ..., run), if (!is.null(device_function)) list(address))
-  do.call(.Call, arguments)
+  last <- if (!is.null(device_function)) list(address)
+  do.call(.Call, c(list(getNativeSymbolInfo(entry, measure_library("measure")), ..., run), last))
 }
 
 # Bytes per second that the run's threads, or its graphics card, read from memory.
@@ -23,9 +23,10 @@ measure_read_rate <- function(threads = NULL, backend = NULL) {
 }
 
 # One draw for each distribution: the items, and the shortest of `times` times of the kernel in seconds (NA on a
-# processor). `way` NULL: the rows of the matrix in one pass, by `lanes` of a warp each (0: as the package chooses). Else
-# the distributions are the columns, drawn from by trees in one of these ways; by trees a processor draws too.
-measure_categorical <- function(weights, precision = "double", way = NULL, lanes = 0, times = 1, seed = 1, backend = NULL) {
+# processor). With `way` NULL the distributions are the rows, drawn from in one pass by `lanes` of a warp each (0: as
+# the package chooses). Else they are the columns, drawn from by trees in that way; by trees a processor draws too.
+measure_categorical <- function(weights, precision = "double", way = NULL, lanes = 0, times = 1, seed = 1,
+                                backend = NULL) {
   run <- warpbayes:::resolve_run(backend, 1)
   trees <- !is.null(way)
   stopifnot(trees || run$backend == "cuda", !trees || way %in% categorical_ways)
@@ -50,8 +51,8 @@ measure_convolution <- function(pairs, n, kernel = c("skew", "tiled"), times = 1
   )
 }
 
-# Outputs first..first + count - 1, from 0, of the direct sum of two vectors, computed `times` over, so that R's call hardly
-# counts where it is timed. x is not the longer one.
+# Outputs first..first + count - 1, from 0, of the direct sum of two vectors; x is not the longer one. Computed `times`
+# over, so that R's call hardly counts where it is timed.
 direct_sum <- function(x, y, first = 0, count = length(x) + length(y) - 1, times = 1, threads = 1, backend = NULL) {
   stopifnot(length(x) <= length(y))
   call_measure("direct_sum", x, y, first, count, as.integer(times), run = warpbayes:::resolve_run(backend, threads))

@@ -44,8 +44,8 @@ static SEXP read_rate(SEXP run, SEXP function) {
   return Rf_ScalarReal(rate);
 }
 
-/* Outputs first..first + count - 1 of the direct sum of two vectors, the shorter one first, computed `times` over so that
- * the time of R's calls does not count. */
+/* Outputs first..first + count - 1 of the direct sum of two vectors, the shorter one first, computed `times` over so
+ * that the time of R's calls does not count. */
 static SEXP direct_sum(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
   const wb_backend *const backend = R_ExternalPtrAddr(element(run, "pointer"));
   const wb_run where = run_of(run);
@@ -67,13 +67,15 @@ static int cpu_trees(const wb_categorical_rows *rows, const wb_categorical_draws
   double *const room = (double *)R_alloc((size_t)rows->columns + WB_TREE, sizeof(double));
   for (int64_t i = 0; i < rows->rows; i++) {
     const double *const weights = rows->weights + i * rows->row_stride;
-    const wb_bits bits = wb_philox(draws->key, 0, (uint32_t)i, wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, (uint64_t)i), 0);
+    const uint32_t c2 = wb_philox_c2(WB_PURPOSE_CATEGORICAL_TREES, (uint64_t)i);
+    const wb_bits bits = wb_philox(draws->key, 0, (uint32_t)i, c2, 0);
     if (draws->precision == WB_DOUBLE) {
       draws->index[i] = (int32_t)wb_draw_by_trees(rows->columns, weights, wb_uniform(wb_bits64(bits, 0)), room);
     } else {
       float *const narrow = (float *)room;
       for (int64_t j = 0; j < rows->columns; j++) narrow[j] = (float)weights[j];
-      draws->index[i] = (int32_t)wb_draw_by_treesf(rows->columns, narrow, wb_uniformf(bits.word[0]), narrow + rows->columns);
+      draws->index[i] =
+          (int32_t)wb_draw_by_treesf(rows->columns, narrow, wb_uniformf(bits.word[0]), narrow + rows->columns);
     }
   }
   return WB_OK;
@@ -81,7 +83,8 @@ static int cpu_trees(const wb_categorical_rows *rows, const wb_categorical_draws
 
 /* A list of the seconds of draw 0 and the items from 1, 0 for none. The distributions are the columns of the matrix if
  * `by_trees`, else its rows. `option`: see measure_categorical. */
-static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEXP option, SEXP times, SEXP run, SEXP function) {
+static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEXP option, SEXP times, SEXP run,
+                        SEXP function) {
   static const char *const names[] = {"seconds", "index", ""};
   const int trees = Rf_asLogical(by_trees), *const dim = INTEGER(Rf_getAttrib(weights, R_DimSymbol));
   const wb_categorical_rows rows = {
@@ -92,8 +95,9 @@ static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEX
   SET_VECTOR_ELT(result, 0, Rf_ScalarReal(NA_REAL));
   SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, (R_xlen_t)rows.rows));
   const wb_categorical_draws draws = {
-    .precision = Rf_asLogical(single) ? WB_SINGLE : WB_DOUBLE, .key = wb_chain_key((uint64_t)Rf_asReal(seed), 0), .draws = 1,
-    .index = INTEGER(VECTOR_ELT(result, 1)), .index_stride = rows.rows,
+    .precision = Rf_asLogical(single) ? WB_SINGLE : WB_DOUBLE,
+    .key = wb_chain_key((uint64_t)Rf_asReal(seed), 0), .draws = 1, .index = INTEGER(VECTOR_ELT(result, 1)),
+    .index_stride = rows.rows,
   };
   const wb_run where = run_of(run);
   wb_message message;
@@ -101,8 +105,8 @@ static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEX
     cpu_trees(&rows, &draws);
   } else {
     measure_categorical *const measure = (measure_categorical *)R_ExternalPtrAddrFn(function);
-    stop_unless(measure(&rows, &draws, Rf_asInteger(option), Rf_asInteger(times), REAL(VECTOR_ELT(result, 0)), &where, &message),
-                &message);
+    stop_unless(measure(&rows, &draws, Rf_asInteger(option), Rf_asInteger(times), REAL(VECTOR_ELT(result, 0)), &where,
+                        &message), &message);
   }
   for (int64_t i = 0; i < rows.rows; i++) draws.index[i]++;
   UNPROTECT(1);
@@ -113,8 +117,9 @@ static SEXP polyagamma(SEXP count, SEXP shape, SEXP tilt, SEXP times, SEXP run, 
   const wb_run where = run_of(run);
   wb_message message;
   double seconds = 0;
-  stop_unless(((measure_polyagamma *)R_ExternalPtrAddrFn(function))((int64_t)Rf_asReal(count), Rf_asReal(shape), Rf_asReal(tilt),
-                                                                   Rf_asInteger(times), &seconds, &where, &message), &message);
+  measure_polyagamma *const measure = (measure_polyagamma *)R_ExternalPtrAddrFn(function);
+  stop_unless(measure((int64_t)Rf_asReal(count), Rf_asReal(shape), Rf_asReal(tilt), Rf_asInteger(times), &seconds,
+                      &where, &message), &message);
   return Rf_ScalarReal(seconds);
 }
 
@@ -122,16 +127,17 @@ static SEXP convolution(SEXP pairs, SEXP n, SEXP skew, SEXP times, SEXP run, SEX
   const wb_run where = run_of(run);
   wb_message message;
   double seconds = 0;
-  stop_unless(((measure_convolution *)R_ExternalPtrAddrFn(function))((int64_t)Rf_asReal(pairs), (int64_t)Rf_asReal(n),
-                                                                    Rf_asLogical(skew), Rf_asInteger(times), &seconds, &where,
-                                                                    &message), &message);
+  measure_convolution *const measure = (measure_convolution *)R_ExternalPtrAddrFn(function);
+  stop_unless(measure((int64_t)Rf_asReal(pairs), (int64_t)Rf_asReal(n), Rf_asLogical(skew), Rf_asInteger(times),
+                      &seconds, &where, &message), &message);
   return Rf_ScalarReal(seconds);
 }
 
 void MEASURE_EXPORT R_init_measure(DllInfo *dll) {
   static const R_CallMethodDef entries[] = {
-    {"read_rate", (DL_FUNC)&read_rate, 2},   {"direct_sum", (DL_FUNC)&direct_sum, 6}, {"categorical", (DL_FUNC)&categorical, 8},
-    {"polyagamma", (DL_FUNC)&polyagamma, 6}, {"convolution", (DL_FUNC)&convolution, 6}, {NULL, NULL, 0},
+    {"read_rate", (DL_FUNC)&read_rate, 2},     {"direct_sum", (DL_FUNC)&direct_sum, 6},
+    {"categorical", (DL_FUNC)&categorical, 8}, {"polyagamma", (DL_FUNC)&polyagamma, 6},
+    {"convolution", (DL_FUNC)&convolution, 6}, {NULL, NULL, 0},
   };
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);

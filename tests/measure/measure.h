@@ -33,12 +33,12 @@ typedef int measure_categorical(const wb_categorical_rows *rows, const wb_catego
                                 int32_t times, double *seconds, const wb_run *run, wb_message *message);
 
 /* Draws of PG(*shape, *tilt), which stay on the device. */
-typedef int measure_polyagamma(int64_t count, double shape, double tilt, int32_t times, double *seconds, const wb_run *run,
-                               wb_message *message);
+typedef int measure_polyagamma(int64_t count, double shape, double tilt, int32_t times, double *seconds,
+                               const wb_run *run, wb_message *message);
 
 /* Pairs of n weights each, convolved by the kernel for tiles or, with skew not 0, by the one for small pairs. */
-typedef int measure_convolution(int64_t pairs, int64_t n, int32_t skew, int32_t times, double *seconds, const wb_run *run,
-                                wb_message *message);
+typedef int measure_convolution(int64_t pairs, int64_t n, int32_t skew, int32_t times, double *seconds,
+                                const wb_run *run, wb_message *message);
 
 int measure_cpu_read_rate(const wb_run *run, double *rate, wb_message *message);
 

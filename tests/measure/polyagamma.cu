@@ -4,8 +4,8 @@
 #include "measure.h"
 #include "shortest.cuh"
 
-extern "C" MEASURE_EXPORT int wb_measure_polyagamma(int64_t count, double shape, double tilt, int32_t times, double *seconds,
-                                                    const wb_run *run, wb_message *message) {
+extern "C" MEASURE_EXPORT int wb_measure_polyagamma(int64_t count, double shape, double tilt, int32_t times,
+                                                    double *seconds, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
   wb::device_array<double> parameters, draws;
   const double both[] = {shape, tilt};

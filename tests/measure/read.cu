@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(THREADS) read_all(const double2 *values, int64
 }
 
 /* The seconds of the shortest of `times` readings. */
-int read_times(int32_t times, unsigned blocks, const wb::device_array<double> &values, const wb::device_array<double> &sums,
-               size_t bytes, double *seconds, wb_message *message) {
+int read_times(int32_t times, unsigned blocks, const wb::device_array<double> &values,
+               const wb::device_array<double> &sums, size_t bytes, double *seconds, wb_message *message) {
   wb::launch_shape shape;
   shape.blocks = dim3(blocks);
   shape.threads = dim3(THREADS);

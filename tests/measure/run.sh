@@ -16,5 +16,6 @@ exec Rscript -e 'if (nzchar(plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN"))) opti
   library(warpbayes)
   result <- as.data.frame(test_file(commandArgs(TRUE), reporter = "check", stop_on_failure = FALSE))
   failed <- result$failed > 0 | result$error
-  cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !result$skipped), sum(failed), sum(!failed & result$skipped)))
+  skipped <- !failed & result$skipped
+  cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !skipped), sum(failed), sum(skipped)))
   quit(status = as.integer(any(failed) || nrow(result) == 0L))' "$here/test-measure.R"

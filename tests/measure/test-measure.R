@@ -35,7 +35,8 @@ test_that("draws by trees follow the weights", {
     weights <- replace(seq_len(count), unique(c(seq(1, count, 31), max(1, count - 1))), 0)
     weights[[count]] <- count
     for (precision in c("double", "single")) {
-      expect_law(measure_categorical(matrix(weights, count, 10000), precision, "butterfly", backend = "cpu")$index, weights)
+      drawn <- measure_categorical(matrix(weights, count, 10000), precision, "butterfly", backend = "cpu")
+      expect_law(drawn$index, weights)
     }
   }
 })
@@ -46,7 +47,9 @@ test_that("a part of a direct sum is that part of the whole", {
   y <- runif(2500)
   for (backend in backends) {
     whole <- convolve_pmf(x, y, accuracy = 0, threads = 2, backend = backend)
-    parts <- lapply(c(0, 1000, 4096), function(first) direct_sum(x, y, first, min(1000, 4499 - first), backend = backend))
+    parts <- lapply(c(0, 1000, 4096), function(first) {
+      direct_sum(x, y, first, min(1000, 4499 - first), backend = backend)
+    })
     expect_identical(parts, list(whole[1:1000], whole[1001:2000], whole[4097:4499]))
   }
 })
