@@ -13,6 +13,7 @@
 
 #include "core/categorical_draw.h"
 #include "core/elementary.h"
+#include "core/min_max.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "numeric/memory.h"
@@ -59,10 +60,6 @@ static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_si
 #include "cpu/real.h"
 #include "cpu/categorical/items_row.h"
 
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* Threads for work of so many weights and draws: waking them takes some microseconds. */
 static int threads_for(double work, const wb_run *run) {
   return work < 1e5 ? 1 : run->threads;
@@ -74,10 +71,10 @@ static void draw_first(const wb_categorical_rows *rows, const wb_categorical_dra
   const int threads = threads_for((double)rows->rows * (double)rows->columns, run);
   /* Whole tiles where every thread then has several; the tiles do not change results. */
   int64_t tile = (rows->rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
-  tile = tile < 8 ? 8 : smaller(tile, CATEGORICAL_TILE);
+  tile = tile < 8 ? 8 : wb_min_int(tile, CATEGORICAL_TILE);
 #pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
   for (int64_t first = 0; first < rows->rows; first += tile) {
-    const int64_t count = smaller(tile, rows->rows - first);
+    const int64_t count = wb_min_int(tile, rows->rows - first);
     const double *const weights = rows->weights + first * rows->row_stride;
     const uint64_t row = (uint64_t)(draws->first_row + first);
     if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
@@ -179,7 +176,8 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
       whole_lines((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)));
   const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0,
                bytes = prefix_bytes + guide_bytes;
-  const int64_t together = by_draws || bytes > SUMMED_BYTES ? 1 : smaller(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
+  const int64_t together =
+    by_draws || bytes > SUMMED_BYTES ? 1 : wb_min_int(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
   int failed = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1 && !by_draws)
   {
@@ -191,7 +189,7 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
 #pragma omp for schedule(dynamic)
     for (int64_t base = 0; base < rows; base += together) {
       if (!memory) continue;
-      const int count = (int)smaller(together, rows - base);
+      const int count = (int)wb_min_int(together, rows - base);
       summed_row summed[SUMMED_ROWS];
       for (int i = 0; i < count; i++) {
         const row_entries entries = dense ? dense_entries(dense, base + i) : sparse_entries(sparse, base + i);
@@ -204,11 +202,11 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
         const int64_t part = 64 * DRAW_TILE;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
         for (int64_t d = first; d < end; d += part)
-          invert_one(summed, draws, run->isa, base, d, smaller(part, end - d));
+          invert_one(summed, draws, run->isa, base, d, wb_min_int(part, end - d));
       } else {
         for (int64_t d = first; d < end; d += DRAW_TILE)
           for (int i = 0; i < count; i++)
-            invert_one(summed + i, draws, run->isa, base + i, d, smaller(DRAW_TILE, end - d));
+            invert_one(summed + i, draws, run->isa, base + i, d, wb_min_int(DRAW_TILE, end - d));
       }
     }
     wb_aligned_free(memory);
@@ -220,7 +218,8 @@ static int64_t first_of_more(const wb_categorical_draws *draws) {
   return draws->first_draw > 0 ? draws->first_draw : 1;
 }
 
-static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, wb_message *message) {
+static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,
+                wb_message *message) {
   if (draws->first_draw == 0 && draws->draws > 0) draw_first(rows, draws, run);
   return draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
 }

@@ -8,6 +8,7 @@
 
 #include "cpu/predictive/copula_update.h"
 
+#include "core/min_max.h"
 #include "core/predictive_draw.h"
 #include "numeric/memory.h"
 
@@ -58,9 +59,6 @@ static weights_function *const row_weights[] = WB_ISA_TABLE(copula_row_weights);
 
 static int64_t round_up(int64_t value) {
   return (value + 7) / 8 * 8;
-}
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 /* Room for a run of points, aligned, their number rounded up to whole vectors. */
@@ -195,7 +193,7 @@ int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *
   const wb_copula_model *const model = &work->model;
   const size_t doubles = tile_doubles(model, work->points) +
                          (size_t)(2 * round_up(model->dimensions) + round_up(model->covariates));
-  const int threads = (int)smaller(run->threads, work->groups);
+  const int threads = (int)wb_min_int(run->threads, work->groups);
   int failed = 0;
   (void)threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -307,10 +305,10 @@ static void update_group(const wb_copula_update *work, wb_isa isa, workspace *ro
     tile_load(&room->rows, model, &work->row_closeness, group, model->rows, 0, model->rows, work->row_conditional,
               NULL);
   for (int64_t step = 0; step < work->steps; step += COPULA_CHUNK) {
-    const int steps = (int)smaller(COPULA_CHUNK, work->steps - step);
+    const int steps = (int)wb_min_int(COPULA_CHUNK, work->steps - step);
     observe_chunk(work, isa, room, group, step, steps);
     for (int64_t begin = first; begin < first + count; begin += COPULA_TILE) {
-      const int64_t here = smaller(COPULA_TILE, first + count - begin);
+      const int64_t here = wb_min_int(COPULA_TILE, first + count - begin);
       tile_place(&room->points, model, here, room->points.conditional); /* the last tile is shorter */
       tile_load(&room->points, model, &work->closeness, group, work->points, begin, here, work->conditional,
                 work->gain);
@@ -331,12 +329,12 @@ int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_mes
   const int64_t tiles = (work->points + COPULA_TILE - 1) / COPULA_TILE;
   int64_t runs = 1;
   if (work->groups < 4 * (int64_t)run->threads && !work->row_conditional && run->threads > 1)
-    runs = smaller(tiles, 4 * (int64_t)run->threads / (work->groups > 0 ? work->groups : 1));
+    runs = wb_min_int(tiles, 4 * (int64_t)run->threads / (work->groups > 0 ? work->groups : 1));
   if (runs < 1) runs = 1;
   const int64_t run_points = (tiles + runs - 1) / runs * COPULA_TILE;
-  const int64_t tasks = work->groups * runs, tile_points = smaller(COPULA_TILE, work->points);
+  const int64_t tasks = work->groups * runs, tile_points = wb_min_int(COPULA_TILE, work->points);
   const size_t doubles = workspace_doubles(work, tile_points);
-  const int threads = (int)smaller(run->threads, tasks);
+  const int threads = (int)wb_min_int(run->threads, tasks);
   int failed = 0;
   (void)threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -351,7 +349,7 @@ int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_mes
       if (!memory) continue;
       workspace room;
       workspace_place(&room, work, tile_points, memory);
-      const int64_t first = task % runs * run_points, count = smaller(run_points, work->points - first);
+      const int64_t first = task % runs * run_points, count = wb_min_int(run_points, work->points - first);
       if (count > 0 || work->row_conditional) update_group(work, run->isa, &room, task / runs, first, count);
     }
     wb_aligned_free(memory);

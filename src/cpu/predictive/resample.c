@@ -13,6 +13,7 @@
 
 #include "cpu/table.h"
 
+#include "core/min_max.h"
 #include "core/predictive_draw.h"
 #include "cpu/predictive/copula_update.h"
 #include "numeric/memory.h"
@@ -42,10 +43,6 @@ static t_function *const chain_t[] = WB_ISA_TABLE(chain_t);
 static weights_function *const bootstrap_weights[] = WB_ISA_TABLE(bootstrap_weights);
 static uniforms_function *const row_uniforms[] = WB_ISA_TABLE(row_uniforms);
 
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* Where the record of a step goes, or NULL. */
 static double *record_of(const wb_normal_chains *work, int64_t step) {
   if (!work->trajectory || (step + 1) % work->every != 0) return NULL;
@@ -54,16 +51,16 @@ static double *record_of(const wb_normal_chains *work, int64_t step) {
 
 /* The first step after `step` before which a record is due, or `end`. */
 static int64_t next_record(const wb_normal_chains *work, int64_t step, int64_t end) {
-  return work->trajectory ? smaller(end, (step / work->every + 1) * work->every) : end;
+  return work->trajectory ? wb_min_int(end, (step / work->every + 1) * work->every) : end;
 }
 
 static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t first) {
-  const int64_t count = smaller(CHAIN_LANES, work->resamples - first), end = work->first_step + work->steps;
+  const int64_t count = wb_min_int(CHAIN_LANES, work->resamples - first), end = work->first_step + work->steps;
   double mean[CHAIN_LANES] = {0}, gain[CHAIN_STEPS], normal[CHAIN_STEPS * CHAIN_LANES];
   memcpy(mean, work->mean + first, (size_t)count * sizeof(double));
   for (int64_t step = work->first_step; step < end;) {
     /* Normals come in pairs, of an even step and the next. */
-    const int64_t even = step - step % 2, last = smaller(end, even + CHAIN_STEPS);
+    const int64_t even = step - step % 2, last = wb_min_int(end, even + CHAIN_STEPS);
     chain_normals[isa](work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2), (int)((last - even + 1) / 2),
                        normal);
     for (int64_t i = 0; i < last - even; i++) gain[i] = wb_chain_step(work->sd, work->weight + (double)(even + i));
@@ -79,7 +76,7 @@ static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t fir
 }
 
 static void unknown_variance(const wb_normal_chains *work, wb_isa isa, int64_t first) {
-  const int64_t count = smaller(CHAIN_T_LANES, work->resamples - first);
+  const int64_t count = wb_min_int(CHAIN_T_LANES, work->resamples - first);
   double mean[CHAIN_T_LANES], scale[CHAIN_T_LANES];
   for (int64_t l = 0; l < CHAIN_T_LANES; l++) {
     mean[l] = l < count ? work->mean[first + l] : 0.0;
@@ -119,7 +116,7 @@ static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample
     for (int64_t i = 0; i < n; i++) weight[i] = 1.0;
     for (int64_t step = 0; step < work->steps; step += DRAW_CHUNK) {
       double u[DRAW_CHUNK];
-      const int steps = (int)smaller(DRAW_CHUNK, work->steps - step);
+      const int steps = (int)wb_min_int(DRAW_CHUNK, work->steps - step);
       row_uniforms[isa](work->key, (uint64_t)resample, step, steps, u);
       for (int t = 0; t < steps; t++) weight[wb_row_at(cumulative, (int32_t)n, u[t])] += 1.0;
     }
