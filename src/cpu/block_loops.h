@@ -1,13 +1,13 @@
-/* The steps of a draw from blocks of weights (core/block_draw.h) for `rows` rows side by side, in the precision REAL of
- * cpu/real.h. Vectors run across the rows.
+/* Draws from blocks of weights (core/block_draw.h) for `rows` rows side by side, in the precision REAL of cpu/real.h.
+ * Vectors run across the rows.
  *
- * BLOCK_LOG, which the file that includes this one defines, is the type of logarithms of weights. */
+ * The including file defines BLOCK_LOG, the type of the logarithms of weights. */
 
 /* The most rows side by side. */
 #define BLOCK_ROWS 64
 
-/* Sums of weights are multiples of the largest weight so far, whose logarithm is `largest`: rescales the sum of a row
- * where `top`, the largest of the current block, is larger. */
+/* The sum of a row is kept divided by the row's largest weight so far, whose logarithm is `largest`. If `top`, the
+ * largest logarithm of the current block, is larger, the sum is rescaled. */
 static inline __attribute__((always_inline)) void REAL_NAME(block_rescale)(BLOCK_LOG top, BLOCK_LOG *largest,
                                                                            REAL *total) {
   const BLOCK_LOG new_largest = top > *largest ? top : *largest;
@@ -15,8 +15,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(block_rescale)(BLOCK
   *largest = new_largest;
 }
 
-/* Sums of the `count` weights of a block, and after each of them the sum so far, if `prefix` is not NULL: of row l at
- * prefix[j apart + l], where log_weight[j stride + l] may have been. */
+/* Sums the `count` weights of a block for each row. The logarithm of weight j of row l is log_weight[j stride + l]. If
+ * `prefix` is not NULL, the sum up to weight j goes to prefix[j apart + l], which may be the place of that
+ * logarithm. */
 static inline __attribute__((always_inline)) void REAL_NAME(block_sum)(const int rows, int count,
                                                                        const BLOCK_LOG *log_weight, int64_t stride,
                                                                        const BLOCK_LOG *restrict largest,
@@ -30,8 +31,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(block_sum)(const int
     }
 }
 
-/* Adds the block's sums to those of the blocks before. Where the block takes over the draw by the row's uniform u,
- * `chosen` becomes the item, `base` being that of the block's first weight. */
+/* Adds the block's sums to the sums of earlier blocks. If a row's uniform u makes the block take over the draw,
+ * `chosen` becomes the item drawn; `base` is the item of the block's first weight. */
 static inline __attribute__((always_inline)) void REAL_NAME(block_take)(const int rows, REAL_INDEX base, int count,
                                                                         const REAL *restrict prefix, const int apart,
                                                                         const REAL *restrict u, REAL *restrict total,
@@ -50,7 +51,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(block_take)(const in
   for (int l = 0; l < rows; l++) chosen[l] = position[l] >= 0 ? item[l] : chosen[l];
 }
 
-/* The same for a row by itself, in registers. */
+/* block_take() for a single row, in registers. */
 static inline __attribute__((always_inline)) void REAL_NAME(block_take_one)(REAL_INDEX base, int count,
                                                                             const REAL *prefix, REAL u, REAL *total,
                                                                             REAL_INDEX *chosen) {

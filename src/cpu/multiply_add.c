@@ -1,5 +1,5 @@
-/* The multiply-adds per second that the processor can do. Benchmarks divide by it to say
- * how near a computation comes to the processor's limit. */
+/* The processor's fused multiply-adds per second. Benchmarks divide by it to say how near a computation comes to the
+ * processor's limit. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -18,12 +18,12 @@ typedef double multiply_add(int64_t rounds, int *count);
 static multiply_add *const multiply_add_doubles[] = WB_ISA_TABLE(multiply_add_double);
 static multiply_add *const multiply_add_singles[] = WB_ISA_TABLE(multiply_add_single);
 
-/* How many seconds a measurement takes, and how many measurements there are. It is long
- * enough for the clock's resolution and for the processor to reach its sustained speed. */
+/* Seconds of a measurement, and number of measurements. A measurement is long enough for the clock's resolution and for
+ * the processor to reach its sustained speed. */
 #define MULTIPLY_ADD_SECONDS 0.05
 #define MULTIPLY_ADD_REPEATS 3
 
-/* Without OpenMP there is one thread, and processor time serves as well. */
+/* Without OpenMP there is one thread, so processor time will do. */
 static double seconds(void) {
 #ifdef _OPENMP
   return omp_get_wtime();
@@ -43,8 +43,7 @@ static double measure(multiply_add *loop, int threads, int64_t rounds, double *e
     done += (double)count * (double)rounds;
   }
   *elapsed = seconds() - start;
-  /* Every x tends to 1, so that the sum is positive, which the compiler does not know:
-   * it cannot leave the loop out. */
+  /* Every x tends to 1, so the sum is positive. The compiler does not know that and must keep the loop. */
   return sums > 0 ? done : 0;
 }
 

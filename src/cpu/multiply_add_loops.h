@@ -1,12 +1,11 @@
-/* Loops that do nothing but multiply-adds; isa.h includes this file once for each
- * instruction set. MULTIPLY_ADD_CHAINS vectors x are iterated by x = a x + b, and none
- * depends on another. There are more of them than a processor can have multiply-adds
- * under way (latency times units: 8 to 10), and few enough to stay in registers with a
- * and b (of which AVX2 has 16). */
+/* Loops that only multiply and add, included once for each instruction set by isa.h. Each of MULTIPLY_ADD_CHAINS
+ * independent vectors x is iterated by x = a x + b. A processor has at most 8 to 10 multiply-adds under way (latency
+ * times units), so the chains are more than that. They are few enough to stay in registers with a and b (AVX2 has 16
+ * registers). */
 #define MULTIPLY_ADD_CHAINS (WB_VECTOR_BYTES == 64 ? 24 : 12)
 
-/* Iterates every x `rounds` times; *count is the number of multiply-adds in a round.
- * Returns the sum of all x, so that the compiler cannot leave the work out. */
+/* Iterates every x `rounds` times; *count is the number of multiply-adds in a round. Returns the sum of all x, so that
+ * the compiler cannot leave the work out. */
 static double WB_NAME(multiply_add_double)(int64_t rounds, int *count) {
   enum { LANES = WB_VECTOR_BYTES / 8, CHAINS = MULTIPLY_ADD_CHAINS };
   const wb_vector a = WB_VECTOR_SET(0.75), b = WB_VECTOR_SET(0.25);

@@ -1,6 +1,5 @@
-/* The names by which a loop is written once for both precisions. Each inclusion defines them for the precision
- * whose bits REAL_BITS counts, 64 or 32; there is no include guard. Inside a file that isa.h includes, the names of
- * functions end in the instruction set too. */
+/* Macros by which a loop is written once for both precisions. Each inclusion defines them for REAL_BITS, 64 or 32;
+ * there is no include guard. In a file that isa.h includes, function names also end in the instruction set. */
 #undef REAL
 #undef REAL_NAME
 #undef REAL_INDEX
@@ -19,9 +18,9 @@
 #undef REAL_UNIFORM
 #undef REAL_SPREAD
 
-/* REAL_INDEX: a whole number as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox;
- * REAL_UNIFORM(first, second, i): uniform i of the block with these two words; REAL_SPREAD(to, apart, first,
- * second): all of them, `apart` numbers apart. */
+/* REAL_INDEX: an integer as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox. REAL_UNIFORM(first, second,
+ * i): uniform i of the block with these two words. REAL_SPREAD(to, apart, first, second): stores all uniforms of the
+ * block, `apart` numbers apart. */
 #if REAL_BITS == 64
 #define REAL double
 #define REAL_NAME(stem) REAL_NAME_OF(stem##_double)

@@ -1,5 +1,4 @@
-/* The processor's backend, which every machine has: the table of its loops, and what
- * the processor supports. */
+/* The CPU backend, which every machine has: the table of its functions, and what the processor supports. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

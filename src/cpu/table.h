@@ -1,5 +1,4 @@
-/* The tables of the processor's loops, one for each topic, and what the processor
- * supports. */
+/* The function tables of the CPU backend, one for each topic, and what the processor supports. */
 #ifndef WB_CPU_TABLE_H
 #define WB_CPU_TABLE_H
 
@@ -14,14 +13,13 @@ extern const wb_regression_functions wb_cpu_regression;
 extern const wb_predictive_functions wb_cpu_predictive;
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 
-/* The widest instruction set that the processor and the operating system support and
- * for which loops are compiled. */
+/* The widest instruction set that the processor and the operating system support and that has compiled loops. */
 wb_isa wb_cpu_isa(void);
 
-/* Whether fma() is one instruction rather than a function of the C library. */
+/* Whether fma() is an instruction rather than a function of the C library. */
 int wb_cpu_fma(void);
 
-/* The cores that this process may run on; 1 without OpenMP. */
+/* The cores that this process may use; 1 without OpenMP. */
 int wb_cpu_cores(void);
 
 /* Whether the package was compiled with OpenMP. */

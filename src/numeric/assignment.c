@@ -1,7 +1,7 @@
-/* Shortest augmenting paths with prices of agents and tasks (Kuhn 1955; Jonker &
- * Volgenant 1987, Computing 38, 325-340). The reduced cost of a pair, its cost less both
- * prices, is never negative, and 0 for each pair that is assigned. Most agents get a task
- * when the first prices are set; each of the others costs one search of O(n^2). */
+/* The assignment problem by shortest augmenting paths with prices of agents and tasks (Kuhn 1955; Jonker & Volgenant
+ * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices. It is never negative, and it
+ * is 0 for each assigned pair. Most agents get a task when the first prices are set. Each remaining agent costs one
+ * search of O(n^2). */
 #include "core/rounding.h"
 
 #include "numeric/assignment.h"
@@ -12,11 +12,11 @@ typedef struct assignment {
   int32_t n;
   const double *cost;
   double *agent_price, *task_price;
-  double *distance;  /* to each task, from the agent at which the search began */
-  int32_t *task;     /* of each agent, -1: none yet */
-  int32_t *agent;    /* of each task, -1: none yet */
-  int32_t *previous; /* agent from which the shortest path comes to each task */
-  int32_t *open;     /* tasks to which the shortest path is not known yet */
+  double *distance;  /* to each task, from the agent that started the search */
+  int32_t *task;     /* of each agent; -1: none yet */
+  int32_t *agent;    /* of each task; -1: none yet */
+  int32_t *previous; /* agent before each task on the shortest path */
+  int32_t *open;     /* tasks whose shortest path is not known yet */
 } assignment;
 
 size_t wb_assignment_memory(int32_t n) {
@@ -27,7 +27,7 @@ static double reduced_cost(const assignment *a, int32_t agent, int32_t task) {
   return a->cost[(size_t)agent * (size_t)a->n + (size_t)task] - a->agent_price[agent] - a->task_price[task];
 }
 
-/* The highest prices of agents, then of tasks, that leave no reduced cost negative. */
+/* Sets the highest prices, of agents first and then of tasks, that leave no reduced cost negative. */
 static void set_prices(assignment *a) {
   const int32_t n = a->n;
   for (int32_t t = 0; t < n; t++) a->task_price[t] = wb_infinity();
@@ -43,8 +43,7 @@ static void set_prices(assignment *a) {
   }
 }
 
-/* Gives agents tasks of reduced cost 0: first those of their own number, then the first
- * that is free. */
+/* Gives agents free tasks of reduced cost 0: first each agent's own number, then the first free task. */
 static void assign_free_tasks(assignment *a) {
   const int32_t n = a->n;
   for (int32_t i = 0; i < n; i++) a->task[i] = a->agent[i] = -1;
@@ -58,8 +57,8 @@ static void assign_free_tasks(assignment *a) {
       }
 }
 
-/* Where the nearest open task is in `open`; of equally near ones a free task, then the
- * first. */
+/* The place in `open` of the nearest open task. Among equally near tasks a free one comes first, then the first of
+ * them. */
 static int32_t nearest_open(const assignment *a, int32_t count) {
   int32_t best = 0;
   for (int32_t i = 1; i < count; i++) {
@@ -72,9 +71,8 @@ static int32_t nearest_open(const assignment *a, int32_t count) {
   return best;
 }
 
-/* The shortest path from an agent without a task to a free task, over agents who would
- * give theirs up. Then the prices are set so that the path has reduced cost 0. Tasks that
- * the search is done with are kept behind the open ones. */
+/* Finds the shortest path from an agent without a task to a free task, through agents that would give up their tasks.
+ * Then sets the prices so that the path has reduced cost 0. Finished tasks are kept after the open ones. */
 static int32_t shortest_path(assignment *a, int32_t start) {
   const int32_t n = a->n;
   int32_t count = n, last = start;

@@ -1,4 +1,4 @@
-/* The keys of the generator that the chains of a run use: core/philox.h for the entries. */
+/* The random generator's key of each chain, from core/philox.h. */
 #include "core/rounding.h"
 
 #include "numeric/chain_key.h"

@@ -1,14 +1,14 @@
-/* The fast Fourier transform for convolutions: decimation in frequency forward and in
- * time backward, so that no entry has to be moved to another place (Gentleman & Sande 1966).
+/* The fast Fourier transform for convolutions: decimation in frequency forward and in time backward, so that no entry
+ * has to be permuted (Gentleman & Sande 1966).
  *
- * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A step of
- * radix four is two levels of complex additions, each with relative error u, and one product with a root of unity,
- * of relative error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017, theorem 3.1) plus that of
- * the root, below 2u here (measured: 1.3u). With L = log2(n) a transform has L levels, and every path through it
- * meets M <= (L + 1)/2 products. So its relative error in the 2-norm is at most d = (1 + u)^L (1 + 2u)^M (1 + 2u)^M
- * - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of order u^2, and the way
- * back adds d/n times the 1-norm of the spectrum to any entry: together (3d + 2u) |z|^2 (compare Percival 2003 and
- * Brent, Percival & Zimmermann 2007, theorem 5.1). */
+ * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A radix-4
+ * step is two levels of complex additions, each with relative error u, and one product with a root of unity. The
+ * product has relative error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017, theorem 3.1) plus
+ * that of the root, below 2u here (measured: 1.3u). With L = log2(n), a transform has L levels, and every path through
+ * it meets M <= (L + 1)/2 products. So the relative error of a transform in the 2-norm is at most d = (1 + u)^L (1 +
+ * 2u)^M (1 + 2u)^M - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of order
+ * u^2. The inverse transform adds d/n times the 1-norm of the spectrum to any entry. Together this is (3d + 2u) |z|^2
+ * (compare Percival 2003 and Brent, Percival & Zimmermann 2007, theorem 5.1). */
 #include "core/rounding.h"
 
 #include "numeric/fft.h"
@@ -18,8 +18,8 @@
 #include "core/host_device.h"
 #include "numeric/memory.h"
 
-/* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t, where the
- * argument is exact. The error of the pair was measured: 1.3u. */
+/* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t; t is exact. The measured error of the pair is
+ * 1.3u. */
 WB_HD double fft_sine(double t) {
   const double s = t * t;
   double a = 0.7181223017785006;
@@ -65,13 +65,13 @@ struct wb_fft {
   const double *halving;   /* the roots of the radix-2 step, or NULL */
 };
 
-/* cos and sin of 2 pi k / n for k <= n/8, from which symmetry gives the rest. */
+/* cos and sin of 2 pi k / n for k <= n/8. Symmetry gives the others. */
 typedef struct octant {
   size_t n;
   double *cosine, *sine;
 } octant;
 
-/* exp(-2 pi i k / n), where n is a power of two from 8 to the n of the table. */
+/* exp(-2 pi i k / n), for n a power of two from 8 to the n of the table. */
 static inline void unit_root(const octant *table, size_t k, size_t n, double *re, double *im) {
   const size_t eighth = n / 8, place = k / eighth & 7, within = k % eighth;
   const size_t at = (place % 2 ? eighth - within : within) * (table->n / n);
@@ -82,10 +82,10 @@ static inline void unit_root(const octant *table, size_t k, size_t n, double *re
   *im = place < 4 ? -s : s;
 }
 
-/* An interrupt is looked for after each so many steps: at most some tens of milliseconds. */
+/* Steps between two polls for an interrupt: at most some tens of milliseconds. */
 #define AT_ONCE ((size_t)1 << 20)
 #define STEP_TIME 20.0 /* nanoseconds of a step, at most */
-#define FILL_TIME 5.0  /* of a double that is copied to memory not touched before */
+#define FILL_TIME 5.0  /* of a double that is copied to untouched memory */
 
 static int fill_quarter_roots(const octant *table, double *roots, size_t n, wb_poll *poll) {
   for (size_t k = 0; k < n / 4; k++) {
@@ -179,8 +179,8 @@ double wb_fft_balance(double p_square, double q_square) {
   return scale;
 }
 
-/* No entry of the computed z * z, each part taken by itself, is off by more than this
- * times the squared 2-norm of z. */
+/* Bound of the error of any entry's real or imaginary part in the computed z * z, as a multiple of the squared 2-norm
+ * of z. */
 static double square_error(int log2_length) {
   const double u = 0x1p-53, levels = log2_length, products = (log2_length + 1) / 2;
   const double transform = u * (levels + 4 * products);
@@ -191,7 +191,7 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
   return square_error(log2_length) * (p_square + q_square * scale * scale) * (0.5 / scale);
 }
 
-/* One step over the indices 0..count - 1, in pieces between which an interrupt is looked for. */
+/* One step over the indices 0..count - 1, in pieces with a poll for an interrupt between them. */
 static int step(step_function *function, double *re, double *im, size_t n, const double *roots, size_t count,
                 wb_poll *poll) {
   for (size_t begin = 0; begin < count; begin += AT_ONCE) {
@@ -202,8 +202,7 @@ static int step(step_function *function, double *re, double *im, size_t n, const
   return WB_OK;
 }
 
-/* z <- n (z * z) for a length n that is a power of four. Long transforms do here what
- * fft_square_quarters() does for short ones. */
+/* z <- n (z * z) for n a power of four. It does for long transforms what fft_square_quarters() does for short ones. */
 static int square_quarters(const wb_fft *fft, double *re, double *im, size_t n, int level, wb_isa isa, wb_poll *poll) {
   if (n <= AT_ONCE) {
     squares[isa](re, im, n, level, fft->roots);
@@ -224,7 +223,7 @@ static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, wb_poll
   return status == WB_OK ? step(joins[isa], re, im, n, fft->halving, n / 2, poll) : status;
 }
 
-/* to = scale * from, filled up with zeros to `length`. */
+/* to = scale * from, padded with zeros to `length`. */
 static int fill(size_t length, size_t count, const double *from, double scale, double *to, wb_poll *poll) {
   for (size_t begin = 0; begin < length; begin += AT_ONCE) {
     const size_t end = length - begin < AT_ONCE ? length : begin + AT_ONCE, stop = count < end ? count : end;
@@ -242,6 +241,6 @@ int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, co
   if (status == WB_OK) status = fill(fft->length, (size_t)n, q, scale, im, poll);
   if (status == WB_OK) status = square(fft, re, im, isa, poll);
   if (status != WB_OK) return status;
-  /* The transforms leave out the division by their length. */
+  /* The transforms omit the division by their length. */
   return fill((size_t)count, (size_t)count, im + first, 0.5 / scale / (double)fft->length, r, poll);
 }

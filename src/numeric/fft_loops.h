@@ -1,12 +1,11 @@
-/* The passes of the discrete Fourier transform, included once for each
- * instruction set by isa.h. Real and imaginary parts are in arrays of their own.
- * Vectors run along the index; in the smallest transforms they run across eight
+/* The passes of the discrete Fourier transform, included once for each instruction set by isa.h. Real and imaginary
+ * parts are in separate arrays. Vectors run along the index; in the smallest transforms they run across eight
  * transforms. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define LOAD(address) (*(const wb_vector *)(address))
 #define STORE(address, value) (*(wb_vector *)(address) = (value))
-/* (x_re + i x_im)(w_re + i w_im), and with the conjugate of w. */
+/* (x_re + i x_im)(w_re + i w_im), and the product with the conjugate of w. */
 #define MULTIPLY(x_re, x_im, w_re, w_im, y_re, y_im)          \
   const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, -((x_im) * (w_im))), \
                   y_im = WB_VECTOR_FMA(x_re, w_im, (x_im) * (w_re))
@@ -14,9 +13,8 @@
   const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, (x_im) * (w_im)), \
                   y_im = WB_VECTOR_FMA(x_im, w_re, -((x_re) * (w_im)))
 
-/* One radix-4 step of the transform of length n, decimation in frequency: its
- * quarters become inputs of four transforms of length n/4. `roots` as
- * wb_fft_open lays them out. begin..end - 1: the indices within a quarter to do now. */
+/* One radix-4 step of the transform of length n, decimation in frequency: its quarters become inputs of four transforms
+ * of length n/4. `roots` is laid out by wb_fft_open(). begin..end - 1 are the indices within a quarter to do now. */
 static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t q = n / 4;
   for (size_t k = begin; k < end; k += LANES) {
@@ -43,7 +41,7 @@ static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *
   }
 }
 
-/* The inverse of fft_divide but for a factor of four. */
+/* The inverse of fft_divide, up to a factor of four. */
 static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t q = n / 4;
   for (size_t k = begin; k < end; k += LANES) {
@@ -68,7 +66,7 @@ static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *r
   }
 }
 
-/* The radix-2 steps with which a length that is no power of four begins and ends. */
+/* The radix-2 steps that begin and end a transform whose length is not a power of four. */
 static void WB_NAME(fft_halve)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   const size_t h = n / 2;
   for (size_t k = begin; k < end; k += LANES) {
@@ -97,8 +95,8 @@ static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *ro
   }
 }
 
-/* Four values a quarter apart, of LANES transforms at once: the step of
- * fft_divide with the roots w[0..2] (re, im), or of fft_unite. */
+/* Four values a quarter apart, of LANES transforms at once: the step of fft_divide with the roots w[0..2] (re, im), or
+ * of fft_unite. */
 static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(double *re, double *im, int q,
                                                                             const double *w) {
   const wb_vector ar = LOAD(re), br = LOAD(re + 8 * q), cr = LOAD(re + 16 * q), dr = LOAD(re + 24 * q);
@@ -156,9 +154,8 @@ static inline __attribute__((always_inline)) void WB_NAME(fft_unite_four)(double
   STORE(im + 24 * q, a_c_i - b_d_r);
 }
 
-/* Eight neighbouring blocks of 16: transform, square, transform back. Each block takes
- * one lane of the vectors, so the blocks are transposed on the way in and out. `roots`
- * holds re and im of w^0..w^9, w being the 16th root of unity. */
+/* Transforms, squares and transforms back eight neighbouring blocks of 16. Each block occupies one lane of the vectors,
+ * so blocks are transposed on the way in and out. `roots` holds re and im of w^0..w^9 for w the 16th root of unity. */
 static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *roots) {
   _Alignas(64) double r[16 * 8], i[16 * 8];
   for (int k = 0; k < 16; k++)
@@ -195,8 +192,8 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
     }
 }
 
-/* Transform, square and transform back, depth first: a quarter is finished while it is
- * in the cache. n is a power of four from 256 on; roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
+/* Transforms, squares and transforms back, depth first: a quarter is finished while it is in the cache. n is a power of
+ * four, at least 256. roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
 static void WB_NAME(fft_square_quarters)(double *re, double *im, size_t n, int level,
                                          const double *const *roots) {
   WB_NAME(fft_divide)(re, im, n, roots[level], 0, n / 4);

@@ -1,17 +1,15 @@
 /* Compiles the loops of the file WB_LOOPS once for each vector instruction set.
  *
- * Define WB_LOOPS as a quoted file name, then include this header; it has no
- * include guard. Each inclusion of WB_LOOPS sees
+ * Define WB_LOOPS as a quoted file name, then include this header; it has no include guard. Each inclusion of WB_LOOPS
+ * sees
  *   WB_NAME(stem)     stem_avx512, stem_avx2 or stem_baseline
  *   WB_VECTOR_BYTES   64, 32 or 16
  *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
- * WB_ISA_TABLE(stem) is an initialiser with the three variants in the order of wb_isa.
- * A processor other than x86-64 has the baseline alone, and so has a build with
- * WB_NARROW_VECTORS (see configure.win). On x86-64 the baseline is slow, since fma() is
- * a function of the C library there; it is for processors without AVX2.
- */
+ * WB_ISA_TABLE(stem) is an initialiser with the three variants in the order of wb_isa. Processors other than x86-64
+ * have only the baseline, and so do builds with WB_NARROW_VECTORS (see configure.win). On x86-64 the baseline serves
+ * processors without AVX2. It is slow, since fma() is a function of the C library there. */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 

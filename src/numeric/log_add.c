@@ -1,3 +1,4 @@
+/* Adds numbers whose logarithms are given, by core/log_sum.h. */
 #include "core/rounding.h"
 
 #include "numeric/log_add.h"

@@ -1,4 +1,4 @@
-/* Included once for each instruction set by isa.h. */
+/* Logarithms of sums, included once for each instruction set by isa.h. */
 
 static void WB_NAME(log_add_to)(int64_t count, const double *restrict b, const double *restrict unit, int64_t step,
                                 double *restrict sum) {

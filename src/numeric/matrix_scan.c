@@ -1,6 +1,5 @@
-/* Scans a matrix column by column: finiteness, mean, standard deviation and
- * range, by the pairwise update of Chan, Golub & LeVeque (1983), The American
- * Statistician 37(3), 242-247, over blocks that stay in the cache. */
+/* Scans a matrix column by column for finiteness, mean, standard deviation and range. Blocks that stay in the cache are
+ * combined by the pairwise update of Chan, Golub & LeVeque (1983), The American Statistician 37(3), 242-247. */
 #include "core/rounding.h"
 
 #include "numeric/matrix_scan.h"
@@ -9,8 +8,8 @@
 #include <stddef.h>
 
 #define BLOCK 2048
-/* A block has LANES partial sums, enough to hide the latency of an addition. Value i
- * is added to sum i % LANES: the order is fixed. */
+/* A block has LANES partial sums, enough to hide the latency of an addition. Value i is added to sum i % LANES, so the
+ * order is fixed. */
 #define LANES 8
 
 static double lanes_total(const double lane[LANES]) {
@@ -18,8 +17,8 @@ static double lanes_total(const double lane[LANES]) {
          ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* The sum is finite only if every value is. It may overflow though every value is
- * finite: block_search() then counts none. */
+/* The sum is finite only if every value is. It may overflow although every value is finite; block_search() then counts
+ * none. */
 static double block_sum(const double *x, int64_t count, double origin) {
   double lane[LANES] = {0.0};
   int64_t i = 0;
@@ -102,8 +101,7 @@ void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t
   for (int32_t c = 0; c < columns; c++) {
     const double *column = x + (size_t)c * (size_t)rows;
     wb_matrix_moments *all = &moments[c];
-    /* Moments about the column's first value do not lose digits if the mean is much
-     * larger than the spread. */
+    /* Moments about the column's first value lose no digits if the mean is much larger than the spread. */
     if (all->count == 0.0) all->origin = column[0];
     for (int64_t first = 0; first < rows; first += BLOCK) {
       const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
@@ -124,7 +122,7 @@ void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, do
     const int is_constant = all->min == all->max;
     min[c] = all->min;
     max[c] = all->max;
-    /* A constant column has exactly its value as mean, and no spread from rounding. */
+    /* The mean of a constant column is exactly its value, and rounding gives it no spread. */
     mean[c] = is_constant ? all->min : all->origin + all->mean;
     sd[c] = is_constant || all->count < 2 ? 0.0 : sqrt(all->squares / (all->count - 1));
   }

@@ -1,6 +1,6 @@
-/* One pass over a matrix of data: whether every value is finite, and the mean, standard
- * deviation, minimum and maximum of each column. The matrix may come in parts, one after the other, each but the last
- * with a multiple of WB_LEAF_ROWS rows: the result is that of the whole. */
+/* One pass over a matrix of data: whether every value is finite, and the mean, standard deviation, minimum and maximum
+ * of each column. The matrix may come in parts, one after the other. Every part but the last has a multiple of
+ * WB_LEAF_ROWS rows. The result is that of the whole matrix. */
 #ifndef WB_MATRIX_SCAN_H
 #define WB_MATRIX_SCAN_H
 
@@ -12,18 +12,19 @@ typedef struct wb_matrix_scan {
   int32_t column;     /* from 0: that row's first such column */
 } wb_matrix_scan;
 
-/* Of a column so far; all zero before the first part. */
+/* The moments of a column so far; all zero before the first part. */
 typedef struct wb_matrix_moments {
-  double origin, count, mean, squares; /* of x - origin; the squares are about the mean */
+  double origin, count, mean, squares; /* of x - origin; `squares` is about the mean */
   double min, max;
 } wb_matrix_moments;
 
-/* x: rows x columns, column-major, at least one row; a part that `first_row` rows are before. `moments`, one for each
- * column, go on; they are unspecified if the column has a value that is not finite. */
+/* Adds a part of the matrix: x is rows x columns, column-major, with at least one row, after `first_row` earlier rows.
+ * `moments` has one entry for each column and is continued. It is unspecified for a column with a value that is not
+ * finite. */
 void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, wb_matrix_moments *moments,
                          wb_matrix_scan *scan);
 
-/* One value for each column in each of the four arrays. sd has the divisor rows - 1 and is 0 for one row. */
+/* Writes one value for each column into each of the four arrays. sd has the divisor rows - 1 and is 0 for one row. */
 void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,
                            double *max);
 

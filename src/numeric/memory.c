@@ -1,4 +1,4 @@
-/* Aligned memory from malloc() alone, since aligned_alloc() is missing on some platforms. */
+/* Aligned memory, by malloc() alone since aligned_alloc() is missing on some platforms, and large pages. */
 #include "core/rounding.h"
 
 #include "numeric/memory.h"

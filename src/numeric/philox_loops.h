@@ -1,14 +1,12 @@
-/* Philox for many elements at a time, included by the loops of a topic once for each
- * instruction set (isa.h): the two 64-bit words of one block of each element, the same
- * as wb_philox_wide(). GCC makes a 64 x 64 bit multiplication of each product, which is
- * three times as slow as the 32 x 32 bit one on Intel processors; so it is spelled.
- */
+/* Philox for many elements at a time (core/philox.h), included by a topic's loops once for each instruction set
+ * (isa.h). It computes the two 64-bit words of one block of each element, with the bits of wb_philox_wide(). The 32 x
+ * 32 bit products are written with intrinsics, because GCC makes 64 x 64 bit products of them, which are three times as
+ * slow on Intel processors. */
 
-/* Elements that pass together. */
+/* Elements that are computed together. */
 #ifndef WB_PHILOX_TILE
 #define WB_PHILOX_TILE 16
-/* Before a loop over a tile: GCC would unroll it whole, and then find too few of the
- * vectors in it. */
+/* Put before a loop over a tile. GCC would otherwise unroll the loop completely and then miss vectors in it. */
 #if defined(__clang__)
 #define WB_VECTOR_LOOP WB_PRAGMA_(clang loop unroll(disable))
 #else
@@ -42,8 +40,8 @@
 #define WB_WORDS_LANES (WB_VECTOR_BYTES / 8)
 #define WB_WORDS_STEP (2 * WB_WORDS_LANES) /* elements of two vectors, which hide the latency of a multiplication */
 
-/* Rounds `round`..9 of two vectors of elements, with the keys of the first of these rounds, and the two words of each
- * element. Products take the low halves of the lanes, whatever is in the high ones. */
+/* Rounds `round`..9 for two vectors of elements, from the keys of round `round`, and the two words of each element.
+ * Products use only the low half of each lane. */
 static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1,
                                                                          WB_WORDS *c0, WB_WORDS *c1, WB_WORDS *c2,
                                                                          WB_WORDS *c3, uint64_t *first,
@@ -71,7 +69,7 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int rou
 }
 #endif
 
-/* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of all where `block` is NULL. */
+/* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of all if `block` is NULL. */
 static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose,
                                                                        uint32_t iteration, const uint64_t *block,
                                                                        const uint64_t *element, uint64_t *first,
@@ -109,9 +107,9 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_words)(int coun
     WB_NAME(philox_tile)(key, purpose, iteration, same, element + i, first + i, second + i);
 }
 
-/* Block 0 of the elements first.. first + WB_PHILOX_TILE - 1. They differ in one of the four words that the rounds
- * begin with, unless the upper half of their numbers changes among them, so the first rounds are the same for all,
- * or half of them. */
+/* Block 0 of elements first..first + WB_PHILOX_TILE - 1. Usually these elements differ in only one of the four words
+ * that the rounds begin with, so the first rounds are shared by all, or by half of them. The exception: the upper half
+ * of the element number changes among them. */
 static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_t key, uint32_t purpose,
                                                                          uint32_t iteration, uint64_t first,
                                                                          uint64_t *one, uint64_t *two) {
@@ -124,7 +122,7 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_
     const uint32_t same0 = (uint32_t)(product1 >> 32) ^ k0, same1 = (uint32_t)product1, same2 = iteration ^ k1;
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
-    /* Round 2: only its first product differs, and so the last two words. */
+    /* Round 2: only its first product differs, so only the last two words do. */
     const uint64_t product2 = (uint64_t)same2 * 0xCD9E8D57u;
     const uint32_t next0 = (uint32_t)(product2 >> 32) ^ same1 ^ k0;
     const WB_WORDS last_key = WB_WORDS_SET(k1);

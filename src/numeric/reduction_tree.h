@@ -1,10 +1,7 @@
-/* Adds vectors of sums, one for each leaf of rows, by a fixed binary tree. Any number
- * of threads may complete the leaves in any order: node i of a level is always the sum
- * of nodes 2i and 2i + 1 of the level below, and a last node without a sibling moves up
- * as it is. Since a + b = b + a in every bit, the result depends on the leaves alone.
- * If leaves are completed nearly in order, about threads + log2(leaves) vectors are
- * held at a time.
- */
+/* Adds vectors of sums, one for each leaf of rows, by a fixed binary tree. Any number of threads may complete the
+ * leaves in any order. Node i of a level is always the sum of nodes 2i and 2i + 1 of the level below; a last node
+ * without a sibling moves up unchanged. Since a + b = b + a in every bit, the result depends on the leaves alone. If
+ * leaves are completed nearly in order, about threads + log2(leaves) vectors are held at a time. */
 #ifndef WB_REDUCTION_TREE_H
 #define WB_REDUCTION_TREE_H
 
@@ -26,7 +23,7 @@ typedef struct wb_reduction_tree {
   int64_t leaves;
   wb_reduction_node *waiting; /* nodes whose sibling is not complete yet */
   size_t waiting_count, waiting_capacity;
-  double **spare; /* vectors that can be used again */
+  double **spare; /* vectors to be used again */
   size_t spare_count, spare_capacity;
   double *root;
   int failed; /* whether memory ran out */
@@ -47,13 +44,13 @@ static void wb_reduction_close(wb_reduction_tree *tree) {
   memset(tree, 0, sizeof *tree);
 }
 
-/* Notes that memory ran out. Any thread may call it. */
+/* Records that memory ran out. Any thread may call it. */
 static void wb_reduction_fail(wb_reduction_tree *tree) {
 #pragma omp atomic write
   tree->failed = 1;
 }
 
-/* Makes sure that the array has room for one more item of `bytes`. 0 if memory ran out. */
+/* Makes room for one more item of `bytes` in the array. Returns 0 if memory ran out. */
 static int make_room(void **items, size_t count, size_t *capacity, size_t bytes) {
   if (count < *capacity) return 1;
   const size_t larger = *capacity ? 2 * *capacity : 16;
@@ -71,8 +68,7 @@ static void keep_spare(wb_reduction_tree *tree, double *sums) {
     wb_aligned_free(sums);
 }
 
-/* A vector of zeros for the sums of a leaf, aligned to 64 bytes, or NULL if memory ran
- * out. Any thread may call it. */
+/* A vector of zeros for the sums of a leaf, aligned to 64 bytes, or NULL if memory ran out. Any thread may call it. */
 static double *wb_reduction_take(wb_reduction_tree *tree) {
   double *sums = NULL;
 #pragma omp critical(wb_reduction)
@@ -85,7 +81,7 @@ static double *wb_reduction_take(wb_reduction_tree *tree) {
   return sums;
 }
 
-/* Takes the sums of a node out of those that wait. NULL if the node is not complete. */
+/* Removes the sums of a node from those that wait. NULL if the node is not complete. */
 static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
   for (size_t i = 0; i < tree->waiting_count; i++) {
     if (tree->waiting[i].level == level && tree->waiting[i].index == index) {
@@ -97,7 +93,7 @@ static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
   return NULL;
 }
 
-/* Hands over the filled vector of a leaf. Any thread may call it. After the last one nothing is held but the root. */
+/* Hands over the filled vector of a leaf. Any thread may call it. After the last leaf only the root is held. */
 static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sums) {
   int64_t index = leaf, nodes = tree->leaves;
   for (int level = 0; nodes > 1; level++, index /= 2, nodes = (nodes + 1) / 2) {
@@ -129,7 +125,7 @@ static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sum
   while (tree->spare_count > 0) wb_aligned_free(tree->spare[--tree->spare_count]);
 }
 
-/* The sums over all leaves, once all are handed over. NULL if memory ran out. */
+/* The sums over all leaves, after all leaves were handed over. NULL if memory ran out. */
 static const double *wb_reduction_root(const wb_reduction_tree *tree) {
   return tree->failed ? NULL : tree->root;
 }

@@ -1,4 +1,4 @@
-/* Independent pieces of work on OpenMP's threads. */
+/* Runs independent pieces of work on OpenMP's threads. */
 #include "core/rounding.h"
 
 #include "numeric/spread.h"

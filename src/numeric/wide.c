@@ -1,5 +1,5 @@
-/* Arithmetic on wide numbers (see wide.h): conversions, exponential tilting by powers
- * of two, and convolution with every term. */
+/* Arithmetic on wide numbers (see wide.h): conversions, exponential tilting by powers of two, and convolution with
+ * every term. */
 #include "core/rounding.h"
 
 #include "numeric/wide.h"
@@ -22,7 +22,7 @@ WB_HD void wide_from_double(double x, double *mantissa, double *exponent) {
                  mantissa, exponent);
 }
 
-/* exp(x) = 2^k exp(x - k log 2); x is -inf or above -WB_WIDE_LARGEST / 2. */
+/* exp(x) = 2^k exp(x - k log 2), for x = -inf or x > -WB_WIDE_LARGEST / 2. */
 WB_HD void wide_from_log(double x, double *mantissa, double *exponent) {
   const int positive = x > -WB_WIDE_LARGEST;
   const double within = wb_select(positive, x, 0.0);
@@ -32,8 +32,8 @@ WB_HD void wide_from_log(double x, double *mantissa, double *exponent) {
   *exponent = wb_select(positive, k, WB_WIDE_NOTHING);
 }
 
-/* The power of two is applied in two factors. The first product is exact; only the
- * second can round, underflow or overflow. */
+/* The power of two is applied as two factors. The first product is exact; only the second can round, underflow or
+ * overflow. */
 WB_HD double wide_to_double(double mantissa, double exponent) {
   double e = wb_select(exponent > -1100.0, exponent, -1100.0);
   e = wb_select(e < 1100.0, e, 1100.0);
@@ -43,8 +43,8 @@ WB_HD double wide_to_double(double mantissa, double exponent) {
 }
 
 WB_HD double wide_to_log(double mantissa, double exponent) {
-  /* The mantissa is brought between sqrt(1/2) and sqrt(2). Numbers near 1 then have the
-   * exponent 0, and nothing cancels in their logarithm. */
+  /* The mantissa is brought between sqrt(1/2) and sqrt(2). Numbers near 1 then have exponent 0, so nothing cancels in
+   * their logarithm. */
   const int upper = mantissa > 1.4142135623730951;
   const double m = wb_select(upper, 0.5 * mantissa, mantissa);
   const double e = wb_select(upper, exponent + 1.0, exponent);
@@ -54,8 +54,7 @@ WB_HD double wide_to_log(double mantissa, double exponent) {
   return wb_select(mantissa > 0, high + wb_fma(e, WB_LN2_LOW, lost), -wb_infinity());
 }
 
-/* value 2^(shift - reference), where the product that gave `shift` was exact and
- * `reference` is a whole number. */
+/* value 2^(shift - reference). The product that gave `shift` was exact, and `reference` is an integer. */
 WB_HD double wide_tilt(double mantissa, double exponent, double shift, double reference) {
   const double whole = wb_nearest(shift);
   const double power = wb_exp_reduced((shift - whole) * WB_LN2_HIGH);
@@ -125,7 +124,7 @@ void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t
   double m[WB_WIDE_OUTPUTS], e[WB_WIDE_OUTPUTS];
   for (int64_t at = 0; at < count; at += WB_WIDE_OUTPUTS) {
     const int64_t i = first + at, here = count - at < WB_WIDE_OUTPUTS ? count - at : WB_WIDE_OUTPUTS;
-    /* All terms of these outputs, and a few in which q is one of the zeros around it. */
+    /* All terms of these outputs, and a few terms in which q is one of its surrounding zeros. */
     const int64_t begin = i - q->length + 1 > 0 ? i - q->length + 1 : 0;
     const int64_t end = i + WB_WIDE_OUTPUTS < p->length ? i + WB_WIDE_OUTPUTS : p->length;
     loops[isa](begin, end, p->mantissa, p->exponent, q->mantissa + i, q->exponent + i, m, e);

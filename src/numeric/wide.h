@@ -1,7 +1,6 @@
-/* Wide numbers: mantissa * 2^exponent, not negative, for probabilities that a double cannot
- * hold. The exponent is a whole number in a double of its own, so relative accuracy
- * is the same at any size. The mantissa lies in [1/2, 2); zero has the mantissa 0 and
- * the exponent WB_WIDE_NOTHING. */
+/* Wide numbers: mantissa * 2^exponent >= 0, for probabilities that a double cannot hold. The exponent is an integer in
+ * a separate double, so relative accuracy is the same at any size. The mantissa lies in [1/2, 2). Zero has mantissa 0
+ * and exponent WB_WIDE_NOTHING. */
 #ifndef WB_WIDE_H
 #define WB_WIDE_H
 
@@ -22,19 +21,18 @@ typedef struct wb_wide {
 
 void wb_wide_from_double(int64_t count, const double *x, double *mantissa, double *exponent, wb_isa isa);
 void wb_wide_from_log(int64_t count, const double *log_x, double *mantissa, double *exponent, wb_isa isa);
-/* A number below 2^-1074 becomes 0. x may be the array `mantissa` itself. */
+/* Numbers below 2^-1074 become 0. x may be the array `mantissa` itself. */
 void wb_wide_to_double(int64_t count, const double *mantissa, const double *exponent, double *x, wb_isa isa);
 void wb_wide_to_log(int64_t count, const double *mantissa, const double *exponent, double *log_x, wb_isa isa);
 
-/* Sums over the tilted values: of the values, of the values times their index and
- * squared index (counted from 0), and of their squares. */
+/* Sums of tilted values: of the values, of the values times their index and squared index (from 0), and of their
+ * squares. */
 typedef struct wb_tilt_sums {
   double value, index, index_square, square;
 } wb_tilt_sums;
 
-/* x[k] = value[k] 2^(slope (first + k) - reference), or 0 where that is below 2^-1000.
- * slope has at most 21 significant bits and indices have at most 32, so the exponent
- * is exact and the relative error of x is at most 3 * 2^-53. */
+/* x[k] = value[k] 2^(slope (first + k) - reference), or 0 if that is below 2^-1000. slope has at most 21 significant
+ * bits and indices have at most 32, so the exponent is exact and the relative error of x is at most 3 * 2^-53. */
 void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent, double slope,
                   int64_t first, double reference, double *x, wb_tilt_sums *sums, wb_isa isa);
 
@@ -42,19 +40,18 @@ void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent,
 void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference,
                     double *mantissa, double *exponent, wb_isa isa);
 
-/* Outputs that wb_wide_convolve() computes together, and terms of an output that it
- * adds before they go to the total. */
+/* Outputs that wb_wide_convolve() computes together, and terms of an output that it adds up before adding them to the
+ * total. */
 #define WB_WIDE_OUTPUTS 16
 #define WB_WIDE_BLOCK 1024
 
-/* A copy of x between WB_WIDE_OUTPUTS zeros on either side. It lies in `memory`, twice
- * WB_WIDE_SURROUNDED(length) doubles, which stays the caller's. */
+/* A copy of x with WB_WIDE_OUTPUTS zeros on either side, in `memory` of the caller: twice WB_WIDE_SURROUNDED(length)
+ * doubles. */
 #define WB_WIDE_SURROUNDED(length) ((length) + 2 * WB_WIDE_OUTPUTS)
 wb_wide wb_wide_surround(const wb_wide *x, double *memory);
 
-/* Outputs first..first + count - 1 of the convolution of p and q with every term,
- * whatever the exponents; ten times slower than with doubles. q was made by
- * wb_wide_surround(). */
+/* Outputs first..first + count - 1 of the convolution of p and q with every term, whatever the exponents. It is ten
+ * times slower than with doubles. q comes from wb_wide_surround(). */
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa);
 

@@ -1,5 +1,5 @@
-/* The loops over wide numbers, included once for each instruction set by isa.h. Most
- * bodies are written for one number and the compiler makes vectors of them. */
+/* The loops over wide numbers, included once for each instruction set by isa.h. The compiler vectorises most bodies,
+ * which are written for one number. */
 
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(wide_from_double)(int64_t count, const double *restrict x, double *restrict mantissa,
@@ -24,8 +24,8 @@ static void WB_NAME(wide_to_log)(int64_t count, const double *mantissa, const do
 #define LANES (WB_VECTOR_BYTES / 8)
 typedef double WB_NAME(wide_unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
 
-/* Sums of tilted values. Each is kept as eight partial sums, by index modulo eight,
- * whatever the width of a vector: so all instruction sets add in the same order. */
+/* Sums of tilted values. Each is kept as eight partial sums, by index modulo eight, for every width of vectors. So all
+ * instruction sets add in the same order. */
 typedef struct WB_NAME(wide_partial) {
   wb_vector value[8 / LANES], index[8 / LANES], index_square[8 / LANES], square[8 / LANES];
 } WB_NAME(wide_partial);
@@ -67,7 +67,7 @@ static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, c
       at[k] = offset + (double)k;
     }
     for (int k = 0; k + 8 <= here; k += 8) WB_NAME(wide_add)(out + k, at + k, &sum);
-    if (here % 8) { /* the last values of all, filled up with zeros */
+    if (here % 8) { /* the last values, padded with zeros */
       double rest[16] = {0};
       for (int l = 0; l < here % 8; l++) {
         rest[l] = out[here / 8 * 8 + l];
@@ -93,9 +93,9 @@ static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double
   }
 }
 
-/* WB_WIDE_OUTPUTS outputs in two passes: the first finds the largest exponent among
- * the terms of each output, the second adds the terms relative to it. Terms are added
- * in increasing j within blocks of WB_WIDE_BLOCK, and the blocks are added in order. */
+/* Computes WB_WIDE_OUTPUTS outputs in two passes. The first finds the largest exponent among the terms of each output;
+ * the second adds the terms relative to it. Terms are added in increasing j within blocks of WB_WIDE_BLOCK, and the
+ * blocks are added in order. */
 static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_mantissa,
                                    const double *p_exponent, const double *q_mantissa,
                                    const double *q_exponent, double *mantissa, double *exponent) {

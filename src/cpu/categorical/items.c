@@ -1,12 +1,9 @@
-/* Draws from many discrete distributions on the processor, by the laws of
- * core/categorical_draw.h.
+/* Draws from many discrete distributions on the processor, as core/categorical_draw.h defines them.
  *
- * A matrix of R has the rows of a column side by side: draw 0 of each goes through it
- * in tiles of rows, once. Other draws need the prefix sums of a row, which are kept
- * for a few rows at a time; where draws are many, a guide from the leading bits of the
- * uniform to the few items that it can mean replaces most of the search (Chen & Asau
- * 1974, "On generating random variates from an empirical distribution").
- */
+ * Draw 0 needs no prefix sums: R's matrices are stored by columns, so one pass over tiles of rows makes draw 0 of every
+ * row. Later draws need the prefix sums of a row, which are kept for a few rows at a time. With many draws, a guide
+ * table replaces most of the search: it maps the leading bits of the uniform to the few items that are possible (Chen &
+ * Asau 1974, "On generating random variates from an empirical distribution"). */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -18,22 +15,22 @@
 #include "core/purpose.h"
 #include "numeric/memory.h"
 
-/* Rows whose sums wait between blocks. */
+/* Rows of a tile. Their sums are kept from one block to the next. */
 #define CATEGORICAL_TILE 512
 
-/* Fewer rows side by side than this go one by one. */
+/* Fewer rows than this are drawn one by one. */
 #define CATEGORICAL_TILE_FROM 4
 
-/* Draws whose uniforms are made together: a multiple of 4. */
+/* Draws whose uniforms are computed together; a multiple of 4. */
 #define DRAW_TILE 256
 
-/* Rows whose prefix sums are at hand together, so that the results of a draw, which
- * lie side by side, are written together; fewer where they would take more memory. */
+/* The results of a draw lie side by side, so the prefix sums of several rows are held and their results written
+ * together. Rows are fewer if they would take more memory than this. */
 #define SUMMED_ROWS 16
 #define SUMMED_BYTES ((size_t)16 << 20)
 
-/* Slices of a guide for each item, and at least, where draws are many: few slices then have
- * a border between items. More than 2^20 would not stay in a cache. */
+/* Slices of a guide: this many for each item, at least GUIDE_LEAST if draws are many. Few slices then contain a border
+ * between items. A guide of more than 2^20 slices would not stay in a cache. */
 #define GUIDE_SLICES 8
 #define GUIDE_LEAST 2048
 #define GUIDE_MOST (1 << 20)
@@ -60,7 +57,7 @@ static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_si
 #include "cpu/real.h"
 #include "cpu/categorical/items_row.h"
 
-/* Threads for work of so many weights and draws: waking them takes some microseconds. */
+/* Threads for `work` weights and draws. Waking threads takes some microseconds. */
 static int threads_for(double work, const wb_run *run) {
   return work < 1e5 ? 1 : run->threads;
 }
@@ -69,7 +66,7 @@ static int threads_for(double work, const wb_run *run) {
 static void draw_first(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run) {
   const int single = draws->precision == WB_SINGLE;
   const int threads = threads_for((double)rows->rows * (double)rows->columns, run);
-  /* Whole tiles where every thread then has several; the tiles do not change results. */
+  /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
   int64_t tile = (rows->rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
   tile = tile < 8 ? 8 : wb_min_int(tile, CATEGORICAL_TILE);
 #pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
@@ -89,7 +86,7 @@ static void draw_first(const wb_categorical_rows *rows, const wb_categorical_dra
   }
 }
 
-/* A row whose prefix sums are made, for draws by inversion. */
+/* A row whose prefix sums are computed, for draws by inversion. */
 typedef struct summed_row {
   int usable;
   int64_t count;
@@ -99,7 +96,7 @@ typedef struct summed_row {
   int32_t slices;
 } summed_row;
 
-/* Not so many that making the guide would take longer than the draws. */
+/* At most as many slices as the draws repay. */
 static int32_t slices_for(int64_t columns, int64_t draws) {
   int32_t slices = 16;
   if (columns < 2 || draws < 4 * slices) return 0;
@@ -120,7 +117,7 @@ static void sum_one(summed_row *row, const double *weights, int64_t stride, int 
   }
 }
 
-/* Draws first..first + count - 1 of row i of the call. */
+/* Draws first..first + count - 1 of row i. */
 static void invert_one(const summed_row *row, const wb_categorical_draws *draws, wb_isa isa, int64_t i, int64_t first,
                        int64_t count) {
   int32_t *const index = draws->index + i + (first - draws->first_draw) * draws->index_stride;
@@ -137,7 +134,7 @@ static void invert_one(const summed_row *row, const wb_categorical_draws *draws,
   }
 }
 
-/* Where a row begins, how many entries it has, and their columns. */
+/* The first weight of a row, the distance between weights, their number and their columns. */
 typedef struct row_entries {
   const double *weights;
   int64_t stride, count;
@@ -155,13 +152,13 @@ static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) 
   return entries;
 }
 
-/* Bytes filled up to whole cache lines. */
+/* Rounds up to whole cache lines. */
 static size_t whole_lines(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-/* Draws from number `first` on, 1 or more, of all rows: of `dense`, or of `sparse` if that is
- * NULL; `longest` entries are the most that a row has. */
+/* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, the rows are those of `sparse`.
+ * `longest` is the largest number of entries in a row. */
 static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
                      int64_t longest, const wb_categorical_draws *draws, int64_t first, const wb_run *run,
                      wb_message *message) {
@@ -169,7 +166,7 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
   if (first >= end || rows == 0) return WB_OK;
   const int single = draws->precision == WB_SINGLE;
   const int32_t slices = slices_for(longest, end - first);
-  /* Few rows: the threads share the draws of each. */
+  /* If rows are few, the threads share the draws of each row. */
   const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
   const int by_draws = rows < 4 * (int64_t)threads;
   const size_t prefix_bytes =

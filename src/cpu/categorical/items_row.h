@@ -1,18 +1,17 @@
-/* What is done one row at a time, in the precision REAL: included twice by
- * cpu/categorical/items.c. Rows are strided or sparse; the operations and their order are those
- * of the tiles in cpu/categorical/items_tile.h. */
+/* Draws from one row at a time, in the precision REAL; cpu/categorical/items.c includes this file twice. Rows are
+ * strided or sparse. The operations and their order are the same as in cpu/categorical/items_tile.h. */
 
 #define BLOCK_LOG double
 #include "cpu/block_loops.h"
 
-/* One row in one pass. A block that has no entry costs nothing, as it never takes over.
- * `column` is NULL where all columns are stored. */
+/* Draw 0 of a row, in one pass. A block without entries is skipped, since it never takes over the draw. `column` is
+ * NULL if all columns are stored. */
 static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
                                    uint64_t key, uint64_t row) {
   REAL total = 0;
   double largest = WB_BLOCK_NOTHING;
   int bad = 0;
-  REAL_INDEX chosen = -1; /* of the entries */
+  REAL_INDEX chosen = -1; /* index among the entries */
   uint64_t drawn = UINT64_MAX;
   uint64_t one = 0, two = 0;
   for (int64_t first = 0, end; first < count; first = end) {
@@ -42,7 +41,7 @@ static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t
   return column ? column[chosen] : (int32_t)chosen;
 }
 
-/* Prefix sums of a row, in order; 0 if it cannot be drawn from. */
+/* Prefix sums of a row, in order. Returns 0 if the weights are invalid. */
 static int REAL_NAME(sum_row)(int64_t count, const double *weights, int64_t stride, int log, REAL *prefix) {
   REAL total = 0;
   double largest = WB_BLOCK_NOTHING;
@@ -58,7 +57,7 @@ static int REAL_NAME(sum_row)(int64_t count, const double *weights, int64_t stri
   return !bad && total > 0 && total - total == 0;
 }
 
-/* The first item whose prefix sum exceeds the target, of low..high, where it is. */
+/* The first item of low..high whose prefix sum exceeds the target; there is one. */
 static inline int32_t REAL_NAME(search)(const REAL *prefix, REAL target, int32_t low, int32_t high) {
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
@@ -70,10 +69,9 @@ static inline int32_t REAL_NAME(search)(const REAL *prefix, REAL target, int32_t
   return low;
 }
 
-/* Where to search, known from the leading bits of u: guide[s] is the item for the
- * smallest target that u >= s / slices gives, or its complement where the slice has
- * more items than this one; guide[slices] is the last item. Slices are a power of two, so that
- * s / slices and the slice of u are exact. */
+/* Maps the leading bits of u to items. guide[s] is the item for the smallest target with u >= s / slices. If other
+ * items fall into the same slice, guide[s] is the complement of that item. guide[slices] is the last item. The number
+ * of slices is a power of two, so s / slices and the slice of u are exact. */
 static void REAL_NAME(make_guide)(int64_t count, const REAL *prefix, int32_t slices, int32_t *guide) {
   const REAL total = prefix[count - 1];
   int32_t item = 0;

@@ -1,14 +1,13 @@
-/* One pass over a tile of rows that lie side by side, in the precision REAL: included by
- * cpu/categorical/items_loops.h.
+/* One pass over a tile of rows that lie side by side, in the precision REAL; included by cpu/categorical/items_loops.h.
  *
- * Floor: 8 bytes read for each weight. A block's 16 columns are read in step, each
- * from one end of the tile to the other, which prefetchers follow; a weight costs a
- * load, two additions, a comparison and a bit operation, in vectors across rows. */
+ * Lower bound: 8 bytes read for each weight. The 16 columns of a block are read in step along the tile, a pattern that
+ * prefetchers follow. A weight costs a load, two additions, a comparison and a bit operation, in vectors across
+ * rows. */
 
 #define BLOCK_LOG double
 #include "cpu/block_loops.h"
 
-/* Rows of a vector, in both precisions as many as there are doubles in one. */
+/* Rows of a vector: the number of doubles in a vector, in both precisions. */
 #define LANES (WB_VECTOR_BYTES / 8)
 #define REAL_LANES REAL_NAME(value_lanes)
 #define REAL_ITEMS REAL_NAME(item_lanes)
@@ -28,8 +27,8 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
   }
 }
 
-/* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and what the guide knows of
- * their items: without one, that they are the first or a later one. */
+/* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and the guide's entry for each. Without a guide the entry
+ * says "item 0 or later". */
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
                                          const int32_t *restrict guide, REAL *restrict uniform,
@@ -45,8 +44,8 @@ static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t fi
   for (int l = 0; l < DRAW_TILE; l++) item[l] = guide ? guide[(int32_t)(uniform[l] * (REAL)slices)] : ~0;
 }
 
-/* A whole block of weights of `rows` rows, a multiple of LANES: all that it needs stays
- * in registers. The position is wb_block_position, in vectors. */
+/* A whole block of weights of `rows` rows, a multiple of LANES. All values stay in registers. The position is
+ * wb_block_position() in vectors. */
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *restrict weights, int64_t stride,
                                          const REAL *restrict uniform, REAL *restrict total, uint64_t *restrict signs,
@@ -69,7 +68,7 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
     *totals = before + sum;
     *(WB_NAME(index_lanes) *)(signs + l) = sign;
     REAL_ITEMS item = (REAL_ITEMS){0} + (REAL_INDEX)base;
-    /* A comparison that holds is -1 in each lane. */
+    /* A comparison that holds is -1 in its lane. */
     WB_UNROLL
     for (int j = 0; j < WB_BLOCK_ITEMS - 1; j++) item -= prefix[j] <= position;
     const REAL_ITEMS taken = position >= 0;
@@ -78,8 +77,7 @@ static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *r
   }
 }
 
-/* The last block, which may be a part of one, and blocks of logarithms. `largest` is the
- * largest logarithm so far. */
+/* Blocks that are not whole, and blocks of logarithms. `largest` is the largest logarithm so far. */
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int count, const double *restrict weights,
                                         int64_t stride, const REAL *restrict uniform, REAL *restrict total,

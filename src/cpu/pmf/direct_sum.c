@@ -1,12 +1,9 @@
-/* The distribution of a sum of two independent discrete random variables by the
- * direct sum r_i = sum_j p_j q_{i-j}. All terms are non-negative, so every entry has a
- * small relative error, however small the entry is.
+/* The distribution of a sum of two independent discrete random variables by the direct sum r_i = sum_j p_j q_{i-j}. All
+ * terms are non-negative, so every entry has a small relative error, however small the entry is.
  *
- * A pair takes m n fused multiply-adds at least. Vectors run across outputs, with the
- * weight p_j in all lanes; for batches of small pairs that lie side by side in memory
- * they run across pairs. The work is cut into chunks of outputs or into pairs, and one
- * thread computes each of them alone: no sum depends on the number of threads.
- */
+ * A pair takes at least m n fused multiply-adds. Vectors run across outputs, with the weight p_j in all lanes. In
+ * batches of small pairs that lie side by side in memory, vectors run across pairs. One thread computes each chunk of
+ * outputs, or each pair, alone: no sum depends on the number of threads. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -16,44 +13,43 @@
 #include "numeric/memory.h"
 #include "numeric/poll.h"
 
-/* Pairs that convolve_lanes takes at once. A row of as many doubles fills a cache line. */
+/* Pairs that convolve_lanes takes together. A row of this many doubles fills a cache line. */
 #define WB_CONVOLUTION_LANES 8
 
-/* How far the indices of convolve_lanes leave the vectors: it computes one output more
- * than this together. */
+/* Rows of zeros that convolve_lanes reads beyond either end of q. It computes one output more than this together. */
 #define LANES_MARGIN 7
 
-/* How far those of convolve_lanes_long do, before and behind q. */
+/* Rows of zeros that convolve_lanes_long reads before and after q. */
 #define LONG_BEFORE 32
 #define LONG_AFTER 64
 
 #define WB_LOOPS "cpu/pmf/direct_sum_loops.h"
 #include "numeric/isa.h"
 
-/* Outputs of one chunk: so many that a block of p and the entries of q that it is
- * multiplied with stay in the innermost cache. A multiple of every tile. */
+/* Outputs of a chunk; a multiple of every tile. A block of p and the entries of q that it is multiplied with stay in
+ * the innermost cache. */
 #define CHUNK 512
 
-/* Zeros before and behind q: as far as a tile and a group reach beyond its ends. */
+/* Zeros before and after q: a tile and a group reach this far beyond its ends. */
 #define Q_BEFORE 96
 #define Q_AFTER 96
 
-/* Work of fewer multiply-adds than this, 0.2 ms, runs on one thread: the wait for a
- * second one may take longer than it saves, above all on a busy machine. */
+/* Less work than this (multiply-adds; 0.2 ms) runs on one thread. Waiting for a second thread may take longer than it
+ * saves, above all on a busy machine. */
 #define PARALLEL_FROM 1e7
 
-/* Products of one slice, between which an interrupt is heeded: less than half a second on
- * one thread. */
+/* Multiply-adds of a slice; interrupts are polled between slices. A slice takes less than half a second on one
+ * thread. */
 #define SLICE 4e9
 #define BASELINE_SLICE 2e8
 
-/* A pair of up to so many doubles is gathered on the stack. */
+/* A pair of up to this many doubles is gathered on the stack. */
 #define SMALL_OPERANDS 4608
 
-/* Pairs whose vectors are gathered before any of them is convolved. */
+/* Pairs that are gathered before any of them is convolved. */
 #define LANES_TOGETHER 64
 
-/* Vectors of a batch that are longer than this are gathered one pair at a time. */
+/* In a batch, pairs with longer vectors than this are gathered one at a time. */
 #define LANES_UP_TO 512
 
 /* From this length of p on, convolve_lanes_long is faster than convolve_lanes. */
@@ -76,8 +72,8 @@ static int64_t round_up(int64_t value, int64_t unit) {
 /* One pair with its vectors side by side in memory and zeros around them. */
 typedef struct operands {
   int64_t m, n;
-  const double *p; /* filled up with zeros to whole groups */
-  const double *q; /* with Q_BEFORE zeros before and Q_AFTER behind it */
+  const double *p; /* padded with zeros to whole groups */
+  const double *q; /* with Q_BEFORE zeros before and Q_AFTER after it */
 } operands;
 
 static size_t operand_doubles(int64_t m, int64_t n) {
@@ -116,7 +112,7 @@ static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int6
        block += WB_CONVOLUTION_BLOCK) {
     const int64_t block_end = wb_min_int(block + WB_CONVOLUTION_BLOCK, end);
     for (int64_t at = 0; at < count; at += outputs) {
-      /* Groups of this block in which an output of the tile has a term. */
+      /* The groups of this block that have a term for an output of the tile. */
       const int64_t i = first + at;
       const int64_t low =
           wb_max_int(block, wb_max_int(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
@@ -138,7 +134,7 @@ static unsigned look_at(int64_t count, const double *weights) {
   return wb_weight_judge(bits);
 }
 
-/* *seen: NULL, or what was seen of the weights is added to it. */
+/* If `seen` is not NULL, what was seen of the weights is added to it. */
 static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory,
                           int threads, unsigned *seen) {
   const operands gathered = gather_pair(work, pair, memory);
@@ -148,7 +144,7 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
 #define DO_CHUNK(at) \
   convolve_chunk(run->isa, &gathered, work->first + (at), wb_min_int(CHUNK, work->count - (at)), \
                  r + (at) * work->r_stride, work->r_stride)
-  if (threads < 2) { /* to open a parallel region takes longer than a small pair */
+  if (threads < 2) { /* opening a parallel region takes longer than a small pair */
     for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
     return;
   }
@@ -157,9 +153,8 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
 #undef DO_CHUNK
 }
 
-/* Copies `count` vectors whose elements lie side by side into blocks of
- * WB_CONVOLUTION_LANES vectors, and back. Each step moves up to 512 bytes that are
- * neighbours, because every row of a matrix may lie on a page of its own. */
+/* Copies `count` vectors into blocks of WB_CONVOLUTION_LANES vectors side by side, and back. Each row of a matrix may
+ * lie on its own page, so each step moves up to 512 neighbouring bytes. */
 static void to_lanes(const double *restrict from, int64_t stride, int length, int count, int64_t room,
                      double *restrict to) {
   for (int j = 0; j < length; j++)
@@ -189,7 +184,7 @@ static void from_lanes(const double *restrict from, int64_t room, int64_t length
     }
 }
 
-/* How p, q and r of WB_CONVOLUTION_LANES pairs lie in memory, in rows. */
+/* Rows of p, q and r of WB_CONVOLUTION_LANES pairs in memory. */
 typedef struct lanes_layout {
   int p_rows, q_before, q_rows, r_rows;
 } lanes_layout;
@@ -214,7 +209,8 @@ static void clear_rows(double *rows, int first, int end) {
          (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
 }
 
-/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. Adds to what was seen of the weights. */
+/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. Adds what was seen of the weights to
+ * `seen`. */
 static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory,
                            unsigned *seen) {
   const int m = (int)work->m, n = (int)work->n;
@@ -236,7 +232,7 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
 
-/* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER of them. */
+/* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER pairs. */
 static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, unsigned *seen,
                           wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
@@ -274,8 +270,7 @@ static int convolve_slice(const wb_convolution *work, const wb_run *run, unsigne
   const int one_thread = run->threads < 2 || multiply_adds * (double)work->pairs < PARALLEL_FROM;
   if (work->pairs > 1 && (one_thread || multiply_adds < 1e7 || work->pairs >= 4 * run->threads))
     return convolve_batch(work, run, one_thread ? 1 : run->threads, seen, message);
-  /* Short pairs use the stack: to take memory from the system and give it back would
-   * cost more than the sums. */
+  /* Short pairs use the stack: allocating and freeing memory would cost more than the sums. */
   _Alignas(64) double small[SMALL_OPERANDS];
   const size_t doubles = operand_doubles(work->m, work->n);
   double *const taken = doubles > SMALL_OPERANDS ? wb_aligned_malloc(doubles * sizeof(double)) : NULL;
@@ -299,7 +294,7 @@ static wb_convolution slice_of(const wb_convolution *work, int64_t pair, int64_t
   return slice;
 }
 
-/* In slices that have chunks of outputs, or pairs, for each thread. */
+/* Each slice has chunks of outputs, or pairs, for every thread. */
 static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
   if (seen) *seen = 0;
   const double products = (double)work->m * (double)work->count,

@@ -1,23 +1,21 @@
-/* The loops of the direct sum, included once for each instruction set by isa.h. All
- * add the terms of an output in the order that backend/pmf_table.h states. */
+/* The loops of the direct sum, included once for each instruction set by isa.h. Each adds the terms of an output in the
+ * order that backend/pmf_table.h states. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define VECTORS 8
-/* How many vectors eight entries of q fill. */
+/* Vectors that eight entries of q fill. */
 #define SHIFT (8 / LANES)
 #define STEPS (WB_CONVOLUTION_GROUP / 8)
 
 typedef double WB_NAME(unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
 
-/* Adds to r the sums over one block of p: r[l] += sum over j < count of
- * p[j] q[l - j], for VECTORS * LANES outputs; count is a multiple of
- * WB_CONVOLUTION_GROUP, and q has zeros where its index leaves the support.
+/* Adds one block of p to r: r[l] += sum over j < count of p[j] q[l - j], for VECTORS * LANES outputs. `count` is a
+ * multiple of WB_CONVOLUTION_GROUP. q is zero where its index leaves the support.
  *
- * Most loads of q are not aligned and take two turns of a load port, so one load for each
- * multiply-add would halve the rate. Terms whose j differ by eight read q at places that are
- * whole vectors apart: in the order of backend/pmf_table.h 11 loads serve 32
- * multiply-adds of AVX-512. AVX2 has too few registers to keep what was loaded, but fewer
- * of its loads cross a cache line. */
+ * Most loads of q are unaligned and occupy a load port twice, so one load for each multiply-add would halve the rate.
+ * Terms whose j differ by eight read q whole vectors apart. Therefore, in the order of backend/pmf_table.h, 11 loads
+ * serve 32 multiply-adds of AVX-512. AVX2 has too few registers to keep the loaded vectors, but fewer of its loads
+ * cross a cache line. */
 static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t count, double *r) {
   wb_vector sum[VECTORS];
   WB_UNROLL
@@ -52,13 +50,12 @@ static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t cou
   }
 }
 
-/* What there is to say of vectors that lie side by side: element l of each row is a weight of vector l, of
- * `vectors` vectors. */
+/* What is seen of `vectors` vectors of weights side by side: element l of each row is a weight of vector l. */
 /* tools/loops: vector additions */
 static unsigned WB_NAME(look_at_lanes)(int rows, int vectors, const double *weights) {
   enum { width = WB_CONVOLUTION_LANES / LANES };
   typedef uint64_t bit_vector __attribute__((vector_size(WB_VECTOR_BYTES)));
-  const wb_vector zero = WB_VECTOR_SET(0.0); /* makes -0 0 */
+  const wb_vector zero = WB_VECTOR_SET(0.0); /* turns -0 into 0 */
   bit_vector all[width] = {{0}}, above = {0}, large = {0};
   for (int j = 0; j < rows; j++) {
     WB_UNROLL
@@ -82,10 +79,9 @@ static unsigned WB_NAME(look_at_lanes)(int rows, int vectors, const double *weig
   return wb_weight_judge(seen) | (zeros ? WB_WEIGHTS_UNUSABLE : 0u);
 }
 
-/* The sums of WB_CONVOLUTION_LANES pairs at once: element l of each array's rows
- * belongs to pair l. m is at most WB_CONVOLUTION_BLOCK; q has LANES_MARGIN rows of
- * zeros on both sides, and r has rows for m + n - 1 + LANES_MARGIN outputs. Eight
- * vectors of sums stay in registers. */
+/* The sums of WB_CONVOLUTION_LANES pairs at once: element l of each array's rows belongs to pair l. m is at most
+ * WB_CONVOLUTION_BLOCK. q has LANES_MARGIN rows of zeros on both sides, and r has rows for m + n - 1 + LANES_MARGIN
+ * outputs. Eight vectors of sums stay in registers. */
 static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double *q, double *r) {
   enum { width = WB_CONVOLUTION_LANES / LANES, rows = VECTORS / width };
   for (int i = 0; i < m + n - 1; i += rows) {
@@ -111,9 +107,9 @@ static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double 
   }
 }
 
-/* The same for longer vectors. Terms share loads as in convolve_tile: 18 loads serve 32
- * multiply-adds. p is filled up with zeros to whole groups, and
- * q has LONG_BEFORE and LONG_AFTER rows of zeros; r has rows for whole groups. */
+/* convolve_lanes for longer vectors. Terms share loads as in convolve_tile: 18 loads serve 32 multiply-adds. p is
+ * padded with zeros to whole groups. q has LONG_BEFORE rows of zeros before it and LONG_AFTER after it. r has rows for
+ * whole groups. */
 static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const double *q, double *r) {
   enum { width = WB_CONVOLUTION_LANES / LANES, residues = STEPS * width < VECTORS ? VECTORS / (STEPS * width) : 1 };
   const int64_t row = WB_CONVOLUTION_LANES;

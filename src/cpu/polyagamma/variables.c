@@ -1,6 +1,6 @@
-/* Polya-Gamma variables on the processor. A chunk of elements is one unit of work: they are
- * sorted by their way to a draw, the trials of a list run in vector code, and those that
- * were rejected are gathered and try again. The twin of cuda/polyagamma/variables.cu. */
+/* Polya-Gamma variables on the processor, drawn in the ways of core/polyagamma_draw.h. The elements of a chunk are
+ * sorted by way. The trials of a way run in vector code; rejected elements are gathered and tried again. The GPU's twin
+ * is cuda/polyagamma/variables.cu. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -10,9 +10,9 @@
 #include "core/purpose.h"
 #include "numeric/memory.h"
 
-/* Elements of a chunk, a multiple of WB_PHILOX_TILE; its arrays stay in the second cache. */
+/* Elements of a chunk, the unit of work; a multiple of WB_PHILOX_TILE. Its arrays stay in the second-level cache. */
 #define POLYAGAMMA_CHUNK 1024
-/* From here on several threads. */
+/* From this number of draws, or of points, on, several threads run. */
 #define POLYAGAMMA_PARALLEL 4096
 #define POLYAGAMMA_PARALLEL_POINTS 64
 
@@ -44,34 +44,34 @@ static evaluate_series *const series_8[] = WB_ISA_TABLE(polyagamma_series_8);
 static evaluate_series *const series_6[] = WB_ISA_TABLE(polyagamma_series_6);
 static evaluate_series *const series_2[] = WB_ISA_TABLE(polyagamma_series_2);
 
-/* Elements side by side: which ones, and up to four values that their trials read, shape
- * and tilt or those of wb_polyagamma_unit. */
+/* Elements side by side, with up to four values that their trials read: shape and tilt, or the members of
+ * wb_polyagamma_unit. */
 typedef struct polyagamma_lanes {
   _Alignas(64) uint64_t element[POLYAGAMMA_CHUNK];
   _Alignas(64) double value[4][POLYAGAMMA_CHUNK];
-  int32_t to[POLYAGAMMA_CHUNK]; /* whose sum a draw belongs to */
+  int32_t to[POLYAGAMMA_CHUNK]; /* the sum that the draw is added to */
   int count;
 } polyagamma_lanes;
 
-/* What a thread works in. */
+/* A thread's working memory. */
 typedef struct polyagamma_room {
   polyagamma_lanes list;  /* the elements of one way; lane i belongs to sum i */
-  polyagamma_lanes part;  /* those of them that need one more part */
-  polyagamma_lanes again; /* those of them that were rejected */
+  polyagamma_lanes part;  /* its elements that need one more part */
+  polyagamma_lanes again; /* its elements that were rejected */
   _Alignas(64) uint64_t first[POLYAGAMMA_CHUNK];
   _Alignas(64) uint64_t second[POLYAGAMMA_CHUNK];
   _Alignas(64) double x[POLYAGAMMA_CHUNK];
   _Alignas(64) double sum[POLYAGAMMA_CHUNK];
   _Alignas(64) double shape[POLYAGAMMA_CHUNK]; /* of the chunk's elements */
-  _Alignas(64) double tilt[POLYAGAMMA_CHUNK];  /* and its absolute value */
-  double rest[POLYAGAMMA_CHUNK];      /* of a lane of the list: the shape of its last part, and */
-  double rest_tilt[POLYAGAMMA_CHUNK]; /* its tilt */
-  int32_t parts[POLYAGAMMA_CHUNK];    /* the parts before */
-  int32_t least, most, rests;         /* parts of the lanes, and how many have a rest */
+  _Alignas(64) double tilt[POLYAGAMMA_CHUNK];  /* absolute values */
+  double rest[POLYAGAMMA_CHUNK];      /* of a lane of the list: shape of the rest, 0 if there is none */
+  double rest_tilt[POLYAGAMMA_CHUNK]; /* tilt of the rest */
+  int32_t parts[POLYAGAMMA_CHUNK];    /* parts before the rest */
+  int32_t least, most, rests;         /* range of `parts`, and how many lanes have a rest */
   int32_t order[POLYAGAMMA_CHUNK];    /* the chunk's elements of one way */
   int32_t rejected[POLYAGAMMA_CHUNK];
   int32_t way[POLYAGAMMA_CHUNK];
-  wb_polyagamma_expansion series; /* where all elements are of one shape and tilt */
+  wb_polyagamma_expansion series; /* if all elements have the same shape and tilt */
   int is_series;
 } polyagamma_room;
 
@@ -91,7 +91,7 @@ static int values_of(int way) {
   return way == WB_POLYAGAMMA_UNITS ? 4 : 2;
 }
 
-/* Lanes up to a whole tile compute something that is not used. */
+/* Lanes that fill up a whole tile repeat the first element; their draws are not used. */
 static void fill(polyagamma_lanes *lanes, int values) {
   for (int i = lanes->count; i < to_whole_tiles(lanes->count); i++) {
     lanes->element[i] = lanes->element[0];
@@ -123,7 +123,7 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
     return;
   }
   if (way == WB_POLYAGAMMA_TILTED) {
-    /* Iterations of their own for each element: no vectors. */
+    /* Each element has its own number of iterations: no vectors. */
     for (int i = 0; i < lanes->count; i++)
       room->x[i] =
           wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
@@ -162,7 +162,7 @@ static void draw_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint
   }
 }
 
-/* Turns shapes and tilts of room->list into what its trials read. */
+/* Turns the shapes and tilts of room->list into the values that its trials read. */
 static void prepare_list(wb_isa isa, int way, polyagamma_room *room) {
   polyagamma_lanes *const list = &room->list;
   const int count = list->count;
@@ -188,7 +188,7 @@ static void prepare_list(wb_isa isa, int way, polyagamma_room *room) {
                 list->value[3]);
 }
 
-/* The draws of room->list by one way, into room->sum. */
+/* The draws of room->list in one way, into room->sum. */
 static void draw_list(const wb_polyagamma_work *work, wb_isa isa, int way, polyagamma_room *room) {
   polyagamma_lanes *const list = &room->list, *const part = &room->part;
   const int count = list->count;
@@ -204,7 +204,7 @@ static void draw_list(const wb_polyagamma_work *work, wb_isa isa, int way, polya
     fill(part, values_of(way));
     draw_lanes(work, isa, way, (uint32_t)k, part, room);
   }
-  /* The rest of an element is its part number `parts`: one number at a time. */
+  /* The rest of element i is its part number parts[i]. */
   for (int k = room->least; room->rests && k <= room->most; k++) {
     part->count = 0;
     for (int i = 0; i < count; i++) {
@@ -220,7 +220,7 @@ static void draw_list(const wb_polyagamma_work *work, wb_isa isa, int way, polya
   }
 }
 
-/* `count` entries of a recycled vector from entry `at` on. */
+/* `count` entries of a recycled vector, from entry `at` on. */
 static void recycle(const double *from, int64_t length, int64_t at, int count, double *to) {
   if (length == 1) {
     for (int i = 0; i < count; i++) to[i] = from[0];
@@ -236,7 +236,7 @@ static void recycle(const double *from, int64_t length, int64_t at, int count, d
   }
 }
 
-/* Elements of one way, those of the chunk that `order` names or, without it, all. */
+/* Draws the chunk's elements that `order` names, or all if it is NULL, in one way. */
 static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, const int32_t *order,
                      int count, polyagamma_room *room) {
   polyagamma_lanes *const list = &room->list;
@@ -266,7 +266,7 @@ static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_
     for (int j = 0; j < count; j++) draws[j] = wb_polyagamma_positive(room->sum[j]);
 }
 
-/* The way of each element of the chunk, into room->way; the set of ways, a bit for each. */
+/* Writes the way of each element of the chunk to room->way. Returns the set of ways as bits. */
 static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *room) {
   uint32_t ways = 0;
   if (method == WB_POLYAGAMMA_AUTO) {
@@ -283,7 +283,7 @@ static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *ro
   return ways;
 }
 
-/* Elements begin..begin + count - 1 of the work. */
+/* Draws elements begin..begin + count - 1. */
 static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin, int count, polyagamma_room *room) {
   recycle(work->shape, work->shapes, work->begin + begin, count, room->shape);
   recycle(work->tilt, work->tilts, work->begin + begin, count, room->tilt);
@@ -304,7 +304,7 @@ static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin
   }
 }
 
-/* Prepares for elements that are all of one shape and tilt; the way to their draws. */
+/* Prepares for elements that all have the same shape and tilt. Returns their way. */
 static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, int count, polyagamma_room *room) {
   const double b = *work->shape, c = *work->tilt < 0.0 ? -*work->tilt : *work->tilt;
   const int way = wb_polyagamma_way_of(work->method, b, c);
@@ -333,7 +333,7 @@ static void draw_same(const wb_polyagamma_work *work, wb_isa isa, int way, int64
   for (int i = 0; i < count; i++) draws[i] = wb_polyagamma_positive(room->sum[i]);
 }
 
-/* The chunks of one thread: every `threads`-th. */
+/* The chunks of one thread: every `threads`-th chunk. */
 static void draw_chunks(const wb_polyagamma_work *work, wb_isa isa, int64_t chunk, int threads, polyagamma_room *room) {
   const int same = work->shapes == 1 && work->tilts == 1;
   const int way = same ? prepare_same(work, isa, POLYAGAMMA_CHUNK, room) : WB_POLYAGAMMA_NONE;

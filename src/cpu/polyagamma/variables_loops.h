@@ -1,17 +1,17 @@
-/* Trials of Polya-Gamma draws for many elements at a time, included once for each
- * instruction set by isa.h: vectors run across elements, and each loop is one scalar
- * function of core/polyagamma_draw.h. `count` is a multiple of 8. */
+/* Trials of Polya-Gamma draws for many elements, included once for each instruction set by isa.h. Vectors run across
+ * elements. Each loop applies one scalar function of core/polyagamma_draw.h. `count` is a multiple of 8. */
 
 #include "numeric/philox_loops.h"
 
-/* The two words of each element's block; here `count` is a multiple of WB_PHILOX_TILE. */
+/* The two words of each element's block. `count` is a multiple of WB_PHILOX_TILE here. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(polyagamma_words)(int count, uint64_t key, uint32_t block, uint32_t iteration,
                                       const uint64_t *element, uint64_t *first, uint64_t *second) {
   WB_NAME(philox_words)(count, key, WB_PURPOSE_POLYAGAMMA, iteration, block, element, first, second);
 }
 
-/* wb_polyagamma_choose() without branches, its ways as doubles; tilts >= 0. -1 where it has to look closer. */
+/* wb_polyagamma_choose() without branches, for tilts >= 0, with the way as a double. It is -1 if the choice needs more
+ * tests. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(polyagamma_way)(int count, const double *restrict shape, const double *restrict tilt,
                                     double *restrict way) {
@@ -82,7 +82,7 @@ static void WB_NAME(polyagamma_expansion_8)(int count, const uint64_t *restrict 
     x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 8), 8, first[i]);
 }
 
-/* All elements of one shape and tilt. */
+/* All elements have the same shape and tilt. */
 static void WB_NAME(polyagamma_series_8)(int count, const uint64_t *restrict first, wb_polyagamma_expansion series,
                                          double *restrict x) {
   for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 8, first[i]);
@@ -96,7 +96,7 @@ static void WB_NAME(polyagamma_expansion_6)(int count, const uint64_t *restrict 
     x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 6), 6, first[i]);
 }
 
-/* All elements of one shape and tilt. */
+/* All elements have the same shape and tilt. */
 static void WB_NAME(polyagamma_series_6)(int count, const uint64_t *restrict first, wb_polyagamma_expansion series,
                                          double *restrict x) {
   for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 6, first[i]);
@@ -110,7 +110,7 @@ static void WB_NAME(polyagamma_expansion_2)(int count, const uint64_t *restrict 
     x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 2), 2, first[i]);
 }
 
-/* All elements of one shape and tilt. */
+/* All elements have the same shape and tilt. */
 static void WB_NAME(polyagamma_series_2)(int count, const uint64_t *restrict first, wb_polyagamma_expansion series,
                                          double *restrict x) {
   for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 2, first[i]);

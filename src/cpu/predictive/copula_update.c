@@ -1,9 +1,8 @@
-/* Copula updates of points that many resamples share, and the prequential fit: the
- * data's own points, updated by one observation after the other.
+/* Copula updates of points that many resamples share, and the prequential fit, which updates the data's own points by
+ * one observation after the other. The formulas are in core/copula.h.
  *
- * A thread takes a resample and a run of points and carries them through a chunk of
- * steps; the points' states stay in the innermost cache, and what the steps draw is
- * computed once for all points. */
+ * A thread carries a run of points of one resample through a chunk of steps. The points' states stay in the innermost
+ * cache, and the random numbers of a step are computed once for all points of the run. */
 #include "core/rounding.h"
 
 #include "cpu/predictive/copula_update.h"
@@ -18,18 +17,18 @@
 #define WB_ASSUME_ALIGNED(pointer) (pointer)
 #endif
 
-/* A function of its own, not inlined. */
+/* Not inlined. */
 #if defined(__GNUC__)
 #define WB_APART __attribute__((noinline))
 #else
 #define WB_APART
 #endif
 
-/* Steps whose draws are held at a time, and points that one thread carries. */
+/* Steps whose draws are held together, and points that one thread carries. */
 #define COPULA_CHUNK 128
 #define COPULA_TILE 256
 
-/* One observation, about to update `count` points. */
+/* One observation that updates `count` points. */
 typedef struct copula_step {
   int count, dimensions, covariates;
   int64_t stride; /* between coordinates, and between covariates */
@@ -39,7 +38,7 @@ typedef struct copula_step {
   const double *row_covariate; /* covariates */
   const double *point_term, *point_covariate;
   double *conditional, *gain;
-  double *weight, *product, *total, *score, *reached; /* room to work in */
+  double *weight, *product, *total, *score, *reached; /* working memory */
 } copula_step;
 
 #define WB_LOOPS "cpu/predictive/copula_update_loops.h"
@@ -61,7 +60,7 @@ static int64_t round_up(int64_t value) {
   return (value + 7) / 8 * 8;
 }
 
-/* Room for a run of points, aligned, their number rounded up to whole vectors. */
+/* Working memory for a run of points: aligned, and rounded up to whole vectors. */
 typedef struct tile {
   int64_t room, first, count;
   double *conditional, *gain, *point_term, *point_covariate, *weight, *product, *total, *score, *reached;
@@ -85,13 +84,13 @@ static void tile_place(tile *points, const wb_copula_model *model, int64_t room,
   points->reached = points->score + points->room;
 }
 
-/* Copies `count` values and fills up with `rest`. */
+/* Copies `count` values and fills the remaining room with `rest`. */
 static void fill(double *to, int64_t room, const double *from, int64_t count, double rest) {
   if (from) memcpy(to, from, (size_t)count * sizeof(double));
   for (int64_t l = from ? count : 0; l < room; l++) to[l] = rest;
 }
 
-/* Points first..first + count - 1, of `all`, with the states of one group. */
+/* Loads points first..first + count - 1 of `all` with the states of one group. */
 static void tile_load(tile *points, const wb_copula_model *model, const wb_copula_closeness *closeness, int64_t group,
                       int64_t all, int64_t first, int64_t count, const double *conditional, const double *gain) {
   points->first = first;
@@ -118,7 +117,7 @@ static void tile_store(const tile *points, const wb_copula_model *model, int64_t
   }
 }
 
-/* What one observation does to the points from `begin`, a multiple of 8, on. */
+/* One observation that updates the points of a tile. */
 typedef struct observation {
   double alpha;
   const double *score; /* dimensions */
@@ -143,7 +142,7 @@ static void update_tile(const tile *points, const wb_copula_model *model, wb_isa
   (model->kind == WB_COPULA_BINARY ? update_binary : update_points)[isa](&step);
 }
 
-/* The covariates of a row, side by side. */
+/* Gathers the covariates of a row. */
 static void take_row(observation *seen, const wb_copula_model *model, const wb_copula_closeness *closeness,
                      int64_t group, int64_t row, double *covariate) {
   if (model->covariates == 0) return;
@@ -213,7 +212,7 @@ int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *
 
 /* Updates by given or drawn observations ---------------------------------------- */
 
-/* A thread's room: what COPULA_CHUNK steps draw, and tiles. */
+/* A thread's working memory: the draws of COPULA_CHUNK steps, and tiles. */
 typedef struct workspace {
   double *scale, *shift, *covariate, *score, *u, *row_u, *cumulative;
   int32_t *row;
@@ -259,7 +258,7 @@ static observation observe(const wb_copula_update *work, const workspace *room, 
   return seen;
 }
 
-/* Draws binary responses, one after the other, and updates the rows by them. */
+/* Draws binary responses one after the other. Each updates the rows before the next is drawn. */
 static void draw_binary(const wb_copula_update *work, wb_isa isa, const workspace *room, int64_t group, int64_t step,
                         int steps) {
   for (int t = 0; t < steps; t++) {
@@ -270,7 +269,7 @@ static void draw_binary(const wb_copula_update *work, wb_isa isa, const workspac
   }
 }
 
-/* What steps step.. of a group observe: taken from the caller, or drawn. */
+/* The observations of `steps` steps of a group from `step` on, given by the caller or drawn. */
 static void observe_chunk(const wb_copula_update *work, wb_isa isa, const workspace *room, int64_t group, int64_t step,
                           int steps) {
   const wb_copula_model *const model = &work->model;
@@ -293,7 +292,7 @@ static void observe_chunk(const wb_copula_update *work, wb_isa isa, const worksp
   }
 }
 
-/* Points first..first + count - 1 of a group through all steps. */
+/* Carries points first..first + count - 1 of a group through all steps. */
 static void update_group(const wb_copula_update *work, wb_isa isa, workspace *room, int64_t group, int64_t first,
                          int64_t count) {
   const wb_copula_model *const model = &work->model;
@@ -323,9 +322,8 @@ static void update_group(const wb_copula_update *work, wb_isa isa, workspace *ro
 }
 
 int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
-  /* Few resamples of many points are cut into runs of points, each of which draws
-   * the same observations again; a binary response is drawn from a state that only
-   * one thread may advance. */
+  /* If resamples are few, their points are cut into runs, and each run draws the same observations again. Drawn binary
+   * responses are the exception: they depend on the rows' state, which only one thread may advance. */
   const int64_t tiles = (work->points + COPULA_TILE - 1) / COPULA_TILE;
   int64_t runs = 1;
   if (work->groups < 4 * (int64_t)run->threads && !work->row_conditional && run->threads > 1)

@@ -1,4 +1,4 @@
-/* The functions of cpu/predictive/copula_update.c, for the table in cpu/predictive/resample.c. */
+/* Declares the functions of cpu/predictive/copula_update.c for the table in cpu/predictive/resample.c. */
 #ifndef WB_CPU_PREDICTIVE_COPULA_UPDATE_H
 #define WB_CPU_PREDICTIVE_COPULA_UPDATE_H
 

@@ -1,11 +1,10 @@
-/* One copula update of a run of points, included once for each instruction set by
- * isa.h. Vectors run across points; every array is aligned and as long as `count`,
- * a multiple of 8.
+/* One copula update of a run of points (core/copula.h), included once for each instruction set by isa.h. Vectors run
+ * across points. Every array is aligned and has `count` entries, a multiple of 8.
  *
- * Floor of a Gaussian update with one coordinate: about 190 vector operations (81
- * for the normal score, 55 for the distribution function, 24 for the density). */
+ * Lower bound of a Gaussian update with one coordinate: about 190 vector operations (81 for the normal score, 55 for
+ * the distribution function, 24 for the density). */
 
-/* step->weight: what the observation weighs at each point, from its covariates. */
+/* step->weight: the weight of the observation at each point, from the covariates. */
 static WB_APART void WB_NAME(copula_local_weights)(const copula_step *step) {
   double *restrict const sum = WB_ASSUME_ALIGNED(step->weight);
   const double *restrict const term = WB_ASSUME_ALIGNED(step->point_term);
@@ -19,9 +18,8 @@ static WB_APART void WB_NAME(copula_local_weights)(const copula_step *step) {
   for (int l = 0; l < step->count; l++) sum[l] = wb_copula_local_weight(odds, sum[l]);
 }
 
-/* Of coordinate j: normal scores and H(u | v). Loops of their own: all in one, an
- * iteration is a chain of 300 cycles and too long for a processor to begin the next
- * ones before it has ended. */
+/* Normal scores of coordinate j, and H(u | v). There are separate loops because one loop would have iterations of 300
+ * cycles, too long for a processor to overlap them. */
 static WB_APART void WB_NAME(copula_compare)(const copula_step *step, int j) {
   const double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional + j * step->stride);
   double *restrict const score = WB_ASSUME_ALIGNED(step->score);
@@ -31,7 +29,7 @@ static WB_APART void WB_NAME(copula_compare)(const copula_step *step, int j) {
   for (int l = 0; l < step->count; l++) reached[l] = wb_normal_cdf(wb_copula_residual(score[l], scale, shift));
 }
 
-/* After copula_compare: one coordinate, the same weight at all points. */
+/* Follows copula_compare: one coordinate, with the same weight at all points. */
 static WB_APART void WB_NAME(copula_update_one)(const copula_step *step) {
   double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
   double *restrict const gain = WB_ASSUME_ALIGNED(step->gain);
@@ -45,9 +43,9 @@ static WB_APART void WB_NAME(copula_update_one)(const copula_step *step) {
   }
 }
 
-/* After it: the first coordinate with weights of its own. Parameters are restrict for
- * GCC, which forgets that of variables, and asks at run time about so many pairs of
- * arrays that it rather leaves a loop scalar. */
+/* Follows copula_compare: the first coordinate, with a weight for each point. Only parameters are restrict for GCC,
+ * which ignores restrict on local variables. Then it would need so many run-time checks for overlap that it leaves the
+ * loop scalar. */
 static WB_APART void WB_NAME(copula_update_first)(int count, double scale, double shift, const double *restrict weight,
                                                   const double *restrict score, const double *restrict reached,
                                                   double *restrict conditional, double *restrict gain,
@@ -62,8 +60,8 @@ static WB_APART void WB_NAME(copula_update_first)(int count, double scale, doubl
   }
 }
 
-/* After it: a coordinate after the first. `product` of the densities before it, `total`
- * what the joint density of the coordinates before it was multiplied by. */
+/* Follows copula_compare: a later coordinate. `product` is the product of the densities of the earlier coordinates,
+ * `total` the factor that their joint density was multiplied by. */
 static WB_APART void WB_NAME(copula_update_next)(int count, double scale, double shift, const double *restrict weight,
                                                  const double *restrict score, const double *restrict reached,
                                                  double *restrict conditional, double *restrict gain,
@@ -101,8 +99,8 @@ static void WB_NAME(copula_update_points)(const copula_step *step) {
   }
 }
 
-/* A binary response; step->scale is rho, step->shift the probability of 1 at the
- * observation, negative where the observation is 0. */
+/* A binary response. step->scale is rho. step->shift is the probability of 1 at the observation, negative if the
+ * observation is 0. */
 static WB_APART void WB_NAME(copula_update_binary)(const copula_step *step) {
   double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
   double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);
@@ -129,6 +127,7 @@ static void WB_NAME(copula_scores)(uint64_t key, uint64_t resample, int64_t firs
     for (int t = 0; t < steps; t++) score[t * dimensions + j] = value[t];
   }
 }
+
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(copula_uniforms)(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *u,
                                      double *row) {

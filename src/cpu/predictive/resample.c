@@ -1,14 +1,14 @@
-/* Predictive resampling of a normal mean, and the Bayesian bootstrap.
+/* Predictive resampling of a normal mean, and the Bayesian bootstrap, by the laws of core/predictive_draw.h.
  *
- * Floor of a step with known variance: half a Philox block (10 rounds of two
- * 32-bit products), the centre of an inverse normal distribution function (25 vector
- * operations and a division), and for 15% of them its tail (60 more, with a root
- * and a division); the recursion itself is one multiply-add: about 80 vector
- * instructions for as many steps as a vector has lanes.
- * One thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with
- * AVX-512 and 2.1e8 with AVX2 where the variance is known, 7.8e7 and 5.2e7 where it is
- * not (a logarithm, an exponential, two roots and four divisions). With a tail for every
- * normal and 64 x 64 bit products in Philox it was 1.5e8 and 7e7. */
+ * Lower bound of a step with known variance: half a Philox block (10 rounds of two 32-bit products), the centre of the
+ * normal quantile function (25 vector operations and a division) and, for 15% of the normals, its tail (60 more with a
+ * root and a division). The recursion itself is one multiply-add. Together these are about 80 vector instructions for
+ * one step in each lane.
+ *
+ * Measured on one thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with AVX-512 and 2.1e8
+ * with AVX2 if the variance is known. If it is unknown, a step also takes a logarithm, an exponential, two roots and
+ * four divisions: 7.8e7 and 5.2e7. Computing a tail for every normal and 64 x 64 bit products in Philox gave 1.5e8 and
+ * 7e7. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -18,13 +18,12 @@
 #include "cpu/predictive/copula_update.h"
 #include "numeric/memory.h"
 
-/* Resamples that a thread carries side by side, and steps whose normals it holds (even).
- * With unknown variance there are more lanes: every step repeats the trials that it
- * rejected, a tile at least. */
+/* Resamples that a thread carries side by side, and steps whose normals it holds (an even number). Unknown variance has
+ * more lanes, because each step repeats its rejected trials in whole tiles. */
 #define CHAIN_LANES 32
 #define CHAIN_STEPS 8
 #define CHAIN_T_LANES 64
-/* Steps of a bootstrap at a time. */
+/* Bootstrap steps whose uniforms are computed together. */
 #define DRAW_CHUNK 256
 
 #define WB_LOOPS "cpu/predictive/resample_loops.h"
@@ -43,13 +42,13 @@ static t_function *const chain_t[] = WB_ISA_TABLE(chain_t);
 static weights_function *const bootstrap_weights[] = WB_ISA_TABLE(bootstrap_weights);
 static uniforms_function *const row_uniforms[] = WB_ISA_TABLE(row_uniforms);
 
-/* Where the record of a step goes, or NULL. */
+/* The place of a step's record, or NULL. */
 static double *record_of(const wb_normal_chains *work, int64_t step) {
   if (!work->trajectory || (step + 1) % work->every != 0) return NULL;
   return work->trajectory + ((step + 1) / work->every - 1 - work->first_step / work->every) * work->resamples;
 }
 
-/* The first step after `step` before which a record is due, or `end`. */
+/* The first step after `step` at which a record is due, or `end`. */
 static int64_t next_record(const wb_normal_chains *work, int64_t step, int64_t end) {
   return work->trajectory ? wb_min_int(end, (step / work->every + 1) * work->every) : end;
 }
@@ -59,7 +58,7 @@ static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t fir
   double mean[CHAIN_LANES] = {0}, gain[CHAIN_STEPS], normal[CHAIN_STEPS * CHAIN_LANES];
   memcpy(mean, work->mean + first, (size_t)count * sizeof(double));
   for (int64_t step = work->first_step; step < end;) {
-    /* Normals come in pairs, of an even step and the next. */
+    /* Normals come in pairs: an even step and the next one. */
     const int64_t even = step - step % 2, last = wb_min_int(end, even + CHAIN_STEPS);
     chain_normals[isa](work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2), (int)((last - even + 1) / 2),
                        normal);
@@ -105,7 +104,7 @@ static int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_mes
   return WB_OK;
 }
 
-/* One resample's weights: exponentials, or how often each was drawn under them. */
+/* One resample's weights: exponentials, or the counts of draws with these as weights. */
 static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample, double *cumulative) {
   const int64_t n = work->observations;
   double *const weight = work->weight + (resample - work->first) * n;

@@ -1,10 +1,9 @@
-/* Chains of predictive means, included once for each instruction set by isa.h:
- * vectors run across the resamples. */
+/* Chains of predictive means, included once for each instruction set by isa.h. Vectors run across the resamples. */
 #include "numeric/philox_loops.h"
 
-/* Phi^-1 in place, with the bits of wb_normal_quantile_within; `count` is a multiple of
- * WB_PHILOX_TILE and at most CHAIN_STEPS * CHAIN_LANES. What lies in the tails is put side
- * by side, so that their logarithms and roots are taken for it alone. */
+/* Phi^-1 in place, with the bits of wb_normal_quantile_within(). `count` is a multiple of WB_PHILOX_TILE and at most
+ * CHAIN_STEPS * CHAIN_LANES. Arguments in the tails are gathered, so that logarithms and roots are computed for them
+ * only. */
 static inline __attribute__((always_inline)) void WB_NAME(quantiles)(int count, double *restrict u) {
   double tail[CHAIN_STEPS * CHAIN_LANES + WB_PHILOX_TILE];
   int tails = 0;
@@ -50,8 +49,8 @@ static inline __attribute__((always_inline)) void WB_NAME(quantiles)(int count, 
 #endif
 }
 
-/* The normals of the steps 2 `pair`..2 (`pair` + pairs) - 1, at most CHAIN_STEPS: those of
- * CHAIN_LANES resamples side by side. */
+/* The normals of steps 2 `pair`..2 (`pair` + pairs) - 1, at most CHAIN_STEPS steps. The normals of CHAIN_LANES
+ * resamples lie side by side. */
 static void WB_NAME(chain_normals)(uint64_t key, uint64_t first_resample, uint64_t pair, int pairs,
                                    double *restrict normal) {
   uint64_t resample[CHAIN_LANES];
@@ -71,14 +70,14 @@ static void WB_NAME(chain_normals)(uint64_t key, uint64_t first_resample, uint64
   WB_NAME(quantiles)(2 * pairs * CHAIN_LANES, normal);
 }
 
-/* Some steps from their normals. */
+/* Advances the means by `steps` steps with given normals. */
 static void WB_NAME(chain_steps)(int64_t steps, const double *gain, const double *restrict normal,
                                  double *restrict mean) {
   for (int64_t t = 0; t < steps; t++)
     for (int l = 0; l < CHAIN_LANES; l++) mean[l] = wb_fma(gain[t], normal[t * CHAIN_LANES + l], mean[l]);
 }
 
-/* A trial of Student's t of a tile of resamples. */
+/* One trial of Student's t for each resample of a tile. */
 static inline __attribute__((always_inline)) void WB_NAME(t_trial)(uint64_t key, uint32_t step, const uint64_t *block,
                                                                    const uint64_t *resample, double *restrict u,
                                                                    double *restrict w) {
@@ -88,8 +87,8 @@ static inline __attribute__((always_inline)) void WB_NAME(t_trial)(uint64_t key,
   for (int l = 0; l < WB_PHILOX_TILE; l++) w[l] = wb_t_trial(wb_uniform(first[l]), wb_uniform(second[l]), &u[l]);
 }
 
-/* A step with unknown variance of CHAIN_T_LANES resamples: wb_chain_t_step of each.
- * Rejected trials go on a list, and are repeated together. */
+/* One step with unknown variance of CHAIN_T_LANES resamples, each as by wb_chain_t_step(). Rejected trials are listed
+ * and repeated together. */
 static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t step, double weight, double shape,
                              double *restrict mean, double *restrict scale) {
   uint64_t resample[CHAIN_T_LANES];
@@ -123,7 +122,7 @@ static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t ste
         const uint16_t at = rejected[t + l];
         u[at] = again_u[l];
         w[at] = again_w[l];
-        rejected[left] = at; /* left <= t + l: what is still to be read stays */
+        rejected[left] = at; /* left <= t + l: entries not yet read stay */
         left += again_w[l] > 1.0;
       }
     }

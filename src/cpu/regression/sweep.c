@@ -1,7 +1,6 @@
-/* The sweep of a regression on the processor: linear predictors, Polya-Gamma variables and the
- * sums X'WX and X'z, in one pass over the rows. A leaf of WB_LEAF_ROWS rows is one unit of
- * work. The twin of cuda/regression/sweep.cu.
- */
+/* The Gibbs sweep of a regression on the processor: linear predictors, Polya-Gamma variables and the sums X'WX and X'z,
+ * in one pass over the rows (Polson, Scott & Windle 2013). A leaf of WB_LEAF_ROWS rows is one unit of work. The GPU's
+ * twin is cuda/regression/sweep.cu. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -12,7 +11,7 @@
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
 
-/* Rows that pass together; a divisor of WB_LEAF_ROWS. */
+/* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define REGRESSION_TILE 64
 
 #define WB_LOOPS "cpu/regression/sweep_loops.h"
@@ -45,7 +44,7 @@ static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood
 static add_products *const products[] = WB_ISA_TABLE(regression_products);
 static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
 
-/* Where a group begins or a leaf does, a segment begins: its rows are of one group and leaf. */
+/* A session. A segment is the rows that one group has in one leaf. */
 struct wb_regression_session {
   wb_regression_data data;
   int threads;
@@ -115,8 +114,8 @@ static int to_eight(int count) {
   return (count + 7) / 8 * 8;
 }
 
-/* What a thread works in. The sums of a leaf are a square of `lines` rows, of which the last
- * that is used is X'z, and `padded` columns; then the log likelihood. */
+/* A thread's working memory. The sums of a leaf are a matrix of `lines` rows and `padded` columns, then the log
+ * likelihood. The last used row of the matrix is X'z. */
 typedef struct leaf_room {
   int lines, padded;
   double *line;   /* padded x REGRESSION_TILE: a tile of the scaled design, zeros */
@@ -148,8 +147,7 @@ static leaf_room room_in(double *memory, const wb_regression_data *data) {
   return room;
 }
 
-/* Rows first..first + rows - 1 in the units of the computation; rows past the end are those
- * of zeros in the data's units. */
+/* Scales rows first..first + rows - 1. Rows past the end are zeros before scaling. */
 static void load_tile(const wb_regression_session *session, int64_t first, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   double padded[REGRESSION_TILE] = {0};
@@ -160,7 +158,7 @@ static void load_tile(const wb_regression_session *session, int64_t first, int r
   }
 }
 
-/* The intercepts of the groups, where linear predictors begin. */
+/* Starts the linear predictors with the intercepts of the groups. */
 static void add_intercepts(const wb_regression_session *session, const wb_regression_parameters *parameters,
                            int64_t leaf, int64_t begin, leaf_room *room) {
   for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++)
@@ -200,7 +198,7 @@ static void weigh_leaf(const wb_regression_session *session, const wb_regression
                        room->shape, room->kappa, room->fixed, room->psi);
 }
 
-/* The log likelihood of a leaf, its rows added in order. */
+/* The log likelihood of a leaf, summed over its rows in order. */
 static double evaluate_leaf(const wb_regression_session *session, int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   double sum = 0;
@@ -246,7 +244,7 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
   }
 }
 
-/* Sums of the segments of a leaf, each over its rows in order: omega x, omega, z. */
+/* The sums of omega x, omega and z over each segment of a leaf, in order of rows. */
 static void sum_segments(const wb_regression_session *session, int64_t leaf, int64_t begin, const leaf_room *room,
                          double *sums) {
   const wb_regression_data *data = &session->data;
@@ -271,7 +269,7 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   }
 }
 
-/* The sums of a group's segments, in order. */
+/* The sums of each group over its segments, in order. */
 static void add_segments(const wb_regression_session *session, const double *segment_sums, double *group_statistics) {
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
   memset(group_statistics, 0, (size_t)session->data.groups * size * sizeof(double));
@@ -288,7 +286,7 @@ static void unpack_statistics(int p, int padded, const double *sums, double *sta
   for (int c = 0; c < p; c++) statistics[at++] = sums[(size_t)p * (size_t)padded + (size_t)c];
 }
 
-/* Threads that have at least about half a millisecond of work. */
+/* One thread, and another for each half millisecond of work or so. */
 static int useful_threads(const wb_regression_session *session, int drawing) {
   const double p = session->data.columns;
   const double operations = (double)session->data.rows * (drawing ? 0.5 * p * p + 150 : p + 30);

@@ -1,7 +1,7 @@
-/* Loops of the regression's sweep, included once for each instruction set by isa.h: over a
- * tile of REGRESSION_TILE rows, or over the rows of a leaf. */
+/* Loops of the regression's sweep, included once for each instruction set by isa.h: over a tile of REGRESSION_TILE
+ * rows, or over the rows of a leaf. */
 
-/* One column of a tile in the units of the computation. */
+/* Scales one column of a tile. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_load)(const double *restrict x, double center, double inverse_scale,
                                      double *restrict line) {
@@ -15,7 +15,7 @@ static void WB_NAME(regression_add)(int rows, const double *restrict x, double c
     linear[l] = wb_fma(wb_regression_scaled(x[l], center, inverse_scale), coefficient, linear[l]);
 }
 
-/* The same for all columns of rows of a sparse design. */
+/* Adds all columns of a sparse design to the linear predictors. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict row_start, const int32_t *restrict column,
                                             const double *restrict value, const double *restrict coefficients,
@@ -27,7 +27,7 @@ static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict ro
   }
 }
 
-/* Shape, kappa, fixed part and logit of `count` rows; `fixed` holds the offsets and takes the fixed part. */
+/* Shape, kappa, fixed part and logit of `count` rows. `fixed` holds the offsets on entry. */
 static void WB_NAME(regression_weigh)(int count, const double *restrict base_shape, const double *restrict base_kappa,
                                       const double *restrict dispersed, double dispersion, double shift,
                                       const double *restrict linear, double *restrict shape, double *restrict kappa,
@@ -40,7 +40,7 @@ static void WB_NAME(regression_weigh)(int count, const double *restrict base_sha
   }
 }
 
-/* z of `count` rows, in the place of kappa; no trials, no weight. */
+/* Replaces kappa by z in `count` rows. A row without trials gets weight 0. */
 static void WB_NAME(regression_complete)(int count, const double *restrict shape, const double *restrict fixed,
                                          double *restrict omega, double *restrict kappa) {
   for (int l = 0; l < count; l++) {
@@ -50,8 +50,8 @@ static void WB_NAME(regression_complete)(int count, const double *restrict shape
 }
 
 #if WB_VECTOR_BYTES == 64
-/* 8 columns of 8 rows, REGRESSION_TILE apart, to 8 rows, `padded` apart: numbers change places with their
- * neighbours, then pairs of them. */
+/* Transposes 8 columns, REGRESSION_TILE apart, into 8 rows, `padded` apart: first single numbers are exchanged, then
+ * pairs. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_turn)(const double *restrict from, double *restrict to, int padded) {
   __m512d even[4], odd[4];
@@ -77,7 +77,7 @@ static void WB_NAME(regression_turn)(const double *restrict from, double *restri
 }
 #endif
 
-/* The factors of a tile's products: right = x from columns to rows; left = omega x, in columns, with z after them. */
+/* The factors of a tile's products: `right` is x, transposed to rows; `left` is omega x in columns, followed by z. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_factors)(int rows, int columns, int padded, const double *restrict line,
                                         const double *restrict omega, const double *restrict z, double *restrict left,
@@ -101,10 +101,9 @@ static void WB_NAME(regression_log_likelihood)(int count, const double *restrict
   for (int l = 0; l < count; l++) log_likelihood[l] = wb_regression_log_likelihood(kappa[l], shape[l], psi[l]);
 }
 
-/* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8
- * columns c that reach below the diagonal. `left` and the sums have `lines` rows r, a
- * multiple of 8; right and the sums have `padded` columns, a multiple of 8. A block of sums stays in
- * registers while the rows pass. */
+/* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8 columns c that reach
+ * the lower triangle. `left` and the sums have `lines` rows; `right` and the sums have `padded` columns; both are
+ * multiples of 8. A block of sums stays in registers over all rows of the tile. */
 static void WB_NAME(regression_products)(int rows, int lines, int padded, const double *restrict left,
                                          const double *restrict right, double *restrict sums) {
   enum { LANES = WB_VECTOR_BYTES / 8, VECTORS = 8 / LANES, BLOCK = WB_VECTOR_BYTES == 64 ? 8 : 4 };
@@ -136,8 +135,8 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
   }
 }
 
-/* What these products and X'z are for rows of a sparse design: the sums on and below the diagonal, and their
- * line `columns`. */
+/* The same products and X'z for rows of a sparse design: the lower triangle of the sums, and X'z in their line
+ * `columns`. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_multiply_entries)(int rows, int columns, int padded, const int32_t *restrict row_start,
                                                  const int32_t *restrict column, const double *restrict value,
