@@ -1,8 +1,7 @@
-/* The components of a mixture session on the processor: their means and covariances drawn
- * from the statistics of their rows, and what the host algorithm asks about them. Threads
- * share the components, and in sums over components the entries of the result, so that
- * every number is computed by one thread, in an order that does not depend on their number.
- */
+/* The components of a mixture session on the processor: draws their means and covariances from the statistics of their
+ * rows (core/mixture_component.h) and computes the sums that the host algorithm needs. Threads share the components; in
+ * sums over components they share the entries of the result. One thread computes each number, in an order that does not
+ * depend on the number of threads. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/state.h"
@@ -77,9 +76,8 @@ int wb_cpu_mixture_get_components(wb_mixture_session *session, double *mean, dou
   return WB_OK;
 }
 
-/* As many threads as draw the labels, where `nanoseconds` of work repay that they start;
- * otherwise one. Any other number between would make the runtime end threads now and start
- * them again when labels are drawn. */
+/* All the threads that draw the labels if there are enough `nanoseconds` of work, otherwise one. With any other number,
+ * OpenMP would end threads here and start them again for the labels. */
 static int component_threads(const wb_mixture_session *session, double nanoseconds) {
   const int64_t rows = session->data.rows, leaves = (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const int threads = mixture_threads(session, session->components, rows, leaves);
@@ -91,7 +89,7 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   const int p = session->data.columns;
   const int32_t k = session->components;
   const wb_component_law scalars = {p, law->mean_scale, law->df, law->mean, law->scale, law->floor};
-  /* 20 ns a random number and half a nanosecond a multiply-add. */
+  /* 20 ns for a random number and half a nanosecond for a multiply-add. */
   const int threads = component_threads(session, k * (10.0 * p * (p + 10) + 0.4 * p * p * p));
   const int32_t share = k / threads / 8 + 1, shares = (k + share - 1) / share;
   const size_t bytes = wb_component_work_size(p) * sizeof(double);
@@ -142,7 +140,7 @@ int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_
   const int p = session->data.columns;
   const int threads = component_threads(session, 0.1 * session->components * p * p * p);
   (void)message;
-  /* One row of a triangle each, the last ones being the longest; then the pull. */
+  /* Pieces of work: one row of a triangle each, the last being the longest, then the pull. */
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int i = 0; i < 2 * p + 1; i++) {
     const int r = i / 2;

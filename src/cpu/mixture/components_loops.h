@@ -1,5 +1,4 @@
-/* Loops over the components of a mixture: compiled for each instruction set by
- * cpu/mixture/components.c. */
+/* Loops over the components of a mixture, compiled for each instruction set by cpu/mixture/components.c. */
 
 /* Draws components first, ..., end - 1. Returns how many could not be drawn. */
 /* tools/loops: no vector multiply-adds */

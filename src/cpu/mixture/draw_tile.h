@@ -1,25 +1,21 @@
-/* Log weights of a tile of rows under all components, and the draw of a component
- * for each row, in the precision REAL: included by cpu/mixture/sums_loops.h, which defines REAL
- * and its like.
+/* Log weights of a tile of rows under all components, and the draw of a component for each row (core/block_draw.h), in
+ * the precision REAL. cpu/mixture/sums_loops.h includes this file and defines REAL.
  *
- * The least that this can take is p(p+3)/2 fused multiply-adds for each (row,
- * component); about 25 operations for the weight and its draw are added. Vectors
- * run across the rows of the tile. Four rows of the triangle are accumulated at
- * a time, so that one load of a value serves four multiply-adds and one
- * broadcast of a coefficient serves one for each vector.
- */
+ * Lower bound: p(p+3)/2 fused multiply-adds for each (row, component). The weight and its draw add about 25 operations.
+ * Vectors run across the rows of the tile. Four rows of the triangle are accumulated at a time: one load of a value
+ * serves four multiply-adds, and one broadcast of a coefficient serves one multiply-add for each vector. */
 
 #define BLOCK_LOG REAL
 #include "cpu/block_loops.h"
 
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Vectors of rows at a time. Four of them times four rows of the triangle are the
- * accumulators for which 32 registers have room; with 16 registers, two times four. */
+/* Vectors of rows at a time. Four vectors times four rows of the triangle are the accumulators that fit into 32
+ * registers; with 16 registers it is two times four. */
 #define VECTORS (WB_VECTOR_BYTES == 64 ? 4 : 2)
 #define STEP (VECTORS * LANES)
 
-/* Adds z_r^2, z = F x - offset, for `count` rows of F starting at `row` to the
- * squared distances of STEP rows of data. `count` is a constant at each call. */
+/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances of STEP rows of data.
+ * `count` is a constant at each call. */
 static inline __attribute__((always_inline)) void REAL_NAME(add_squares)(
     const int count, int row, const REAL *restrict coefficients, const REAL *restrict x,
     REAL_VECTOR squares[4]) {
@@ -89,9 +85,9 @@ static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficien
   }
 }
 
-/* MIXTURE_TILE values of each of p columns, scaled; those of the next column begin `stride` after those of
- * one. The values that follow are fetched from memory while this tile is computed. `most`: the bound of scaled
- * values in this precision; the loop must not know that it is a constant (see scaled_value.h). */
+/* Scales MIXTURE_TILE values of each of p columns; columns are `stride` apart. The values of the next tile are
+ * prefetched meanwhile. `most` is the bound of scaled values in this precision; the loop must not know that it is a
+ * constant (see scaled_value.h). */
 /* tools/loops: vector additions */
 static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stride, const double *restrict center,
                                     const double *restrict inverse_scale, double most, void *tile) {
@@ -105,9 +101,9 @@ static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stri
   }
 }
 
-/* Copies the tile's first `rows` rows to where they lie one after the other, `stride` doubles each: 1, then
- * the row's values, of which `tile` has p x MIXTURE_TILE. Two values are stored at a time: 5.4 ns for a
- * row of 14 values, against 8.9 one at a time (a Sapphire Rapids core at 2.1 GHz). */
+/* Copies the tile's first `rows` rows one after the other, `stride` doubles each: a 1, then the row's values. `tile` is
+ * p x MIXTURE_TILE. Storing two values at a time takes 5.4 ns for a row of 14 values, one at a time 8.9 ns (a Sapphire
+ * Rapids core at 2.1 GHz). */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
   const REAL *restrict x = tile;
@@ -128,7 +124,7 @@ static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const 
   for (int l = 0; l < MIXTURE_TILE; l++) REAL_SPREAD(uniform + l, MIXTURE_TILE, first[l], second[l]);
 }
 
-/* What is known of the tile's rows before the first block: no weight has been seen. */
+/* The state of the tile's rows before the first block. */
 static inline __attribute__((always_inline)) void REAL_NAME(begin_rows)(REAL *restrict largest, REAL *restrict total) {
   for (int l = 0; l < MIXTURE_TILE; l++) {
     largest[l] = REAL_NOTHING;
@@ -136,7 +132,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(begin_rows)(REAL *re
   }
 }
 
-/* Log weights of the block of components from `base` on; returns how many there are. */
+/* Log weights of the block of components from `base` on. Returns the number of components. */
 static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
     int p, int components, int base, const REAL *restrict coefficients, const REAL *restrict x,
     REAL (*restrict log_weight)[MIXTURE_TILE]) {
@@ -146,8 +142,8 @@ static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
   return count;
 }
 
-/* Sums of a block of weights, whose logarithms are given, and prefix sums in the same place if `prefix` says so.
- * Where the block is negligible for all rows, returns 0 and leaves all as it is. */
+/* Sums a block of weights given by their logarithms. With `prefix`, the prefix sums replace the logarithms. Returns 0
+ * and changes nothing if the block is negligible for all rows. */
 static inline __attribute__((always_inline)) int REAL_NAME(sum_block)(const int prefix, int count,
                                                                       REAL (*weight)[MIXTURE_TILE],
                                                                       REAL *restrict largest, REAL *restrict total,
@@ -165,10 +161,9 @@ static inline __attribute__((always_inline)) int REAL_NAME(sum_block)(const int 
   return 1;
 }
 
-/* Draws the component of each row of the tile, and the log of the sum of its weights. x is p x MIXTURE_TILE;
- * coefficients hold mixture_coefficients(p) values a component. share, if it is not NULL, is added to the
- * components' log weights; with `place`, that of row l begins at share[place[l]]. row: the numbers of the tile's
- * rows. */
+/* Draws the component of each row of the tile, and computes the log of the sum of its weights. x is p x MIXTURE_TILE.
+ * coefficients: mixture_coefficients(p) values for each component. If share is not NULL, it is added to the components'
+ * log weights; with `place`, row l uses share[place[l]] and what follows. row: the numbers of the tile's rows. */
 static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict coefficients,
                                     const REAL *restrict share, const int64_t *restrict place, const REAL *restrict x,
                                     uint64_t key, uint32_t iteration, const uint64_t *restrict row,
@@ -197,9 +192,9 @@ static void REAL_NAME(mixture_draw)(int p, int components, const REAL *restrict 
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
 
-/* The most probable component of each row of the tile, the first of equals, the
- * log of the sum of its weights, and the probabilities of the first `rows` rows:
- * probability[l + j stride], if it is not NULL, holds the log weights first. */
+/* For each row of the tile: the most probable component (the first among equals) and the log of the sum of its weights.
+ * If `probability` is not NULL, probability[l + j stride] gets the probabilities of the first `rows` rows; it holds the
+ * log weights meanwhile. */
 static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restrict coefficients,
                                         const REAL *restrict x, REAL_INDEX *restrict label,
                                         REAL *restrict log_sum, double *restrict probability,
@@ -237,8 +232,7 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
     }
 }
 
-/* By how much the log weight of the second of two components exceeds that of the first, for
- * each row of the tile. */
+/* The log weight of the second of two components less that of the first, for each row of the tile. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, const REAL *restrict x,
                                       double *restrict difference) {
@@ -247,9 +241,9 @@ static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, 
   for (int l = 0; l < MIXTURE_TILE; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
 }
 
-/* Log weights of all components (components x MIXTURE_TILE), and of each row the largest of
- * them, the sum of all weights divided by that one, and the log of their sum. The same
- * operations as in mixture_evaluate(): blocks that are left out would change no bit. */
+/* Log weights of all components (components x MIXTURE_TILE). For each row: the largest log weight, the sum of all
+ * weights divided by the largest weight, and the log of the sum. The results have the bits of mixture_evaluate(),
+ * because blocks that are left out would change no bit. */
 static void REAL_NAME(mixture_weigh)(int p, int components, const REAL *restrict coefficients,
                                      const REAL *restrict x, REAL (*restrict weight)[MIXTURE_TILE],
                                      REAL *restrict largest, REAL *restrict total, REAL *restrict log_sum) {
@@ -263,8 +257,8 @@ static void REAL_NAME(mixture_weigh)(int p, int components, const REAL *restrict
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
 
-/* A component's probability for each row of the tile. In a function of its own, so that
- * tools/loops sees that it is vector code. */
+/* A component's probability for each row of the tile. It is a separate function so that tools/loops sees that it is
+ * vector code. */
 static __attribute__((noinline)) void REAL_NAME(mixture_probability)(
     const REAL *restrict log_weight, const REAL *restrict largest, const REAL *restrict total,
     double *restrict probability) {
@@ -272,8 +266,8 @@ static __attribute__((noinline)) void REAL_NAME(mixture_probability)(
     probability[l] = (double)(REAL_EXP_WEIGHT(log_weight[l] - largest[l]) / total[l]);
 }
 
-/* Lists those of the tile's first `rows` rows for which a component's probability counts, in
- * order, and the probabilities; returns how many there are. Most components have none. */
+/* Lists, in order, the rows among the tile's first `rows` whose probability of a component counts, and these
+ * probabilities. Returns their number. Most components have none. */
 /* tools/loops: no vector multiply-adds */
 static int REAL_NAME(mixture_list)(const REAL *restrict log_weight, const REAL *restrict largest,
                                    const REAL *restrict total, int rows, int32_t *restrict member,

@@ -1,7 +1,8 @@
-/* Rows with missing values on the processor. Each pattern of missingness has a table of all components with the
- * columns in the pattern's order. A thread takes some rows from the list of all rows that lack values, which is in
- * order of their patterns, makes the table of the first, and another where the pattern changes. Labels, log
- * densities and missing values are kept for each of these rows; the pass over the leaves then takes them from here. */
+/* Rows with missing values on the processor: draws their components and their missing values. Each pattern of
+ * missingness has a table of all components with the columns in the pattern's order. The list of incomplete rows is
+ * ordered by pattern. A thread takes some rows of the list, computes the table of the first row's pattern, and another
+ * table whenever the pattern changes. Labels, log densities and missing values are kept for each incomplete row, and
+ * the pass over the leaves then takes them from here. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/missing.h"
@@ -19,7 +20,7 @@
 #include "core/scaled_value.h"
 #include "numeric/memory.h"
 
-/* Rows that a thread takes at a time: many for one table, and few for a thread. */
+/* Rows that a thread takes at a time: enough to repay a table, and few enough to share the work evenly. */
 #define SHARE_ROWS 128
 
 #define WB_LOOPS "cpu/mixture/missing_loops.h"
@@ -41,15 +42,16 @@ static build_block *const build_of[2][3] = {WB_ISA_TABLE(missing_build_double), 
 
 struct wb_cpu_missing {
   int64_t *base;      /* patterns: where the values of their rows begin */
-  /* By place in the list of rows that lack values, as they were drawn last; NULL until there are any. */
-  double *log_sum, *value; /* of each row, and of each missing value */
+  /* The last draws, by place in the list of incomplete rows; NULL before the first draw. */
+  double *log_sum, *value; /* of each row; of each missing value */
   int32_t *label;
-  /* The same rows by leaf: where those of each leaf begin; then the place in the list and the pattern of each. */
+  /* The same rows by leaf: `first` has the beginning of each leaf, then come the place in the list and the pattern of
+   * each row. */
   int64_t *first;
   int32_t *place, *pattern;
-  int32_t components; /* of what follows; 0: none */
-  double *whole;      /* the components of whole rows, block by block */
-  char *scratch;      /* of each thread: a block of components, a table, a row */
+  int32_t components; /* of `whole` and `scratch`; 0: none */
+  double *whole;      /* the components of complete rows, block by block */
+  char *scratch;      /* for each thread: a block of components, a table, a row */
 };
 
 static int64_t leaves_of(const wb_mixture_session *session) {
@@ -60,7 +62,7 @@ static int is_single(const wb_mixture_session *session) {
   return session->data.precision == WB_SINGLE;
 }
 
-/* Numbers of a block of components. */
+/* Numbers in a block of components. */
 static size_t block_size(const wb_mixture_session *session) {
   return (wb_missing_size(session->data.columns) + 1) * WB_MISSING_LANES;
 }
@@ -73,7 +75,7 @@ static size_t table_bytes(const wb_mixture_session *session, int32_t components)
   return (size_t)blocks_of(components) * block_size(session) * (is_single(session) ? sizeof(float) : sizeof(double));
 }
 
-/* Rows from the order of patterns to that of leaves. */
+/* Sorts the incomplete rows by leaf. */
 static void sort_by_leaf(const wb_mixture_missing *data, int64_t leaves, struct wb_cpu_missing *m) {
   memset(m->first, 0, (size_t)(leaves + 1) * sizeof(int64_t));
   const int64_t count = data->first[data->patterns];
@@ -129,8 +131,7 @@ void wb_cpu_missing_close(wb_mixture_session *session) {
   free(m);
 }
 
-/* The numbers of a block of components side by side; the last component takes the places of those that are not
- * there. */
+/* Writes the numbers of a block of components side by side. The last component also fills unused places. */
 static void lay_out(const wb_mixture_session *session, const wb_mixture_parameters *parameters, int32_t block,
                     double *to) {
   const int p = session->data.columns;
@@ -155,7 +156,7 @@ static size_t scratch_bytes(const wb_mixture_session *session, int32_t component
   return (bytes + 63) / 64 * 64;
 }
 
-/* The components of whole rows, side by side. */
+/* Writes the components of complete rows, block by block. */
 static int lay_out_all(const wb_mixture_session *session, const wb_mixture_parameters *parameters,
                        wb_message *message) {
   struct wb_cpu_missing *m = session->missing;
@@ -176,7 +177,7 @@ static int lay_out_all(const wb_mixture_session *session, const wb_mixture_param
   return WB_OK;
 }
 
-/* What a thread works with: a row's values, in the order of a pattern, and the pattern's table. */
+/* A thread's working memory: a row's values in the order of a pattern, and the pattern's table. */
 typedef struct desk {
   double *work;
   char *table;
@@ -210,7 +211,7 @@ static void take_pattern(const wb_mixture_session *session, int32_t pattern, des
                                    d->table + (size_t)b * bytes);
 }
 
-/* The values of a row that are there, scaled. */
+/* Scales the observed values of a row. */
 static void gather(const wb_mixture_session *session, int64_t row, desk *d) {
   const wb_mixture_data *data = &session->data;
   for (int i = 0; i < d->observed; i++) {
@@ -221,7 +222,7 @@ static void gather(const wb_mixture_session *session, int64_t row, desk *d) {
   }
 }
 
-/* The pattern of place i of the list, the pattern of the place before being `pattern` or less. */
+/* The pattern of place i of the list. Any earlier place has `pattern` or a lower one; -1 if nothing is known. */
 static int32_t pattern_at(const wb_mixture_missing *data, int64_t i, int32_t pattern) {
   int32_t low = pattern < 0 ? 0 : pattern, high = data->patterns - 1;
   if (pattern >= 0 && i < data->first[pattern + 1]) return pattern;
@@ -245,7 +246,7 @@ static int64_t share_end(const wb_mixture_session *session, int64_t share) {
   return end < count ? end : count;
 }
 
-/* What is added to the log weights of a row's sample; NULL without samples. */
+/* Added to the log weights of a row's sample; NULL without samples. */
 static const void *weights_of(const wb_mixture_session *session, int32_t row) {
   if (!session->share) return NULL;
   const size_t at = (size_t)session->data.sample[row] * (size_t)session->components;
@@ -319,7 +320,7 @@ void wb_cpu_missing_take(const wb_mixture_session *session, int64_t leaf, tile *
   wb_cpu_missing_fill(session, leaf, t->row + 1, mixture_padded(session->data.columns + 1));
 }
 
-/* Writes the missing values of the i-th row by leaves to where the row's values are. */
+/* Writes the missing values of row i of the order by leaf into the row `to`. */
 static void fill_row(const wb_mixture_session *session, int64_t i, double *to) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;

@@ -1,21 +1,20 @@
-/* A row with missing values under all components, in the precision REAL: included by cpu/mixture/missing_loops.h, which
- * defines REAL and its like. Vectors run across components, so that a pattern of missingness that few rows share
- * costs no more a row than one that many share. Every number is computed by the same operations in the same
- * order as in cpu/mixture/draw_tile.h, where vectors run across rows.
+/* A row with missing values under all components, in the precision REAL. cpu/mixture/missing_loops.h includes this file
+ * and defines REAL. Vectors run across components, so a row costs the same whether few or many rows share its pattern
+ * of missingness. Every number is computed by the same operations in the same order as in cpu/mixture/draw_tile.h,
+ * where vectors run across rows.
  *
- * The table of a pattern has for each block of WB_MISSING_LANES components the numbers of
- * wb_missing_reorder(), the offsets negative, component beside component, and the log constants.
- */
+ * For each block of WB_MISSING_LANES components, the table of a pattern has the numbers of wb_missing_reorder() with
+ * negative offsets, component beside component, and then the log constants. */
 
 #define BLOCK_LOG REAL
 #include "cpu/block_loops.h"
 
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
 #define VECTORS (WB_MISSING_LANES / LANES)
-/* Rows of the triangle at a time: with the vectors of a block as many sums as registers have room for. */
+/* Rows of the triangle at a time. Times the vectors of a block they are as many sums as registers can hold. */
 #define HEIGHT (VECTORS <= 2 ? 4 : 2)
 
-/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on to the squared distances from the components of a
+/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances from the components of a
  * block. `count` is a constant at each call. */
 static inline __attribute__((always_inline)) void REAL_NAME(add_missing_squares)(
     const int count, int row, const REAL *restrict block, const REAL *restrict x, REAL_VECTOR squares[VECTORS]) {
@@ -54,7 +53,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_missing_squares)
   }
 }
 
-/* Log weights of a block of components at a row of which `observed` values are given. */
+/* Log weights of a block of components for a row with `observed` values. */
 static void REAL_NAME(missing_log_weight)(int p, int observed, const REAL *restrict block, const REAL *restrict x,
                                           REAL *restrict log_weight) {
   REAL_VECTOR squares[VECTORS];
@@ -112,8 +111,8 @@ static double REAL_NAME(missing_draw)(int p, int observed, int components, const
   return (double)(largest + REAL_LOG(total));
 }
 
-/* The most probable component of a row, the first of equals, the log of the sum of its weights, and the
- * probabilities, `stride` apart, if `probability` is not NULL; see mixture_evaluate(). */
+/* Finds the most probable component of a row, the first among equals. If `probability` is not NULL, writes the
+ * probabilities, `stride` apart. Returns the log of the sum of its weights; see mixture_evaluate(). */
 static double REAL_NAME(missing_evaluate)(int p, int observed, int components, const void *table, const void *values,
                                           int32_t *label, double *probability, int64_t stride) {
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
@@ -142,7 +141,7 @@ static double REAL_NAME(missing_evaluate)(int p, int observed, int components, c
   return (double)(largest + REAL_LOG(total));
 }
 
-/* The missing values of a row given the others and its component: C x_M = e + offset_M - B x_O. */
+/* Draws the missing values of a row given its other values and its component: C x_M = e + offset_M - B x_O. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(missing_impute)(int p, int observed, const void *table, int32_t label, uint64_t key,
                                       uint32_t iteration, uint64_t row, void *values) {
@@ -158,7 +157,8 @@ static void REAL_NAME(missing_impute)(int p, int observed, const void *table, in
   }
 }
 
-/* The table of a pattern for one block of components, from the numbers of whole rows; `work` is as large as these. */
+/* Computes the table of a pattern for one block of components from the numbers of complete rows. `work` is as large as
+ * these numbers. */
 static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work,
                                      void *block) {
   const size_t size = wb_missing_size(p) * WB_MISSING_LANES;

@@ -1,5 +1,4 @@
-/* Pairs of components on the processor: rows chosen at random, and rows drawn to the halves of
- * a pair. */
+/* Pairs of components on the processor: chooses rows at random and draws rows to the halves of a pair. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/missing.h"
@@ -46,18 +45,18 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
   return WB_OK;
 }
 
-/* What draw_halves() was asked for. */
+/* The arguments of draw_halves(). */
 typedef struct halves_request {
   const wb_mixture_pairs *pairs;
-  const void *packed; /* coefficients of the halves */
+  const void *packed; /* the halves' coefficients */
   const int64_t *anchors;
   int known;
   uint64_t key;
   uint32_t iteration, step;
 } halves_request;
 
-/* Draws the halves of `count` rows of a leaf, at most a tile of them, and adds to the log
- * probability of their pair. list[h] takes the rows of half h, of which there are listed[h]. */
+/* Draws the halves of `count` rows of a leaf, at most a tile, and adds to the log probability of their pair. Appends
+ * the rows of half h to list[h], which has listed[h] rows. */
 static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair,
                              int64_t leaf_begin, const int32_t *member, int count, tile *t,
                              int32_t (*list)[WB_LEAF_ROWS], int listed[2], int64_t *log_probability) {
@@ -83,7 +82,7 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
   }
 }
 
-/* Copies the rows of a leaf that belong to pairs, scaled, and lists them by pair. */
+/* Copies the scaled rows of a leaf that belong to pairs, and lists them by pair. */
 static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t begin, int rows,
                         tile *t) {
   const wb_mixture_data *data = &session->data;

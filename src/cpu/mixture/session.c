@@ -1,8 +1,6 @@
-/* Gaussian mixtures on the processor: the component of every row drawn from its
- * posterior, with the sufficient statistics of the Gibbs sweep, in one pass over
- * the rows (Suchard et al. 2010, section 2 and appendix A), and the evaluation of given
- * components. cpu/mixture/sums.h says how a pass goes.
- */
+/* Gaussian mixtures on the processor: draws the component of every row from its posterior and sums the sufficient
+ * statistics of the Gibbs sweep, in one pass over the rows (Suchard et al. 2010, section 2 and appendix A). It also
+ * evaluates given components. cpu/mixture/sums.h describes a pass. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -55,7 +53,7 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   return status;
 }
 
-/* What draw_labels() was asked for. */
+/* The arguments of draw_labels(). */
 typedef struct draw_request {
   const void *packed; /* coefficients */
   uint64_t key;
@@ -88,8 +86,7 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
                         t->log_sum);
 }
 
-/* Keeps the labels and log densities of the first `rows` rows of the tile, which are rows member[0], ... of
- * the leaf. */
+/* Keeps the labels and log densities of the first `rows` rows of the tile: rows member[0], ... of the leaf. */
 static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows,
                       tile *t) {
   const size_t k = (size_t)session->components;
@@ -104,13 +101,13 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
   }
 }
 
-/* How many groups there are. Rows that lack values are the last group, which is drawn by itself. */
+/* The number of groups. Incomplete rows are one more group, which is drawn separately. */
 static int32_t groups_of(const wb_mixture_session *session) {
   return session->data.sample ? session->data.samples : 1;
 }
 
-/* The groups of a leaf's rows, one entry of t->drawn each. Rows of a group have the same log weights. Returns
- * whether there is one group only. */
+/* Writes the group of each row of a leaf to t->drawn. Rows of a group have the same log weights. Returns whether there
+ * is only one group. */
 static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows, tile *t) {
   const int32_t *sample = session->data.sample;
   const int64_t begin = leaf * WB_LEAF_ROWS;
@@ -125,8 +122,8 @@ static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows
   return !differs;
 }
 
-/* Draws the labels of one leaf and sums its rows. The rows of a leaf of several groups are
- * loaded first; then the tiles are filled from them, one group after the other, so that most have rows of one group. */
+/* Draws the labels of one leaf and sums its rows. If the leaf has several groups, its rows are loaded first, and then
+ * the tiles are filled from them, one group after the other. So most tiles have rows of one group. */
 static void draw_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const draw_request *ask = asked;
   const wb_mixture_data *data = &session->data;
@@ -147,7 +144,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     }
     draw_tile(session, ask, t);
     keep_tile(session, ask, t->member, rows, t);
-    /* Each addition waits for the one before: here the processor loads the next tile meanwhile. */
+    /* Each addition waits for the previous one; the processor loads the next tile meanwhile. */
     for (int l = 0; l < rows; l++) log_likelihood += t->log_density[first + l];
   }
   if (!together) {
@@ -171,7 +168,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   sums[(size_t)k * size] = log_likelihood;
 }
 
-/* The constants of the coefficients, and where there are samples what is added to them for each. */
+/* Sets the constants of the coefficients and, with samples, what is added to them for each sample. */
 static void set_constants(wb_mixture_session *session, const double *log_weight) {
   const int p = session->data.columns, k = session->components;
   const size_t shares = session->share ? (size_t)session->data.samples * (size_t)k : 0;
@@ -203,7 +200,7 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   return status;
 }
 
-/* All has been done when draw_labels() returns. */
+/* draw_labels() has done all the work already. */
 static int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
   const size_t k = (size_t)session->components;
   (void)message;
@@ -258,11 +255,11 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   }
   free(packed);
   if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0, 0));
-  /* Again those that lack values. */
+  /* Replaces the results of the incomplete rows. */
   return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
 }
 
-/* Rows whose densities a thread adds at a time. */
+/* Rows whose densities a thread adds together. */
 #define DENSITIES_TOGETHER 4096
 
 static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,

@@ -1,4 +1,4 @@
-/* A mixture session of the processor: rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
+/* The state of a mixture session on the processor: its rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
  * (cpu/mixture/components.c). */
 #ifndef WB_CPU_MIXTURE_STATE_H
 #define WB_CPU_MIXTURE_STATE_H
@@ -7,25 +7,24 @@
 
 struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are the session's own copies */
-  int32_t *labels;      /* rows: drawn last */
-  struct wb_cpu_missing *missing; /* see cpu/mixture/missing.c; NULL: no values are missing */
+  int32_t *labels;      /* rows: the last draw */
+  struct wb_cpu_missing *missing; /* see cpu/mixture/missing.c; NULL if no values are missing */
   int threads;
   wb_isa isa;
-  int32_t components; /* 0: not set yet */
-  double *memory;     /* of all that follows */
+  int32_t components; /* 0 before they are set */
+  double *memory;     /* holds all that follows */
   double *statistics; /* components x WB_MIXTURE_STATISTICS(columns) */
   double *mean, *offset, *factor, *pull; /* see wb_component */
   double *log_determinant, *floor_trace, *log_constant; /* components */
   void *share;           /* samples x components, doubles or floats: see set_constants(); NULL without samples */
-  int64_t *sizes;        /* samples x components: rows of the labels drawn last; NULL without samples */
-  double log_likelihood; /* of the labels drawn last */
-  double *nodes;         /* of a part: see get_nodes() */
-  size_t node_count, node_room; /* how many doubles these are, and how many there is room for */
+  int64_t *sizes;        /* samples x components: rows of the last labels; NULL without samples */
+  double log_likelihood; /* of the last labels */
+  double *nodes;         /* of a part of the rows: see get_nodes() */
+  size_t node_count, node_room; /* doubles in `nodes`, and doubles that have room */
 };
 
-/* How many threads to use for `rows` rows in `units` units of work: one for each half
- * millisecond of work or so. On a busy machine the system may set a thread aside for
- * milliseconds while all others wait for it. */
+/* Threads for `rows` rows in `units` units of work: one for each half millisecond of work or so. On a busy machine the
+ * system may suspend a thread for milliseconds while all others wait for it. */
 static inline int mixture_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
   const double p = session->data.columns;
   const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
@@ -37,7 +36,7 @@ static inline int mixture_threads(const wb_mixture_session *session, int compone
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message);
 
-/* The functions of the table that concern components alone. */
+/* Functions of the table that need only the components. */
 int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
                                   wb_message *message);
 int wb_cpu_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,

@@ -1,4 +1,4 @@
-/* What passes over the rows share: see cpu/mixture/sums.h. */
+/* What all passes over the rows share; cpu/mixture/sums.h describes it. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/sums.h"
@@ -140,7 +140,7 @@ void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_
   }
 }
 
-/* Sets what is the same in every leaf: the 1 that each row begins with, and the padding. */
+/* Sets what is the same in every leaf: the 1 that begins each row, and the padding. */
 static void leaf_prepare(int p, tile *t) {
   const size_t padded = mixture_padded(p + 1);
   memset(t->row, 0, WB_LEAF_ROWS * padded * sizeof(double));
@@ -165,8 +165,8 @@ size_t wb_cpu_mixture_padded_sums(int p) {
   return size;
 }
 
-/* Padded sums to the order of WB_MIXTURE_STATISTICS: the first column of the
- * extended triangle is the count and the sums. */
+/* Reorders padded sums as WB_MIXTURE_STATISTICS. The first column of the extended triangle is the count and the
+ * sums. */
 static void unpack_statistics(int p, const double *sums, double *statistics) {
   size_t product = 1 + (size_t)p;
   for (int r = 0; r <= p; r++) {
@@ -176,7 +176,7 @@ static void unpack_statistics(int p, const double *sums, double *statistics) {
   }
 }
 
-/* The sums at a tree's root as the table has them: statistics, and returns the sum after them. */
+/* Writes the sums at a tree's root as the table's statistics. Returns the sum that follows them. */
 static double unpack_root(const double *root, int p, int components, double *statistics) {
   const size_t size = wb_cpu_mixture_padded_sums(p);
   for (int j = 0; j < components; j++)
@@ -184,7 +184,7 @@ static double unpack_root(const double *root, int p, int components, double *sta
   return root[(size_t)components * size];
 }
 
-/* The sums of a part's pieces, each of which has a tree of its own. */
+/* Writes the sums of a part's pieces; each piece has its own tree. */
 static int unpack_pieces(wb_mixture_session *session, int components, const wb_reduction_tree *trees, int64_t pieces,
                          wb_message *message) {
   const size_t sums = (size_t)components * WB_MIXTURE_STATISTICS(session->data.columns), node = sums + 1;

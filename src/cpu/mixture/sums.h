@@ -1,11 +1,10 @@
-/* What passes over the rows of a mixture session share (cpu/mixture/session.c, cpu/mixture/pairs.c): the loops
- * over tiles, a thread's working memory, and the pass over leaves itself.
+/* What all passes over the rows of a mixture session share (cpu/mixture/session.c, cpu/mixture/pairs.c,
+ * cpu/mixture/weigh.c): the loops over tiles, a thread's working memory, and the pass over leaves.
  *
- * A thread takes one leaf of WB_LEAF_ROWS rows at a time. It computes with the leaf's rows a
- * tile at a time; in a tile the values of a column lie side by side, so that vectors run across rows.
- * Then it adds the rows to the sums of their components, in order. The sums of leaves are combined by a
- * binary tree over leaf indices as they are completed. No sum depends on the number of threads.
- */
+ * A thread takes one leaf of WB_LEAF_ROWS rows at a time, and computes with it tile by tile. The values of a column lie
+ * side by side in a tile, so vectors run across rows. Then the thread adds the rows to the sums of their components, in
+ * order. The sums of completed leaves are combined by a binary tree over leaf indices. No sum depends on the number of
+ * threads. */
 #ifndef WB_CPU_MIXTURE_SUMS_H
 #define WB_CPU_MIXTURE_SUMS_H
 
@@ -14,17 +13,17 @@
 /* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define MIXTURE_TILE 64
 
-/* Below this log ratio to the largest weight of a row no probability counts: log(2^-40) less what
- * rounding may do. */
+/* A probability counts only above this log ratio to the largest weight of a row: log(2^-40) less a margin for
+ * rounding. */
 #define MIXTURE_LOG_LEAST_WEIGHT (-27.75)
 
-/* How many coefficients a component has: its log constant, then for each row of the
- * triangle the negative offset followed by the row of the factor. */
+/* Coefficients of a component: its log constant; then, for each row of the triangle, the negative offset and the row of
+ * the factor. */
 static inline size_t mixture_coefficients(int p) {
   return 1 + (size_t)p * ((size_t)p + 3) / 2;
 }
 
-/* `values` rounded up to whole vectors of 64 bytes. */
+/* Rounds `values` up to whole vectors of 64 bytes. */
 static inline size_t mixture_padded_size(size_t values) {
   return (values + 7) / 8 * 8;
 }
@@ -67,35 +66,33 @@ typedef struct mixture_loops {
 
 mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session);
 
-/* What a thread works on: one tile in the forms that the loops read, and the
- * rows of a leaf with their labels. */
+/* A thread's working memory: one tile in the forms that the loops read, and the rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
-  uint64_t number[MIXTURE_TILE]; /* of each row of the tile among the whole: see row_of() */
-  double *x;           /* p x MIXTURE_TILE, in double or as floats */
-  int64_t *label;      /* MIXTURE_TILE, of 64 or, with floats, 32 bits */
-  double *log_sum;     /* MIXTURE_TILE, in double or as floats */
+  uint64_t number[MIXTURE_TILE]; /* of each row of the tile in the whole data: see row_of() */
+  double *x;           /* p x MIXTURE_TILE, doubles or floats */
+  int64_t *label;      /* MIXTURE_TILE, of 64 bits or, with floats, 32 */
+  double *log_sum;     /* MIXTURE_TILE, doubles or floats */
   double *row;         /* WB_LEAF_ROWS x padded(p + 1): 1, the row's values, zeros */
   double *log_density; /* WB_LEAF_ROWS */
-  double *room;        /* what a pass asks for besides */
-  int64_t *count;      /* what this thread adds up in all its leaves */
+  double *room;        /* further memory for the pass */
+  int64_t *count;      /* this thread's counts over all its leaves */
   int32_t *drawn;      /* WB_LEAF_ROWS: labels */
-  int32_t *member;     /* WB_LEAF_ROWS: rows in order of the list they are in */
-  int32_t *end;        /* lists: where its members end */
+  int32_t *member;     /* WB_LEAF_ROWS: rows, list after list */
+  int32_t *end;        /* lists: the end of each in `member` */
 } tile;
 
-/* Bytes of a tile; without a leaf if `lists` is 0. And a tile in such memory. */
+/* Bytes of a tile (without a leaf if `lists` is 0), and a tile in such memory. */
 size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room);
 tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room);
 
-/* Scales rows first..first + rows - 1 of the data into the tile; rows past the end are of zeros, scaled. */
+/* Scales rows first..first + rows - 1 of the data into the tile. Rows past the end are scaled zeros. */
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t);
 
-/* Copies the tile's values row by row, as the sums read them, to the leaf's rows from
- * `at` on. */
+/* Copies the tile's values row by row, as the sums read them, to the leaf's rows from `at` on. */
 void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t);
 
-/* Where a row of the whole is among the session's. */
+/* The session's index of a row that has this number in the whole data. */
 static inline int64_t row_of(const wb_mixture_session *session, uint64_t number) {
   return (int64_t)number - session->data.first_row;
 }
@@ -108,41 +105,41 @@ static inline double tile_log_sum(const wb_mixture_data *data, const tile *t, in
   return data->precision == WB_SINGLE ? (double)((const float *)t->log_sum)[l] : t->log_sum[l];
 }
 
-/* Fills the tile with `count` of the leaf's rows, those that `member` lists; the first of them again where
- * there are fewer than a tile's. `leaf_begin` is the number of the leaf's first row. */
+/* Fills the tile with the `count` rows of the leaf that `member` lists, and repeats the first of them if they are fewer
+ * than a tile. `leaf_begin` is the number of the leaf's first row. */
 void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,
                                 tile *t);
 
-/* Lists the rows of the leaf by their entries of t->drawn, in order within each list. */
+/* Sorts the rows of the leaf into lists by t->drawn, in order within each list. */
 void wb_cpu_mixture_leaf_sort(int lists, int rows, tile *t);
 
 /* Doubles of a component's padded sums. */
 size_t wb_cpu_mixture_padded_sums(int p);
 
-/* The coefficients that the loops read, in memory that the caller frees. */
+/* Packs the coefficients for the loops, in memory that the caller frees. */
 int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_parameters *parameters, void **packed,
                         wb_message *message);
 
 /* A pass over all leaves. */
 typedef struct mixture_pass {
-  /* As many threads as for the evaluation of so many components. All passes of a sweep name the same number, because a
-   * team of another size would make OpenMP end and start threads. */
+  /* Uses the threads that evaluating this many components would use. All passes of a sweep give the same number,
+   * because OpenMP would end and start threads for a team of another size. */
   int work;
-  int lists;      /* into which rows of a leaf are sorted, at most */
-  int components; /* whose rows are summed */
-  size_t counts;  /* whole numbers that are added up */
-  size_t room;    /* doubles of further working memory of each thread */
-  /* Works on one leaf; `sums` are zero before: components x padded sums, then one more. */
+  int lists;      /* most lists that the rows of a leaf are sorted into */
+  int components; /* components whose rows are summed */
+  size_t counts;  /* counts that are added up */
+  size_t room;    /* doubles of further memory for each thread */
+  /* Works on one leaf. `sums` is zero on entry: components x padded sums, then one more. */
   void (*leaf)(const wb_mixture_session *session, const void *ask, int64_t leaf, tile *t, double *sums);
   const void *ask;
 } mixture_pass;
 
-/* statistics: components x WB_MIXTURE_STATISTICS(columns); last: the sum after them; counts: added to what is
- * there. The sums of a part go to session->nodes instead. */
+/* statistics: components x WB_MIXTURE_STATISTICS(columns). last: the sum after them. counts: added to the values there.
+ * The sums of a part go to session->nodes instead. */
 int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message);
 
-/* The functions of the table that concern pairs of components. */
+/* Functions of the table for pairs of components. */
 int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
                                   uint32_t iteration, int64_t *anchors, wb_message *message);
 int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs,
@@ -150,7 +147,7 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
                                uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
                                wb_message *message);
 
-/* The pass of Bayesian EM; see backend/mixture_table.h. */
+/* The pass of a Bayesian EM step; see backend/mixture_table.h. */
 int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                               double *log_likelihood, wb_message *message);
 

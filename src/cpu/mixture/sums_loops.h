@@ -1,6 +1,5 @@
-/* The loops of the mixture in which all time is spent, included once for each
- * instruction set by isa.h: the tile loops in both precisions, and the sums, which are
- * always in double precision. */
+/* The inner loops of the mixture, included once for each instruction set by isa.h. The tile loops are in both
+ * precisions, the sums always in double precision. */
 
 #include "numeric/philox_loops.h"
 
@@ -20,7 +19,7 @@ static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint3
   for (int l = 0; l < MIXTURE_TILE; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
 }
 
-/* Tickets of MIXTURE_TILE rows, two each; row: their numbers. */
+/* Two tickets for each of MIXTURE_TILE rows; row: their numbers. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets) {
   WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_ANCHOR, iteration, 0, row, tickets, tickets + MIXTURE_TILE);
@@ -30,10 +29,9 @@ static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uin
   }
 }
 
-/* Rows `row`..`row + height - 1` of the triangle of sums, `width` vectors from
- * column `column` on: they stay in registers while all rows of the component are added,
- * each times its weight where `scaled`, the rows times their weights one after the other, is not
- * NULL, which is known at each call. */
+/* Adds all rows of a component to lines `row`..`row + height - 1` of the triangle of sums, for `width` vectors from
+ * column `column` on. These sums stay in registers meanwhile. If `scaled` is not NULL, it holds the rows times their
+ * weights, one after the other, and is one factor of each product. Each call knows whether it is NULL. */
 static inline __attribute__((always_inline)) void WB_NAME(add_block)(
     const int height, const int width, int row, int column, const double *rows, size_t stride,
     const int32_t *members, const double *scaled, int count, double *sums, size_t line) {
@@ -72,7 +70,7 @@ static inline __attribute__((always_inline)) void WB_NAME(add_triangle)(
   const int lanes = WB_VECTOR_BYTES / 8;
   for (int row = 0; row < values; row += 4) {
     const int height = values - row < 4 ? values - row : 4;
-    /* The padding is the same for four rows from a multiple of four on. */
+    /* Four lines from a multiple of four on have the same padding. */
     const int line = (int)mixture_padded(row + 1);
     for (int column = 0; column < line;) {
       const int width = line - column >= 2 * lanes ? 2 : 1;
@@ -94,17 +92,16 @@ static inline __attribute__((always_inline)) void WB_NAME(add_triangle)(
   }
 }
 
-/* Adds to a component's sums the products of the values of its rows. The first value
- * of a row is 1, so that its count and sums are among the products. The sums are a
- * lower triangle, each line padded to whole vectors. One fused multiply-add an entry
- * and row, rows in the order of `members`. */
+/* Adds the products of the values of a component's rows to its sums. The first value of a row is 1, so the count and
+ * the sums are among the products. The sums are a lower triangle with each line padded to whole vectors. Each entry
+ * takes one fused multiply-add for each row, in the order of `members`. */
 static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
                                       const int32_t *members, int count, double *sums) {
   WB_NAME(add_triangle)(values, rows, stride, members, NULL, count, sums);
 }
 
-/* The same with a weight for each of the members: entry (r, c) takes the product of
- * weight times value r, rounded, and value c. `scaled` has room for the members' rows. */
+/* mixture_add_rows() with a weight for each member: entry (r, c) takes the product of value c and the rounded product
+ * of weight and value r. `scaled` has room for the members' rows. */
 static void WB_NAME(mixture_add_weighted)(int values, const double *restrict rows, size_t stride,
                                           const int32_t *members, const double *weights, int count,
                                           double *restrict scaled, double *sums) {

@@ -1,31 +1,28 @@
-/* The pass over the rows of a Bayesian EM step: every row is added to the sums of all
- * components, weighted by its probability of each.
+/* The pass over the rows of a Bayesian EM step: adds every row to the sums of all components, weighted by its
+ * probability of each.
  *
- * Of a leaf, a thread takes one tile at a time. It has the log weights of the tile's
- * rows under all components; then component by component it lists the rows whose probability
- * counts and adds them to the component's sums. So no more than MIXTURE_TILE rows of
- * probabilities exist at a time, and the rows of a leaf are added in order.
- */
+ * A thread takes one tile of a leaf at a time and computes the log weights of its rows under all components. For each
+ * component it then lists the rows whose probability counts and adds them to the component's sums. So at most
+ * MIXTURE_TILE rows of probabilities exist at a time, and the rows of a leaf are added in order. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/sums.h"
 
 #include <stdlib.h>
 
-/* What the pass was asked for. */
+/* The arguments of the pass. */
 typedef struct weigh_request {
   int components;
   const void *packed; /* coefficients */
 } weigh_request;
 
-/* A thread's further memory: log weights of the tile's rows, the largest of each row and its sum, in double
- * or as floats; rows times their weights. */
+/* A thread's further memory: log weights of the tile's rows, the largest of each row and its sum (doubles or floats),
+ * and rows times their weights. */
 static size_t weigh_room(int p, int components) {
   return ((size_t)components + 2 + mixture_padded(p + 1)) * MIXTURE_TILE;
 }
 
-/* Weighs the rows of one leaf and adds them; the last entry of `sums` takes the log
- * likelihood. */
+/* Weighs the rows of one leaf and adds them. The last entry of `sums` takes the log likelihood. */
 static void weigh_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const weigh_request *ask = asked;
   const wb_mixture_data *data = &session->data;
