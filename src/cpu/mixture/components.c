@@ -140,7 +140,7 @@ int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_
   const int p = session->data.columns;
   const int threads = component_threads(session, 0.1 * session->components * p * p * p);
   (void)message;
-  /* Pieces of work: one row of a triangle each, the last being the longest, then the pull. */
+  /* Pieces: one row of a triangle each, the last being the longest, then the pull. */
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int i = 0; i < 2 * p + 1; i++) {
     const int r = i / 2;

@@ -1,9 +1,7 @@
-/* The order in which pairs of document and term pass: group by group of documents, in a
- * group by term, then by document. So the row of a term is fetched once for a group whose
- * thetas stay in the second cache. The topics of tokens lie in this order too, one after the
- * other as they are drawn: counting those of a term goes through memory in order, and
- * counting those of a document stays within its group.
- */
+/* The order in which (document, term) pairs are processed: by group of documents, then by term, then by document. So
+ * the row of a term is fetched once for a group, whose thetas stay in the second-level cache. The topics of tokens are
+ * stored in this order too, as they are drawn. Counting the topics of a term then goes through memory in order, and
+ * counting those of a document stays within its group. */
 #ifndef WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
 #define WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
 
@@ -12,30 +10,30 @@
 
 #include "backend/topic_model_table.h"
 
-/* Pairs whose weights are formed together, and their places in a ring, of which the last
- * one or two blocks may still have tokens without topics. */
+/* Pairs whose weights are computed together, and places of the ring that holds them. The last one or two blocks of the
+ * ring may still have tokens without topics. */
 #define TOPIC_BLOCK 16
 #define TOPIC_RING 48
 
-/* Pairs past the last one that can be read: the last one again. */
+/* Pairs past the last one that may be read; they repeat the last pair. */
 #define TOPIC_MORE_PAIRS 64
-/* Tokens, likewise. */
+/* Tokens past the last one that may be read. */
 #define TOPIC_MORE_TOKENS 16
 
-/* Tokens of a term in one group: first place, and number. */
+/* The tokens of a term in one group: first place, and number. */
 typedef struct topic_segment {
   uint32_t first, tokens;
 } topic_segment;
 
 typedef struct topic_order {
-  int64_t group;         /* documents of a group */
+  int64_t group;         /* documents in a group */
   uint32_t *document;    /* pairs, in this order */
   uint32_t *term;        /* pairs */
   int32_t *count;        /* pairs */
   uint32_t *first;       /* pairs + 1: the place of a pair's first token */
-  uint32_t *place;       /* pairs, by document: likewise */
-  uint32_t *token;       /* places: the number of the token by document */
-  uint8_t *slot;         /* places: where in the ring its pair is */
+  uint32_t *place;       /* pairs, by document: the place of a pair's first token */
+  uint32_t *token;       /* places: the number of the token, by document */
+  uint8_t *slot;         /* places: the ring place of the token's pair */
   int64_t *first_segment; /* terms + 1 */
   topic_segment *segment;
 } topic_order;
@@ -53,10 +51,10 @@ static void topic_order_free(topic_order *order) {
   memset(order, 0, sizeof *order);
 }
 
-/* Pairs by group, term and document: by term first, then each to the next place of its
- * group. from[i]: the number of pair i of this order by document. */
+/* Sorts pairs by group, term and document: first by term, then each pair goes to the next place of its group. from[i]:
+ * the number, by document, of pair i in the new order. */
 static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *next, uint32_t *by_term, uint32_t *from) {
-  uint32_t *const document = order->first; /* of a pair by document, until the places are known */
+  uint32_t *const document = order->first; /* the document of a pair, until the places are known */
   memcpy(next, c->first_place, (size_t)c->terms * sizeof(int64_t));
   for (int64_t d = 0; d < c->documents; d++)
     for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
@@ -74,7 +72,7 @@ static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *ne
   }
 }
 
-/* The places of tokens. token_of: the first token of each pair by document. */
+/* Computes the places of tokens. token_of: the first token of each pair, by document. */
 static void place_tokens(const wb_topic_corpus *c, topic_order *order, const uint32_t *token_of, const uint32_t *from) {
   uint32_t place = 0;
   for (int64_t first = 0; first < c->documents; first += order->group) {
@@ -123,7 +121,7 @@ static int find_segments(const wb_topic_corpus *c, topic_order *order, int64_t *
   return 1;
 }
 
-/* 0 without memory; then what was taken waits for topic_order_free(). */
+/* Returns 0 without memory; topic_order_free() then frees what was allocated. */
 static int topic_order_build(const wb_topic_corpus *c, int64_t group, topic_order *order) {
   const size_t pairs = (size_t)c->pairs, more = pairs + TOPIC_MORE_PAIRS;
   const size_t places = (size_t)c->tokens + TOPIC_MORE_TOKENS;
@@ -148,7 +146,7 @@ static int topic_order_build(const wb_topic_corpus *c, int64_t group, topic_orde
       order->document[i] = order->document[pairs - 1];
       order->term[i] = order->term[pairs - 1];
     }
-    uint32_t *const token_of = by_term; /* which has served */
+    uint32_t *const token_of = by_term; /* by_term is no longer needed */
     uint32_t token = 0;
     for (size_t i = 0; i < pairs; i++) {
       token_of[i] = token;

@@ -1,21 +1,19 @@
-/* The weights of tokens and the draw of their topics in the precision REAL: included
- * by cpu/topic_model/tokens_loops.h.
+/* The weights of tokens and the draw of their topics (core/topic_draw.h), in the precision REAL; included by
+ * cpu/topic_model/tokens_loops.h.
  *
- * Floor: for each topic of a pair of document and term a multiply-add and two loads,
- * for which the term's row of phi comes from the caches or from memory. Several pairs
- * go together, so that enough chains of multiply-adds are under way.
- */
+ * Lower bound: a multiply-add and two loads for each topic of a (document, term) pair. The term's row of phi comes from
+ * the caches or from memory. Several pairs are computed together, so that enough chains of multiply-adds are under
+ * way. */
 
 #define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Pairs that pass together: each multiply-add waits for the one before of its chain, so
- * eight chains keep a core busy. */
+/* Pairs computed together. Each multiply-add waits for the previous one of its chain, so eight chains keep a core
+ * busy. */
 #define REAL_PAIRS (VECTORS >= 8 ? 1 : VECTORS >= 4 ? 2 : VECTORS >= 2 ? 4 : 8)
 
-/* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x
- * WB_TOPIC_LANES. `pairs` is a constant at each call, and so is `common`: whether all are of
- * one term, whose row is then loaded once. Meanwhile `aheads` rows of phi are fetched from
- * memory. */
+/* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x WB_TOPIC_LANES. If `common`, all pairs have
+ * the same term, whose row is loaded once. `pairs` and `common` are constants at each call. `aheads` rows of phi are
+ * prefetched meanwhile. */
 static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, const int common, int rows,
                                                                          const REAL *const *theta,
                                                                          const REAL *const *phi,
@@ -58,7 +56,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const i
   }
 }
 
-/* The topic that the uniform u takes from the weights of one pair. */
+/* The topic that the uniform u selects by the weights of one pair. */
 static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, const REAL *restrict theta,
                                                                    const REAL *restrict phi, const REAL *restrict sums,
                                                                    const double *tree, double u) {
@@ -85,9 +83,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const 
   for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
 }
 
-/* choose() for a tile of tokens of the pairs in slot[0..15] of the ring, whose sums, trees and
- * rows begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot].
- * Returns a bit for each token whose position rounding has put at the end of its lane. */
+/* choose() for a tile of tokens. Token i belongs to the pair in slot[i] of the ring, whose sums, trees and rows begin
+ * at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot]. Returns a bit for each token whose
+ * position was rounded up to the end of its lane. */
 static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
     size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
@@ -131,7 +129,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     begin[i] = 0;
     sum[i] = 0;
   }
-  /* The last sum of a stretch that is not above the position, and how many there are. */
+  /* The last sum of a stretch that is not above the position, and the number of these sums. */
   for (int s = 0; s < stretches - 1; s++) {
     REAL_NAME(gather_reals)(sums, at, share);
     WB_VECTOR_LOOP
@@ -149,7 +147,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     row[i] = begin[i];
   }
   for (int r = 0; r < stretch; r++) {
-    /* Rows past the last one: the last again, not counted. */
+    /* Rows past the last one repeat it and are not counted. */
     WB_VECTOR_LOOP
     for (int i = 0; i < WB_PHILOX_TILE; i++) {
       const uint64_t here = begin[i] + (uint64_t)r, last = (uint64_t)(rows - 1);
@@ -170,7 +168,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
 }
 
 #elif WB_VECTOR_BYTES == 64
-/* The same in vectors of eight tokens. */
+/* The same choose_tile() in vectors of eight tokens. */
 static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
     size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
@@ -251,10 +249,10 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
 }
 #endif
 
-/* The tree over the lanes' last sums; returns the total. */
+/* Builds the tree over the lanes' last sums. Returns the total. */
 static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
 #if WB_VECTOR_BYTES >= 32
-  /* wb_topic_add_tree() in registers: loads of what was just stored in other widths wait. */
+  /* wb_topic_add_tree() in registers: loading what was just stored in other widths would stall. */
 #if WB_VECTOR_BYTES == 64
   const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
   const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
@@ -288,8 +286,8 @@ static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const RE
 #endif
 }
 
-/* The weights of a block of pairs into the ring from `slot` on; those past the last pair of the
- * group are of no use. */
+/* Computes the weights of a block of pairs into the ring from `slot` on. Weights past the last pair of the group are
+ * not used. */
 static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot,
                                                                          size_t size, uint64_t *theta_at,
                                                                          uint64_t *phi_at, double *total) {
@@ -313,7 +311,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
       line[i] = phi + phi_at[slot + first + i];
     }
     REAL *const to = sums + (size_t)first * size;
-    /* Terms are in order within the group; past its last pair come those of another. */
+    /* Terms are in order within the group; after its last pair come the terms of another group. */
     const int common = begin + first + REAL_PAIRS <= p->pairs && term[first] == term[first + REAL_PAIRS - 1];
     if (common)
       REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
@@ -324,7 +322,7 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
     total[i] = REAL_NAME(add_tree)(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
 }
 
-/* The topics of the tokens from `place` on, at most 16, given their uniforms. */
+/* Draws the topics of at most 16 tokens from `place` on, given their uniforms. */
 static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place,
                                                                            int tokens, size_t size,
                                                                            const uint64_t *theta_at,
@@ -347,8 +345,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const
     memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
 }
 
-/* The tokens of a group of documents: block after block of pairs, of which the tokens of the
- * block before are given topics, sixteen at a time. */
+/* Processes the tokens of a group of documents: computes the weights of a block of pairs, then draws the topics of the
+ * previous block's tokens, sixteen at a time. */
 static void REAL_NAME(topic_pass)(const topic_pass *p) {
   const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
   const uint32_t last = p->first[p->pairs];
@@ -384,8 +382,8 @@ static void REAL_NAME(topic_pass)(const topic_pass *p) {
   }
 }
 
-/* Weights as the draw reads them: values times factors, or as they are. Vectors are spelled,
- * since GCC at -O2 makes none of a loop whose length it does not know. */
+/* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. Vectors are written with
+ * intrinsics, since GCC at -O2 does not vectorise a loop of unknown length. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(topic_narrow)(const double *restrict value, const double *restrict factor, int count,
                                     REAL *restrict weight) {
@@ -405,9 +403,8 @@ static void REAL_NAME(topic_narrow)(const double *restrict value, const double *
   for (; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
 }
 
-/* Adds the gammas of a term to the sums of the topics and keeps them as weights, past the
- * caches if `stream`: where phi is larger than these, a store would first fetch what it
- * overwrites. */
+/* Adds the gammas of a term to the sums of the topics and stores them as weights. With `stream` the stores bypass the
+ * caches: if phi is larger than the caches, an ordinary store would first fetch what it overwrites. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
                                   REAL *restrict weight) {

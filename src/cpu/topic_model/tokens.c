@@ -1,18 +1,18 @@
-/* Topic models on the processor. Threads run over documents and over terms; a unit
- * of work counts the topics of its own tokens, draws theta or phi from the counts, and
- * uses it while it is in the caches. Counts are whole numbers and sums of numbers have
- * a fixed order, so results do not depend on the threads.
+/* The Gibbs sweep of topic models on the processor (core/topic_draw.h). Threads run over documents and over terms. A
+ * unit of work counts the topics of its own tokens, draws theta or phi from the counts, and uses it while it is in the
+ * caches. Counts are integers and real sums have a fixed order, so results do not depend on the threads.
  *
- * Floor of a sweep: a gamma for each topic of each term and document, which is half a
- * block of Philox, two numbers from a table and an exponential where tables serve (three
- * times that where they do not); a multiply-add and two loads for each topic of each pair,
- * theta's from the second cache; and the table of phi, which is written once and passes once for
- * each group of documents, as far as its terms are among theirs. On the AssociatedPress counts
- * there are 3 gammas a token with 100 topics and 29 with 1,000, at about 4 ns with AVX-512.
- * With 1,000 topics in double precision, groups of 160 documents fetch 88,000 rows of 8 KB a sweep,
- * 1.7 KB a token, from memory that gives a core 8 to 13 GB/s: 130 to 200 ns a token, more than
- * the gammas. Single precision has half the bytes in groups of twice the documents: 0.5 KB a token.
- */
+ * Lower bound of a sweep:
+ *
+ * - A gamma for each topic of each term and document: half a block of Philox, two numbers from a table and an
+ *   exponential where tables serve, three times that elsewhere.
+ * - A multiply-add and two loads for each topic of each pair. theta comes from the second-level cache.
+ * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms.
+ *
+ * The AssociatedPress counts have 3 gammas a token with 100 topics and 29 with 1,000, at about 4 ns with AVX-512. With
+ * 1,000 topics in double precision, groups of 160 documents fetch 88,000 rows of 8 KB a sweep: 1.7 KB a token. Memory
+ * gives a core 8 to 13 GB/s, so this takes 130 to 200 ns a token, more than the gammas. Single precision has half the
+ * bytes in groups of twice the documents: 0.5 KB a token. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -36,18 +36,18 @@
 /* Tokens whose uniforms are drawn together. */
 #define TOPIC_UNIFORMS 256
 
-/* Gammas that pass together, and those whose words do. */
+/* Gammas drawn together, and gammas whose random words are computed together. */
 #define TOPIC_GAMMAS 4096
 #define TOPIC_WORDS 1024
 
-/* Gammas that are still to be accepted. */
+/* Gammas not accepted yet. */
 typedef struct topic_gamma_list {
   int32_t index[TOPIC_GAMMAS];
   double shape[TOPIC_GAMMAS];
   uint64_t trial[TOPIC_GAMMAS];
 } topic_gamma_list;
 
-/* Points whose strips leave open whether they are accepted. */
+/* Points whose acceptance the strips leave open. */
 typedef struct topic_strip_list {
   int32_t index[TOPIC_GAMMAS];
   uint64_t count[TOPIC_GAMMAS];
@@ -60,8 +60,8 @@ typedef struct topic_gamma_room {
   uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
-/* A group of documents and what its pass takes: arrays over pairs begin with the group's first,
- * arrays over places with the first of all. */
+/* A group of documents and the arguments of its pass. Arrays over pairs begin with the group's first pair, arrays over
+ * places with the first place of all groups. */
 typedef struct topic_pass {
   int draw; /* whether tokens get new topics */
   uint64_t key;
@@ -76,22 +76,22 @@ typedef struct topic_pass {
   const uint32_t *token;
   const uint8_t *slot;
   uint16_t *topic;
-  const void *theta, *phi; /* weights, theta's of the group's documents */
+  const void *theta, *phi; /* weights; theta: of the group's documents */
   void *sums;              /* TOPIC_RING x stretches x lanes */
   double *trees;           /* TOPIC_RING x (WB_TOPIC_TREE + 1) */
-  double *score;           /* documents of the group: takes the logs of their words' weights */
+  double *score;           /* documents of the group: receives the log weights of their words */
 } topic_pass;
 
 #define WB_LOOPS "cpu/topic_model/tokens_loops.h"
 #include "numeric/isa.h"
 
-/* Documents whose theta stays in the second cache while the terms pass in order, so that
- * the row of a term is fetched once for all of them: so many bytes of theta at least, and
- * as many as five eighths of that cache where the system says how large it is. */
+/* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
+ * otherwise the lower bound. Theta then stays in that cache while the terms pass in order, and the row of a term is
+ * fetched once for the group. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
 
-/* The least bytes of phi that are written past the caches. */
+/* From this many bytes of phi on, stores of phi bypass the caches. */
 #define TOPIC_STREAM ((size_t)16 * 1024 * 1024)
 
 struct wb_topic_session {
@@ -102,11 +102,11 @@ struct wb_topic_session {
   int rows;         /* of topics */
   size_t width;     /* rows x lanes */
   topic_order order;
-  uint16_t *topic;  /* of the tokens, in this order */
+  uint16_t *topic;  /* places: topics of the tokens */
   void *phi;        /* terms x width, in the precision of the weights: gammas or means */
   double *leaf_sum; /* leaves x topics */
   double *inverse;  /* topics: 1 over the sum of a topic's gammas */
-  wb_gamma_strips *term_strips, *share_strips; /* NULL until they serve */
+  wb_gamma_strips *term_strips, *share_strips; /* NULL until first used */
 };
 
 typedef void pass_tokens(const topic_pass *pass);
@@ -176,14 +176,14 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->topic = calloc((size_t)corpus->tokens + 1, sizeof(uint16_t));
   s->phi = wb_aligned_malloc(phi_bytes);
   s->leaf_sum = wb_aligned_malloc(leaf_bytes);
-  /* The lanes past the last topic stay 0: a weight of 0 times whatever lay there could be NaN. */
+  /* The lanes past the last topic stay 0: a weight of 0 times an arbitrary value could be NaN. */
   if (s->phi) {
     wb_large_pages(s->phi, phi_bytes);
     memset(s->phi, 0, phi_bytes);
   }
   if (s->leaf_sum) memset(s->leaf_sum, 0, leaf_bytes);
   s->inverse = calloc((size_t)settings->topics, sizeof(double));
-  /* Enough groups for the threads to share them evenly. */
+  /* Enough groups for an even share of the threads. */
   const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
   const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
   const int64_t group = fit < share ? fit : share;
@@ -209,8 +209,8 @@ static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message)
   return WB_OK;
 }
 
-/* Threads for a pass in `units` units of work: one for each further half millisecond
- * or so of about a nanosecond an operation. */
+/* Threads for a pass in `units` units of work: one, and another for each half millisecond or so, at about a nanosecond
+ * an operation. */
 static int useful_threads(const wb_topic_session *s, double operations, int64_t units) {
   double threads = 1 + operations / 5e5;
   if (threads > s->threads) threads = s->threads;
@@ -223,21 +223,21 @@ static double document_work(const wb_topic_session *s) {
   return (double)s->corpus.documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
 }
 
-/* What a thread works with. */
+/* A thread's working memory. */
 typedef struct workbench {
   int rows;         /* documents or terms whose gammas are drawn together */
   double *shape;    /* rows x topics */
-  int32_t *tally;   /* rows x topics: tokens */
+  int32_t *tally;   /* rows x topics: counts of tokens */
   double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
-  void *sums;       /* ring x stretches x lanes, likewise */
+  void *sums;       /* ring x stretches x lanes, in the precision of the weights */
   double *trees;    /* ring x (tree + 1) */
   double *norm;     /* documents of a group */
   topic_gamma_room *room;
 } workbench;
 
-/* With room for the documents of a group if there are `documents` of them. */
+/* If `documents` > 0, there is room for the weights of that many documents. */
 static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const int topics = s->settings.topics;
   const int rows = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
@@ -264,8 +264,8 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   return bench;
 }
 
-/* The inverse of the shapes without counts, `base` of topic k or, if NULL, `common`: the
- * only ones that may be below 1. */
+/* The inverses of the shapes without counts, `base` of topic k or, if it is NULL, `common`. Only these shapes may be
+ * below 1. */
 static void workbench_inverse(const wb_topic_session *s, const double *base, double common, workbench *bench) {
   const int topics = s->settings.topics;
   for (int r = 0; r < bench->rows; r++)
@@ -285,7 +285,7 @@ static void narrow(const wb_topic_session *s, const double *value, const double 
   }
 }
 
-/* The tables of a base in *strips, built unless they are there from an earlier sweep. */
+/* Builds the tables of a base in *strips unless an earlier sweep did. */
 static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strips **strips, wb_message *message) {
   if (!*strips) {
     *strips = wb_aligned_malloc(sizeof **strips);
@@ -300,9 +300,9 @@ static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strip
   return WB_OK;
 }
 
-/* Gammas of `rows` rows from `first` on, or their shapes where the mean is wanted, into
- * bench->value, from bench->tally and the shape of a count of 0: `base` of topic k or, if
- * NULL, `common`. strips: tables of `common`, or NULL. */
+/* Draws the gammas of `rows` rows from `first` on into bench->value. The shape is the count in bench->tally plus `base`
+ * of topic k or, if that is NULL, `common`. If the mean is wanted, the value is the shape itself. strips: tables of
+ * `common`, or NULL. */
 static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, const double *base,
                         double common, const wb_gamma_strips *strips, int64_t first, int rows, workbench *bench) {
   const int topics = s->settings.topics, count = rows * topics;
@@ -384,7 +384,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
         }
       }
 #if defined(__GNUC__)
-      /* Before the barrier: stores past the caches are in no order of their own. */
+      /* Needed before the barrier, since stores that bypass the caches are weakly ordered. */
       if (stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
     }
@@ -419,7 +419,7 @@ static int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   return WB_OK;
 }
 
-/* The sum of a document's gammas: each lane's in order of its rows, then the lanes'. */
+/* The sum of a document's gammas: over each lane in order of its rows, then over the lanes. */
 static double value_sum(const wb_topic_session *s, const double *value) {
   double lane[WB_TOPIC_LANES] = {0};
   for (int k = 0; k < s->settings.topics; k++) lane[k % WB_TOPIC_LANES] += value[k];
@@ -428,8 +428,8 @@ static double value_sum(const wb_topic_session *s, const double *value) {
   return sum;
 }
 
-/* All tokens of a group of documents whose weights lie in bench->weight, and the log
- * probability of the words of each. Without a draw only these. */
+/* Draws the topics of all tokens of a group of documents, whose weights are in bench->weight, and computes the log
+ * probability of each document's words. Without a draw it computes only the latter. */
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;
@@ -454,7 +454,7 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
   }
 }
 
-/* theta of documents first..end - 1 into bench->weight. */
+/* Draws theta of documents first..end - 1 into bench->weight. */
 static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips,
                        int64_t first, int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
@@ -475,7 +475,7 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
   }
 }
 
-/* Group by group: theta drawn from the topics, or given (`given`), then the tokens. */
+/* For each group, draws theta from the topics, or takes `given`, and then passes over the tokens. */
 static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                           double *theta, wb_message *message) {
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;

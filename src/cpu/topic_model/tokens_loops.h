@@ -1,9 +1,9 @@
-/* The hot loops of the topic model, included once for each instruction set by
- * isa.h: the weights of a token in both precisions, gammas and uniforms in double. */
+/* The inner loops of the topic model, included once for each instruction set by isa.h: the weights of a token in both
+ * precisions, gammas and uniforms in double precision. */
 
 #include "numeric/philox_loops.h"
 
-/* Numbers of a table at some places. */
+/* Gathers numbers of a table. */
 static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at,
                                                                        double *value) {
 #if WB_VECTOR_BYTES == 64
@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const dou
   for (int i = 0; i < WB_PHILOX_TILE; i += 8)
     _mm512_storeu_pd(value + i, _mm512_i64gather_pd(_mm512_loadu_si512(at + i), table, 8));
 #elif WB_VECTOR_BYTES == 32
-  /* One by one: the instruction for all four is slow on many processors that have no wider vectors. */
+  /* One by one: the gather instruction is slow on many processors that have no wider vectors. */
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += 4)
     _mm256_storeu_pd(value + i, _mm256_set_pd(table[at[i + 3]], table[at[i + 2]], table[at[i + 1]], table[at[i]]));
@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const dou
 #endif
 }
 
-/* The two numbers that lie side by side at each place. */
+/* Gathers the two neighbouring numbers at each place. */
 static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const double *table, const uint64_t *at,
                                                                        double *one, double *two) {
 #if WB_VECTOR_BYTES == 32
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const u
   return bits;
 }
 
-/* The uniforms of tokens, `tokens` rounded up to whole tiles. */
+/* The uniforms of tokens, with `tokens` rounded up to whole tiles. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint32_t *restrict token, int tokens,
                                     double *restrict uniform) {
@@ -101,7 +101,7 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
   _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
 #define REAL_KEEP(to, low, high, stream) \
   ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
-/* In the lower half of a vector, since half vectors are another instruction set. */
+/* In the lower half of a vector, since half vectors belong to another instruction set. */
 #define REAL_EIGHT __m512
 #define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
 #define REAL_EIGHT_ZERO _mm512_setzero_ps()
@@ -116,8 +116,8 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #endif
 #include "cpu/topic_model/token_weights.h"
 
-/* Trial 0 of a tile of gammas of shapes below 1: the proposals, whether they are
- * accepted for sure, and whether they are rejected for sure. */
+/* Trial 0 of a tile of gammas with shapes below 1: the proposals, which are surely accepted, and which are surely
+ * rejected. */
 static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const double *shape, const double *inverse,
                                                                        const uint64_t *first,
                                                                        const uint64_t *second, double *draw,
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const dou
   }
 }
 
-/* Any trial with the complete test. */
+/* Any trial, with the complete test. */
 static inline __attribute__((always_inline)) void WB_NAME(small_complete)(const double *shape, const uint64_t *first,
                                                                           const uint64_t *second, double *draw,
                                                                           uint64_t *accepted) {
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void WB_NAME(small_complete)(const 
     accepted[i] = wb_mask(wb_gamma_small_accept(shape[i] - 1.0, draw[i], wb_uniform(second[i])));
 }
 
-/* The same for shapes from 1 on; only the complete test rejects. */
+/* A trial for shapes of at least 1. Only the complete test rejects. */
 static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int complete, const double *shape,
                                                                       const uint64_t *first, const uint64_t *second,
                                                                       double *draw, uint64_t *accepted) {
@@ -164,21 +164,20 @@ static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int 
     accepted[i] = wb_mask(wb_gamma_large_accept(shape[i] - 0.3333333333333333, normal[i], t[i], wb_uniform(second[i])));
 }
 
-/* Whether more than five of 16 bits are set: fewer gammas of shapes from 1 on are cheaper
- * in the list. */
+/* Whether more than five of 16 bits are set. Up to five gammas with shapes of at least 1 are cheaper in the list. */
 static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bits) {
-  /* Each time the lowest bit goes. */
+  /* Clears the lowest bit each time. */
   WB_UNROLL
   for (int i = 0; i < 5; i++) bits &= bits - 1;
   return bits != 0;
 }
 
-/* Appends the lanes in `bits` of the tile that begins at `begin` to a list; those in
- * `refused` have lost trial 0. */
+/* Appends the lanes in `bits` of the tile that begins at `begin` to a list. The lanes in `refused` were rejected in
+ * trial 0. */
 static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin,
                                                                  const double *shape, topic_gamma_list *list,
                                                                  int count) {
-  /* Written so that GCC does not call a library to count the bits first. */
+  /* Written so that GCC does not first call a library to count the bits. */
   for (int lane; bits; bits ^= 1u << lane) {
     lane = __builtin_ctz(bits);
     list->index[count] = begin + lane;
@@ -198,7 +197,7 @@ static inline __attribute__((always_inline)) void WB_NAME(try_list)(const int la
   double draws[WB_PHILOX_TILE];
   while (count > 0) {
     int left = 0;
-    /* Whole tiles: the last gamma of the list fills up the last one. */
+    /* The last gamma of the list fills up the last tile. */
     for (int i = count; i % WB_PHILOX_TILE != 0; i++) {
       list->index[i] = list->index[count - 1];
       list->shape[i] = list->shape[count - 1];
@@ -223,10 +222,9 @@ static inline __attribute__((always_inline)) void WB_NAME(try_list)(const int la
   }
 }
 
-/* Gamma draws of elements first.. first + count - 1 with their shapes, at most
- * TOPIC_GAMMAS of them; shape and draw have room for whole tiles. inverse: 1/shape where
- * the shape is below 1. Trial 0 with the
- * quick tests passes over all of them; those that it leaves open are listed. */
+/* Gamma draws of elements first..first + count - 1, count <= TOPIC_GAMMAS. shape and draw have room for whole tiles.
+ * inverse: 1/shape where the shape is below 1. Trial 0 with the quick tests passes over all elements; those left open
+ * are listed. */
 static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                   double *restrict shape, const double *restrict inverse, int count,
                                   topic_gamma_room *restrict room, double *restrict draw) {
@@ -253,7 +251,7 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
     if (WB_NAME(many_bits)(large_bits)) {
       WB_NAME(large_tile)(0, shape + begin, one, two, large_draw, accepted);
       if (large_bits == all) {
-        /* `draw` holds nothing yet. */
+        /* `draw` is not set yet. */
         for (int i = 0; i < WB_PHILOX_TILE; i++) draw[begin + i] = large_draw[i];
       } else {
         WB_VECTOR_LOOP
@@ -270,7 +268,7 @@ static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t itera
   WB_NAME(try_list)(1, key, purpose, iteration, first, &room->large, large, draw);
 }
 
-/* The tables of the shapes base, base + 1, ... */
+/* Builds the tables of the shapes base, base + 1, ... */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strips) {
   wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
@@ -295,8 +293,7 @@ static inline __attribute__((always_inline)) void WB_NAME(interleave_tile)(const
 #endif
 }
 
-/* Decides the points of a list that the quick test left open, and tries again until all
- * are accepted. */
+/* Decides the points of a list that the quick test left open, and tries again until all are accepted. */
 static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose,
                                                                          uint32_t iteration, uint64_t first,
                                                                          const wb_gamma_strips *strips,
@@ -310,7 +307,7 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
   const double *const law = &strips->law[0].shape, *const strip = &strips->strip[0][0].start;
   for (uint64_t trial = 1; open > 0; trial++) {
     int left = 0;
-    /* Whole tiles: the last of the list fills up the last one. */
+    /* The last element of the list fills up the last tile. */
     for (int i = open; i % WB_PHILOX_TILE != 0; i++) {
       list->index[i] = list->index[open - 1];
       list->count[i] = list->count[open - 1];
@@ -362,12 +359,12 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
   }
 }
 
-/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each
- * that this leaves open: the point may lie above the density, or the shape has no table. */
+/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each draw left open: the point
+ * may lie above the density, or the shape has no table. */
 static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits,
                                                                           const int32_t *number, double *log_draw) {
 #if WB_VECTOR_BYTES == 64
-  /* As wb_gamma_strip_index() and the like say, in fewer steps. */
+  /* wb_gamma_strip_index() and its companions in fewer steps. */
   const __m512i two = _mm512_set1_epi64(2 * (WB_GAMMA_STRIPS - 1)), along_bits = _mm512_set1_epi64(~0x1FFLL);
   const __m512i one_half = _mm512_set1_epi64(0x3FF0000000000100LL);
   uint32_t open = 0;
@@ -379,7 +376,7 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const 
     const __m512i law = _mm512_maskz_slli_epi64(has, count, 10);
     const __m512i at = _mm512_add_epi64(law, _mm512_and_si512(_mm512_slli_epi64(word, 1), two));
     const __m512d start = _mm512_i64gather_pd(at, strip, 8), width = _mm512_i64gather_pd(at, strip + 1, 8);
-    /* The height's 12 bits are the word's from 9 on, and are compared with the width's last. */
+    /* The height is the 12 bits of the word from bit 9 on. It is compared with the last 12 bits of the width. */
     const __mmask8 quick = _mm512_mask_cmp_epu64_mask(has, _mm512_slli_epi64(word, 43),
                                                       _mm512_slli_epi64(_mm512_castpd_si512(width), 52), _MM_CMPINT_LT);
     const __m512i along = _mm512_ternarylogic_epi64(_mm512_srli_epi64(word, 12), along_bits, one_half, 0xEA);
@@ -406,10 +403,9 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const 
 #endif
 }
 
-/* Gamma draws of elements first.. first + count - 1 of shapes base + tally, base being the
- * tables', at most TOPIC_GAMMAS of them; tally and draw have room for whole tiles. Shapes
- * that are too large for the tables come from trials of their own, from trial 1 on: the words
- * of trial 0 belong to the tables. */
+/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS; base is that of the
+ * tables. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from trial 1
+ * on, since the words of trial 0 belong to the tables. */
 static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                         const wb_gamma_strips *strips, int32_t *restrict tally, int count,
                                         topic_gamma_room *restrict room, double *restrict draw) {
@@ -421,7 +417,7 @@ static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t
   int unsure = 0, large = 0;
   for (int i = count; i % WB_PHILOX_TILE != 0; i++) tally[i] = 0;
   for (int begin = 0; begin < count; begin += WB_PHILOX_TILE) {
-    /* A word for each of the next gammas, two a block. */
+    /* The words of the next gammas, two a block. */
     for (int w = 0; begin % TOPIC_WORDS == 0 && w < TOPIC_WORDS + odd && begin + w < count + odd;
          w += 2 * WB_PHILOX_TILE) {
       WB_NAME(philox_series)(key, purpose, iteration, ((first + (uint64_t)begin) >> 1) + (uint64_t)(w / 2), one, two);
