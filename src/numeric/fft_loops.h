@@ -194,8 +194,7 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
 
 /* Transforms, squares and transforms back, depth first: a quarter is finished while it is in the cache. n is a power of
  * four, at least 256. roots[0] belongs to length 16, roots[s] to 4^(s + 2). */
-static void WB_NAME(fft_square_quarters)(double *re, double *im, size_t n, int level,
-                                         const double *const *roots) {
+static void WB_NAME(fft_square_quarters)(double *re, double *im, size_t n, int level, const double *const *roots) {
   WB_NAME(fft_divide)(re, im, n, roots[level], 0, n / 4);
   const size_t q = n / 4;
   for (int s = 0; s < 4; s++) {

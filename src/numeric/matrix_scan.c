@@ -79,8 +79,7 @@ static void moments_add(wb_matrix_moments *all, const wb_matrix_moments *block) 
 }
 
 /* Counts the values of a block that are not finite and notes the first. */
-static void block_search(const double *x, int64_t count, int64_t first_row, int32_t column,
-                         wb_matrix_scan *scan) {
+static void block_search(const double *x, int64_t count, int64_t first_row, int32_t column, wb_matrix_scan *scan) {
   for (int64_t i = 0; i < count; i++) {
     if (isfinite(x[i])) {
       continue;

@@ -52,8 +52,7 @@ static double WB_NAME(wide_total)(const wb_vector *sum) {
 }
 
 static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, const double *restrict exponent,
-                               double slope, int64_t first, double reference, double *restrict x,
-                               wb_tilt_sums *sums) {
+                               double slope, int64_t first, double reference, double *restrict x, wb_tilt_sums *sums) {
   WB_NAME(wide_partial) sum;
   memset(&sum, 0, sizeof sum);
   double at[256];

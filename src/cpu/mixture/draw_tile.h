@@ -17,8 +17,7 @@
 /* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances of STEP rows of data.
  * `count` is a constant at each call. */
 static inline __attribute__((always_inline)) void REAL_NAME(add_squares)(
-    const int count, int row, const REAL *restrict coefficients, const REAL *restrict x,
-    REAL_VECTOR squares[4]) {
+    const int count, int row, const REAL *restrict coefficients, const REAL *restrict x, REAL_VECTOR squares[4]) {
   REAL_VECTOR z[4][4];
   const REAL *line[4];
   WB_UNROLL

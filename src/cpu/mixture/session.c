@@ -242,8 +242,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
       double *out = probability ? probability + at : NULL;
       wb_cpu_mixture_tile_load(session, first + at, rows, &t);
       if (single)
-        t.loop.evaluate_single(p, k, packed, (float *)t.x, (int32_t *)t.label,
-                                       (float *)t.log_sum, out, count, rows);
+        t.loop.evaluate_single(p, k, packed, (float *)t.x, (int32_t *)t.label, (float *)t.log_sum, out, count, rows);
       else
         t.loop.evaluate_double(p, k, packed, t.x, t.label, t.log_sum, out, count, rows);
       for (int l = 0; l < rows; l++) {

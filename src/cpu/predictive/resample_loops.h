@@ -135,13 +135,11 @@ static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t ste
   }
 }
 
-static void WB_NAME(bootstrap_weights)(uint64_t key, uint64_t resample, int64_t observations,
-                                       double *restrict weight) {
+static void WB_NAME(bootstrap_weights)(uint64_t key, uint64_t resample, int64_t observations, double *restrict weight) {
   for (int64_t i = 0; i < observations; i++) weight[i] = wb_bootstrap_weight(key, resample, (uint64_t)i);
 }
 
 /* tools/loops: no vector multiply-adds */
-static void WB_NAME(row_uniforms)(uint64_t key, uint64_t resample, int64_t first_step, int steps,
-                                  double *restrict u) {
+static void WB_NAME(row_uniforms)(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *restrict u) {
   for (int t = 0; t < steps; t++) u[t] = wb_row_uniform(key, resample, (uint32_t)(first_step + t));
 }
