@@ -205,7 +205,7 @@ static int unpack_pieces(wb_mixture_session *session, int components, const wb_r
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
   if (session->node_count == 0) {
-    wb_message_write(message, "no sums of pieces: the rows have not been gone through");
+    wb_message_write(message, "no sums of pieces: there was no pass over the rows yet");
     return WB_ERROR_INPUT;
   }
   memcpy(nodes, session->nodes, session->node_count * sizeof(double));
