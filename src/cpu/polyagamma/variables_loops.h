@@ -40,7 +40,8 @@ static void WB_NAME(polyagamma_prepare)(int count, const double *restrict tilt, 
 
 static void WB_NAME(polyagamma_unit)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
                                      const double *restrict half_square, const double *restrict mean,
-                                     const double *restrict total, const double *restrict right_inverse, double *restrict x) {
+                                     const double *restrict total, const double *restrict right_inverse,
+                                     double *restrict x) {
   for (int i = 0; i < count; i++) {
     const wb_polyagamma_unit unit = {half_square[i], mean[i], total[i], right_inverse[i]};
     x[i] = wb_polyagamma_unit_trial(unit, first[i], second[i]);
