@@ -66,8 +66,7 @@ typedef struct wb_topic_model_functions {
   int (*get_topics)(wb_topic_session *session, uint16_t *topic, wb_message *message);
   /* phi | topics, beta. */
   int (*draw_terms)(wb_topic_session *session, const wb_topic_draw *draw, wb_message *message);
-  /* phi as given or as it is, terms x topics with the topics of a term side by side. Each topic sums to one over the
-   * terms. */
+  /* Set or get phi, terms x topics with the topics of a term side by side. Each topic sums to one over the terms. */
   int (*set_phi)(wb_topic_session *session, const double *phi, wb_message *message);
   int (*get_phi)(wb_topic_session *session, double *phi, wb_message *message);
   /* theta | topics, alpha, then the topics of all tokens given theta and phi.

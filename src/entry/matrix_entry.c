@@ -1,4 +1,4 @@
-/* Entries that look through a matrix for its first value that is not finite and its columns' moments
+/* Entries that scan a matrix for values that are not finite and for the moments of its columns
  * (numeric/matrix_scan.h). */
 #include "entry/entry.h"
 

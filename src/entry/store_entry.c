@@ -81,8 +81,9 @@ static void copy_values(const copy *c, SEXP array, SEXP values) {
   }
 }
 
-/* Copies values to their places in the arrays of a store that `which` numbers, from 1. `values` is a list; the other
- * arguments are doubles, one for each of these arrays. Nothing is copied unless everything fits. */
+/* Copies values to their places in the arrays of a store that `which` numbers, from 1. `values` is a list; offset,
+ * stride, value_stride and run are doubles. All have one element for each of these arrays. Nothing is copied unless
+ * everything fits. */
 SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run) {
   SEXP arrays = wb_store_arrays(store);
   if (arrays == R_NilValue) return closed();
@@ -102,7 +103,7 @@ SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP 
   return R_NilValue;
 }
 
-/* Copies of the arrays as they are now. */
+/* Returns copies of the arrays. */
 SEXP wb_entry_store_copy(SEXP store) {
   SEXP arrays = wb_store_arrays(store);
   return arrays == R_NilValue ? closed() : Rf_duplicate(arrays);

@@ -1,5 +1,5 @@
-/* Entries of the mixture: they convert R's values to those of the host algorithm of mixture/mixture.h, and its results
- * back. Components and labels count from 1 in R and from 0 in C. */
+/* Entries of the mixture: they convert between R's values and those of the host algorithm of mixture/mixture.h.
+ * Components and labels count from 1 in R and from 0 in C. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -341,7 +341,7 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
   return numbers;
 }
 
-/* As mixture_start without labels, but x has only those of the `rows` rows that mixture_start_rows gave. */
+/* As mixture_start without labels, but x has only the rows that mixture_start_rows chose among `rows` rows. */
 SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                                  SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
   const int64_t all = wb_size_from_sexp(rows);

@@ -144,9 +144,9 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
   SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));
   const wb_normal_chains work = {
     .key = read_key(seed), .first = wb_size_from_sexp(first_resample), .resamples = Rf_xlength(mean),
-    .first_step = first, .steps = count, .weight = Rf_asReal(wb_list_element(start, "weight")), 
-    .shape = Rf_asReal(wb_list_element(start, "shape")), .sd = Rf_asReal(wb_list_element(start, "sd")), 
-    .mean = REAL(VECTOR_ELT(result, 0)), .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)), 
+    .first_step = first, .steps = count, .weight = Rf_asReal(wb_list_element(start, "weight")),
+    .shape = Rf_asReal(wb_list_element(start, "shape")), .sd = Rf_asReal(wb_list_element(start, "sd")),
+    .mean = REAL(VECTOR_ELT(result, 0)), .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
     .every = thin > 0 ? thin : 1, .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
   };
   wb_message message;

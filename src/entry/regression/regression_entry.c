@@ -1,5 +1,5 @@
-/* Entries of regressions: they convert R's values to those of the host algorithm of regression/regression.h, and its
- * results back. */
+/* Entries of regressions: they convert between R's values and those of the host algorithm of
+ * regression/regression.h. */
 #include "entry/entry.h"
 
 #include <stdlib.h>

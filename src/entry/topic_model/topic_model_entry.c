@@ -1,4 +1,4 @@
-/* Entries of the topic model: they convert R's values to those of topic_model/topic_model.h, and its results back. */
+/* Entries of the topic model: they convert between R's values and those of topic_model/topic_model.h. */
 #include "entry/entry.h"
 #include "topic_model/topic_model.h"
 
