@@ -31,7 +31,7 @@ typedef struct merge {
   double constant;      /* log of the prior's shape / rate for alpha, added for every cluster */
   double *score;        /* clusters */
   double *gain;         /* clusters x NEIGHBOURS */
-  int32_t *neighbour;   /* clusters x NEIGHBOURS: -1 where there is none */
+  int32_t *neighbour;   /* clusters x NEIGHBOURS: -1: none */
   double *joined, *scale, *average, *distance;
 } merge;
 

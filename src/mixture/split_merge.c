@@ -22,8 +22,8 @@
  * conditional probability of the exchanged order.
  *
  * At the start of a chain many small clusters share a population. No launch would divide it as they do, so joins with a
- * launch would be refused. There neighbours are joined instead, with q from the halves' own parameters. Without q,
- * which accounts for the number of ways to divide, m() alone would join too many components that overlap. */
+ * launch would be refused. There neighbours are joined instead, with q from the halves' own parameters. q accounts for
+ * the number of ways to divide: without it too many components that overlap would be joined. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -38,10 +38,11 @@
 /* Steps of a launch. */
 #define STEPS 4
 
-/* A launch begins in one of three ways. BALL (probability SHARE_BALL, or SHARE_BALL + SHARE_ATOM without atoms): a
- * small ball around an anchor, with an sd between LEAST_SD and 1 times that of U, against all of U. ATOM (probability
- * SHARE_ATOM): values of one column near an atom, with an sd of SPIKE_SD times the floor's. SPIKE (otherwise): values
- * of one column near the anchor's. SPIKE_LOG_ODDS is the log odds of the value at the centre of an ATOM or SPIKE. */
+/* The ways in which a launch begins, and their probabilities. SPIKE_LOG_ODDS is the log odds at the centre of a spike.
+ *   BALL   SHARE_BALL (without atoms SHARE_BALL + SHARE_ATOM): a small ball around an anchor against all of U; the
+ *          ball's sd is LEAST_SD to 1 times that of U
+ *   ATOM   SHARE_ATOM: a spike of one column at an atom, with an sd of SPIKE_SD times the floor's
+ *   SPIKE  the rest: a spike of one column at the anchor's value */
 enum { BALL, ATOM, SPIKE };
 #define SHARE_BALL 0.4
 #define SHARE_ATOM 0.3
