@@ -1,4 +1,4 @@
-/* Writes messages of failures, and checks whether a backend has the functions of a topic. */
+/* Writes the messages of failures, and checks whether a backend has the functions of a topic. */
 #include "backend/backend.h"
 
 #include <stdarg.h>

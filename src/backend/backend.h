@@ -1,13 +1,10 @@
-/* A backend is a set of tables of functions, one for each topic. Through them the
- * host algorithms call the processor's loops (src/cpu) or the graphics card's kernels
- * (src/cuda).
+/* A backend is a set of tables of functions, one for each topic. Through them the host algorithms call the processor's
+ * loops (src/cpu) or the graphics card's kernels (src/cuda).
  *
- * Plain C without R's headers: the package, the CUDA plugin and the emulator compile
- * the same files. Every function returns a wb_status. If it fails it has written one
- * sentence into `message` and freed what it had allocated, and its outputs are
- * unspecified. No function prints, exits or jumps. Host arrays belong to the caller.
- * The functions of one session are called from one thread at a time.
- */
+ * Plain C without R's headers: the package, the CUDA plugin and the emulator compile the same files. Every function
+ * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
+ * and its outputs are unspecified. No function prints, exits or jumps. Host arrays belong to the caller. The functions
+ * of one session are called from one thread at a time. */
 #ifndef WB_BACKEND_H
 #define WB_BACKEND_H
 
@@ -24,7 +21,7 @@
 extern "C" {
 #endif
 
-/* To be raised by one whenever a struct or a function of these headers changes. */
+/* Raise it by one whenever a struct or a function of these headers changes. */
 #define WB_ABI_VERSION 15
 
 typedef struct wb_backend {
@@ -35,17 +32,16 @@ typedef struct wb_backend {
   int (*device_count)(int32_t *count, wb_message *message);
   int (*device_describe)(int32_t index, wb_device *device, wb_message *message);
 
-  /* Fused multiply-adds per second, with the threads and the instruction set of the
-   * run or on its device: the best of three measurements of 50 ms each. */
+  /* Fused multiply-adds per second, with the threads and the instruction set of the run or on its device: the best of
+   * three measurements of 50 ms each. */
   int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-  /* Bytes per second between page-locked memory of the host and the device: the best of three copies each way,
-   * one way at a time. */
+  /* Bytes per second between page-locked memory of the host and the device: the best of three copies each way, one way
+   * at a time. */
   int (*bus_rate)(const wb_run *run, double *to_device, double *from_device, wb_message *message);
-  /* Frees what the backend keeps from call to call to be faster. NULL: nothing. */
+  /* Frees what the backend keeps between calls to be faster. NULL: nothing. */
   void (*release)(void);
 
-  /* One table for each topic; NULL if this backend lacks the topic, which callers
-   * find out by wb_backend_has(). */
+  /* One table for each topic; NULL if this backend lacks the topic: see wb_backend_has(). */
   const wb_mixture_functions *mixture;
   const wb_pmf_functions *pmf;
   const wb_categorical_functions *categorical;
@@ -58,8 +54,8 @@ typedef struct wb_backend {
 /* The backend that is compiled into the package. */
 const wb_backend *wb_cpu_backend(void);
 
-/* Where a host algorithm computes and how it can be stopped. Entries make it from the list of
- * resolve_run() (wb_call_from_list() of entry/entry.h). */
+/* Where a host algorithm computes and how it can be stopped. wb_call_from_list() of entry/entry.h makes it from the
+ * list of resolve_run(). */
 typedef struct wb_call {
   const wb_backend *backend;
   const wb_backend *processor; /* wb_cpu_backend(), for work too short or too unusual for another backend */
@@ -70,9 +66,8 @@ typedef struct wb_call {
 /* The one symbol that the plugin exports: a function that returns its wb_backend. */
 #define WB_PLUGIN_SYMBOL "wb_plugin_backend"
 
-/* `functions` is a topic's pointer in the table. WB_OK if it is not NULL, otherwise
- * WB_ERROR_BACKEND with the message that the backend cannot compute `topic`
- * ("mixtures"). */
+/* `functions` is a topic's pointer in the table. Returns WB_OK if it is not NULL, otherwise WB_ERROR_BACKEND with the
+ * message that the backend cannot compute `topic` ("mixtures"). */
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message);
 
 #ifdef __cplusplus

@@ -8,15 +8,13 @@
 extern "C" {
 #endif
 
-/* Who draws and where results go. Draws of a row are numbered from 0, over all calls:
- * draw 0 is made in one pass over the row, the others by inversion (see
- * core/categorical_draw.h), so that more draws are the same draws and more.
- * Draw d of row i depends on (key, first_row + i, d) and the row's weights alone.
+/* Draws and the place of their results. The draws of a row are numbered from 0, over all calls. Draw 0 is made in one
+ * pass over the row, the others by inversion (see core/categorical_draw.h). Asking for more draws does not change the
+ * first ones. Draw d of row i depends only on (key, first_row + i, d) and the row's weights.
  *
- * index[i + (d - first_draw) * index_stride] becomes the item, from 0, or -1 where
- * the row cannot be drawn from in this precision: a weight that is negative (-0
- * included), infinite or not a number, or a sum that is zero or overflows. The
- * caller finds out which, and draws where the row is sound after all. */
+ * index[i + (d - first_draw) * index_stride] becomes the item, from 0, or -1 if the row cannot be drawn from in this
+ * precision: a weight is negative (-0 included), infinite or not a number, or the sum is zero or overflows. The caller
+ * finds out why, and draws again if the row is sound. */
 typedef struct wb_categorical_draws {
   wb_precision precision;
   uint64_t key;
@@ -26,8 +24,8 @@ typedef struct wb_categorical_draws {
   int64_t index_stride;
 } wb_categorical_draws;
 
-/* Weights, or with is_log their logarithms, of which -Inf stands for zero; entry (i, j)
- * is at weights[i * row_stride + j * column_stride]. At most 2^31 - 1 columns. */
+/* Weights, or with is_log their logarithms, where -Inf stands for zero. Entry (i, j) is at
+ * weights[i * row_stride + j * column_stride]. At most 2^31 - 1 columns. */
 typedef struct wb_categorical_rows {
   int64_t rows, columns;
   const double *weights;
@@ -35,9 +33,8 @@ typedef struct wb_categorical_rows {
   int32_t is_log;
 } wb_categorical_rows;
 
-/* Rows of which only some entries are stored: row i has the entries offset[i]..
- * offset[i + 1] - 1, their columns ascending. The draws are those of the same rows
- * with the missing entries as zeros. */
+/* Rows of which only some entries are stored: row i has the entries offset[i], ..., offset[i + 1] - 1, with ascending
+ * columns. The draws are those of the same rows with zeros in place of the entries that are not stored. */
 typedef struct wb_categorical_sparse {
   int64_t rows, columns;
   const int64_t *offset; /* rows + 1 */

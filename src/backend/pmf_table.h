@@ -1,4 +1,4 @@
-/* The table of functions for sums of discrete random variables. */
+/* The table of functions for sums of discrete random variables: a part of the table of backend.h. */
 #ifndef WB_BACKEND_PMF_TABLE_H
 #define WB_BACKEND_PMF_TABLE_H
 
@@ -8,17 +8,14 @@
 extern "C" {
 #endif
 
-/* `pairs` independent convolutions r = p * q, where p has m and q has n finite
- * weights. Each array has two strides: from one element of a vector to the next, and
- * from the vector of one pair to that of the next. Fastest if m <= n.
+/* `pairs` independent convolutions r = p * q, where p has m and q has n finite weights. Each array has two strides:
+ * between elements of a vector, and between the vectors of two pairs. Fastest if m <= n.
  *
- * The sum r_i = sum_j p_j q_{i-j}, with q_k = 0 outside 0 <= k < n, has a fixed order.
- * p is cut into blocks of WB_CONVOLUTION_BLOCK weights. The terms of a block are
- * added to zero by fused multiply-adds, and the sums of the blocks are added in
- * order. A block consists of groups of WB_CONVOLUTION_GROUP weights, one after the
- * other; within a group j takes the values 0, 8, 16, 24, 1, 9, ..., 31. This order
- * lets registers hold what neighbouring j share; the blocks keep the relative error
- * of a sum of positive terms below (1024 + m/1024) 2^-53. */
+ * The sum r_i = sum_j p_j q_{i-j}, with q_k = 0 outside 0 <= k < n, has a fixed order. p is cut into blocks of
+ * WB_CONVOLUTION_BLOCK weights. The terms of a block are added to zero by fused multiply-adds, and the sums of the
+ * blocks are added in order. A block consists of groups of WB_CONVOLUTION_GROUP weights, one after the other. Within a
+ * group j takes the values 0, 8, 16, 24, 1, 9, ..., 31. This order lets registers hold what neighbouring j share. The
+ * blocks keep the relative error of a sum of positive terms below (1024 + m/1024) 2^-53. */
 #define WB_CONVOLUTION_BLOCK 1024
 #define WB_CONVOLUTION_GROUP 32
 
@@ -35,9 +32,9 @@ typedef struct wb_convolution {
 } wb_convolution;
 
 typedef struct wb_pmf_functions {
-  /* Writes the outputs asked for, of all pairs. `seen` is NULL, or then it also looks whether the weights of each
-   * vector are those of a distribution, which is quicker than a look beforehand: *seen becomes a union of what
-   * core/weight_look.h has names for, over all vectors. Where some cannot be used, the outputs are unspecified. */
+  /* Writes r for all pairs. If `seen` is not NULL, it also checks whether the weights of each vector are those of a
+   * distribution, which is quicker than a pass beforehand: *seen becomes the union over all vectors of the flags of
+   * core/weight_look.h. If some weights cannot be used, the outputs are unspecified. */
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen,
                   wb_message *message);
 } wb_pmf_functions;

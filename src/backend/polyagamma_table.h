@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) %
- * tilts]), a function of key, iteration, first + i, its shape and its tilt alone: the draw
- * that wb_polyagamma_draw of core/polyagamma_draw.h makes for element first + i. */
+/* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) % tilts]). It depends
+ * only on key, iteration, first + i, its shape and its tilt: it is the draw that wb_polyagamma_draw of
+ * core/polyagamma_draw.h makes for element first + i. */
 typedef struct wb_polyagamma_work {
   int64_t count;
   const double *shape;
@@ -22,13 +22,12 @@ typedef struct wb_polyagamma_work {
   uint64_t key;
   uint32_t iteration;
   uint64_t first;
-  double *draws; /* count; NaN where the shape is not positive or something not finite */
+  double *draws; /* count; NaN if the shape is not positive or a value is not finite */
 } wb_polyagamma_work;
 
-/* Values of the law PG(shape[i], tilt[i]) at x[i]: density and tails, or at the probability x[i]
- * quantiles. With `log` set, probabilities and densities are logarithms. NaN where
- * something is not a number, the shape not positive, a parameter infinite, or a
- * probability outside [0, 1]. */
+/* Densities and tail probabilities of PG(shape[i], tilt[i]) at x[i], or quantiles at the probability x[i]. With `log`
+ * set, densities and probabilities are logarithms. NaN if a value is not a number, the shape is not positive, a
+ * parameter is infinite, or a probability is outside [0, 1]. */
 typedef struct wb_polyagamma_points {
   int64_t count;
   const double *x, *shape, *tilt;

@@ -1,10 +1,8 @@
 /* Predictive resampling: a part of the table of backend.h.
  *
- * A resample is one run of the recursion "draw the next observation from what is
- * predicted, update the prediction". What step t of resample r draws depends on
- * (key, r, t) alone; a call advances some resamples by some steps, and the caller
- * keeps their states between calls, so that memory does not grow with the steps.
- */
+ * A resample is one run of the recursion "draw the next observation from its predictive law, then update that law". The
+ * draw of step t of resample r depends only on (key, r, t). A call advances some resamples by some steps. The caller
+ * keeps their states between calls, so memory does not grow with the steps. */
 #ifndef WB_BACKEND_PREDICTIVE_TABLE_H
 #define WB_BACKEND_PREDICTIVE_TABLE_H
 
@@ -14,27 +12,26 @@
 extern "C" {
 #endif
 
-/* The mean of a normal law. Before step 0 the mean is worth `weight` observations.
- * Known variance (scale NULL): y = mean + sd sqrt(1 + 1/weight) eps. Unknown: y is
- * Student's t of 2 shape degrees of freedom about the mean, `scale` being the scale
- * of the variance's inverse gamma law; each step adds 1 to weight and 1/2 to shape. */
+/* The mean of a normal law. Before step 0 the mean is worth `weight` observations. Known variance (scale NULL):
+ * y = mean + sd sqrt(1 + 1/weight) eps. Unknown variance: y is Student's t with 2 shape degrees of freedom about the
+ * mean, and `scale` is the scale of the variance's inverse gamma law. Each step adds 1 to weight and 1/2 to shape. */
 typedef struct wb_normal_chains {
   uint64_t key;
   int64_t first, resamples; /* resamples first..first + resamples - 1 */
   int64_t first_step, steps;
   double weight, shape; /* before step 0 */
   double sd;
-  double *mean;  /* resamples, before first_step; on return after the last step */
-  double *scale; /* resamples, likewise, or NULL */
-  /* The mean after every step t with t + 1 a multiple of `every`: one row of
-   * `resamples` values for each, in order; NULL for none. */
+  double *mean;  /* resamples; in: before first_step, out: after the last step */
+  double *scale; /* resamples, in and out as `mean`; NULL: known variance */
+  /* The mean after every step t with t + 1 a multiple of `every`: one row of `resamples` values for each such step, in
+   * order; NULL: none. */
   int64_t every;
   double *trajectory;
 } wb_normal_chains;
 
-/* The Bayesian bootstrap: independent exponential weights of the observations. With
- * `steps` > 0 the weights are those of a population that grew by that many draws
- * under them: 1 for each observation, 1 for each time that it was drawn. */
+/* The Bayesian bootstrap: independent exponential weights of the observations. With `steps` > 0 the weights are those
+ * of a population that grew by that many draws under them: 1 for each observation, and 1 for each time that it was
+ * drawn. */
 typedef struct wb_bootstrap {
   uint64_t key;
   int64_t first, resamples; /* resamples first..first + resamples - 1 */
@@ -45,9 +42,8 @@ typedef struct wb_bootstrap {
 
 /* Copula updates (core/copula.h) at points that several resamples share.
  *
- * Weights of covariates: log k = point_term + row_term + sum over c of
- * point_covariate_c row_covariate_c, added in the order of c by fused
- * multiply-adds; closeness is `covariates` > 0. */
+ * Weights of covariates: log k = point_term + row_term + sum over c of point_covariate_c row_covariate_c, added in the
+ * order of c by fused multiply-adds. There is closeness only if `covariates` > 0. */
 typedef enum wb_copula_kind { WB_COPULA_GAUSSIAN = 0, WB_COPULA_BINARY = 1 } wb_copula_kind;
 
 typedef struct wb_copula_model {
@@ -57,8 +53,8 @@ typedef struct wb_copula_model {
   int64_t rows;       /* of covariates */
 } wb_copula_model;
 
-/* Where observations are compared with points. The arrays of group g begin at
- * g * (their size) where `grouped`, and at 0 otherwise. */
+/* How observations are compared with points. The arrays of group g begin at g * (their size) if `grouped`, else at
+ * 0. */
 typedef struct wb_copula_closeness {
   int grouped;
   const double *point_term;      /* points */
@@ -67,15 +63,14 @@ typedef struct wb_copula_closeness {
   const double *row_covariate;   /* covariates x rows, rows side by side */
 } wb_copula_closeness;
 
-/* `groups` independent sequences of the `points` observations of each, one after
- * the other: observation i of a group is predicted from those before it.
- * conditional: groups x dimensions x points, the distribution functions of the
- * observations before the first one (binary: the probabilities of 1), overwritten.
- * Results, groups x ... : score, points x dimensions, the normal scores (binary:
- * the clipped probability of 1, negative where y is 0); gain, dimensions x points,
- * the densities of the first j + 1 coordinates of an observation, as predicted,
- * over those before the first observation (binary: the probability of what was
- * observed). */
+/* `groups` independent sequences of `points` observations each, one after the other: observation i of a group is
+ * predicted from the observations before it.
+ *   conditional  groups x dimensions x points: the distribution functions of the observations before the first one
+ *                (binary: the probabilities of 1), overwritten
+ *   score        groups x points x dimensions: the normal scores (binary: the clipped probability of 1, negative if y
+ *                is 0)
+ *   gain         groups x dimensions x points: the predicted density of the first j + 1 coordinates of an observation
+ *                over that before the first observation (binary: the probability of what was observed) */
 typedef struct wb_copula_fit {
   wb_copula_model model;
   int64_t groups, points;
@@ -87,24 +82,21 @@ typedef struct wb_copula_fit {
   double *gain;
 } wb_copula_fit;
 
-/* Updates of `groups` states at `points` points by `steps` observations.
- * conditional: groups x dimensions x points, in and out. gain: likewise, factors
- * by which the densities of the first j + 1 coordinates have grown, in and out;
- * not read for binary responses, where it may be NULL.
+/* Updates `groups` states at `points` points by `steps` observations. conditional: groups x dimensions x points, in and
+ * out. gain: of the same shape, in and out: the factors by which the densities of the first j + 1 coordinates have
+ * grown. gain is not read for binary responses and may then be NULL.
  *
- * With `score` (groups x steps x dimensions) the observations are given; then
- * row `row[group x steps]` is a step's covariates. Without, they are drawn: group
- * g is resample `first_group` + g, steps are first_step.., uniforms by purpose
- * RESAMPLE; rows by purpose RESAMPLE_ROW under the resample's exponential weights
- * of the rows. A binary response is drawn from its probability at the row, for
- * which row_conditional (groups x rows), in and out, is the state at the rows, and
- * row_closeness compares rows with rows. */
+ * With `score` (groups x steps x dimensions) the observations are given, and row `row[group x steps]` has a step's
+ * covariates. Without `score` they are drawn: group g is resample `first_group` + g, and the steps are first_step,
+ * first_step + 1, ... The uniforms have purpose RESAMPLE. The rows have purpose RESAMPLE_ROW, under the resample's
+ * exponential weights of the rows. A binary response is drawn from its probability at the row. For that,
+ * row_conditional (groups x rows), in and out, is the state at the rows, and row_closeness compares rows with rows. */
 typedef struct wb_copula_update {
   wb_copula_model model;
   uint64_t key;
   int64_t first_group, groups, points;
   int64_t first_step, steps;
-  double observations; /* that came before step 0: step t has weight alpha of that + t + 1 */
+  double observations; /* before step 0: step t has weight alpha of observations + t + 1 */
   const double *rho;   /* dimensions */
   const double *score;
   const int32_t *row;

@@ -1,5 +1,5 @@
-/* The table of functions for regressions by Polya-Gamma variables: a part of the table of
- * backend.h. core/regression_row.h has the formulas of a row. */
+/* The table of functions for regressions by Polya-Gamma variables: a part of the table of backend.h.
+ * core/regression_row.h has the formulas of a row. */
 #ifndef WB_BACKEND_REGRESSION_TABLE_H
 #define WB_BACKEND_REGRESSION_TABLE_H
 
@@ -9,36 +9,35 @@
 extern "C" {
 #endif
 
-/* Rows of data. The session computes with the scaled design (x - center) * inverse_scale; a sparse
- * design is given scaled, in rows, and is not centred, so that what is 0 stays 0. Left out of a
- * sum, such an entry changes no bit of it: both kinds of design give the same numbers.
- * All arrays must outlive the session. Where there are groups, their rows are contiguous. */
+/* Rows of data. The session computes with the scaled design (x - center) * inverse_scale. A sparse design is given
+ * scaled, by rows, and is not centred, so that zeros stay zeros. Leaving a zero out of a sum changes no bit of it: both
+ * kinds of design give the same numbers. All arrays must outlive the session. The rows of a group are contiguous. */
 typedef struct wb_regression_data {
   const double *x; /* rows x columns, column-major; NULL: the design is sparse */
   int64_t rows;
   int32_t columns;
-  const double *center;        /* columns; not read where the design is sparse */
-  const double *inverse_scale; /* columns; the same */
-  const int32_t *row_start;    /* sparse: rows + 1; entries row_start[i] to row_start[i + 1] - 1 are those of row i */
-  const int32_t *column;       /* sparse: of each entry, rising within a row */
+  const double *center;        /* columns; not read if the design is sparse */
+  const double *inverse_scale; /* columns; not read if the design is sparse */
+  const int32_t *row_start;    /* sparse: rows + 1; row i has the entries row_start[i] to row_start[i + 1] - 1 */
+  const int32_t *column;       /* sparse: of each entry, ascending within a row */
   const double *value;         /* sparse: of each entry */
   int32_t outcomes;            /* linear predictors of a row: 1, or those of a multinomial */
   const double *offset;        /* rows; NULL: 0 */
-  const double *shape;         /* rows: b without what the dispersion adds */
-  const double *kappa;         /* rows x outcomes, column-major: kappa without it */
-  const double *dispersed;     /* rows: by how much the dispersion adds to b; NULL: 0 */
+  const double *shape;         /* rows: b without the dispersion's part */
+  const double *kappa;         /* rows x outcomes, column-major: kappa without the dispersion's part */
+  const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
   int32_t groups;              /* 0: none */
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
 } wb_regression_data;
 
 typedef struct wb_regression_parameters {
   const double *coefficients; /* columns x outcomes, column-major, of the scaled design */
-  const double *intercepts;   /* groups; NULL where there are none */
-  double dispersion;          /* r; 0 where there is none */
+  const double *intercepts;   /* groups; NULL if there are none */
+  double dispersion;          /* r; 0 if there is none */
   double shift;               /* added to the offset of every row: -log(r), or 0 */
 } wb_regression_parameters;
 
-/* A session: the data, in memory that the backend reads, and its working memory. */
+/* A session: the data, in memory that the backend reads, and working memory. */
 typedef struct wb_regression_session wb_regression_session;
 
 /* Doubles of the statistics of p columns: X'WX, a lower triangle row by row, then X'z. */
@@ -50,16 +49,15 @@ typedef struct wb_regression_session wb_regression_session;
 typedef struct wb_regression_functions {
   int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
               wb_message *message);
-  /* The log likelihood of all rows up to a constant, and, where `statistics` is not NULL, the
-   * Polya-Gamma variables of `outcome` given the parameters and the sums over rows that its
-   * coefficients need. The variable of row i depends on (key, iteration, i) alone, and is
-   * the element outcome * rows + i. Sums over rows have the order of WB_LEAF_ROWS; the sums of
-   * a group are over its rows within each leaf, added in the order of leaves.
+  /* The log likelihood of all rows up to a constant. If `statistics` is not NULL, also draws the Polya-Gamma variables
+   * of `outcome` given the parameters, and computes the sums over rows that its coefficients need. The variable of row
+   * i depends only on (key, iteration, i), and is the element outcome * rows + i. Sums over rows have the order of
+   * WB_LEAF_ROWS. The sums of a group are over its rows within each leaf, added in the order of leaves.
    *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns); NULL without groups */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
                double *log_likelihood, wb_message *message);
-  void (*close)(wb_regression_session *session); /* takes NULL too; never fails */
+  void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
 } wb_regression_functions;
 
 #ifdef __cplusplus

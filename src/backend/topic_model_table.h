@@ -1,16 +1,14 @@
 /* Topic models (latent Dirichlet allocation): a part of the table of backend.h.
  *
- * A document's token has topic k with weight theta_dk phi_kw; theta_d ~ Dir(alpha) over
- * K topics, phi_k ~ Dir(beta) over V terms. The topics of all tokens are the whole
- * state of a chain: given them theta and phi are drawn anew, theta document by document
- * and phi term by term, where they are used, so that no table of counts exists.
+ * A document's token has topic k and term w with weight theta_dk phi_kw, where theta_d ~ Dir(alpha) over K topics and
+ * phi_k ~ Dir(beta) over V terms. The topics of all tokens are the whole state of a chain. Given the topics, theta is
+ * drawn document by document and phi term by term, where they are used, so that no table of counts exists.
  *
  *   draw_terms        topics -> phi, all terms in parallel
  *   draw_documents    topics -> theta -> topics, all documents in parallel
  *
- * What is drawn depends on (key, iteration, element) alone, element being the pair of
- * row and topic (phi, theta) or the token.
- */
+ * A draw depends only on (key, iteration, element), where the element is the pair of row and topic (phi, theta) or the
+ * token. */
 #ifndef WB_BACKEND_TOPIC_MODEL_TABLE_H
 #define WB_BACKEND_TOPIC_MODEL_TABLE_H
 
@@ -20,20 +18,17 @@
 extern "C" {
 #endif
 
-/* Topics are kept in 16 bits a token, and a document's shares close to where they are
- * used. */
+/* Topics take 16 bits a token, and a document's shares stay close to where they are used. */
 #define WB_TOPIC_MOST 16384
 
-/* Terms whose gammas are added in order, term after term, before the sums of these
- * leaves are added in order. */
+/* The gammas of this many terms are added in order; then the sums of these leaves are added in order. */
 #define WB_TOPIC_LEAF 64
 
-/* Documents x terms counts, by document and by term. Arrays must outlive the session.
- * The tokens of a document follow one another in the order of its pairs; tokens are
- * fewer than 2^31, so that positions have 32 bits. */
+/* Documents x terms counts, by document and by term. Arrays must outlive the session. The tokens of a document follow
+ * one another in the order of its pairs. There are fewer than 2^31 tokens, so positions have 32 bits. */
 typedef struct wb_topic_corpus {
   int32_t documents, terms;
-  int64_t pairs;  /* of document and term with a count */
+  int64_t pairs;  /* pairs of document and term with a count */
   int64_t tokens; /* sum of the counts */
   const int32_t *term;         /* pairs: by document, terms ascending */
   const int32_t *count;        /* pairs: at least 1 */
@@ -46,20 +41,20 @@ typedef struct wb_topic_corpus {
 
 typedef struct wb_topic_settings {
   int32_t topics;          /* 1..WB_TOPIC_MOST */
-  wb_precision precision;  /* of the weights of tokens and of the sums of a lane's */
+  wb_precision precision;  /* of the weights of tokens and of a lane's sums of them */
 } wb_topic_settings;
 
 typedef struct wb_topic_session wb_topic_session;
 
-/* What a sweep takes and gives besides the topics. */
+/* The arguments of a sweep besides the topics. */
 typedef struct wb_topic_draw {
   uint64_t key;
   uint32_t iteration;
-  int mean; /* instead of a Dirichlet draw take its mean */
+  int mean; /* whether to take the mean instead of a Dirichlet draw */
   const double *alpha; /* topics, > 0 */
   double beta;         /* > 0 */
-  /* Whether gammas come from the tables of core/random_gamma_strips.h, for shapes alpha[0]
-   * and more, which all alphas must be, and beta and more. */
+  /* Whether gammas come from the tables of core/random_gamma_strips.h. The tables of alpha serve shapes of alpha[0] and
+   * more, so alpha[0] must be the least alpha. Those of beta serve shapes of beta and more. */
   int alpha_tables, beta_tables;
 } wb_topic_draw;
 
@@ -71,27 +66,27 @@ typedef struct wb_topic_model_functions {
   int (*get_topics)(wb_topic_session *session, uint16_t *topic, wb_message *message);
   /* phi | topics, beta. */
   int (*draw_terms)(wb_topic_session *session, const wb_topic_draw *draw, wb_message *message);
-  /* phi as given, terms x topics with the topics of a term side by side, and as it is:
-   * each topic sums to one over the terms. */
+  /* Set or get phi, terms x topics with the topics of a term side by side. Each topic sums to one over the terms. */
   int (*set_phi)(wb_topic_session *session, const double *phi, wb_message *message);
   int (*get_phi)(wb_topic_session *session, double *phi, wb_message *message);
   /* theta | topics, alpha, then the topics of all tokens given theta and phi.
-   * log_likelihood: documents, the log probability of its words given theta and phi.
-   * theta: documents x topics with the topics of a document side by side, or NULL. */
+   *   log_likelihood  documents: the log probability of each document's words given theta and phi
+   *   theta           documents x topics with the topics of a document side by side, or NULL */
   int (*draw_documents)(wb_topic_session *session, const wb_topic_draw *draw, double *log_likelihood,
                         double *theta, wb_message *message);
   /* For learning alpha, given the topics (Teh, Jordan, Beal & Blei 2006, appendix A):
-   * tables[k]: sum over documents d and i = 0..n_dk - 1 of independent Bernoulli draws
-   * with probability alpha_k / (alpha_k + i); log_stick[d]: log of a draw from
-   * Be(sum alpha, N_d), 0 for a document without tokens. */
+   *   tables[k]     sum over documents d and i = 0, ..., n_dk - 1 of independent Bernoulli draws with probability
+   *                 alpha_k / (alpha_k + i)
+   *   log_stick[d]  log of a draw from Be(sum alpha, N_d), 0 for a document without tokens */
   int (*draw_document_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables,
                               double *log_stick, wb_message *message);
-  /* The same for beta: tables: their sum over terms and topics; size: topics, the tokens
-   * of each. */
+  /* The same for beta.
+   *   tables  their sum over terms and topics
+   *   size    topics: the tokens of each */
   int (*draw_term_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                           wb_message *message);
-  /* The log probability of the words of each document under phi and theta as given,
-   * documents x topics with the topics of a document side by side. */
+  /* The log probability of the words of each document under phi and the given theta, documents x topics with the topics
+   * of a document side by side. */
   int (*score)(wb_topic_session *session, const double *theta, double *log_likelihood, wb_message *message);
   void (*close)(wb_topic_session *session); /* NULL-safe, never fails */
 } wb_topic_model_functions;

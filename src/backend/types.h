@@ -1,4 +1,4 @@
-/* What the functions of every topic take and return: status, message, where to run. */
+/* What the functions of every topic take and return: status, message, and where to run. */
 #ifndef WB_BACKEND_TYPES_H
 #define WB_BACKEND_TYPES_H
 
@@ -31,10 +31,10 @@ typedef enum wb_isa {
   WB_ISA_AVX512 = 2
 } wb_isa;
 
-/* How many graphics cards can share a call's work. */
+/* The most graphics cards that can share a call's work. */
 #define WB_MOST_DEVICES 16
 
-/* One of many pieces of work that do not depend on each other. */
+/* One of many independent pieces of work. */
 typedef void wb_piece(void *context, int64_t piece);
 
 /* Where a call runs. Results do not depend on it. */
@@ -42,21 +42,21 @@ typedef struct wb_run {
   int32_t threads; /* CPU threads, at least 1 */
   wb_isa isa;
   int32_t device;        /* index of the graphics card, from 0 */
-  int32_t devices;       /* how many cards share the work where a topic can be shared: the first of `shared`, which
-                          * begins with `device`; 0 or 1: that one alone */
+  int32_t devices;       /* how many cards share the work, if the topic can be shared: the first ones of `shared`, which
+                          * begins with `device`; 0 or 1: `device` alone */
   int32_t shared[WB_MOST_DEVICES];
   uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */
   uint64_t host_memory;  /* how many bytes of host memory copies of the data may take; 0: none */
-  /* For a backend that has no threads of its own: calls work(context, i) for every i below `pieces` on that many
-   * threads, and returns when all are done (numeric/spread.h). NULL: there is one thread. */
+  /* For a backend without threads of its own: calls work(context, i) for every i below `pieces` on that many threads,
+   * and returns when all are done (numeric/spread.h). NULL: one thread. */
   void (*spread)(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 } wb_run;
 
-/* Long work that can be stopped asks now and then whether to stop (numeric/poll.h), on the
- * thread that called, and returns WB_INTERRUPTED. */
+/* Long work that can be stopped asks now and then whether to stop (numeric/poll.h), on the calling thread, and returns
+ * WB_INTERRUPTED. */
 typedef struct wb_poll {
   int (*interrupted)(void); /* whether to stop; NULL: never */
-  double work;              /* nanoseconds since it was last asked */
+  double work;              /* nanoseconds of work since the last question */
 } wb_poll;
 
 typedef struct wb_device {
@@ -65,11 +65,11 @@ typedef struct wb_device {
   uint64_t memory_free; /* bytes */
   int32_t major, minor; /* compute capability */
   int32_t driver;       /* version of the driver, 1000 * major + 10 * minor */
-  int32_t runtime;      /* version of the runtime, likewise */
+  int32_t runtime;      /* version of the runtime, in the same form */
 } wb_device;
 
-/* The order of every sum over rows: rows are added in order within a leaf of so many
- * rows, and the sums of the leaves by a binary tree over the leaves' indices. */
+/* The order of every sum over rows: the rows of a leaf, this many, are added in order, and the sums of the leaves by a
+ * binary tree over the leaves' indices. */
 #define WB_LEAF_ROWS 2048
 
 /* Writes one sentence into `message`, cut to its length. */

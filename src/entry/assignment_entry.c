@@ -1,14 +1,14 @@
-/* The entry of the assignment problem. */
+/* The entry of the assignment problem (numeric/assignment.h). */
 #include "entry/entry.h"
 
 #include "numeric/assignment.h"
 
-/* cost: an n x n matrix of finite numbers. Returns the column of each row, from 1. With a
- * cost that is no number there is no nearest task. */
+/* cost: an n x n matrix of finite numbers, because a NaN cost has no nearest task. Returns the column of each row, from
+ * 1. */
 SEXP wb_entry_assignment_solve(SEXP cost) {
   const int n = Rf_isMatrix(cost) ? Rf_ncols(cost) : 0;
   if (n < 1 || Rf_nrows(cost) != n || !wb_are_finite(cost, (double)n * n)) return wb_changed_fit();
-  /* A column of R's matrix lies in one piece, so columns are the agents. */
+  /* R's matrices are stored by columns, so columns are the agents. */
   int32_t *row = (int32_t *)R_alloc((size_t)n, sizeof(int32_t));
   wb_assignment_solve(n, REAL_RO(cost), row, R_alloc(wb_assignment_memory(n), 1));
   SEXP column = PROTECT(Rf_allocVector(INTSXP, n));

@@ -21,13 +21,13 @@ static SEXP backend_pointer(const wb_backend *backend) {
   return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
 }
 
-/* What it keeps from call to call must be freed before the process ends. */
+/* Frees what the plugin keeps between calls, before the process ends. */
 static void release_plugin(SEXP pointer) {
   const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
-  if (backend->release) backend->release(); /* a plugin's table may lack what it has no use for */
+  if (backend->release) backend->release(); /* a plugin may have none */
 }
 
-/* The version and the size of wb_backend, which a plugin must have too. */
+/* The version and the size of wb_backend, which a plugin must match. */
 SEXP wb_entry_backend_abi(void) {
   SEXP abi = Rf_allocVector(INTSXP, 2);
   INTEGER(abi)[0] = WB_ABI_VERSION;
@@ -35,7 +35,8 @@ SEXP wb_entry_backend_abi(void) {
   return abi;
 }
 
-/* The options that resolve_run() of R/run.R depends on, whatever the threads: options() takes several times as long. */
+/* The options that resolve_run() of R/run.R reads, apart from the threads. R's options() takes several times as
+ * long. */
 SEXP wb_entry_backend_options(void) {
   static const char *const names[] = {"warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device",
                                       "warpbayes.device_memory"};
@@ -62,8 +63,8 @@ SEXP wb_entry_backend_processor(void) {
   return processor;
 }
 
-/* `symbol` is the address of the plugin's one function. A plugin built for another
- * version of the package is refused before any function of its backend is called. */
+/* `symbol` is the address of the plugin's one function. A plugin built for another version of the package is refused
+ * before any function of its backend is called. */
 SEXP wb_entry_backend_open(SEXP symbol) {
   typedef const wb_backend *(*plugin_function)(void);
   wb_message message;
@@ -123,7 +124,7 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   return devices;
 }
 
-/* Fused multiply-adds per second that a run can do. */
+/* Fused multiply-adds per second of a run. */
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   const wb_call call = wb_call_from_list(run);
   wb_message message;
@@ -146,7 +147,7 @@ SEXP wb_entry_backend_bus_rate(SEXP run) {
   return both;
 }
 
-/* Frees what a run's backend keeps from call to call. */
+/* Frees what a run's backend keeps between calls. */
 SEXP wb_entry_backend_release(SEXP run) {
   const wb_backend *backend = wb_call_from_list(run).backend;
   if (backend->release) backend->release();

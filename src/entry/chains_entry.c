@@ -1,4 +1,4 @@
-/* The entry that gives every chain of a sampler its key. */
+/* The entry that gives each chain of a sampler its key (numeric/chain_key.h). */
 #include "entry/entry.h"
 
 #include "numeric/chain_key.h"

@@ -1,4 +1,4 @@
-/* Conversions between R's values and those of the C code that all entries use. */
+/* Conversions between R's values and those of the C code, for all entries. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -52,8 +52,9 @@ SEXP wb_failure(int status, const wb_message *message) {
 
 SEXP wb_changed_fit(void) {
   wb_message message;
-  wb_message_write(&message, "the parts of the fit do not agree in size or type, or have numbers that are not finite: it "
-                             "has been changed since it was made");
+  wb_message_write(&message,
+                   "the parts of the fit do not agree in size or type, or have numbers that are not finite: "
+                   "it has been changed since it was made");
   return wb_failure(WB_ERROR_INPUT, &message);
 }
 

@@ -1,5 +1,5 @@
-/* What the files of entry/ share: conversions of R's values to those of the C code and
- * back, and the list of all entries. An entry converts values and computes nothing. */
+/* What the files of entry/ share: conversions between R's values and those of the C code, and the list of all entries.
+ * An entry converts values and computes nothing. */
 #ifndef WB_ENTRY_H
 #define WB_ENTRY_H
 
@@ -16,47 +16,46 @@
 
 #include "backend/backend.h"
 
-/* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails
- * returns it, and native() of R/conditions.R raises the error. */
+/* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails returns it, and native() of
+ * R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
-/* A fit is a list that its user can change: the failure where its parts no longer agree. */
+/* The failure for a fit whose parts do not agree: a fit is a list that its user can change. */
 SEXP wb_changed_fit(void);
 
-/* Whether a value is a vector of doubles of this length; and whether all are finite. */
+/* Whether a value is a vector of doubles of this length; and whether these are also finite. */
 int wb_is_numbers(SEXP values, double length);
 int wb_are_finite(SEXP values, double length);
 
-/* A session that an entry opens is the address of an external pointer, which keeps `kept` alive and whose finalizer
- * is `close`. It begins without an address (protect it), and ends with `opened` as its address, or, where that
- * failed, freed. */
+/* An entry opens a session as the address of an external pointer, which keeps `kept` alive and has the finalizer
+ * `close`. wb_session_begin() returns a pointer without an address (protect it). wb_session_end() makes `opened` its
+ * address or, if opening failed, frees `opened` and returns the failure. */
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
 
-/* The arrays of an open store (entry/store_entry.c), which entries alone fill; R_NilValue if it is closed or none. */
+/* The arrays of an open store (entry/store_entry.c), which only entries fill. R_NilValue if `store` is closed or no
+ * store. */
 SEXP wb_store_arrays(SEXP store);
 
-/* Whether the user has interrupted, found out without a jump over the caller's memory.
- * Host algorithms ask between slices of work, by the wb_poll of their call, and return WB_INTERRUPTED,
- * which native() passes on to R. */
+/* Whether the user has interrupted, without a jump over the caller's memory. Host algorithms ask between slices of
+ * work, by the wb_poll of their call, and return WB_INTERRUPTED, which native() passes on to R. */
 int wb_interrupted(void);
 
-/* Reads the list that resolve_run() of R/run.R returned. A forked child gets one
- * thread, since the OpenMP threads of its parent do not exist in it. */
+/* Reads the list that resolve_run() of R/run.R returned. A forked child gets one thread, because the OpenMP threads of
+ * its parent do not exist in it. */
 wb_call wb_call_from_list(SEXP run);
 
-/* The element of that name, or R_NilValue if there is none. */
+/* The element of this name, or R_NilValue if there is none. */
 SEXP wb_list_element(SEXP list, const char *name);
 
 /* A new list of `length` elements with these names. Not protected. */
 SEXP wb_list_new(int length, const char *const *names);
 
-/* Makes `value` the element of this name, and returns it: the list, which must have
- * such an element, keeps it from garbage collection. */
+/* Makes `value` the element of this name, and returns it. The list must have such an element; it keeps `value` from
+ * garbage collection. */
 SEXP wb_list_put(SEXP list, const char *name, SEXP value);
 
-/* Whole numbers that may be 2^31 or more, up to 2^53, come from R as doubles. R code
- * has made sure that they are whole and not negative. */
+/* Whole numbers up to 2^53 come from R as doubles. R code has made sure that they are whole and not negative. */
 uint64_t wb_whole_from_sexp(SEXP value);
 int64_t wb_size_from_sexp(SEXP value);
 
@@ -64,13 +63,12 @@ int64_t wb_size_from_sexp(SEXP value);
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
 
-/* wb_forked() says whether this process was forked from one that had loaded the
- * package; wb_fork_watch(), called when the package is loaded, makes that known. */
+/* wb_forked(): whether this process was forked from one that had loaded the package. wb_fork_watch() is called when the
+ * package is loaded, so that wb_forked() can tell. */
 void wb_fork_watch(void);
 int wb_forked(void);
 
-/* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it
- * C_<name>. */
+/* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it C_<name>. */
 
 /* entry/assignment_entry.c */
 SEXP wb_entry_assignment_solve(SEXP cost);
@@ -89,13 +87,12 @@ SEXP wb_entry_backend_release(SEXP run);
 /* entry/categorical/categorical_entry.c */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run);
 SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed,
-                                      SEXP precision,
-                                      SEXP run);
+                                      SEXP precision, SEXP run);
 
 /* entry/chains_entry.c */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
 
-/* entry/checkpoint_entry.c */
+/* entry/checkpoint/checkpoint_entry.c */
 SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length);
 SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run);
 SEXP wb_entry_checkpoint_is_one(SEXP path);
@@ -112,11 +109,10 @@ SEXP wb_entry_matrix_scan(SEXP x);
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row);
 SEXP wb_entry_matrix_scan_finish(SEXP moments);
 
-/* entry/mixture/mixture_entry.c */
+/* entry/mixture/mixture_entry.c, and entry/mixture/densities_entry.c for add_densities */
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run);
 SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
-                                   SEXP sample,
-                                   SEXP samples);
+                                   SEXP sample, SEXP samples);
 SEXP wb_entry_mixture_close(SEXP pointer);
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP merge, SEXP atoms, SEXP labels);
@@ -135,11 +131,9 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
 /* entry/mixture/cluster_entry.c */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers);
 SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
-                                   SEXP precision,
-                                   SEXP keep_labels, SEXP samples, SEXP run);
+                                   SEXP precision, SEXP keep_labels, SEXP samples, SEXP run);
 SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
-                                  SEXP precision,
-                                  SEXP keep_labels, SEXP sample, SEXP samples, SEXP run);
+                                  SEXP precision, SEXP keep_labels, SEXP sample, SEXP samples, SEXP run);
 SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request);
 SEXP wb_entry_mixture_close_worker(SEXP pointer);
 

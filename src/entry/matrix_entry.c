@@ -1,16 +1,16 @@
-/* Entries for numbers of any topic. */
+/* Entries that scan a matrix for values that are not finite and for the moments of its columns
+ * (numeric/matrix_scan.h). */
 #include "entry/entry.h"
 
 #include <string.h>
 
 #include "numeric/matrix_scan.h"
 
-/* Numbers of the moments of a column. */
+/* How many numbers the moments of a column are. */
 #define MOMENTS ((int)(sizeof(wb_matrix_moments) / sizeof(double)))
 
-/* x: a double matrix with at least one row. Returns a list of `first` (the row and the
- * column, from 1, of the first value that is not finite, or 0, 0), `count` (how many
- * such values there are), and for each column `mean`, `sd`, `min`, `max`. */
+/* x: a double matrix with at least one row. Returns a list of `first` (row and column, from 1, of the first value that
+ * is not finite, or 0, 0), `count` (the number of such values), and for each column `mean`, `sd`, `min`, `max`. */
 SEXP wb_entry_matrix_scan(SEXP x) {
   static const char *const names[] = {"first", "count", "mean", "sd", "min", "max"};
   SEXP part = PROTECT(wb_entry_matrix_scan_part(x, R_NilValue, PROTECT(Rf_ScalarReal(0))));
@@ -21,8 +21,9 @@ SEXP wb_entry_matrix_scan(SEXP x) {
   return result;
 }
 
-/* x: as above, or a part of the data that `first_row` rows are before. moments: NULL for the first part, and then
- * what the part before gave. Returns a list of `first` and `count`, as above, and `moments`, a column for each of x. */
+/* x: as above, or a part of the data after `first_row` rows. moments: NULL for the first part, else the `moments` of
+ * the previous part. Returns a list of `first` and `count`, as above, and `moments`, one column for each column of
+ * x. */
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
   static const char *const names[] = {"first", "count", "moments"};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
@@ -43,7 +44,7 @@ SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
   return result;
 }
 
-/* For each column `mean`, `sd`, `min`, `max`, from the moments of all rows. */
+/* `mean`, `sd`, `min` and `max` of each column, from the moments of all rows. */
 SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   static const char *const names[] = {"mean", "sd", "min", "max"};
   if (TYPEOF(moments) != REALSXP || !Rf_isMatrix(moments) || Rf_nrows(moments) != MOMENTS) return wb_changed_fit();

@@ -1,6 +1,6 @@
-/* Stores: arrays that are filled piece by piece while a run goes on. A store is an external pointer that keeps
- * the arrays as its protected value. R code sees none of them until they are handed over, when the store drops
- * them: no value that R code holds ever changes. Its memory is R's, so it needs no finalizer. */
+/* Stores: arrays that are filled piece by piece during a run. A store is an external pointer that keeps the arrays as
+ * its protected value. R code sees none of them until the store hands them over and drops them: no value that R code
+ * holds ever changes. Its memory is R's, so it needs no finalizer. */
 #include "entry/entry.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ static SEXP closed(void) {
   return refuse("the store of draws and traces is closed");
 }
 
-/* blank: a named list of the value, one integer or double, that fills each array; dim: a list of their dimensions, one
- * number for a vector; dimnames: a list of those of each array, or NULL. */
+/* blank: a named list of the value, one integer or double, that fills each array. dim: a list of their dimensions, one
+ * number for a vector. dimnames: a list of the dimnames of each array, or NULL. */
 SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames) {
   const R_xlen_t count = Rf_xlength(blank);
   SEXP arrays = PROTECT(Rf_allocVector(VECSXP, count));
@@ -51,8 +51,8 @@ SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames) {
   return store;
 }
 
-/* How the values of one array are copied: runs of `run` values, one in every
- * `value_stride` of `values`, to places `stride` apart, the first at `offset`. */
+/* How the values of one array are copied: runs of `run` values, one in every `value_stride` of `values`, to places
+ * `stride` apart, the first at `offset`. */
 typedef struct copy {
   R_xlen_t offset, stride, value_stride, run, runs;
 } copy;
@@ -64,7 +64,7 @@ static copy copy_from_sexp(R_xlen_t i, SEXP values, SEXP offset, SEXP stride, SE
   return c;
 }
 
-/* Both ends of every run lie within the array and the values. */
+/* Whether both ends of every run lie within the array and the values. */
 static int copy_fits(const copy *c, SEXP array, SEXP values) {
   if (TYPEOF(array) != TYPEOF(values) || (TYPEOF(array) != INTSXP && TYPEOF(array) != REALSXP)) return 0;
   if (c->run < 0 || c->offset < 0 || c->stride < 0 || c->run > c->value_stride) return 0;
@@ -81,8 +81,9 @@ static void copy_values(const copy *c, SEXP array, SEXP values) {
   }
 }
 
-/* Copies values to their places in the arrays of a store that `which` numbers, from 1. `values` is a list, the others
- * are doubles, one for each of these arrays. Nothing is copied unless everything fits. */
+/* Copies values to their places in the arrays of a store that `which` numbers, from 1. `values` is a list; offset,
+ * stride, value_stride and run are doubles. All have one element for each of these arrays. Nothing is copied unless
+ * everything fits. */
 SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run) {
   SEXP arrays = wb_store_arrays(store);
   if (arrays == R_NilValue) return closed();
@@ -102,7 +103,7 @@ SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP 
   return R_NilValue;
 }
 
-/* Copies of the arrays as they are now. */
+/* Returns copies of the arrays. */
 SEXP wb_entry_store_copy(SEXP store) {
   SEXP arrays = wb_store_arrays(store);
   return arrays == R_NilValue ? closed() : Rf_duplicate(arrays);

@@ -1,25 +1,22 @@
-/* Bayesian EM of the truncated Dirichlet-process mixture: the posterior's modes, in place of
- * its draws (Suchard et al. 2010, appendix A, for the idea; the formulas here differ where the
- * published ones do not climb).
+/* Bayesian EM of the truncated Dirichlet-process mixture: finds modes of the posterior instead of drawing from it
+ * (idea: Suchard et al. 2010, appendix A; the formulas here differ where the published ones do not climb).
  *
- * What climbs is the log density of the data, with the floor of mixture.h, plus that of the prior in the
- * coordinates mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha; m, gamma, nu and Phi are
- * held. In these coordinates the density of the sticks has a mode: in v itself it is unbounded
- * where alpha and the rows behind a component are together below one.
+ * Each step raises the log density of the data, with the floor of mixture.h, plus that of the prior in the coordinates
+ * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha. m, gamma, nu and Phi stay fixed. In these coordinates the
+ * density of the sticks has a mode. In v itself it is unbounded if alpha and the rows behind a component are together
+ * below one.
  *
- * A step takes the statistics of the rows, weighted by their probabilities, to the
- * parameters that maximise the expected log posterior, and these to new statistics.
- * With p_j the weight of a component's rows, s_j that of the components behind it, and Psi_n as in a sweep:
+ * A step takes the statistics of the rows, weighted by their probabilities, to the parameters that maximise the
+ * expected log posterior, and these to new statistics. With p_j the weight of a component's rows, s_j that of the
+ * components behind it, and Psi_n as in a sweep:
  *
  *   mu_j = (m + gamma sum_j) / (1 + gamma p_j),  Sigma_j = Psi_n / (nu + p_j + 2p + 3),
  *   v_j = p_j / (p_j + alpha + s_j),  then  alpha = (e + k - 2) / (f - sum log(1 - v_j)).
  *
- * Means in place of modes: Sigma_j = Psi_n / (nu + p_j), v_j = (1 + p_j) / (1 + p_j + alpha + s_j) and
- * alpha = (e + k - 1) / (f - sum log(1 - v_j)); with these the log posterior may fall.
+ * Means instead of modes: Sigma_j = Psi_n / (nu + p_j), v_j = (1 + p_j) / (1 + p_j + alpha + s_j) and
+ * alpha = (e + k - 1) / (f - sum log(1 - v_j)). With means the log posterior may fall.
  *
- * A component of p_j = 0 has v_j = 0 and never gets a row again: it is cut, and the pass over the rows
- * leaves it out.
- */
+ * A component with p_j = 0 has v_j = 0 and never gets a row again. It is cut: the pass over the rows leaves it out. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -47,13 +44,13 @@ static void set_sticks(const wb_mixture_prior *prior, wb_mixture_state *state, i
     before += state->log_rest[j];
     rate -= state->log_rest[j];
   }
-  /* One component says nothing about alpha, whose mode may then be at zero: it stays. */
+  /* With one component there are no sticks to inform alpha, and its mode may be zero: alpha stays. */
   if (k == 1) return;
   const double alpha = (prior->shape + k - 2 + extra) / rate;
   state->concentration = alpha < 1e-300 ? 1e-300 : alpha > 1e300 ? 1e300 : alpha;
 }
 
-/* Mean and covariance of component j from its statistics. 0 if its scale has no factor. */
+/* Mean and covariance of component j from its statistics. 0 if its scale has no Cholesky factor. */
 static int set_component(const wb_component_law *law, wb_mixture_state *state, int32_t j, int means) {
   const wb_team alone = {0, 1};
   const int p = law->columns;
@@ -117,7 +114,7 @@ static void note_density(const wb_mixture_steps *steps, wb_mixture_state *state,
   }
 }
 
-/* What the pass over the rows reads: of the components that have weight, with the floor. */
+/* The parameters that the pass over the rows reads: of the components with weight, with the floor. */
 typedef struct pass_memory {
   double *factor, *offset, *log_constant;
 } pass_memory;
@@ -159,7 +156,7 @@ static int weigh(const wb_backend *backend, wb_mixture_session *session, const w
   return WB_OK;
 }
 
-/* Components of half a row or more. */
+/* How many components hold half a row or more. */
 static int32_t occupied(const wb_mixture_state *state) {
   int32_t count = 0;
   for (int32_t j = 0; j < state->components; j++)

@@ -1,5 +1,5 @@
-/* Agglomeration of components by how often two are mistaken for each other. Masses of
- * joined types add up, so that a component in the middle of two others joins them. */
+/* Joins the components that are most often mistaken for each other (agglomeration). The masses of joined types add up,
+ * so a component between two others joins all three. */
 #include "core/rounding.h"
 
 #include "mixture/cell_types.h"
@@ -10,7 +10,7 @@
 #include "core/linear_algebra.h"
 #include "numeric/memory.h"
 
-/* W as a packed lower triangle, and the mean of the means. */
+/* The pooled covariance W as a packed lower triangle, and the mean of the means. */
 static void pool(int32_t k, int32_t p, const double *weights, const double *means, const double *covariances,
                  double *packed, double *center) {
   double total = 0;
@@ -65,8 +65,8 @@ int wb_mixture_separation(int32_t components, int32_t columns, const double *wei
 typedef struct types {
   int32_t k;
   double *overlap, *size;
-  double *best;      /* largest overlap of a type with one of a higher number; -1: none, -2: joined to another */
-  int32_t *partner;  /* that other one */
+  double *best;      /* largest overlap with a type of a higher number; -1: none, -2: joined to another */
+  int32_t *partner;  /* the type that has this overlap */
 } types;
 
 static double shared(const types *t, int32_t h, int32_t j) {

@@ -1,4 +1,4 @@
-/* The sum of the densities of several mixtures, given by their moments. */
+/* The sum of the densities of several mixtures that are given by their moments. */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"
@@ -8,12 +8,11 @@
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
-/* What a piece of work reads and writes. */
 typedef struct conversion {
   const wb_mixture_draws *draws;
   const double *center, *inverse_scale;
   wb_mixture_state *state; /* draws */
-  int *status;             /* likewise */
+  int *status;             /* draws */
 } conversion;
 
 static int convert(const conversion *c, int64_t i, wb_message *message) {
@@ -30,24 +29,23 @@ static void convert_piece(void *context, int64_t i) {
 }
 
 int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
-                             const wb_mixture_draws *draws,
-                             const double *center, const double *inverse_scale, int64_t first, int64_t count,
-                                 const double *log_unit,
-                             int64_t units, double *log_density, wb_message *message) {
+                             const wb_mixture_draws *draws, const double *center, const double *inverse_scale,
+                             int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
+                             wb_message *message) {
   const size_t n = (size_t)draws->count, size = wb_mixture_state_size(draws->components, draws->columns);
-  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters)
-                            + sizeof(int));
+  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) +
+                            sizeof(int));
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the components of draws", bytes);
   wb_mixture_state *const state = (wb_mixture_state *)(memory + n * size);
   wb_mixture_parameters *const parameters = (wb_mixture_parameters *)(state + n);
   const conversion c = {draws, center, inverse_scale, state, (int *)(parameters + n)};
-  for (size_t i = 0; i < n; i++) wb_mixture_state_place(&state[i], draws->components, draws->columns,
-                                                        memory + i * size);
+  for (size_t i = 0; i < n; i++)
+    wb_mixture_state_place(&state[i], draws->components, draws->columns, memory + i * size);
   wb_spread(threads, draws->count, convert_piece, (void *)&c);
   int status = WB_OK;
   for (size_t i = 0; i < n && status == WB_OK; i++) {
-    /* Once more, for the words. */
+    /* Converted again to get the message. */
     if (c.status[i] != WB_OK) status = convert(&c, (int64_t)i, message);
     parameters[i] = wb_mixture_parameters_of(&state[i]);
   }

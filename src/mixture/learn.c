@@ -1,6 +1,5 @@
-/* Parts of the prior that are learned along with the mixture: draws from their full
- * conditionals given the means and covariances of all components, with or without rows
- * (West, Müller & Escobar 1994 for m and gamma; conjugate for Phi; nu on a grid). */
+/* Draws the learned parts of the prior from their full conditionals, given the means and covariances of all components,
+ * with or without rows (West, Müller & Escobar 1994 for m and gamma; conjugate for Phi; nu on a grid). */
 #include "core/rounding.h"
 
 #include "core/elementary.h"
@@ -12,7 +11,7 @@
 #include "core/random_wishart.h"
 #include "mixture/mixture.h"
 
-/* m ~ N(m0, I): precision I + sum Sigma_j^-1 / gamma. These sums begin with the prior's. */
+/* m ~ N(m0, I) has posterior precision I + sum Sigma_j^-1 / gamma. The sums begin with the prior's terms. */
 static void begin_mean(const wb_mixture_hyperprior *hyper, int32_t p, double *precision, double *pull) {
   memset(precision, 0, wb_packed_size(p) * sizeof(double));
   for (int32_t r = 0; r < p; r++) {
@@ -30,7 +29,7 @@ static void learn_mean(wb_mixture_prior *prior, uint64_t key, uint32_t iteration
   wb_triangle_solve_transposed(p, precision, pull, prior->mean);
 }
 
-/* gamma ~ IG(a, b): IG(a + k p/2, b + sum |F_j (mu_j - m)|^2 / 2). */
+/* gamma ~ IG(a, b) has the posterior IG(a + k p/2, b + sum |F_j (mu_j - m)|^2 / 2). */
 static int learn_mean_scale(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
                             wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
                             wb_message *message) {
@@ -45,8 +44,8 @@ static int learn_mean_scale(const wb_backend *backend, wb_mixture_session *sessi
   return WB_OK;
 }
 
-/* Phi ~ W(q, R): W(q + k (nu + p + 1), (R^-1 + nu sum Sigma_j^-1)^-1). The sum begins with R^-1,
- * R = scale / q, by way of the Cholesky factor of R. Returns whether there is one. */
+/* Phi ~ W(q, R) has the posterior W(q + k (nu + p + 1), (R^-1 + nu sum Sigma_j^-1)^-1). The sum begins with R^-1,
+ * computed from the Cholesky factor of R = scale / q. Returns whether R has one. */
 static int begin_scale(const wb_mixture_hyperprior *hyper, int32_t p, double *root, double *precision) {
   for (size_t i = 0; i < wb_packed_size(p); i++) root[i] = hyper->scale[i] / hyper->scale_df;
   if (wb_cholesky(p, root) != 0) return 0;
@@ -67,8 +66,7 @@ static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *pr
   wb_triangle_gram(p, root, prior->scale);
 }
 
-/* nu uniform on a grid: p(nu | ...) is proportional to
- * prod_j IW(Sigma_j | nu + p + 1, nu Phi). */
+/* nu uniform on a grid: p(nu | ...) is proportional to prod_j IW(Sigma_j | nu + p + 1, nu Phi). */
 static int learn_df(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
                     wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
                     wb_message *message) {
@@ -109,7 +107,7 @@ int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *sessio
                            wb_message *message) {
   const int32_t p = state->columns;
   const size_t triangle = wb_packed_size(p);
-  /* The precision of m makes room for the draw of Phi. */
+  /* The draw of Phi reuses the memory of the precision of m. */
   double *scale_precision = state->workspace, *mean_precision = scale_precision + triangle;
   double *root = mean_precision + triangle, *pull = root + triangle;
   int status = WB_OK;
@@ -127,8 +125,8 @@ int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *sessio
     status = learn_mean_scale(backend, session, hyper, prior, state, key, iteration, message);
   if (status == WB_OK && scale)
     learn_scale(hyper, prior, state->components, key, iteration, scale_precision, mean_precision, root);
-  if (status == WB_OK && hyper->learn_df) status = learn_df(backend, session, hyper, prior, state, key, iteration,
-                                                            message);
+  if (status == WB_OK && hyper->learn_df)
+    status = learn_df(backend, session, hyper, prior, state, key, iteration, message);
   return status;
 }
 

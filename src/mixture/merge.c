@@ -1,18 +1,17 @@
-/* Joins clusters of a start as long as that raises their marginal posterior. If two
- * components share a population, the Gibbs sampler takes long to empty one of them.
+/* Joins clusters of a start as long as that raises their marginal posterior. If two components share a population, the
+ * Gibbs sampler takes long to empty one of them.
  *
- * The clusters of k-means themselves should not be joined where that can be avoided: if
- * populations overlap in many markers, each of these clusters has cells of several
- * populations, one normal distribution describes any two of them best, and all end up as
- * one. Some sweeps sort the cells, and then those clusters are joined that share a population.
+ * The clusters of k-means should not be joined at once if that can be avoided. If populations overlap in many markers,
+ * each of these clusters has cells of several populations. One normal distribution then describes any two of them best,
+ * and all clusters end up as one. A few sweeps first sort the cells; then the clusters that share a population are
+ * joined.
  *
- * Greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With
- * means and covariances integrated out, a cluster of n rows contributes, apart from
- * terms that merging leaves unchanged (Murphy 2007, equation 266, in our notation),
+ * The method is greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With means and covariances
+ * integrated out, a cluster of n rows contributes, apart from terms that merging leaves unchanged (Murphy 2007,
+ * equation 266, in our notation),
  *   log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
  *   - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
- * and log alpha + log Gamma(n) from the Dirichlet process.
- */
+ * and log alpha + log Gamma(n) from the Dirichlet process. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -22,17 +21,17 @@
 #include "numeric/memory.h"
 #include "mixture/mixture.h"
 
-/* How many others, the nearest, a cluster is compared with. */
+/* A cluster is compared with this many of its nearest others. */
 #define NEIGHBOURS 30
 
 typedef struct merge {
   const wb_mixture_prior *prior;
   int32_t clusters;
   double *statistics;
-  double constant;      /* of every cluster */
+  double constant;      /* log of the prior's shape / rate for alpha, added for every cluster */
   double *score;        /* clusters */
   double *gain;         /* clusters x NEIGHBOURS */
-  int32_t *neighbour;   /* clusters x NEIGHBOURS: -1 where there is none */
+  int32_t *neighbour;   /* clusters x NEIGHBOURS: -1: none */
   double *joined, *scale, *average, *distance;
 } merge;
 
@@ -54,7 +53,7 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *stat
          0.5 * p * wb_log1p(prior->mean_scale * n);
 }
 
-/* A cluster's share of the marginal posterior. */
+/* A cluster's term of the log marginal posterior. */
 static double cluster_score(const merge *m, const double *statistics) {
   const double n = statistics[0];
   if (n <= 0) return 0;
@@ -69,8 +68,7 @@ static double merge_gain(const merge *m, int32_t a, int32_t b) {
   return cluster_score(m, m->joined) - m->score[a] - m->score[b];
 }
 
-/* The clusters whose means are nearest to that of cluster a, and the gain from joining a
- * to each. */
+/* Finds the clusters with the nearest means to that of cluster a, and the gain from joining a to each. */
 static void find_neighbours(merge *m, int32_t a) {
   const int32_t p = m->prior->columns;
   int32_t *neighbour = m->neighbour + (size_t)a * NEIGHBOURS;
@@ -97,8 +95,8 @@ static void find_neighbours(merge *m, int32_t a) {
   for (int i = 0; i < count; i++) m->gain[(size_t)a * NEIGHBOURS + (size_t)i] = merge_gain(m, a, neighbour[i]);
 }
 
-/* Adds cluster b to cluster a and empties b. Then a's neighbours are found anew, and among
- * the neighbours of the others a takes the place of a and b. */
+/* Adds cluster b to cluster a and empties b. Then a's neighbours are found anew, and a replaces a and b among the
+ * neighbours of the others. */
 static void join(merge *m, int32_t a, int32_t b) {
   const size_t size = WB_MIXTURE_STATISTICS(m->prior->columns);
   double *into = statistics_of(m, a), *from = statistics_of(m, b);
@@ -141,8 +139,7 @@ static void join_while_it_pays(merge *m) {
   }
 }
 
-/* Components in order of size; equal sizes keep their order. Insertion by
- * exchange of neighbours: there are few components, and most are in place. */
+/* Insertion sort by exchange of neighbours, stable: there are few components, and most are in place. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics) {
   const size_t size = WB_MIXTURE_STATISTICS(columns);
   for (int32_t j = 1; j < components; j++)

@@ -1,6 +1,6 @@
-/* Rows grouped by the columns that they lack (see mixture/missing_rows.h). Rows are sorted by a hash of these
- * columns, so that rows of a pattern lie together, and neighbours are compared column by column. Were two patterns
- * to share a hash, a pattern could come twice, which changes no result. */
+/* Groups rows by the columns that they lack. Rows are sorted by a hash of these columns, so that rows with the same
+ * pattern lie together, and neighbours are compared column by column. If two patterns had the same hash, one pattern
+ * could come twice, which changes no result. */
 #include "core/rounding.h"
 
 #include "mixture/missing_rows.h"
@@ -17,7 +17,7 @@ typedef struct entry {
 
 typedef struct group {
   int64_t first, count; /* among the entries */
-  int32_t row;          /* the first */
+  int32_t row;          /* the first row */
 } group;
 
 static int is_missing(double value) {
@@ -38,7 +38,7 @@ static int compare_entries(const void *a, const void *b) {
   return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The most frequent first; of equals the one whose first row comes first. */
+/* The largest group first; of equal ones the group with the smaller first row. */
 static int compare_groups(const void *a, const void *b) {
   const group *x = a, *y = b;
   if (x->count != y->count) return x->count > y->count ? -1 : 1;
@@ -67,14 +67,14 @@ static int same_columns(const double *x, int64_t rows, int32_t columns, int64_t 
   return 1;
 }
 
-/* Entries in order, and their groups; returns how many groups there are. */
+/* Sorts the entries and their groups; returns how many groups there are. */
 static int64_t group_entries(const double *x, int64_t rows, int32_t columns, entry *entries, int64_t count,
                              group *groups) {
   int64_t found = 0;
   qsort(entries, (size_t)count, sizeof *entries, compare_entries);
   for (int64_t i = 0; i < count; i++) {
-    if (i == 0 || entries[i].hash != entries[i - 1].hash || !same_columns(x, rows, columns, entries[i].row,
-                                                                          entries[i - 1].row))
+    if (i == 0 || entries[i].hash != entries[i - 1].hash ||
+        !same_columns(x, rows, columns, entries[i].row, entries[i - 1].row))
       groups[found++] = (group){i, 0, entries[i].row};
     groups[found - 1].count++;
   }
@@ -82,13 +82,12 @@ static int64_t group_entries(const double *x, int64_t rows, int32_t columns, ent
   return found;
 }
 
-/* Everything in one piece of memory. */
+/* The result in one block of memory. */
 static wb_mixture_missing *missing_of(const double *x, int64_t rows, int32_t columns, const entry *entries,
-                                      int64_t count,
-                                      const group *groups, int64_t patterns, wb_message *message) {
+                                      int64_t count, const group *groups, int64_t patterns, wb_message *message) {
   const size_t p = (size_t)columns, n = (size_t)patterns;
-  const size_t bytes = sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t)
-      + (n * (p + 1) + (size_t)count) * sizeof(int32_t);
+  const size_t bytes = sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t) +
+                       (n * (p + 1) + (size_t)count) * sizeof(int32_t);
   wb_mixture_missing *made = malloc(bytes);
   if (!made) {
     wb_out_of_memory(message, "the patterns of missing values", bytes);

@@ -4,8 +4,8 @@
 
 #include "backend/backend.h"
 
-/* Finds the missing values of x (rows x columns, column-major) and the patterns that they make. `*missing` is
- * NULL where there are none; wb_mixture_missing_free() frees it. */
+/* Finds the missing values of x (rows x columns, column-major) and their patterns. `*missing` is NULL if there are
+ * none; wb_mixture_missing_free() frees it. */
 int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, wb_mixture_missing **missing,
                             wb_message *message);
 void wb_mixture_missing_free(wb_mixture_missing *missing); /* takes NULL too */

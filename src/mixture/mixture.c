@@ -1,6 +1,5 @@
-/* One sweep of the Gibbs sampler (see mixture.h): what is drawn for all components
- * together, which are a few numbers each, and the prior's density. The rows' labels, and each
- * component's mean and covariance, are the backend's task. */
+/* One sweep of the Gibbs sampler (see mixture.h): draws the sticks and alpha, exchanges labels, and computes the
+ * prior's density. The backend draws the rows' labels and each component's mean and covariance. */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"
@@ -62,14 +61,14 @@ int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *se
   note_sizes(state, first, count);
   return backend->mixture->set_statistics(session, first, count,
                                           state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns),
-                                              message);
+                                          message);
 }
 
 int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                                 int32_t first, int32_t count, wb_message *message) {
   return backend->mixture->get_statistics(session, first, count,
                                           state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns),
-                                              message);
+                                          message);
 }
 
 static wb_component_law component_law(const wb_mixture_prior *prior) {
@@ -84,11 +83,11 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
   wb_component_posterior_scale(alone, &law, statistics, average, scale);
 }
 
-/* Exchanges of neighbouring labels l, l + 1, from the last pair to the first,
- * with the sticks integrated out: p(z | alpha) is proportional to
- * prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j), where s_j is the
- * number of rows of the components after j. The rest of the joint density does not
- * depend on the labels. `source` takes for each component the one that it was before. */
+/* Proposes exchanges of the neighbouring labels l and l + 1, from the last pair to the first, with the sticks
+ * integrated out: p(z | alpha) is proportional to
+ *   prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j),
+ * where s_j is the number of rows of the components after j. The rest of the joint density does not depend on the
+ * labels. `source` records the number that each component had before. */
 static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components;
   const double alpha = state->concentration;
@@ -113,7 +112,7 @@ static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iter
   }
 }
 
-/* v_j ~ Be(1 + n_j, alpha + s_j), s_j the number of rows of the components after j. */
+/* v_j ~ Be(1 + n_j, alpha + s_j), where s_j is the number of rows of the components after j. */
 static void draw_sticks(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components;
   double behind = 0;
@@ -181,8 +180,7 @@ int wb_mixture_fetch_parameters(const wb_backend *backend, wb_mixture_session *s
 }
 
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
-  const wb_mixture_parameters parameters = {state->components, state->factor, state->offset,
-                                            state->log_constant};
+  const wb_mixture_parameters parameters = {state->components, state->factor, state->offset, state->log_constant};
   return parameters;
 }
 
@@ -192,8 +190,7 @@ int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *sessio
   int status = wb_mixture_draw_parameters(backend, session, prior, state, key, iteration, moves, message);
   if (status == WB_OK)
     status = backend->mixture->draw_labels(session, state->samples ? state->samples->log_weight : state->log_weight,
-                                           key,
-                                           iteration, labels, message);
+                                           key, iteration, labels, message);
   if (status == WB_OK && prior->hyper)
     status = wb_mixture_learn_prior(backend, session, prior->hyper, prior, state, key, iteration, message);
   return status;

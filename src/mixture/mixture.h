@@ -1,38 +1,35 @@
-/* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians
- * (Ishwaran & James 2001; Suchard et al. 2010, appendix A): what is done once in each
- * sweep. What is done for each row, and for each component, is the backend's task.
+/* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians (Ishwaran & James 2001; Suchard et
+ * al. 2010, appendix A). The files of this folder compute what a sweep needs once. The backend computes what a sweep
+ * needs for each row and each component.
  *
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
  *
- * The target has one factor more, which keeps covariances from collapsing onto cells that
- * agree in a marker: for each row i of component j,
- *   exp(-tr(Sigma_j^-1 E) / 2),  E diagonal, the prior's floor.
- * N(x_i | mu_j, Sigma_j) times this is the geometric mean of N(x_i + u | mu_j, Sigma_j) over
- * u ~ N(0, E): each value is known to within a variance E only. Both steps of a sweep draw
- * from this one target: E is added to the posterior scale once for each row, and every
- * log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2. The density of the
- * mixture itself is without it.
+ * The target has one more factor, the floor. It keeps covariances from collapsing onto cells that agree in a marker.
+ * For each row i of component j it is
+ *   exp(-tr(Sigma_j^-1 E) / 2),  E diagonal.
+ * N(x_i | mu_j, Sigma_j) times this factor is the geometric mean of N(x_i + u | mu_j, Sigma_j) over u ~ N(0, E): each
+ * value is known only to within a variance E. Both steps of a sweep draw from this target. The posterior scale gets E
+ * once for each row, and every log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2. The density of the
+ * mixture itself is without the factor.
  *
- * A sweep takes the sufficient statistics of the last labels to new
- * parameters, and these to new labels: the statistics and alpha are all of the
- * chain's state. Everything is in the scaled units of the session.
+ * A sweep takes the sufficient statistics of the last labels to new parameters, and these to new labels. The chain's
+ * state is the statistics, alpha, the learned parts of the prior and, with several samples, wb_mixture_samples.
+ * Everything is in the scaled units of the session.
  *
- * Missing values are unknowns too (Little & Rubin 2019): each sweep draws them, given the row's
- * other values and its component, after the labels, which it draws with the missing values integrated
- * out. core/mixture_missing.h says what the target is then. The statistics are those of whole rows.
- */
+ * Missing values are unknowns too (Little & Rubin 2019). A sweep draws the labels with the missing values integrated
+ * out. Then it draws the missing values given the row's other values and its component. core/mixture_missing.h has the
+ * target. The statistics are those of the completed rows. */
 #ifndef WB_MIXTURE_H
 #define WB_MIXTURE_H
 
 #include "backend/backend.h"
 
-/* Values of nu that a learned nu can take. */
+/* How many values a learned nu can take. */
 #define WB_MIXTURE_DF_GRID 25
 
-/* The prior distributions of those parts of the prior that are learned: m ~ N(mean, I),
- * gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu uniform on a
- * grid. */
+/* The prior distributions of the learned parts of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df,
+ * scale / scale_df), nu uniform on a grid. */
 typedef struct wb_mixture_hyperprior {
   int learn_mean, learn_mean_scale, learn_scale, learn_df;
   const double *mean;                        /* columns */
@@ -50,18 +47,18 @@ typedef struct wb_mixture_prior {
   double *scale;        /* Phi, packed lower triangle, positive definite */
   double shape, rate;   /* e, f > 0 */
   const double *floor;  /* columns: the diagonal of E, >= 0; NULL: zero */
-  const wb_mixture_hyperprior *hyper; /* which of the above each sweep draws, and how; NULL: none */
+  const wb_mixture_hyperprior *hyper; /* which of these parameters each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
-/* At how many points the density is computed at a time. */
+/* How many points share one call of measure(). */
 #define WB_MIXTURE_POINTS 8
 
-/* What a chain of several samples has beside (samples.c). The caller owns the memory. */
+/* What a chain of several samples has in addition (samples.c). The caller owns the memory. */
 typedef struct wb_mixture_samples {
   int32_t samples, components;
-  uint32_t pooled;      /* up to this sweep all samples are one, pi_s = beta; at least 1, or `sizes` and log_share are
-                         * those of the sweep before */
-  int together;         /* whether they were one in the last sweep */
+  uint32_t pooled;      /* up to this sweep the samples are treated as one, pi_s = beta; at least 1, unless `sizes` and
+                         * log_share are those of the previous sweep */
+  int together;         /* whether the last sweep treated the samples as one */
   double shape, rate;   /* > 0: a ~ Ga(shape, rate) */
   double concentration; /* a */
   double *sizes;        /* samples x components: rows of each sample in each component */
@@ -71,74 +68,72 @@ typedef struct wb_mixture_samples {
   double *shape_of;     /* components: a beta_j; working memory */
 } wb_mixture_samples;
 
-/* A chain's state and the parameters drawn last. The caller owns the memory. While a chain
- * runs, statistics and parameters are the session's; what is here are copies, made by
- * the functions below that say so. */
+/* A chain's state and the parameters drawn last. The caller owns the memory. While a chain runs, the session holds the
+ * statistics and parameters. The fields marked "a copy" hold copies of them, made only by the functions that say so. */
 typedef struct wb_mixture_state {
   int32_t components, columns;
   double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns): a copy */
   double concentration;  /* alpha */
-  double *sizes;         /* components: how many rows each has; while sticks of several samples are drawn, tables */
-  int32_t *source;       /* components: which one each was before the last exchanges of labels */
+  double *sizes;         /* components: rows of each; while the sticks of several samples are drawn, tables */
+  int32_t *source;       /* components: the number of each before the last exchanges of labels */
   double *mean;          /* components x columns: mu, a copy */
   double *factor;        /* components x packed triangle: F with F' F = Sigma^-1, a copy */
   double *offset;        /* components x columns: F mu, of a mixture given by its moments */
-  double *log_weight;    /* components: log pi; with several samples the log of their mean, weighted by rows */
+  double *log_weight;    /* components: log pi; with several samples the log of the samples' mean, weighted by rows */
   double *log_rest;      /* components: log(1 - v), 0 for the last */
   double *log_constant;  /* components: of the density */
-  double *log_determinant, *distance, *trace; /* components: what was measured last */
-  double *point_distance; /* components x WB_MIXTURE_POINTS: likewise */
+  double *log_determinant, *distance, *trace; /* components: the last measurements */
+  double *point_distance; /* components x WB_MIXTURE_POINTS: the same */
   double *workspace;     /* three packed triangles and three vectors of columns */
   wb_mixture_samples *samples; /* NULL: the rows are one sample */
 } wb_mixture_state;
 
-/* How many doubles a state points to; and its pointers set into a block of that size. */
+/* How many doubles a state points to, and a function that sets its pointers into a block of that size. */
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
                             double *memory);
 
-/* How many doubles the state of several samples points to; and its pointers set into such a block. */
+/* The same for the state of several samples. */
 size_t wb_mixture_samples_size(int32_t samples, int32_t components);
 void wb_mixture_samples_place(wb_mixture_samples *samples, int32_t count, int32_t components, double *memory);
 
-/* Draws the tables of all samples and adds them up by component. */
+/* Draws the numbers of tables of all samples and sums them by component. */
 void wb_mixture_draw_tables(wb_mixture_samples *samples, double *tables, uint64_t key, uint32_t iteration);
 
-/* Puts the sizes in the order of the components after an exchange of labels. */
+/* Reorders the sizes after an exchange of labels. */
 void wb_mixture_exchange_samples(wb_mixture_samples *samples, const int32_t *source);
 
-/* Given log beta in log_weight and the number of tables, draws a and all pi_s, and leaves the log of their mean in
- * log_weight. */
+/* Draws a and all pi_s given log beta in log_weight and the number of tables, then sets log_weight to the log of the
+ * samples' mean. */
 void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double *log_weight, uint64_t key,
                              uint32_t iteration);
 
 /* How many rows each component has in all samples together. */
 void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
 
-/* Log density of a, and of the logs of all pi_s given beta (their logs, since the density of a weight that is nearly
- * zero is without bound); 0 while all samples are one. */
+/* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. The logs are used
+ * because the density of a weight near zero is unbounded. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
-/* Hands the state's statistics to a session, before the first of some sweeps. */
+/* Gives the state's statistics to a session, before the first of some sweeps. */
 int wb_mixture_begin(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                      wb_message *message);
 
-/* The statistics of components first, ..., first + count - 1: from the session to the
- * state's copy, and from there, changed, to the session. Between two sweeps. */
+/* Copies the statistics of components first, ..., first + count - 1 from the session to the state (fetch), or from the
+ * state to the session (send). Only between two sweeps. */
 int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                                 int32_t first, int32_t count, wb_message *message);
 int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                                int32_t first, int32_t count, wb_message *message);
 
-/* Draws all parameters given the session's statistics, and alpha given the sticks.
- * With `moves`, exchanges of labels between neighbouring components are proposed before
- * the sticks are drawn: this leaves the posterior as it is, and lets large components
- * move to the front. */
+/* Draws all parameters given the session's statistics, and alpha given the sticks. With `moves`, exchanges of labels
+ * between neighbouring components are proposed before the sticks are drawn. The exchanges leave the posterior as it is
+ * and let large components move to the front. */
 int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                                wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves,
                                wb_message *message);
 
-/* Copies means and factors of the parameters drawn last to the state. */
+/* Copies the means and factors drawn last to the state. */
 int wb_mixture_fetch_parameters(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                                 wb_message *message);
 
@@ -147,16 +142,16 @@ int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *sessio
                            wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
                            wb_message *message);
 
-/* One sweep, after wb_mixture_begin(): parameters, what is learned of the prior, and the labels
- * of all rows, of which `sizes` are counted. Labels do not depend on what is learned: a
- * card draws them meanwhile, and while the caller, between the two calls, measures components. */
+/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
+ * which are counted in `sizes`. Labels do not depend on what is learned, so a GPU draws them meanwhile, also while the
+ * caller measures components between the two calls. */
 int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
                            wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves, int32_t *labels,
                            wb_message *message);
 int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
                             double *log_likelihood, wb_message *message);
 
-/* Where splits may begin: at rows of the data, or at single values that many rows share. */
+/* Where splits may begin: at rows of the data, or at atoms, single values that many rows share. */
 typedef struct wb_mixture_spots {
   const wb_mixture_data *data; /* of the session */
   int32_t atoms;
@@ -169,9 +164,9 @@ typedef struct wb_mixture_sweeps {
   uint32_t iteration; /* the number of the first sweep */
   uint64_t key;       /* of the chain's random numbers */
   int moves;          /* see wb_mixture_draw_parameters() */
-  const wb_mixture_spots *spots; /* for splits and joins, where the session keeps labels; NULL: none */
-  uint32_t merge;     /* 0, or the sweep before which clusters are joined: where there are splits and joins, all
-                       * sweeps before it join neighbours instead */
+  const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
+  uint32_t merge;     /* 0, or the sweep before which clusters are joined. With splits and joins, all sweeps before it
+                       * join neighbours instead */
   int32_t points;
   const double *probe; /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
@@ -179,8 +174,8 @@ typedef struct wb_mixture_sweeps {
   double *probe_density; /* count x points: log mixture densities */
 } wb_mixture_sweeps;
 
-/* What a kept draw consists of beside the state, each NULL where it is not wanted.
- * Means and covariances are in the data's units, x = center + scale * scaled. */
+/* What a kept draw consists of besides the state; each is NULL if it is not wanted. Means and covariances are in the
+ * data's units, x = center + scale * scaled. */
 typedef struct wb_mixture_draw {
   const double *center, *scale; /* columns */
   int32_t *labels;              /* rows, from 0 */
@@ -189,141 +184,133 @@ typedef struct wb_mixture_draw {
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
 
-/* Sweeps one after the other, and the draw after the last of them. */
+/* Runs the sweeps, and makes the draw after the last of them. */
 int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
                    wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
                    wb_message *message);
 
-/* The values of a row of the data, in scaled units and double precision whatever the session's: from the session
- * where some are missing or the data are not in this process. */
+/* The values of a row in scaled units, in double precision whatever the session's. They come from the session if some
+ * are missing or the data are not in this process. */
 int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
-                          int64_t row,
-                          double *values, wb_message *message);
+                          int64_t row, double *values, wb_message *message);
 
-/* The means and covariances of the state's copy of the parameters, as `draw` asks for them.
- * Uses the workspace of `state`. */
+/* The means and covariances that `draw` asks for, from the state's copy of the parameters. Uses the workspace of
+ * `state`. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
 /* What the backend reads of a state to evaluate the density. */
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
 
-/* log_constant, which depends on log_weight and log_determinant. */
+/* Sets log_constant from log_weight and log_determinant. */
 void wb_mixture_set_constants(wb_mixture_state *state);
 
-/* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha
- * and what is learned. Measures on the way the distances of up to WB_MIXTURE_POINTS
- * points (columns x points, scaled units) from all components, and log_determinant. */
+/* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha and what is learned. Also measures
+ * log_determinant and the distances of up to WB_MIXTURE_POINTS points (columns x points, scaled units) from all
+ * components. */
 int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                          wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
                          wb_message *message);
 
-/* The same without what is learned, from log_determinant, distance and trace of `state`, which were
- * measured with `root`, the Cholesky factor of nu Phi. In the coordinates of each stick, v, or
- * with `log_sticks` -log(1 - v). */
+/* The same without what is learned, from log_determinant, distance and trace of `state`. The trace must have been
+ * measured with `root`, the Cholesky factor of nu Phi. The coordinate of each stick is v, or -log(1 - v) with
+ * `log_sticks`. */
 double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_state *state, const double *root,
                                int log_sticks);
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
-/* Log density of the mixture, in scaled units, at a point whose distances were measured. */
+/* Log density of the mixture, in scaled units, at a point with these measured distances. */
 double wb_mixture_log_density(const wb_mixture_state *state, const double *distance);
 
-/* The state of a mixture that is given by its weights, means (components x columns,
- * column-major) and covariances (columns x columns x components) in the data's
- * units. Fills mean, factor, offset, log_weight and log_constant of `state`.
- * WB_ERROR_INPUT where a covariance is not positive definite. */
+/* The state of a mixture given by its weights, means (components x columns, column-major) and covariances (columns x
+ * columns x components) in the data's units. Fills mean, factor, offset, log_weight and log_constant of `state`.
+ * WB_ERROR_INPUT if a covariance is not positive definite. */
 int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
                             const double *covariances, const double *center,
                             const double *inverse_scale, wb_message *message);
 
-/* Classes, log densities and probabilities of rows of the session under a state:
- * `evaluate` of backend/mixture_table.h. */
+/* Classes, log densities and probabilities of rows of the session under a state: `evaluate` of
+ * backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density,
                         double *probability, wb_message *message);
 
-/* Draws of mixtures of as many components, in the data's units. */
+/* Draws of mixtures with the same number of components, in the data's units. */
 typedef struct wb_mixture_draws {
   int32_t count, components, columns;
   const double *weights;     /* components x count: of each of these draws */
   const double *means;       /* components x columns x all draws */
   const double *covariances; /* columns x columns x components x all draws */
-  const int32_t *which;      /* count: which of all draws they are, from 0 */
+  const int32_t *which;      /* count: the position of each among all draws, from 0 */
 } wb_mixture_draws;
 
-/* Adds the densities of rows first, ..., first + count - 1 under one draw after the other: see add_densities() of
+/* Adds the densities of rows first, ..., first + count - 1 under each draw: see add_densities() of
  * backend/mixture_table.h. */
 int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
-                             const wb_mixture_draws *draws,
-                             const double *center, const double *inverse_scale, int64_t first, int64_t count,
-                                 const double *log_unit,
-                             int64_t units, double *log_density, wb_message *message);
+                             const wb_mixture_draws *draws, const double *center, const double *inverse_scale,
+                             int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
+                             wb_message *message);
 
 /* Steps of Bayesian EM (bem.c), and what is noted after each. */
 typedef struct wb_mixture_steps {
   int32_t count;        /* how many at most */
-  int means;            /* conditional means of the parameters in place of modes */
-  double least_gain;    /* the last step is one that changes the log posterior by this or less */
-  double log_posterior; /* in scaled units, after the step before the first: NaN if there is none; after the
-                         * last when the function returns */
+  int means;            /* conditional means of the parameters instead of modes */
+  double least_gain;    /* stop after a step that changes the log posterior by no more than this */
+  double log_posterior; /* in scaled units; in: before the first step, NaN if unknown; out: after the last */
   int32_t points;
   const double *probe; /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
   int32_t *occupied;     /* count: components that hold half a row or more */
   double *probe_density; /* count x points: log mixture densities */
-  int32_t done;          /* how many were made */
-  int converged;         /* whether the last one gained too little */
+  int32_t done;          /* how many steps were made */
+  int converged;         /* whether the last step changed too little */
 } wb_mixture_steps;
 
-/* From the statistics and alpha of the state to new ones, and to the parameters: means, factors and log
- * weights of the state. The parts of the prior that a sampler may learn are held. */
+/* Takes the statistics and alpha of the state to new ones, and sets the state's means, factors and log weights. The
+ * parts of the prior that a sampler may learn stay fixed. */
 int wb_mixture_climb(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
                      wb_mixture_state *state, wb_mixture_steps *steps, wb_message *message);
 
-/* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows, or is NULL for all. A
- * missing value is taken from the row of the same label before: for a start, that keeps the spread of each column.
- * `last`: components x columns, working memory; NULL where nothing is missing. */
+/* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows; NULL: all rows. A missing
+ * value is taken from the previous row of the same label: for a start, that keeps the spread of each column. `last`:
+ * components x columns, working memory; NULL if nothing is missing. */
 void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
                            int64_t count, const int32_t *labels, double *last, double *statistics);
 
-/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of
- * a component's inverse Wishart law given its statistics. `average`: columns, working
- * memory. */
+/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of a component's inverse Wishart
+ * law given its statistics. `average`: columns, working memory. */
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics, double *average,
                                 double *scale);
 
-/* The log marginal density of the rows of a component given these statistics, its mean and
- * covariance integrated out, up to a factor pi^(-p/2) for each row; -infinity if it cannot be computed.
- * `average`: columns, `scale`: a packed triangle: working memory. */
+/* The log marginal density of a component's rows given these statistics, with mean and covariance integrated out, up to
+ * a factor pi^(-p/2) for each row. -infinity if it cannot be computed. Working memory: `average`, columns, and `scale`,
+ * a packed triangle. */
 double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average, double *scale);
 
-/* Splits and joins of components (split_merge.c), given the labels that the session drew last.
- * Changes the statistics only, the session's and the state's copy. With `neighbours`, components are
- * paired with near ones: that is faster from a start of many small clusters, but
- * does not leave the posterior as it is. */
+/* Splits and joins of components (split_merge.c), given the labels that the session drew last. Changes only the
+ * statistics, in the session and in the state's copy. With `neighbours`, components are paired with near ones: that is
+ * faster from a start of many small clusters, but does not leave the posterior as it is. */
 int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
                            const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
                            uint32_t iteration, wb_message *message);
 
-/* Puts components, given by their statistics, in order of size. */
+/* Puts components, given by their statistics, in order of size, the largest first. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
 
-/* Joins clusters, given by their statistics, as long as that raises their marginal
- * posterior; a cluster that was joined to another is left empty (merge.c). Then the
- * clusters are put in order of size. */
+/* Joins clusters, given by their statistics, as long as that raises their marginal posterior (merge.c), then puts them
+ * in order of size. A cluster that was joined to another is left empty. */
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
                      wb_message *message);
 
-/* A start: k-means on a subsample of the rows, from centres chosen by k-means++
- * (Arthur & Vassilvitskii 2007), in order of size. With `merge`, clusters that describe one
- * population are joined. The statistics are those of the subsample,
- * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many
- * rows there are; where the data have fewer, they are the subsample. */
+/* A start: k-means on a subsample of the rows, from centres chosen by k-means++ (Arthur & Vassilvitskii 2007), in order
+ * of size. With `merge`, clusters that describe one population are joined. The statistics are those of the subsample,
+ * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many rows there are; if
+ * the data have fewer, they are the subsample. */
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
                      uint64_t key, int merge, int64_t rows, double *statistics, wb_message *message);
 
-/* The subsample: how many rows it has, and their numbers, one from each of `count` equal stretches of the data, so
- * that none comes twice. */
+/* The subsample: how many rows it has, and their numbers. Each of `count` equal stretches of the data gives one row, so
+ * no row comes twice. */
 int64_t wb_mixture_start_count(int64_t rows, int32_t components);
 void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *row);
 

@@ -1,5 +1,5 @@
-/* Rows, means and covariances between the data's units and the scaled ones in which the
- * mixture is computed, and the evaluation of a mixture that is given by them. */
+/* Converts rows, means and covariances between the data's units and the scaled units of the session, and evaluates a
+ * mixture that is given by its moments. */
 #include "core/rounding.h"
 
 #include "core/elementary.h"
@@ -8,8 +8,7 @@
 #include "mixture/mixture.h"
 
 int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
-                          int64_t row,
-                          double *values, wb_message *message) {
+                          int64_t row, double *values, wb_message *message) {
   int missing = !data->x;
   for (int32_t c = 0; c < data->columns && data->x; c++) {
     values[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c],

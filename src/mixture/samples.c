@@ -1,18 +1,17 @@
-/* Several samples with the same components, each in proportions of its own: the hierarchical
- * Dirichlet process of Teh, Jordan, Beal & Blei (2006, Journal of the American Statistical
- * Association 101, 1566-1581), truncated at k components:
+/* Several samples share the components, and each has its own proportions: the hierarchical Dirichlet process of Teh,
+ * Jordan, Beal & Blei (2006, Journal of the American Statistical Association 101, 1566-1581), truncated at k
+ * components:
  *
  *   beta_j = v_j prod_{r<j} (1 - v_r),  pi_s | beta ~ Dirichlet(a beta_1, ..., a beta_k),
  *   z_i ~ pi_s for the rows i of sample s,  a ~ Ga(shape, rate).
  *
- * With the pi_s integrated out, n_sj rows of sample s in component j sit at m_sj tables of a
- * restaurant of concentration a beta_j; given these tables, beta, its sticks and exchanges of labels
- * depend on m_j = sum_s m_sj alone, as they depend on the numbers of rows where there is one sample. So
- * a sweep draws tables, sticks, alpha, then a, and last pi_s given all of these.
+ * With the pi_s integrated out, n_sj rows of sample s in component j sit at m_sj tables of a restaurant with
+ * concentration a beta_j. Given these tables, beta, its sticks and exchanges of labels depend only on m_j = sum_s m_sj,
+ * just as they depend on the numbers of rows if there is one sample. So a sweep draws the tables, the sticks, alpha,
+ * then a, and last pi_s given all of these.
  *
- * Splits and joins are steps of the mixture of one sample. Therefore the first sweeps of a chain
- * take all samples as one, pi_s = beta, and only the sweeps after these are of this model.
- */
+ * Splits and joins are moves of the mixture of one sample. Therefore the first sweeps of a chain treat all samples as
+ * one, pi_s = beta. Only the later sweeps draw from this model. */
 #include "core/rounding.h"
 
 #include "core/elementary.h"
@@ -23,7 +22,7 @@
 #include "core/random_tables.h"
 #include "mixture/mixture.h"
 
-/* Shapes of gammas may underflow, and log weights must be representable in single precision. */
+/* A gamma's shape must not underflow to zero, and a log weight must be representable in single precision. */
 #define LEAST_SHAPE 1e-300
 #define LEAST_LOG_WEIGHT (-1e30)
 
@@ -42,7 +41,7 @@ void wb_mixture_samples_place(wb_mixture_samples *s, int32_t samples, int32_t co
   s->shape_of = s->log_share + k;
 }
 
-/* a beta_j. */
+/* Sets shape_of to a beta_j. */
 static void set_shapes(wb_mixture_samples *s) {
   for (int32_t j = 0; j < s->components; j++) {
     const double shape = s->concentration * wb_exp(s->log_share[j]);
@@ -78,9 +77,9 @@ static void count_rows(wb_mixture_samples *s) {
   }
 }
 
-/* a given the number of tables, by the auxiliary variables of Teh et al. (appendix A):
- * w_s ~ Be(a + 1, n_s), u_s = 1 with probability n_s/(n_s + a),
- * a ~ Ga(shape + tables - sum u_s, rate - sum log w_s). */
+/* Draws a given the number of tables, by the auxiliary variables of Teh et al. (appendix A):
+ *   w_s ~ Be(a + 1, n_s),  u_s = 1 with probability n_s/(n_s + a),
+ *   a ~ Ga(shape + tables - sum u_s, rate - sum log w_s). */
 static void draw_sample_concentration(wb_mixture_samples *s, double tables, uint64_t key, uint32_t iteration) {
   double shape = s->shape + tables, rate = s->rate;
   for (int32_t i = 0; i < s->samples; i++) {
@@ -96,7 +95,7 @@ static void draw_sample_concentration(wb_mixture_samples *s, double tables, uint
   s->concentration = a < 1e-300 ? 1e-300 : a > 1e300 ? 1e300 : a;
 }
 
-/* Subtracts log sum exp: afterwards the exponentials add up to one. */
+/* Subtracts log sum exp, so that the exponentials add up to one. */
 static void normalize(size_t count, double *log_weight) {
   double largest = log_weight[0], total = 0;
   for (size_t j = 1; j < count; j++) largest = log_weight[j] > largest ? log_weight[j] : largest;
@@ -119,7 +118,7 @@ static void draw_weights(wb_mixture_samples *s, uint64_t key, uint32_t iteration
   for (int32_t i = 0; i < s->samples; i++) normalize(k, s->log_weight + (size_t)i * k);
 }
 
-/* The log of the mean of the samples' weights, each counted as often as it has rows. */
+/* The log of the mean of the samples' weights, weighted by their numbers of rows. */
 static void pool_weights(const wb_mixture_samples *s, double *log_weight) {
   const size_t k = (size_t)s->components;
   double all = 0;
@@ -128,8 +127,8 @@ static void pool_weights(const wb_mixture_samples *s, double *log_weight) {
     double largest = LEAST_LOG_WEIGHT, total = 0;
     for (int32_t i = 0; i < s->samples; i++)
       if (s->log_weight[(size_t)i * k + j] > largest) largest = s->log_weight[(size_t)i * k + j];
-    for (int32_t i = 0; i < s->samples; i++) total += s->rows[i] / all * wb_exp(s->log_weight[(size_t)i * k
-        + j] - largest);
+    for (int32_t i = 0; i < s->samples; i++)
+      total += s->rows[i] / all * wb_exp(s->log_weight[(size_t)i * k + j] - largest);
     log_weight[j] = largest + wb_log(total > 1e-300 ? total : 1e-300);
   }
 }

@@ -1,34 +1,29 @@
-/* Moves that split a component in two and join two to one: what rows that change their
- * component one by one reach only through states of low probability.
+/* Splits a component in two or joins two to one by Metropolis-Hastings moves. Drawing the rows' labels one by one
+ * reaches such states only through states of low probability.
  *
- * All components are paired at random, whatever they hold. Given the labels z of the rows,
- * with parameters and sticks integrated out, a pair (a, b) proposes to
+ * All components are paired at random, whatever they hold. Given the labels z of the rows, with parameters and sticks
+ * integrated out, a pair (a, b) proposes to
  *   split   if one of the two is empty: the rows U of the other are divided;
- *   join    if both hold rows: all of them, U, are given to one of the two.
- * Pairs share no row, and how they are made does not depend on z: so each is a step of
- * Metropolis and Hastings of its own, one after the other.
+ *   join    if both hold rows: all of their rows, U, go to one of the two.
+ * Pairs share no row, and the pairing does not depend on z. So each pair is a Metropolis-Hastings step of its own, one
+ * after the other.
  *
- * How U is divided (Jain & Neal 2004, but with parameters in place of their rows that are drawn
- * one after the other, so that rows are independent): from two simple densities, which
- * begin_launch() chooses, some steps follow, in each of which every row is drawn to a half and
- * the halves' parameters are set to their posterior expectations. This is the launch. Given
- * the parameters that it ends with, each row is drawn to its half once more; q is the
- * probability of that draw. A join uses a launch of its own, and q of the halves as they are.
- * A launch depends on U, on random numbers, and on two rows of U, the anchors, each of
- * which stays in its half; never on how U is divided. So it cancels. A split chooses the
- * anchors among all n_U rows, a join one in each half, of n_A and n_B rows. With m() the
- * marginal density of rows given their component (merge.c), the odds of split
- * against join are
+ * U is divided as in Jain & Neal (2004), except that parameters are fixed while rows are drawn, so that rows are
+ * independent. begin_launch() chooses two simple densities. Then some steps follow: each draws every row to a half and
+ * sets the halves' parameters to their posterior expectations. This is the launch. Given the launch's last parameters,
+ * each row is drawn to its half once more; q is the probability of that draw. A join runs a launch too, and its q is
+ * the probability of drawing the present halves. A launch depends on U, on random numbers, and on two rows of U, the
+ * anchors, each of which stays in its half. It never depends on how U is divided, so it cancels in the odds. A split
+ * chooses the anchors among all n_U rows. A join chooses one in each half, of n_A and n_B rows. With m() the marginal
+ * density of rows given their component (merge.c), the odds of split against join are
  *   m(A) m(B) p(A in a, B in b) n_U^2 / (m(U) [p(U in a) + p(U in b)] n_A n_B q),
- * where p() is the probability of labels given alpha: see exchange_labels() of mixture.c. A
- * launch from an atom has no anchors, and its odds no counts. After the decision the
- * pair's two labels are exchanged with the probability that this has.
+ * where p() is the probability of labels given alpha: see exchange_labels() of mixture.c. A launch from an atom has no
+ * anchors, so its odds lack n_U^2 / (n_A n_B). After the decision the pair's two labels are exchanged with the
+ * conditional probability of the exchanged order.
  *
- * At the start of a chain many small clusters share a population. No launch would divide it as
- * they do, so that joins with a launch would be refused. There neighbours are joined instead,
- * with q from the halves' own parameters: m() alone, without the number of ways to divide, would
- * join too many where components overlap.
- */
+ * At the start of a chain many small clusters share a population. No launch would divide it as they do, so joins with a
+ * launch would be refused. There neighbours are joined instead, with q from the halves' own parameters. q accounts for
+ * the number of ways to divide: without it too many components that overlap would be joined. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -43,10 +38,11 @@
 /* Steps of a launch. */
 #define STEPS 4
 
-/* What a launch begins with, with these probabilities: a small ball around an anchor, with an sd
- * between LEAST_SD and 1 times that of U, against all of U; values of one column near that of an
- * atom; values of one column near the anchor's. Where there are no atoms, the ball. Atoms are told from
- * other values by SPIKE_SD times the floor's sd and these odds. */
+/* The ways in which a launch begins, and their probabilities. SPIKE_LOG_ODDS is the log odds at the centre of a spike.
+ *   BALL   SHARE_BALL (without atoms SHARE_BALL + SHARE_ATOM): a small ball around an anchor against all of U; the
+ *          ball's sd is LEAST_SD to 1 times that of U
+ *   ATOM   SHARE_ATOM: a spike of one column at an atom, with an sd of SPIKE_SD times the floor's
+ *   SPIKE  the rest: a spike of one column at the anchor's value */
 enum { BALL, ATOM, SPIKE };
 #define SHARE_BALL 0.4
 #define SHARE_ATOM 0.3
@@ -58,14 +54,14 @@ typedef struct moves {
   const wb_backend *backend;
   wb_mixture_session *session;
   wb_message *message;
-  int status; /* of asking the session for an anchor's values */
+  int status; /* of the session's reply about an anchor's values */
   const wb_mixture_prior *prior;
   wb_mixture_state *state;
   const wb_mixture_spots *spots;
   int neighbours;          /* whether components are paired with neighbours */
-  int32_t all, pairs;      /* how many pairs there are, and how many of them propose */
+  int32_t all, pairs;      /* how many pairs there are, and how many propose */
   int32_t *first, *second; /* components of each pair */
-  int32_t *place;       /* of each pair among those that propose; -1: proposes nothing */
+  int32_t *place;       /* of each pair among the proposing ones; -1: proposes nothing */
   int32_t *pair, *side; /* see wb_mixture_pairs */
   int64_t *anchor;      /* two of each proposing pair */
   int32_t *kind;        /* of the launch of each pair */
@@ -89,8 +85,8 @@ static double count_of(const moves *m, int32_t j) {
   return statistics_of(m, j)[0];
 }
 
-/* log p(z | alpha), up to what two components do not change, as if they held n_first and n_second
- * rows; see exchange_labels(). */
+/* log p(z | alpha) as if the two components held n_first and n_second rows, up to terms that do not depend on how the
+ * two share their rows; see exchange_labels(). */
 static double log_labels(const moves *m, int32_t first, int32_t second, double n_first, double n_second) {
   const int32_t k = m->state->components, low = first < second ? first : second, high = first < second ? second : first;
   const double n_high = first < second ? n_second : n_first, n_low = first < second ? n_first : n_second;
@@ -112,13 +108,13 @@ static double log_sum(double a, double b) {
   return a > b ? a + wb_log1p(wb_exp(b - a)) : b + wb_log1p(wb_exp(a - b));
 }
 
-/* log [p(U in a) + p(U in b)] and log p(A in a, B in b). */
+/* log [p(U in a) + p(U in b)]. */
 static double log_joined(const moves *m, int32_t g, double rows) {
   return log_sum(log_labels(m, m->first[g], m->second[g], rows, 0), log_labels(m, m->first[g], m->second[g], 0, rows));
 }
 
-/* The most that log_joined() - log_labels() can be whatever the other components hold. The pairs
- * before may change that. */
+/* An upper bound of log_joined() - log_labels() over what the other components hold, since earlier pairs may change
+ * that. */
 static double log_joined_at_most(const moves *m, int32_t g) {
   const int32_t k = m->state->components, a = m->first[g], b = m->second[g], low = a < b ? a : b, high = a < b ? b : a;
   const double n_low = count_of(m, low), n_high = count_of(m, high), rows = n_low + n_high;
@@ -142,7 +138,7 @@ static void shuffle_components(const moves *m, uint64_t key, uint32_t iteration,
   }
 }
 
-/* How far the means of two components are apart, in each column in units of their variances. */
+/* The squared distance between the means of two components, each column in units of the sum of their variances. */
 static double distance_between(const moves *m, int32_t a, int32_t b) {
   const int32_t p = m->state->columns;
   const double *one = statistics_of(m, a), *other = statistics_of(m, b);
@@ -156,7 +152,7 @@ static double distance_between(const moves *m, int32_t a, int32_t b) {
   return sum;
 }
 
-/* Moves the nearest component that has rows among order[from], ... to order[from]. */
+/* Exchanges order[from] with the component nearest to a that has rows, among order[from], order[from + 1], ... */
 static void bring_nearest(const moves *m, int32_t a, int32_t from, int32_t *order) {
   double least = wb_infinity();
   int32_t best = from;
@@ -183,8 +179,8 @@ static void pair_components(moves *m, uint64_t key, uint32_t iteration) {
   }
 }
 
-/* Which pairs propose something that can be accepted: a join is not begun where it would be
- * refused even with q = 1 and the most favourable order of the labels. */
+/* Chooses the pairs whose proposal can be accepted. A join is not begun if it would be refused even with q = 1 and the
+ * most favourable order of the labels. */
 static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
   const int32_t k = m->state->components;
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns);
@@ -218,7 +214,8 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
   }
 }
 
-/* A half's density from its statistics: the posterior expectations of Sigma^-1 and mu. */
+/* Sets a half's density from its statistics: the posterior expectations of Sigma^-1 and mu. 0 if the scale has no
+ * Cholesky factor. */
 static int estimate(moves *m, size_t half, double rows) {
   const int32_t p = m->state->columns;
   const size_t triangle = wb_packed_size(p);
@@ -241,7 +238,7 @@ static int estimate(moves *m, size_t half, double rows) {
   return 1;
 }
 
-/* A density that no row falls under: for the halves of a pair that has given up. */
+/* Sets a constant density: for the halves of a pair that has given up, and for the other values beside a spike. */
 static void clear_half(moves *m, size_t half) {
   const int32_t p = m->state->columns;
   memset(m->factor + half * wb_packed_size(p), 0, wb_packed_size(p) * sizeof(double));
@@ -254,7 +251,7 @@ static double log_uniform_between(double low, double high, double u) {
   return low * wb_exp(u * wb_log(high / low));
 }
 
-/* What is told apart first: values of column r near `value`, closer than about three `sd`. */
+/* Tells values of column r near `value`, closer than about three `sd`, from all others. */
 static void begin_spike(moves *m, size_t half, int32_t r, double value, double sd) {
   const int32_t p = m->state->columns;
   clear_half(m, half);
@@ -264,7 +261,7 @@ static void begin_spike(moves *m, size_t half, int32_t r, double value, double s
   m->log_constant[half] = SPIKE_LOG_ODDS;
 }
 
-/* What a launch begins with. */
+/* Sets the two densities with which a launch begins; 0 if there are none. */
 static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   const int32_t p = m->state->columns;
   const size_t triangle = wb_packed_size(p), place = (size_t)m->place[g], half = 2 * place;
@@ -272,10 +269,10 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   const double *joined = m->joined + place * WB_MIXTURE_STATISTICS(p);
   double *factor = m->factor + half * triangle, *offset = m->offset + half * (size_t)p;
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)g);
-  (void)wb_stream_uniform(&stream); /* decides on the proposal */
-  (void)wb_stream_uniform(&stream); /* and this on the order of the labels */
+  (void)wb_stream_uniform(&stream); /* used by choose_pairs() */
+  (void)wb_stream_uniform(&stream); /* used by order_labels() */
   const double kind = wb_stream_uniform(&stream), which = wb_stream_uniform(&stream),
-      width = wb_stream_uniform(&stream);
+               width = wb_stream_uniform(&stream);
   m->kind[g] = kind >= SHARE_BALL + SHARE_ATOM ? SPIKE : kind >= SHARE_BALL && m->spots->atoms ? ATOM : BALL;
   if (m->kind[g] == ATOM) {
     const size_t atom = (size_t)(which * m->spots->atoms);
@@ -310,7 +307,7 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   return 1;
 }
 
-/* The decision on pair g, whose halves are drawn. */
+/* Accepts or refuses the proposal of pair g, whose halves are drawn. */
 static void decide(moves *m, int32_t g) {
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), place = (size_t)m->place[g];
   const int32_t a = m->first[g], b = m->second[g];
@@ -322,10 +319,9 @@ static void decide(moves *m, int32_t g) {
   if (!(n_a > 0 && n_b > 0)) return;
   const double log_odds = wb_mixture_log_marginal(m->prior, first, m->average, m->scale) +
                           wb_mixture_log_marginal(m->prior, second, m->average, m->scale) -
-                          wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) + log_labels(m, a, b, n_a,
-                              n_b) -
-                          log_joined(m, g, rows) + (m->kind[g] == ATOM ? 0
-                                                    : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
+                          wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) +
+                          log_labels(m, a, b, n_a, n_b) - log_joined(m, g, rows) +
+                          (m->kind[g] == ATOM ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
   if (!(m->log_uniform[g] < (joins ? -log_odds : log_odds))) return;
   if (joins) {
     memcpy(own, joined, size * sizeof(double));
@@ -336,7 +332,7 @@ static void decide(moves *m, int32_t g) {
   }
 }
 
-/* The labels of a pair are exchanged with the probability of that order. */
+/* Exchanges the labels of a pair with the conditional probability of the exchanged order. */
 static void order_labels(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   const int32_t a = m->first[g], b = m->second[g];
   const double n_a = count_of(m, a), n_b = count_of(m, b);
@@ -353,8 +349,8 @@ static void order_labels(moves *m, int32_t g, uint64_t key, uint32_t iteration) 
   }
 }
 
-/* What the halves of pair g are drawn from in a step. A join of neighbours has no launch: the
- * halves as they are take its place. */
+/* Sets the densities from which a step draws the halves of pair g. A join of neighbours has no launch: it uses the
+ * present halves. */
 static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32_t iteration) {
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), half = 2 * (size_t)m->place[g];
   if (m->neighbours) {
@@ -367,7 +363,7 @@ static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32
   return estimate(m, half, rows) && estimate(m, half + 1, rows);
 }
 
-/* Proposals of all pairs: anchors, launches, and the last draw of halves. */
+/* Makes the proposals of all pairs: anchors, launches, and the last draw of halves. */
 static int propose(moves *m, const wb_backend *backend, wb_mixture_session *session, uint64_t key, uint32_t iteration,
                    wb_message *message) {
   const wb_mixture_pairs pairs = {m->state->components, m->pairs, m->pair, m->side};
@@ -390,8 +386,8 @@ static int propose(moves *m, const wb_backend *backend, wb_mixture_session *sess
 int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
                            const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
                            uint32_t iteration, wb_message *message) {
-  const size_t k = (size_t)state->components, p = (size_t)state->columns, pairs = k / 2 < WB_MIXTURE_MOST_PAIRS
-      ? k / 2 : WB_MIXTURE_MOST_PAIRS;
+  const size_t k = (size_t)state->components, p = (size_t)state->columns,
+               pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
   if (pairs == 0 || spots->data->rows > UINT32_MAX) return WB_OK;
   const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + 2 * p;

@@ -1,8 +1,7 @@
-/* Where a chain starts: k-means on a subsample, seeded by k-means++ (Arthur &
- * Vassilvitskii 2007). Clusters that describe one population are joined at once only where
- * there is no warm-up to do it in (merge.c).
- * Different keys give different subsamples and centres, so that chains start apart
- * from each other. Or from labels that the user gives. */
+/* The statistics with which a chain starts: from k-means on a subsample, seeded by k-means++ (Arthur & Vassilvitskii
+ * 2007), or from labels that the user gives. Clusters that describe one population are joined at once only if no
+ * warm-up follows to join them (merge.c). Different keys give different subsamples and centres, so chains start apart
+ * from each other. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -18,20 +17,20 @@
 #define ROWS_AT_MOST 50000
 #define STEPS 5
 
-/* A coordinate more for each atom: rows that have its value are this many sd from all others,
- * and so clusters of their own, which sweeps would find late or not at all. */
+/* Each atom adds a coordinate, in which rows with its value are this many sd from all others. These rows become
+ * clusters of their own, which sweeps would find late or not at all. */
 #define ATOM_DISTANCE 2.0
 
 typedef struct sample {
   int64_t count;
   int32_t columns, components; /* columns: of the data, and one for each atom */
   int64_t *row;
-  int gaps;         /* whether values are missing: these are no numbers */
+  int gaps;         /* whether values are missing (NaN) */
   double *x;        /* count x columns, row by row, scaled */
   double *center;   /* components x columns */
   double *distance; /* count: to the nearest centre */
   double *size;     /* components */
-  double *seen;     /* components x columns: rows that have a value; later the last value seen of each column */
+  double *seen;     /* components x columns: rows that have a value; later the last value seen */
   int32_t *label;
   void *memory;
 } sample;
@@ -88,7 +87,7 @@ void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *r
   }
 }
 
-/* Reads the rows of the sample, whose numbers are there. */
+/* Reads the rows that s->row numbers. */
 static void read_rows(sample *s, const wb_mixture_spots *spots) {
   const wb_mixture_data *data = spots->data;
   s->gaps = 0;
@@ -104,7 +103,7 @@ static void read_rows(sample *s, const wb_mixture_spots *spots) {
   }
 }
 
-/* Between a row and a centre. Where values of the row are missing, the others stand for all. */
+/* Squared distance of a row from a centre; with missing values p times the mean square over the others. */
 static double squared_distance(const sample *s, const double *row, const double *center) {
   const int32_t p = s->columns;
   double sum = 0;
@@ -121,8 +120,8 @@ static double squared_distance(const sample *s, const double *row, const double 
   return seen > 0 ? sum * p / seen : 0;
 }
 
-/* A row drawn with probability proportional to its squared distance: the first at
- * which the running sum exceeds u times the total. -1 where every row is a centre. */
+/* Draws a row with probability proportional to its squared distance: the first whose running sum exceeds u times the
+ * total. -1 if every row is a centre. */
 static int64_t far_row(const sample *s, double u) {
   double total = 0, sum = 0;
   int64_t last = -1;
@@ -135,9 +134,8 @@ static int64_t far_row(const sample *s, double u) {
   return last;
 }
 
-/* Centres one after the other, each a row drawn with probability proportional to
- * its squared distance to the nearest centre so far. Returns how many
- * different centres there are. */
+/* Chooses centres one after the other. Each is a row drawn with probability proportional to its squared distance from
+ * the nearest earlier centre. Returns how many different centres there are. */
 static int32_t choose_centers(sample *s, uint64_t key) {
   const size_t p = (size_t)s->columns;
   for (int32_t j = 0; j < s->components; j++) {
@@ -158,7 +156,7 @@ static int32_t choose_centers(sample *s, uint64_t key) {
   return s->components;
 }
 
-/* Means of the values that are there; zero, the mean of all rows, where a cluster has none. */
+/* Centres become the means of the values that are not missing, or zero, the mean of all rows, if a cluster has none. */
 static void move_centers_over_gaps(sample *s, int32_t centers) {
   const size_t p = (size_t)s->columns;
   memset(s->center, 0, (size_t)centers * p * sizeof(double));
@@ -244,7 +242,7 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
   const size_t size = WB_MIXTURE_STATISTICS(p);
   memset(statistics, 0, (size_t)components * size * sizeof(double));
   if (last) memset(last, 0, (size_t)components * (size_t)p * sizeof(double));
-  /* Twice where values are missing: the first rows too have rows before them. */
+  /* Two passes if values are missing, so that the first rows of a label have values to take over. */
   for (int pass = last ? 0 : 1; pass < 2; pass++)
     for (int64_t i = 0; i < count; i++) {
       if (labels[i] < 0) continue;

@@ -1,5 +1,4 @@
-/* Several sweeps in one call, with what is noted after each and what a kept draw
- * consists of after the last. */
+/* Runs several sweeps in one call, notes the traces after each, and makes a kept draw after the last. */
 #include "core/rounding.h"
 
 #include "core/block_draw.h"
@@ -26,7 +25,7 @@ static int32_t occupied(const wb_mixture_state *state) {
   return count;
 }
 
-/* Densities at points first, first + 1, ..., whose distances were measured. */
+/* Notes the densities at points first, first + 1, ..., whose distances were measured. */
 static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state *state, int32_t sweep, int32_t first,
                          int32_t points) {
   for (int32_t q = 0; q < points; q++)
@@ -34,7 +33,7 @@ static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state
         wb_mixture_log_density(state, state->point_distance + (size_t)q * (size_t)state->components);
 }
 
-/* What is noted of the parameters, while labels are drawn. */
+/* Notes the traces of the parameters, while labels are drawn. */
 static int note(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_sweeps *sweeps,
                 const wb_mixture_prior *prior, wb_mixture_state *state, int32_t sweep, wb_message *message) {
   int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
@@ -64,8 +63,8 @@ static int merge(const wb_backend *backend, wb_mixture_session *session, const w
   return status;
 }
 
-/* Whether a sweep has splits and joins: all of the first hundred, which find the populations. Then, the
- * more rows there are, the fewer proposals are accepted: up to seven sweeps go without. */
+/* Whether a sweep has splits and joins. The first hundred sweeps all do, to find the populations. After them up to
+ * seven sweeps in eight go without: the more rows there are, the fewer proposals are accepted. */
 static int splits(uint32_t iteration, int64_t rows) {
   const uint32_t every = rows < 875000 ? 1 + (uint32_t)(rows / 125000) : 8;
   return iteration <= 100 || iteration % every == 0;
@@ -86,8 +85,8 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
     if (status == WB_OK) status = wb_mixture_finish_sweep(backend, session, state, &sweeps->log_likelihood[i], message);
     if (status != WB_OK) break;
     sweeps->occupied[i] = occupied(state);
-    if (i == sweeps->count - 1 && draw->sizes) memcpy(draw->sizes, state->sizes,
-                                                      (size_t)state->components * sizeof(double));
+    if (i == sweeps->count - 1 && draw->sizes)
+      memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
     /* Splits and joins change the components' rows, but not the sizes in each sample. */
     if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))

@@ -1,4 +1,4 @@
-/* What a worker of a cluster answers to the requests of cluster/mixture/session.c. */
+/* A worker's answers to the requests of cluster/mixture/session.c. The worker runs each request on its own rows. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int64_t leaves_of(int64_t rows) {
   return (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
 }
 
-/* The pieces of all rows, and those of the worker's. */
+/* The pieces of all rows; the worker has the pieces first, ..., end - 1, which the nodes cover. */
 typedef struct shard {
   int64_t pieces, first, end;
   wb_cluster_node node[WB_CLUSTER_MOST_NODES];
@@ -45,7 +45,7 @@ static size_t place_request(const wb_cluster_worker *worker, const wb_cluster_he
   return wb_cluster_place_request(r, head, worker->data.columns, samples_of(worker), (void *)(uintptr_t)request);
 }
 
-/* Whether memory of this size is a request to this worker, whose items are then placed. */
+/* Whether memory of this size is a request to this worker. If so, its items are placed. */
 static int is_request(const wb_cluster_worker *worker, const void *request, size_t size, wb_cluster_request *r) {
   wb_cluster_head head;
   if (size < sizeof head) return 0;
@@ -71,12 +71,12 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
     return WB_ERROR_INPUT;
   }
   const shard s = shard_of(worker);
-  *bytes = wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes,
-                                    worker->data.rows, NULL);
+  *bytes = wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows,
+                                 NULL);
   return WB_OK;
 }
 
-/* Sums of the worker's pieces to those of its nodes. */
+/* Adds the sums of the worker's pieces to those of its nodes. */
 static int put_nodes(const wb_cluster_worker *worker, const wb_cluster_head *head, const shard *s, double *nodes,
                      wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(worker->data.columns) + 1;
@@ -110,8 +110,8 @@ static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb
   int status = table->set_components(session, k, r->statistics, message);
   if (status == WB_OK)
     status = table->draw_components(session, &law, r->source, head->component_key, head->component_iteration, message);
-  if (status == WB_OK) status = table->draw_labels(session, r->log_weight, head->key, head->iteration, part->labels,
-                                                   message);
+  if (status == WB_OK)
+    status = table->draw_labels(session, r->log_weight, head->key, head->iteration, part->labels, message);
   if (status == WB_OK) status = table->finish_labels(session, sizes, &log_likelihood, message);
   if (status == WB_OK) worker->drawn = k;
   if (sizes != part->sizes) free(sizes);
@@ -149,13 +149,12 @@ int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *repl
   double unused;
   int status;
   if (head.kind == WB_CLUSTER_ANCHORS) return choose_anchors(worker, &head, &pairs, &part, message);
-  /* The sums of a part are its nodes; no others are written. */
+  /* With a part of the rows, these calls leave their sums in the session; put_nodes() fetches them. */
   if (head.kind == WB_CLUSTER_DRAW)
     status = draw(worker, &r, &part, message);
   else if (head.kind == WB_CLUSTER_HALVES)
     status = table->draw_halves(worker->session, &pairs, &parameters, r.anchors, head.known, head.key, head.iteration,
-                                head.step,
-                                part.nodes, part.log_probability, message);
+                                head.step, part.nodes, part.log_probability, message);
   else
     status = table->weigh_rows(worker->session, &parameters, part.nodes, &unused, message);
   return status == WB_OK ? put_nodes(worker, &head, &s, part.nodes, message) : status;

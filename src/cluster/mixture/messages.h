@@ -1,17 +1,17 @@
-/* A mixture whose rows are on several workers. The manager runs the host algorithm with the table of
- * cluster/mixture/session.c: it keeps the components, and asks the workers for whatever goes through rows. A worker
- * has a part of the rows in a session of its own backend and answers by wb_cluster_answer(). Sums come back as nodes
- * of the tree over all rows, the fewest that the worker's part consists of, and are added in the tree's order:
- * results do not depend on the number of workers.
+/* A mixture whose rows are spread over several workers. The manager runs the host algorithm with the table of
+ * cluster/mixture/session.c. It keeps the components and asks the workers for everything that goes through the rows. A
+ * worker holds a part of the rows in a session of its own backend and answers by wb_cluster_answer(). It returns sums
+ * as nodes of the tree over all rows: the fewest nodes that make up its part. The manager adds them in the tree's
+ * order, so results do not depend on the number of workers.
  *
- * Requests and replies are bytes in the order of this machine, items one after the other, each padded to a multiple
- * of 8. What travels depends on components and columns, not on rows, unless labels are kept. */
+ * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
+ * Their size depends on components and columns, not on rows, unless labels are kept. */
 #ifndef WB_CLUSTER_MIXTURE_MESSAGES_H
 #define WB_CLUSTER_MIXTURE_MESSAGES_H
 
 #include "backend/backend.h"
 
-/* How a request goes to all workers, and how their replies, which stay until the next request, come back. */
+/* A worker's reply, which stays valid until the next request. */
 typedef struct wb_cluster_reply {
   const void *bytes;
   size_t size;
@@ -19,21 +19,21 @@ typedef struct wb_cluster_reply {
 
 typedef struct wb_cluster {
   int32_t workers;
-  const int64_t *first_row; /* workers + 1: where the rows of each begin, and how many there are */
+  const int64_t *first_row; /* workers + 1: where the rows of each begin, and the number of all rows */
   int64_t piece;            /* see wb_mixture_data */
   int (*exchange)(void *context, const void *request, size_t size, wb_cluster_reply *replies, wb_message *message);
   void *context;
 } wb_cluster;
 
-/* A backend with the table of mixtures alone, whose sessions are opened here and not by the table. `data` has no
- * rows: x is NULL, `rows` counts those of all workers, and `samples` is 0 where they are one sample. The components
- * are computed by the processor of `call`. What `cluster` points to outlives the session, it itself need not. */
+/* A backend with only the table of mixtures. wb_cluster_open() opens its sessions, not the table. `data` has no rows: x
+ * is NULL, `rows` counts the rows of all workers, and `samples` is 0 if they are one sample. The processor of `call`
+ * computes the components. The arrays and the context of `cluster` must outlive the session; the struct itself need
+ * not. */
 extern const wb_backend wb_mixture_cluster;
 int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_cluster *cluster,
                     wb_mixture_session **session, wb_message *message);
 
-/* How the rows are split: `first_row` takes workers + 1 numbers. Returns how many workers get rows; the piece goes
- * to `piece`. */
+/* Splits the rows: fills `first_row`, of workers + 1 numbers, and `piece`. Returns how many workers get rows. */
 int32_t wb_cluster_split(int64_t rows, int32_t workers, int64_t *first_row, int64_t *piece);
 
 /* A worker: a session that its backend has opened with `data`, a part of the `rows` rows of all workers. */
@@ -42,20 +42,24 @@ typedef struct wb_cluster_worker {
   wb_mixture_session *session;
   wb_mixture_data data;
   int64_t rows;
-  int32_t drawn; /* to how many components its rows were drawn last; 0: they were not */
+  int32_t drawn; /* the number of components to which its rows were drawn last; 0: they were not drawn */
 } wb_cluster_worker;
 
-/* How many bytes the answer to a request has, if that is one to this worker; then the answer itself. */
+/* The number of bytes of the answer, if `request` is a request to this worker; then the answer itself. */
 int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request, size_t size, size_t *bytes,
                            wb_message *message);
 int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *reply, wb_message *message);
 
 /* What follows is shared by manager and worker --------------------------------------------------- */
 
-typedef enum wb_cluster_kind { WB_CLUSTER_DRAW = 1, WB_CLUSTER_ANCHORS, WB_CLUSTER_HALVES,
-                              WB_CLUSTER_WEIGH } wb_cluster_kind;
+typedef enum wb_cluster_kind {
+  WB_CLUSTER_DRAW = 1,
+  WB_CLUSTER_ANCHORS,
+  WB_CLUSTER_HALVES,
+  WB_CLUSTER_WEIGH
+} wb_cluster_kind;
 
-/* What a request begins with. */
+/* The beginning of a request. */
 typedef struct wb_cluster_head {
   uint64_t key, component_key; /* of rows, and of components */
   uint32_t iteration, component_iteration, step;
@@ -63,7 +67,7 @@ typedef struct wb_cluster_head {
   int32_t wants_labels, known;
 } wb_cluster_head;
 
-/* What follows the head, by kind. */
+/* A request: the items after the head depend on its kind. */
 typedef struct wb_cluster_request {
   wb_cluster_head head;
   /* DRAW */
@@ -78,42 +82,41 @@ typedef struct wb_cluster_request {
   int64_t *anchors; /* HALVES */
 } wb_cluster_request;
 
-/* What a reply consists of. */
+/* The items of a reply. */
 typedef struct wb_cluster_part {
   double *nodes;           /* DRAW, HALVES, WEIGH */
-  double *sizes;           /* DRAW: samples x components, where there are samples */
-  int32_t *labels;         /* DRAW: of the worker's rows, where they are wanted */
+  double *sizes;           /* DRAW: samples x components, if there are several samples */
+  int32_t *labels;         /* DRAW: of the worker's rows, if they are wanted */
   int64_t *anchors;        /* ANCHORS: two of each pair */
   double *values;          /* ANCHORS: the rows of the anchors, scaled */
   double *log_probability; /* HALVES: of each pair */
 } wb_cluster_part;
 
-/* Places the items of a request or of a reply in memory, of which there may be none yet, and return how many bytes
- * they take together. `samples` is 0 where the rows are one sample. `nodes`, `rows`: of the worker. */
+/* Place the items of a request or of a reply in memory, which may be NULL, and return how many bytes they take
+ * together. `samples` is 0 if the rows are one sample. `nodes` and `rows` are those of the worker. */
 size_t wb_cluster_place_request(wb_cluster_request *request, const wb_cluster_head *head, int32_t columns,
                                 int32_t samples, void *memory);
 size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head, int32_t columns, int32_t samples,
-                             int32_t nodes,
-                             int64_t rows, void *memory);
+                             int32_t nodes, int64_t rows, void *memory);
 
-/* How many components are summed in the nodes of a request's replies. */
+/* The number of components that the nodes of a request's replies sum. */
 int32_t wb_cluster_summed(const wb_cluster_head *head);
 
-/* Pieces are the leaves of a tree: node i of a level has nodes 2i and 2i + 1 of the level below. */
-#define WB_CLUSTER_PIECES 32                          /* of each worker, at least, where there are so many leaves */
-#define WB_CLUSTER_MOST_NODES 64                      /* that a worker's pieces are made of */
+/* Pieces are the leaves of a tree: node i of a level has the nodes 2i and 2i + 1 of the level below. */
+#define WB_CLUSTER_PIECES 32     /* the fewest pieces of a worker, if there are so many leaves */
+#define WB_CLUSTER_MOST_NODES 64 /* the most nodes that make up a worker's pieces */
 typedef struct wb_cluster_node {
   int32_t level;
   int64_t index;
 } wb_cluster_node;
 
-/* The fewest nodes that are made of pieces first, ..., end - 1 of all; returns how many. */
+/* Finds the fewest nodes that make up the pieces first, ..., end - 1; returns how many there are. */
 int32_t wb_cluster_cover(int64_t pieces, int64_t first, int64_t end, wb_cluster_node *nodes);
 
-/* Adds sums of `size` doubles in the tree's order; `sums` are used up, and sums[0] has the result. */
+/* Adds sums of `size` doubles in the tree's order. Overwrites `sums`; sums[0] gets the result. */
 void wb_cluster_add(double **sums, int64_t count, size_t size);
 
-/* The root of a tree over so many pieces, from nodes that cover it, which are used up; `slots` is memory for one
+/* The root of a tree over this many pieces, from nodes that cover it and are overwritten. `slots` is memory for one
  * pointer a piece. */
 double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size,
                         double **slots);

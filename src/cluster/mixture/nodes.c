@@ -1,4 +1,5 @@
-/* What travels between the manager and the workers of a cluster, and the tree in which sums are added. */
+/* The layout of the requests and replies between the manager and the workers of a cluster, and the tree in which sums
+ * are added. */
 #include "core/rounding.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "core/linear_algebra.h"
 #include "cluster/mixture/messages.h"
 
-/* Items one after the other, each padded to 8 bytes; without memory only counted. */
+/* Places items one after the other, each padded to 8 bytes; without memory only counts the bytes. */
 typedef struct layout {
   unsigned char *memory;
   size_t used;
@@ -54,8 +55,7 @@ size_t wb_cluster_place_request(wb_cluster_request *r, const wb_cluster_head *he
 }
 
 size_t wb_cluster_place_part(wb_cluster_part *r, const wb_cluster_head *head, int32_t columns, int32_t samples,
-                             int32_t nodes,
-                             int64_t rows, void *memory) {
+                             int32_t nodes, int64_t rows, void *memory) {
   const size_t p = (size_t)columns, k = (size_t)head->components, pairs = (size_t)head->pairs;
   layout at = {memory, 0};
   memset(r, 0, sizeof *r);
@@ -92,7 +92,7 @@ int32_t wb_cluster_cover(int64_t pieces, int64_t first, int64_t end, wb_cluster_
       break;
     }
     if (first % 2 != 0) nodes[count++] = (wb_cluster_node){level, first++};
-    /* The last node of a level has no sibling where their number is odd: it moves up. */
+    /* If the number of nodes of a level is odd, the last one has no sibling: it moves up. */
     if (first < end && end % 2 != 0 && end < pieces) nodes[count++] = (wb_cluster_node){level, --end};
     first /= 2;
     end = (end + 1) / 2;
@@ -120,7 +120,7 @@ double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *co
     for (int32_t i = 0; i < count; i++)
       if (nodes[i].level == level) slots[nodes[i].index] = sums[i];
     if (pieces == 1) return slots[0];
-    /* Both halves of a node are there, or neither is because it is itself among the nodes. */
+    /* Both halves of a node are there, or neither is, because the node itself is among `nodes`. */
     for (int64_t i = 0; 2 * i < pieces; i++) {
       double *const left = slots[2 * i];
       if (left && 2 * i + 1 < pieces) add(left, slots[2 * i + 1], size);

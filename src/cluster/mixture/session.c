@@ -1,6 +1,6 @@
-/* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. What concerns
- * components alone is done here, by a session of the processor without rows; what goes through the rows is asked of
- * all workers at once. Drawing components waits until the labels are asked for: one request does both. */
+/* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. A session of the
+ * processor without rows computes what concerns the components alone. All workers are asked at once for what goes
+ * through the rows. The workers draw the components only when the labels are asked for: one request does both. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct cluster_session {
   const wb_backend *local;
   wb_mixture_session *components; /* of `local` */
   wb_cluster cluster;
-  int32_t columns, samples; /* samples: 0 where the rows are one sample */
+  int32_t columns, samples; /* samples: 0 if the rows are one sample */
   int64_t pieces;
   int32_t count;     /* of components; 0: not set yet */
   int32_t nodes;     /* of all workers */
@@ -25,16 +25,16 @@ typedef struct cluster_session {
   int32_t *first_node; /* workers + 1 */
   wb_cluster_reply *replies;
   double **slots, **sums; /* pieces; nodes */
-  /* Memory that grows: a request, with what draw_components() has put into it, and sums of nodes. */
+  /* Memory that grows: the request that draw_components() begins, other requests, and sums of nodes. */
   void *draw, *request;
   size_t draw_bytes, request_bytes;
   double *values;
   size_t value_bytes;
-  wb_cluster_head head; /* of the draw */
+  wb_cluster_head head; /* of the request `draw` */
   double log_likelihood;
-  double *sizes; /* samples x components; of the labels drawn last */
+  double *sizes; /* samples x components: of the labels drawn last */
   size_t size_bytes;
-  int32_t anchors; /* how many rows are held: those that were chosen last */
+  int32_t anchors; /* how many rows are held: those of the anchors chosen last */
   int64_t anchor[2 * WB_MIXTURE_MOST_PAIRS];
   double *anchor_values; /* 2 WB_MIXTURE_MOST_PAIRS x columns */
 } cluster_session;
@@ -43,7 +43,7 @@ static cluster_session *of(wb_mixture_session *session) {
   return (cluster_session *)session;
 }
 
-/* Makes room in memory that keeps its size between calls. */
+/* Enlarges memory that keeps its size between calls. */
 static int make_room(void **memory, size_t *held, size_t bytes, const char *purpose, wb_message *message) {
   if (*held >= bytes) return WB_OK;
   free(*memory);
@@ -69,11 +69,11 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
   const size_t workers = (size_t)cluster->workers, p = (size_t)data->columns;
   const int64_t leaves = (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const size_t pieces = (size_t)((leaves + cluster->piece - 1) / cluster->piece),
-      most = workers * WB_CLUSTER_MOST_NODES;
+               most = workers * WB_CLUSTER_MOST_NODES;
   const size_t numbers = 2 * WB_MIXTURE_MOST_PAIRS * p;
-  const size_t bytes = sizeof(cluster_session) + workers * sizeof(wb_cluster_reply)
-      + (pieces + most) * sizeof(double *) +
-                       numbers * sizeof(double) + (workers + 1) * sizeof(int32_t);
+  const size_t bytes = sizeof(cluster_session) + workers * sizeof(wb_cluster_reply) +
+                       (pieces + most) * sizeof(double *) + numbers * sizeof(double) +
+                       (workers + 1) * sizeof(int32_t);
   wb_mixture_data none = *data;
   cluster_session *s = calloc(1, bytes);
   if (!s) return wb_out_of_memory(message, "the mixture session", bytes);
@@ -124,17 +124,16 @@ static int ask(cluster_session *s, const wb_cluster_head *head, const void *requ
   return status;
 }
 
-/* The reply of a worker to what was asked last. */
+/* The reply of a worker to the last request. */
 static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
   wb_cluster_part part;
   (void)wb_cluster_place_part(&part, head, s->columns, s->samples, s->first_node[w + 1] - s->first_node[w],
                               s->cluster.first_row[w + 1] - s->cluster.first_row[w],
-                                  (void *)(uintptr_t)s->replies[w].bytes);
+                              (void *)(uintptr_t)s->replies[w].bytes);
   return part;
 }
 
-/* The sums over all rows from the workers' nodes: statistics of the components that were summed, then the log
- * likelihood. */
+/* The sums over all rows from the workers' nodes: the statistics of the summed components, then the log likelihood. */
 static int sum_nodes(cluster_session *s, const wb_cluster_head *head, const double **total, wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(s->columns) + 1;
   const int status = make_room((void **)&s->values, &s->value_bytes, (size_t)s->nodes * size * sizeof(double),
@@ -183,7 +182,7 @@ static int get_components(wb_mixture_session *session, double *mean, double *fac
   return of(session)->local->mixture->get_components(of(session)->components, mean, factor, message);
 }
 
-/* Draws them here, and notes what the workers need to draw the same. */
+/* Draws the components here, and prepares the request with which the workers draw the same ones. */
 static int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
                            uint32_t iteration, wb_message *message) {
   cluster_session *s = of(session);
@@ -205,15 +204,14 @@ static int draw_components(wb_mixture_session *session, const wb_mixture_law *la
   memcpy(r.source, source, (size_t)s->count * sizeof(int32_t));
   status = get_statistics(session, 0, s->count, r.statistics, message);
   return status == WB_OK ? s->local->mixture->draw_components(s->components, law, source, key, iteration, message)
-      : status;
+                         : status;
 }
 
 /* Rows ------------------------------------------------------------------------------------- */
 
-/* All has been done when this returns. */
+/* Waits for the workers' replies, so finish_labels() only copies. */
 static int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
-                       int32_t *labels,
-                       wb_message *message) {
+                       int32_t *labels, wb_message *message) {
   cluster_session *s = of(session);
   const size_t k = (size_t)s->count, table = (size_t)s->samples * k;
   wb_cluster_request r;
@@ -247,7 +245,7 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
-/* A request with room for all that follows its head. */
+/* Begins a request with room for everything after its head. */
 static int begin_request(cluster_session *s, const wb_cluster_head *head, wb_cluster_request *r, size_t *bytes,
                          wb_message *message) {
   *bytes = wb_cluster_place_request(r, head, s->columns, s->samples, NULL);
@@ -272,7 +270,7 @@ static void put_parameters(const cluster_session *s, const wb_mixture_parameters
   memcpy(r->log_constant, parameters->log_constant, k * sizeof(double));
 }
 
-/* The ticket that a row has for a half: the smallest is chosen. */
+/* A row's ticket for a half: the row with the smallest ticket is chosen. */
 static uint64_t ticket(uint64_t key, uint32_t iteration, uint64_t row, int half) {
   const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
   return wb_half_ticket(wb_bits64(bits, half), row);
@@ -281,9 +279,8 @@ static uint64_t ticket(uint64_t key, uint32_t iteration, uint64_t row, int half)
 static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
                           int64_t *anchors, wb_message *message) {
   cluster_session *s = of(session);
-  const wb_cluster_head head = {
-      .key = key, .iteration = iteration, .kind = WB_CLUSTER_ANCHORS, .components = pairs->components,
-          .pairs = pairs->pairs};
+  const wb_cluster_head head = {.key = key, .iteration = iteration, .kind = WB_CLUSTER_ANCHORS,
+                                .components = pairs->components, .pairs = pairs->pairs};
   const size_t p = (size_t)s->columns;
   wb_cluster_request r;
   size_t bytes;
@@ -312,8 +309,7 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
 
 static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
                        const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
-                           double *statistics,
-                       double *log_probability, wb_message *message) {
+                       double *statistics, double *log_probability, wb_message *message) {
   cluster_session *s = of(session);
   const wb_cluster_head head = {.key = key, .iteration = iteration, .step = step, .kind = WB_CLUSTER_HALVES,
                                 .components = pairs->components, .pairs = pairs->pairs, .known = known};
@@ -330,15 +326,14 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
   if (status != WB_OK) return status;
   memcpy(statistics, total, 2 * (size_t)pairs->pairs * WB_MIXTURE_STATISTICS(s->columns) * sizeof(double));
   for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = 0;
-  /* Whole multiples of a power of two: their sum is exact in any order. */
+  /* These are integer multiples of one power of two, so their sum is exact in any order. */
   for (int32_t w = 0; w < s->cluster.workers; w++)
     for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] += reply_of(s, &head, w).log_probability[g];
   return WB_OK;
 }
 
 static int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
-                      double *log_likelihood,
-                      wb_message *message) {
+                      double *log_likelihood, wb_message *message) {
   cluster_session *s = of(session);
   const wb_cluster_head head = {.kind = WB_CLUSTER_WEIGH, .components = parameters->components};
   const size_t sums = (size_t)parameters->components * WB_MIXTURE_STATISTICS(s->columns);
@@ -356,7 +351,7 @@ static int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *
   return WB_OK;
 }
 
-/* The anchors that were chosen last came with their rows. */
+/* Only the anchors chosen last are here: their replies contained the rows. */
 static int get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message) {
   const cluster_session *s = of(session);
   for (int32_t i = 0; i < s->anchors; i++)
@@ -369,22 +364,20 @@ static int get_row(wb_mixture_session *session, int64_t row, double *values, wb_
 }
 
 static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
-                    int32_t *labels,
-                    double *log_density, double *probability, wb_message *message) {
+                    int32_t *labels, double *log_density, double *probability, wb_message *message) {
   (void)session, (void)parameters, (void)first, (void)count, (void)labels, (void)log_density, (void)probability;
   wb_message_write(message, "rows are evaluated where they are, and not on a cluster");
   return WB_ERROR_INPUT;
 }
 
 static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
-                         int64_t first,
-                         int64_t count, const double *log_unit, int64_t units, double *log_density,
-                             wb_message *message) {
+                         int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
+                         wb_message *message) {
   (void)mixture_count, (void)log_unit, (void)units;
   return evaluate(session, mixtures, first, count, NULL, log_density, NULL, message);
 }
 
-/* For a part of the rows: a cluster has all of them. */
+/* Only a part of the rows has nodes; a cluster has all rows. */
 static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
   (void)session, (void)nodes;
   wb_message_write(message, "a cluster has no nodes of its own");
@@ -412,4 +405,5 @@ static const wb_mixture_functions functions = {
 };
 
 const wb_backend wb_mixture_cluster = {
-  .abi_version = WB_ABI_VERSION, .size = sizeof(wb_backend), .name = "cluster", .mixture = &functions};
+  .abi_version = WB_ABI_VERSION, .size = sizeof(wb_backend), .name = "cluster", .mixture = &functions
+};

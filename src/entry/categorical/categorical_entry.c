@@ -1,5 +1,5 @@
-/* R's way to categorical draws. R code has checked types and sizes; the weights
- * themselves are looked at while they are drawn from. */
+/* Entries of categorical draws (categorical/categorical.h). R code has checked types and sizes; the weights themselves
+ * are checked while they are drawn from. */
 #include "entry/entry.h"
 
 #include "categorical/categorical.h"
@@ -29,7 +29,7 @@ static SEXP result_or_failure(SEXP result, int status, const wb_message *message
   return status == WB_OK ? result : wb_failure(status, message);
 }
 
-/* weights: a double matrix, or a vector for one row. Items from 1, draw after draw. */
+/* weights: a double matrix, or a vector for one row. Returns items from 1, draw after draw. */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
   const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;
@@ -41,10 +41,9 @@ SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SE
   return result_or_failure(result, status, &message);
 }
 
-/* The slots of a matrix that is stored by columns: dim, p, i and x. */
+/* dim, start, row, weights: the slots dim, p, i and x of a matrix stored by columns. */
 SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weights, SEXP draws, SEXP seed,
-                                      SEXP precision,
-                                      SEXP run) {
+                                      SEXP precision, SEXP run) {
   const int64_t rows = INTEGER_RO(dim)[0], columns = INTEGER_RO(dim)[1];
   const size_t entries = (size_t)Rf_xlength(weights);
   wb_call call = wb_call_from_list(run);

@@ -1,4 +1,4 @@
-/* Entries of checkpoints: digests of data, and files that are written and looked at. */
+/* Entries of checkpoints: digests of data, and writing and checking files (checkpoint/file.h). */
 #include "entry/entry.h"
 
 #include "checkpoint/file.h"
@@ -8,7 +8,7 @@ static const char *path_from_sexp(SEXP path) {
   return Rf_translateChar(STRING_ELT(path, 0));
 }
 
-/* The values of a vector that has no pointers in it, or NULL; and their width. */
+/* The values of a vector of numbers or bytes and their width, or NULL for any other type. */
 static const void *values_of(SEXP vector, size_t *width) {
   switch (TYPEOF(vector)) {
   case REALSXP: *width = sizeof(double); return REAL_RO(vector);
@@ -42,8 +42,8 @@ SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {
   return result;
 }
 
-/* head: raw. stored: a store of arrays or a list of vectors, of each of which runs of `run` values, one every `stride`,
- * are written. */
+/* head: raw. stored: a store of arrays or a list of vectors. Of each array, runs of `run` values, one every `stride`
+ * values, are written. */
 SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run) {
   SEXP arrays = TYPEOF(stored) == EXTPTRSXP ? wb_store_arrays(stored) : stored;
   const R_xlen_t count = Rf_xlength(arrays);
@@ -56,8 +56,8 @@ SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored
     p->width = 1;
     p->values = values_of(array, &p->width);
     const double step = REAL_RO(stride)[i], taken = REAL_RO(run)[i];
-    if (!p->values || !(step >= 0 && taken >= 0 &&
-                        taken <= step)) return refuse("arrays do not have the size or type of what is to be written");
+    if (!p->values || !(step >= 0 && taken >= 0 && taken <= step))
+      return refuse("arrays do not have the size or type of what is to be written");
     p->stride = (size_t)step;
     p->run = (size_t)taken;
     p->runs = p->run > 0 ? (size_t)Rf_xlength(array) / p->stride : 0;
@@ -74,7 +74,7 @@ SEXP wb_entry_checkpoint_is_one(SEXP path) {
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
-/* The bytes of the head and of the file. */
+/* The sizes of the head and of the file in bytes. */
 SEXP wb_entry_checkpoint_verify(SEXP path) {
   uint64_t head, size;
   wb_message message;

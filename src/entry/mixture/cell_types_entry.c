@@ -1,19 +1,18 @@
-/* Entries that join the components of a mixture into cell types. */
+/* Entries that join the components of a mixture into cell types (mixture/cell_types.h). */
 #include "entry/entry.h"
 
 #include <string.h>
 
 #include "mixture/cell_types.h"
 
-/* weights: k; means: k x p; covariances: p x p x k. Returns k x k numbers of pooled
- * standard deviations. */
+/* weights: k; means: k x p; covariances: p x p x k. Returns a k x k matrix, in pooled standard deviations. */
 SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances) {
   wb_message message;
   if (!Rf_isMatrix(means)) return wb_changed_fit();
   const int k = Rf_nrows(means), p = Rf_ncols(means);
   const double numbers = (double)k * p;
-  if (!wb_are_finite(weights, k) || !wb_are_finite(means, numbers) ||
-      !wb_are_finite(covariances, numbers * p)) return wb_changed_fit();
+  if (!wb_are_finite(weights, k) || !wb_are_finite(means, numbers) || !wb_are_finite(covariances, numbers * p))
+    return wb_changed_fit();
   SEXP separation = PROTECT(Rf_allocMatrix(REALSXP, k, k));
   const int status = wb_mixture_separation(k, p, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances),
                                            REAL(separation), &message);
@@ -21,13 +20,12 @@ SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances) {
   return status == WB_OK ? separation : wb_failure(status, &message);
 }
 
-/* overlap: k x k, size: k. Returns a list of the k - 1 joins in order: `first`, `second`
- * (from 1) and `level`. */
+/* overlap: k x k; size: k. Returns a list of the k - 1 joins in order: `first`, `second` (from 1) and `level`. */
 SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size) {
   static const char *const names[] = {"first", "second", "level"};
   const size_t k = (size_t)Rf_xlength(size);
-  if (k < 1 || !wb_are_finite(size, (double)k) || !wb_are_finite(overlap,
-                                                                 (double)k * (double)k)) return wb_changed_fit();
+  if (k < 1 || !wb_are_finite(size, (double)k) || !wb_are_finite(overlap, (double)k * (double)k))
+    return wb_changed_fit();
   double *mass = (double *)R_alloc(k * k + k, sizeof(double));
   memcpy(mass, REAL_RO(overlap), k * k * sizeof(double));
   memcpy(mass + k * k, REAL_RO(size), k * sizeof(double));

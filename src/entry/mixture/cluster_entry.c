@@ -1,5 +1,6 @@
-/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session, whose requests an R function
- * takes to the workers, and a worker's session, which answers them. R/dp_mixture_cluster.R has both ends. */
+/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/dp_mixture_cluster.R),
+ * whose requests an R function carries to the workers, and a worker's session (R/dp_mixture_worker.R), which answers
+ * them. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "cluster/mixture/messages.h"
 #include "mixture/missing_rows.h"
 
-/* How the rows are split over so many workers: a list of `first_row`, a number for each worker that gets some and
- * then how many there are, and `piece`. */
+/* How the rows are split over the workers: a list of `first_row` (the first row of each worker that gets rows, and the
+ * number of all rows) and `piece`. */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
   static const char *const names[] = {"first_row", "piece"};
   const int32_t count = Rf_asInteger(workers);
@@ -24,10 +25,11 @@ SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
   return out;
 }
 
-/* Whether row numbers and piece are as wb_entry_mixture_split() gives them. */
+/* Whether row numbers and piece could come from wb_entry_mixture_split(). */
 static int is_split(SEXP first_row, SEXP piece) {
   if (TYPEOF(first_row) != REALSXP || Rf_xlength(first_row) < 2 || Rf_xlength(first_row) > INT32_MAX ||
-      !wb_are_finite(piece, 1)) return 0;
+      !wb_are_finite(piece, 1))
+    return 0;
   const double *first = REAL_RO(first_row), size = Rf_asReal(piece);
   const R_xlen_t workers = Rf_xlength(first_row) - 1;
   if (!(size >= 1 && size <= 0x1p40) || first[0] != 0) return 0;
@@ -35,17 +37,17 @@ static int is_split(SEXP first_row, SEXP piece) {
   if ((int64_t)size & ((int64_t)size - 1)) return 0;
   for (R_xlen_t w = 0; w < workers; w++)
     if (!(first[w + 1] > first[w] && first[w + 1] <= 0x1p53) || (int64_t)first[w] % rows != 0) return 0;
-  /* As many pieces as WB_CLUSTER_MOST_NODES provides for. */
+  /* WB_CLUSTER_MOST_NODES provides for this many pieces. */
   return first[workers] / (double)rows <= 0x1p31;
 }
 
 /* The manager ------------------------------------------------------------------------------ */
 
-/* What the pointer of the manager's session protects: the R function, and the replies that came last. */
+/* What the pointer of the manager's session protects: the R function, and the last replies. */
 enum { EXCHANGE, REPLIES };
 
-/* An exchange. R allocates, and may fail, inside R_ToplevelExec(), which no error leaves: the host algorithm has
- * memory to free. */
+/* An exchange with the workers. R may fail while it allocates, so it runs inside R_ToplevelExec(), which no error
+ * leaves: the host algorithm has memory to free. */
 typedef struct exchange {
   SEXP kept;
   const void *request;
@@ -89,10 +91,9 @@ static int exchange_with_workers(void *context, const void *request, size_t size
   return WB_ERROR_DEVICE;
 }
 
-/* `call`: the R function. `samples`: 0 where the rows are one sample. */
+/* `call`: the R function. `samples`: 0 if the rows are one sample. */
 SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
-                                   SEXP precision,
-                                   SEXP keep_labels, SEXP samples, SEXP run) {
+                                   SEXP precision, SEXP keep_labels, SEXP samples, SEXP run) {
   wb_message message;
   const double columns = (double)Rf_xlength(center);
   const int several = Rf_asInteger(samples);
@@ -115,9 +116,8 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP c
     opened->keeps_labels = Rf_asLogical(keep_labels);
     opened->samples = several;
     const wb_mixture_data data = {.rows = opened->rows, .columns = opened->columns, .center = REAL_RO(center),
-                                  .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision)
-                                      ? WB_SINGLE : WB_DOUBLE,
-                                  .samples = several};
+                                  .inverse_scale = REAL_RO(inverse_scale),
+                                  .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, .samples = several};
     const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, pointer};
     status = wb_cluster_open(&data, &here, &cluster, &opened->session, &message);
   } else {
@@ -131,7 +131,7 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP c
 
 /* A worker ----------------------------------------------------------------------------------- */
 
-/* What the pointer of a worker's session holds; it protects the data with their units. */
+/* What the pointer of a worker's session holds; the pointer protects the data with their units. */
 typedef struct open_worker {
   wb_cluster_worker worker;
   int32_t *sample;
@@ -153,16 +153,15 @@ static void close_worker(SEXP pointer) {
   free(opened);
 }
 
-/* x: the rows of worker number `worker`, from 0. sample: of these rows, from 1 to `samples`; NULL: they are one. */
+/* x: the rows of worker number `worker`, from 0. sample: the sample of each of these rows, from 1 to `samples`; NULL:
+ * all rows are one sample. */
 SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
-                                  SEXP precision,
-                                  SEXP keep_labels, SEXP sample, SEXP samples, SEXP run) {
+                                  SEXP precision, SEXP keep_labels, SEXP sample, SEXP samples, SEXP run) {
   wb_message message;
   const int w = Rf_asInteger(worker), several = Rf_isNull(sample) ? 0 : Rf_asInteger(samples);
   if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || !is_split(first_row, piece) || w < 0 ||
-      w >= Rf_xlength(first_row) - 1 ||
-      REAL_RO(first_row)[w + 1] - REAL_RO(first_row)[w] != Rf_nrows(x) || !wb_is_numbers(center, Rf_ncols(x)) ||
-      !wb_is_numbers(inverse_scale, Rf_ncols(x)))
+      w >= Rf_xlength(first_row) - 1 || REAL_RO(first_row)[w + 1] - REAL_RO(first_row)[w] != Rf_nrows(x) ||
+      !wb_is_numbers(center, Rf_ncols(x)) || !wb_is_numbers(inverse_scale, Rf_ncols(x)))
     return wb_changed_fit();
   if (!Rf_isNull(sample)) {
     if (TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || several < 1) return wb_changed_fit();
@@ -178,15 +177,16 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
   SEXP pointer = PROTECT(wb_session_begin(kept, close_worker));
   open_worker *opened = calloc(1, sizeof *opened);
   if (opened && several > 0) opened->sample = malloc((size_t)Rf_nrows(x) * sizeof(int32_t));
-  int status = opened && (several == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures",
-                                                                           &message) : WB_ERROR_MEMORY;
+  int status = opened && (several == 0 || opened->sample)
+                   ? wb_backend_has(backend, backend->mixture, "mixtures", &message)
+                   : WB_ERROR_MEMORY;
   if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
   if (status == WB_OK) {
     wb_mixture_data *data = &opened->worker.data;
     for (R_xlen_t i = 0; i < Rf_nrows(x) && several > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
     *data = (wb_mixture_data){.x = REAL_RO(x), .rows = Rf_nrows(x), .columns = Rf_ncols(x), .center = REAL_RO(center),
-                              .inverse_scale = REAL_RO(inverse_scale), .precision = Rf_asInteger(precision)
-                                  ? WB_SINGLE : WB_DOUBLE,
+                              .inverse_scale = REAL_RO(inverse_scale),
+                              .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                               .keep_labels = Rf_asLogical(keep_labels), .samples = several, .sample = opened->sample,
                               .first_row = (int64_t)REAL_RO(first_row)[w], .piece = wb_size_from_sexp(piece)};
     opened->worker.backend = backend;
@@ -213,7 +213,7 @@ SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   int status = wb_cluster_answer_size(&opened->worker, RAW_RO(request), (size_t)Rf_xlength(request), &bytes, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP reply = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
-  /* The padding after the labels has a value too. */
+  /* The padding after the labels must have a defined value too. */
   memset(RAW(reply), 0, bytes);
   status = wb_cluster_answer(&opened->worker, RAW_RO(request), RAW(reply), &message);
   UNPROTECT(1);

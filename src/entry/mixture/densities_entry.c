@@ -1,11 +1,11 @@
-/* The densities of rows under many draws of a mixture, added up. */
+/* The entry that adds up the densities of rows under many draws of a mixture (mixture/densities.c). */
 #include "entry/mixture/open_mixture.h"
 
 #include <string.h>
 
 #include "mixture/mixture.h"
 
-/* Whether the numbers are positions below `total`. */
+/* Whether the integers are positions from 0 to below `total`. */
 static int are_positions(SEXP which, double total) {
   if (TYPEOF(which) != INTSXP) return 0;
   for (R_xlen_t i = 0; i < Rf_xlength(which); i++)
@@ -14,8 +14,8 @@ static int are_positions(SEXP which, double total) {
 }
 
 /* Adds the densities of rows first, first + 1, ... (from 0) to those whose logs are `total`, one for each of these
- * rows. weights: components x the draws to add, of which `which` says where they are, from 0, in `means` and
- * `covariances` of all draws. log_unit: one number, or one for each row. */
+ * rows. weights: components x the draws to add. `which`: the positions of these draws, from 0, in `means` and
+ * `covariances`, which have all draws. log_unit: one number, or one for each row. */
 SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP which, SEXP center,
                                     SEXP inverse_scale, SEXP first, SEXP total, SEXP log_unit, SEXP run) {
   wb_message message;
@@ -29,22 +29,19 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
   if (components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
       !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
       !wb_is_numbers(covariances, components * p * p * all) || !are_positions(which, all) ||
-          !wb_is_numbers(center, p) ||
-      !wb_is_numbers(inverse_scale, p) || !(begin >= 0) || rows < 1 || begin + rows > (double)opened->rows ||
+      !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p) || !(begin >= 0) || rows < 1 ||
+      begin + rows > (double)opened->rows ||
       !(wb_is_numbers(log_unit, 1) || wb_is_numbers(log_unit, rows)))
     return wb_changed_fit();
   const wb_mixture_draws given = {.count = (int32_t)draws, .components = (int32_t)components,
-                                  .columns = opened->columns,
-                                  .weights = REAL_RO(weights), .means = REAL_RO(means),
-                                      .covariances = REAL_RO(covariances),
-                                  .which = INTEGER_RO(which)};
+                                  .columns = opened->columns, .weights = REAL_RO(weights), .means = REAL_RO(means),
+                                  .covariances = REAL_RO(covariances), .which = INTEGER_RO(which)};
   SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(total)));
   memcpy(REAL(out), REAL_RO(total), (size_t)Rf_xlength(total) * sizeof(double));
   const int status = wb_mixture_add_densities(opened->backend, opened->session, wb_call_from_list(run).run.threads,
-                                              &given, REAL_RO(center),
-                                              REAL_RO(inverse_scale), (int64_t)begin, Rf_xlength(total),
-                                                  REAL_RO(log_unit),
-                                              Rf_xlength(log_unit), REAL(out), &message);
+                                              &given, REAL_RO(center), REAL_RO(inverse_scale), (int64_t)begin,
+                                              Rf_xlength(total), REAL_RO(log_unit), Rf_xlength(log_unit), REAL(out),
+                                              &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }

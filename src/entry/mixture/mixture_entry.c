@@ -1,5 +1,5 @@
-/* Entries of the mixture: R's values to the host algorithm of mixture/mixture.h and
- * its results back. Components and labels count from 1 in R and from 0 below. */
+/* Entries of the mixture: they convert between R's values and those of the host algorithm of mixture/mixture.h.
+ * Components and labels count from 1 in R and from 0 in C. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message) {
   return opened;
 }
 
-/* Checks: a fit is a list that its user can change, and parts of it that no longer
- * agree must not be read past their ends. */
+/* Checks. A user can change a fit, which is a list. If its parts no longer agree, they must not be read past their
+ * ends. */
 
 static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
   return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && wb_is_numbers(center, Rf_ncols(x)) &&
@@ -38,18 +38,17 @@ static int is_hyperprior(SEXP hyper, double p) {
   SEXP learn = wb_list_element(hyper, "learn");
   return TYPEOF(learn) == LGLSXP && Rf_xlength(learn) == 4 && wb_is_numbers(wb_list_element(hyper, "mean"), p) &&
          wb_is_numbers(wb_list_element(hyper, "mean_scale"), 2) &&
-             wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
+         wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
          wb_is_numbers(wb_list_element(hyper, "packed_scale"), p * (p + 1) / 2) &&
          wb_is_numbers(wb_list_element(hyper, "df_grid"), WB_MIXTURE_DF_GRID);
 }
 
-/* `values`: what may be learned of the prior. */
+/* `values`: the part of the prior that may be learned. */
 static int is_prior(SEXP prior, SEXP values, double p) {
   if (TYPEOF(prior) != VECSXP || !wb_is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
   SEXP hyper = wb_list_element(prior, "hyper");
   return wb_is_numbers(wb_list_element(prior, "concentration"), 2) &&
-      wb_is_numbers(wb_list_element(prior, "floor"), p) &&
-         (hyper == R_NilValue || is_hyperprior(hyper, p));
+         wb_is_numbers(wb_list_element(prior, "floor"), p) && (hyper == R_NilValue || is_hyperprior(hyper, p));
 }
 
 static int is_state(SEXP state, SEXP prior, double p) {
@@ -62,29 +61,30 @@ static int is_state(SEXP state, SEXP prior, double p) {
          wb_is_numbers(wb_list_element(state, "concentration"), 1);
 }
 
-/* Numbers of rows: whole, and of a size that doubles and int64_t hold. */
+/* Numbers of rows: whole, and of a size that both double and int64_t hold. */
 static int are_sizes(SEXP sizes, double length) {
   if (!wb_is_numbers(sizes, length)) return 0;
   for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++)
     if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53 &&
-          REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i])) return 0;
+          REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i]))
+      return 0;
   return 1;
 }
 
-/* What a chain of several samples has beside; see wb_mixture_samples. */
+/* What a chain of several samples has in addition; see wb_mixture_samples. */
 static int is_sample_state(SEXP state, SEXP prior, double samples) {
   SEXP shares = wb_list_element(state, "log_share");
   const double components = TYPEOF(shares) == REALSXP ? (double)Rf_xlength(shares) : 0;
   const double size = (double)Rf_xlength(wb_list_element(state, "statistics"));
   const double p = (double)Rf_xlength(wb_list_element(prior, "floor"));
-  return components * (1 + p + p * (p + 1) / 2) == size && are_sizes(wb_list_element(state, "sample_sizes"),
-                                                                     samples * components) &&
+  return components * (1 + p + p * (p + 1) / 2) == size &&
+         are_sizes(wb_list_element(state, "sample_sizes"), samples * components) &&
          wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) &&
-             wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
+         wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
          wb_is_numbers(wb_list_element(prior, "sample_concentration"), 2);
 }
 
-/* Columns from 0 and values: see wb_mixture_spots. */
+/* Columns, from 0, and values: see wb_mixture_spots. */
 static int is_atoms(SEXP atoms, int p) {
   if (TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) || Rf_nrows(atoms) != 2) return 0;
   for (int a = 0; a < Rf_ncols(atoms); a++) {
@@ -94,7 +94,7 @@ static int is_atoms(SEXP atoms, int p) {
   return 1;
 }
 
-/* R's values to the host algorithm's. */
+/* From R's values to the host algorithm's. */
 
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision,
                                       int keep_labels) {
@@ -103,7 +103,7 @@ static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, w
   return data;
 }
 
-/* The data of an open session, in the units that it was opened with. */
+/* The data of an open session, in the units with which it was opened. */
 static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
@@ -117,21 +117,20 @@ static double *copy_of(const double *values, size_t size) {
   return memcpy(R_alloc(size, sizeof(double)), values, size * sizeof(double));
 }
 
-/* The hyperprior that resolve_hyperprior() of R/dp_prior.R made. */
+/* The hyperprior that resolve_hyperprior() of R/dp_prior_resolve.R made. */
 static wb_mixture_hyperprior hyperprior_from_list(SEXP hyper) {
   const int *learn = LOGICAL_RO(wb_list_element(hyper, "learn"));
   const double *mean_scale = REAL_RO(wb_list_element(hyper, "mean_scale"));
   const wb_mixture_hyperprior out = {learn[0], learn[1], learn[2], learn[3],
-                                     REAL_RO(wb_list_element(hyper, "mean")),
-                                     mean_scale[0], mean_scale[1],
+                                     REAL_RO(wb_list_element(hyper, "mean")), mean_scale[0], mean_scale[1],
                                      Rf_asReal(wb_list_element(hyper, "scale_df")),
                                      REAL_RO(wb_list_element(hyper, "packed_scale")),
                                      REAL_RO(wb_list_element(hyper, "df_grid"))};
   return out;
 }
 
-/* The prior that compiled_prior() of R/dp_mixture_sampler.R made. What may be
- * learned of it travels as one vector: m, gamma, nu, Phi. */
+/* The prior that compiled_prior() of R/dp_mixture_sampler.R made. Its part that may be learned travels as one vector:
+ * m, gamma, nu, Phi. */
 static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns, wb_mixture_hyperprior *hyper) {
   SEXP learned = wb_list_element(prior, "hyper");
   const size_t p = (size_t)columns;
@@ -139,8 +138,7 @@ static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns
   if (learned != R_NilValue) *hyper = hyperprior_from_list(learned);
   const wb_mixture_prior out = {columns, copy_of(given, p), given[p], given[p + 1],
                                 copy_of(given + p + 2, p * (p + 1) / 2), shape[0], shape[1],
-                                REAL_RO(wb_list_element(prior, "floor")),
-                                learned != R_NilValue ? hyper : NULL};
+                                REAL_RO(wb_list_element(prior, "floor")), learned != R_NilValue ? hyper : NULL};
   return out;
 }
 
@@ -164,9 +162,9 @@ static wb_mixture_samples samples_from_list(SEXP list, SEXP prior, int32_t sampl
   wb_mixture_samples out;
   const size_t k = (size_t)components;
   const double *law = REAL_RO(wb_list_element(prior, "sample_concentration")),
-      pooled = Rf_asReal(wb_list_element(list, "pooled"));
-  wb_mixture_samples_place(&out, samples, components, (double *)R_alloc(wb_mixture_samples_size(samples, components),
-                                                                        sizeof(double)));
+               pooled = Rf_asReal(wb_list_element(list, "pooled"));
+  wb_mixture_samples_place(&out, samples, components,
+                           (double *)R_alloc(wb_mixture_samples_size(samples, components), sizeof(double)));
   out.pooled = pooled >= 0 && pooled <= UINT32_MAX ? (uint32_t)pooled : 0;
   out.together = 1;
   out.shape = law[0];
@@ -189,13 +187,13 @@ static uint32_t merge_sweep(SEXP state) {
   return sweep >= 0 && sweep <= UINT32_MAX ? (uint32_t)sweep : 0;
 }
 
-/* The host algorithm's values to R's. */
+/* From the host algorithm's values to R's. */
 
 static double *put_numbers(SEXP out, const char *name, size_t size) {
   return REAL(wb_list_put(out, name, Rf_allocVector(REALSXP, (R_xlen_t)size)));
 }
 
-/* Returns where the statistics are. */
+/* Returns a pointer to the statistics. */
 static double *put_state(SEXP out, const wb_mixture_state *state) {
   const size_t k = (size_t)state->components, size = k * WB_MIXTURE_STATISTICS(state->columns);
   double *statistics = memcpy(put_numbers(out, "statistics", size), state->statistics, size * sizeof(double));
@@ -204,7 +202,7 @@ static double *put_state(SEXP out, const wb_mixture_state *state) {
   return statistics;
 }
 
-/* sample_weight: components x samples. */
+/* sample_log_weight: components x samples. */
 static void put_samples(SEXP out, const wb_mixture_samples *samples) {
   const size_t k = (size_t)samples->components, table = k * (size_t)samples->samples;
   memcpy(put_numbers(out, "sample_sizes", table), samples->sizes, table * sizeof(double));
@@ -247,8 +245,9 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
                                         Rf_asLogical(keep_labels));
   open_mixture *opened = calloc(1, sizeof *opened);
   if (opened && samples > 0) opened->sample = malloc((size_t)data.rows * sizeof(int32_t));
-  int status = opened && (samples == 0 || opened->sample) ? wb_backend_has(backend, backend->mixture, "mixtures",
-                                                                           &message) : WB_ERROR_MEMORY;
+  int status = opened && (samples == 0 || opened->sample)
+                   ? wb_backend_has(backend, backend->mixture, "mixtures", &message)
+                   : WB_ERROR_MEMORY;
   if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
   if (status == WB_OK) {
     opened->backend = backend;
@@ -279,8 +278,7 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
 
 /* sample: the sample of each row, from 1 to `samples`. */
 SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
-                                   SEXP sample,
-                                   SEXP samples) {
+                                   SEXP sample, SEXP samples) {
   const int count = Rf_asInteger(samples);
   if (!is_data(x, center, inverse_scale) || TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || count < 1)
     return wb_changed_fit();
@@ -296,10 +294,10 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
 
 static int is_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms) {
   return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) &&
-      is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
+         is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
 }
 
-/* Statistics of a start by k-means. */
+/* The statistics of a start by k-means. */
 static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
                        SEXP atoms, int64_t rows) {
   wb_message message;
@@ -315,8 +313,7 @@ static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP
   return status == WB_OK ? statistics : wb_failure(status, &message);
 }
 
-/* Statistics with which a chain starts: those of given labels (NA: left out) or, where
- * these are NULL, those of k-means. */
+/* The statistics with which a chain starts: of the given labels (NA: left out) or, if these are NULL, of k-means. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP merge, SEXP atoms, SEXP labels) {
   if (!is_start(x, center, inverse_scale, prior, atoms)) return wb_changed_fit();
@@ -344,32 +341,31 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
   return numbers;
 }
 
-/* As mixture_start without labels, where x has only these of the `rows` rows. */
+/* As mixture_start without labels, but x has only the rows that mixture_start_rows chose among `rows` rows. */
 SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                                  SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
   const int64_t all = wb_size_from_sexp(rows);
-  if (!is_start(x, center, inverse_scale, prior, atoms) || Rf_nrows(x) != wb_mixture_start_count(all,
-      Rf_asInteger(components)))
+  if (!is_start(x, center, inverse_scale, prior, atoms) ||
+      Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
     return wb_changed_fit();
   return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, all);
 }
 
-/* `sweeps` sweeps from a state of the chain, and what R/dp_mixture_sampler.R makes of
- * them. probe: columns x points in scaled units. keep: whether the labels, means and
- * covariances of the last sweep are wanted. center, scale: the data's units. */
+/* `sweeps` sweeps from a state of the chain. Returns the new state, the traces and the kept draw. probe: columns x
+ * points in scaled units. keep: whether the labels, means and covariances of the last sweep are wanted. center, scale:
+ * the data's units. */
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale) {
-  static const char *const names[] = {"statistics", "concentration", "prior", "log_weight",
-                                      "log_likelihood", "log_prior", "concentration_trace",
-                                      "occupied", "probe_density", "sizes", "labels", "means", "covariances",
-                                      "sample_sizes", "log_share", "sample_concentration", "sample_log_weight"};
+  static const char *const names[] = {"statistics", "concentration", "prior", "log_weight", "log_likelihood",
+                                      "log_prior", "concentration_trace", "occupied", "probe_density", "sizes",
+                                      "labels", "means", "covariances", "sample_sizes", "log_share",
+                                      "sample_concentration", "sample_log_weight"};
   wb_message message;
   open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
-      Rf_nrows(probe) != p ||
-      !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
+      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
       (opened->samples > 0 && !is_sample_state(state, prior, opened->samples)))
     return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
@@ -388,7 +384,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   const wb_mixture_sweeps what = {
       .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
       .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL,
-          .points = points, .probe = REAL_RO(probe),
+      .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
@@ -413,8 +409,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   return out;
 }
 
-/* Rows first..first + count - 1 (from 0) under a mixture in the data's units.
- * want: class, log density, probabilities. */
+/* Evaluates rows first, ..., first + count - 1 (from 0) under a mixture in the data's units. want: class, log density,
+ * probabilities. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   static const char *const names[] = {"class", "log_density", "prob"};
@@ -444,15 +440,14 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
-/* At most `steps` steps of Bayesian EM from a state, whose `log_posterior` is that of its parameters in
- * scaled units, NaN where it has none; the mode is in `log_weight`, `means` and `covariances`. What is
- * noted after each step has as many rows as steps were asked for; those after the first `done` are NA. */
+/* At most `steps` steps of Bayesian EM from a state. The state's `log_posterior` is that of its parameters in scaled
+ * units, NaN if it has none. The mode is returned in `log_weight`, `means` and `covariances`. The traces have as many
+ * rows as steps were asked for; rows after the first `done` are NA. */
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "log_weight", "log_likelihood", "log_prior",
                                       "concentration_trace", "occupied", "probe_density", "sizes", "means",
-                                          "covariances",
-                                      "log_posterior", "done", "converged"};
+                                      "covariances", "log_posterior", "done", "converged"};
   wb_message message;
   open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
@@ -468,8 +463,7 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   SEXP out = PROTECT(wb_list_new(14, names));
   wb_mixture_steps what = {
       .count = count, .means = Rf_asLogical(means), .least_gain = Rf_asReal(least_gain),
-          .log_posterior = Rf_asReal(before),
-      .points = points, .probe = REAL_RO(probe),
+      .log_posterior = Rf_asReal(before), .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),

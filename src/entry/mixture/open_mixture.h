@@ -1,12 +1,11 @@
-/* An open mixture, as the entries of entry/mixture/mixture_entry.c and entry/mixture/cluster_entry.c hold it. */
+/* An open mixture: what the entries of mixture_entry.c, densities_entry.c and cluster_entry.c share. */
 #ifndef WB_ENTRY_MIXTURE_OPEN_MIXTURE_H
 #define WB_ENTRY_MIXTURE_OPEN_MIXTURE_H
 
 #include "entry/entry.h"
 
-/* What the external pointer of an open mixture holds. R's data matrix, which the
- * backend's session reads, is kept alive as the pointer's protected value. Where the rows are on
- * a cluster, that is what the manager's exchange with the workers needs. */
+/* What the external pointer of an open mixture holds. Its protected value keeps R's data matrix alive, which the
+ * backend's session reads; for rows on a cluster, it keeps what the manager needs to ask the workers. */
 typedef struct open_mixture {
   const wb_backend *backend;
   wb_mixture_session *session;
@@ -15,14 +14,15 @@ typedef struct open_mixture {
   int keeps_labels;
   int32_t samples; /* 0: the rows are one sample */
   int32_t *sample; /* rows, from 0 */
-  wb_mixture_missing *missing; /* of the rows; NULL: no value is missing */
-  int64_t *first_row; /* of each worker of a cluster, and how many there are in all; NULL: the rows are here */
+  wb_mixture_missing *missing; /* NULL: no value is missing */
+  int64_t *first_row; /* the first row of each worker of a cluster, and the number of all rows; NULL: the rows are
+                       * here */
 } open_mixture;
 
-/* What the pointer holds, or NULL, with a message, if the session has been closed. */
+/* What the pointer holds, or NULL, with a message, if the session is closed. */
 open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message);
 
-/* Ends the session: the pointer's finalizer. */
+/* Closes the session: the pointer's finalizer. */
 void wb_mixture_close(SEXP pointer);
 
 #endif

@@ -1,6 +1,6 @@
-/* R's way to sums of discrete random variables. All numbers arrive as doubles. An entry
- * returns its result, or a failure that says why there is none: weights that cannot be
- * used, no memory, or an interrupt (WB_INTERRUPTED). */
+/* Entries of sums of discrete random variables (pmf/pmf.h). All numbers arrive as doubles. An entry returns its result,
+ * or a failure that says why there is none: weights that cannot be used, no memory, or an interrupt
+ * (WB_INTERRUPTED). */
 #include "entry/entry.h"
 
 #include "numeric/memory.h"
@@ -25,7 +25,7 @@ static void close_cache(SEXP pointer) {
   R_ClearExternalPtr(pointer);
 }
 
-/* A cache of tables for transforms, which lives as long as R refers to it. */
+/* A cache of tables for Fourier transforms, which lives as long as R refers to it. */
 SEXP wb_entry_pmf_cache(void) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   R_RegisterCFinalizerEx(pointer, close_cache, TRUE);
@@ -34,7 +34,7 @@ SEXP wb_entry_pmf_cache(void) {
   return pointer;
 }
 
-/* The message of functions that cannot fail but be interrupted. */
+/* The message of functions that cannot fail but can be interrupted. */
 static const wb_message nothing_said = {""};
 
 /* Gives up the one protection of `result`. */
@@ -45,7 +45,7 @@ static SEXP result_or_failure(SEXP result, int status, const wb_message *message
 
 /* The rows and columns of a matrix; a vector is one row. */
 typedef struct shape {
-  int is_plain, is_matrix; /* plain: without a class, and a vector or a matrix */
+  int is_plain, is_matrix; /* plain: a vector or a matrix without a class */
   int64_t rows, columns;
 } shape;
 
@@ -59,8 +59,7 @@ static shape shape_of(SEXP x) {
   return found;
 }
 
-/* Whether every row of a matrix, or a vector, is a distribution. R finds out what is
- * wrong otherwise, and says it in words. */
+/* Whether every row of a matrix, or a vector, is a distribution. If not, R code finds out why and says it in words. */
 SEXP wb_entry_pmf_usable(SEXP x, SEXP log) {
   const shape of_x = shape_of(x);
   return Rf_ScalarLogical(wb_pmf_look(of_x.rows, of_x.columns, REAL_RO(x), Rf_asLogical(log)) != WB_PMF_UNUSABLE);
@@ -72,8 +71,7 @@ static int check_shapes(const shape *x, const shape *y, wb_message *message) {
   return WB_ERROR_INPUT;
 }
 
-/* Two vectors, or two matrices whose rows are convolved in pairs; one row of either
- * serves all rows of the other. */
+/* Two vectors, or two matrices whose rows are convolved in pairs. One row of either serves all rows of the other. */
 SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const shape of_x = shape_of(x), of_y = shape_of(y);
   const int64_t rows = of_x.rows > of_y.rows ? of_x.rows : of_y.rows, outputs = of_x.columns + of_y.columns - 1;
@@ -102,7 +100,7 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
   return result_or_failure(result, status, &message);
 }
 
-/* The first entries of the sum of two vectors of weights, which R has looked at. */
+/* The first `count` weights of the sum of two variables. R code has checked the weights x and y. */
 SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run) {
   wb_call call = wb_call_from_list(run);
   wb_pmf_method method;
@@ -115,8 +113,8 @@ SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, S
   return result_or_failure(result, status, &message);
 }
 
-/* A list of vectors, or a matrix whose columns are the distributions, as terms in R's
- * memory, which R takes back when the entry returns. */
+/* A list of vectors, or a matrix whose columns are the distributions, as terms. R frees their memory when the entry
+ * returns. */
 static wb_pmf_terms read_terms(SEXP x, SEXP log) {
   const int is_list = TYPEOF(x) == VECSXP;
   const shape of_x = shape_of(x);
@@ -131,8 +129,7 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
   return terms;
 }
 
-/* x: a list of vectors, or a matrix with the distributions in its columns. length: of
- * the result. */
+/* x: a list of vectors, or a matrix with the distributions in its columns. length: of the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
   wb_call call = wb_call_from_list(run);
@@ -161,8 +158,8 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   return result_or_failure(result, status, &message);
 }
 
-/* The first `length` entries of the sum of a random number of variables with the weights x.
- * counting: the numbers of wb_pmf_counting. */
+/* The first `length` weights of the sum of a random number of variables with the weights x. counting: the fields of
+ * wb_pmf_counting. */
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
@@ -176,7 +173,7 @@ SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SE
   return result_or_failure(result, status, &message);
 }
 
-/* The normalized products of two vectors of equal length. */
+/* The normalized elementwise product of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
   wb_call call = wb_call_from_list(run);
@@ -194,7 +191,7 @@ SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   return result_or_failure(result, status, &nothing_said);
 }
 
-/* Positions from 0, as doubles. */
+/* Returns positions from 0, as doubles. */
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(draws)));
   wb_poll poll = {wb_interrupted, 0};

@@ -1,5 +1,5 @@
-/* R's way to Polya-Gamma variables. R code has checked the values: shapes and tilts are doubles,
- * as vectors that are not empty, shapes positive or NaN and such as the method takes. */
+/* Entries of Polya-Gamma variables (polyagamma/polyagamma.h). R code has checked the values: shapes and tilts are
+ * vectors of doubles that are not empty, and shapes are NaN or positive and allowed by the method. */
 #include "entry/entry.h"
 
 #include "polyagamma/polyagamma.h"
@@ -15,7 +15,7 @@ SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SE
   return status == WB_OK ? draws : wb_failure(status, &message);
 }
 
-/* x, shape and tilt are of one length. */
+/* x, shape and tilt have the same length. */
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run) {
   wb_call call = wb_call_from_list(run);
   wb_message message;
@@ -29,7 +29,7 @@ SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP 
   return status == WB_OK ? value : wb_failure(status, &message);
 }
 
-/* All of one length; orders are whole numbers from 1 to 20, or NaN. */
+/* All arguments have the same length; orders are whole numbers from 1 to 20, or NaN. */
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order) {
   SEXP value = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(shape)));
   wb_polyagamma_cumulants(Rf_xlength(shape), REAL_RO(shape), REAL_RO(tilt), REAL_RO(order), REAL(value));

@@ -1,4 +1,4 @@
-/* R's way to predictive resampling. R code has checked the values. */
+/* Entries of predictive resampling (predictive/predictive.h). R code has checked the values. */
 #include "entry/entry.h"
 
 #include <string.h>
@@ -6,11 +6,11 @@
 #include "numeric/chain_key.h"
 #include "predictive/predictive.h"
 
-/* list(binary, y, x): y n x d, x n x q; matrices of doubles. */
+/* data: list(binary, y, x), y n x d and x n x q, matrices of doubles. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
   const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)),
-      *const x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+            *const x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const wb_predictive_data read = {
     .kind = Rf_asLogical(wb_list_element(data, "binary")) ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
     .n = y_dim[0], .dimensions = y_dim[1], .covariates = x_dim[1], .y = REAL_RO(y), .x = REAL_RO(x),
@@ -18,7 +18,7 @@ static wb_predictive_data read_data(SEXP data) {
   return read;
 }
 
-/* list(rho, rho_x) of doubles. */
+/* bandwidth: list(rho, rho_x) of doubles. */
 static wb_predictive_bandwidth read_bandwidth(SEXP bandwidth) {
   const wb_predictive_bandwidth read = {REAL_RO(wb_list_element(bandwidth, "rho")),
                                         REAL_RO(wb_list_element(bandwidth, "rho_x"))};
@@ -40,7 +40,7 @@ static SEXP array_new(int first, int second, int third) {
   return array;
 }
 
-/* n x count, each column an order of 0..n - 1. */
+/* Returns an n x count matrix, each column an order of 0, ..., n - 1. */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
   SEXP order = PROTECT(Rf_allocMatrix(INTSXP, Rf_asInteger(n), Rf_asInteger(count)));
   wb_predictive_orders(read_key(seed), Rf_asInteger(n), Rf_asInteger(count), INTEGER(order));
@@ -48,8 +48,8 @@ SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
   return order;
 }
 
-/* bandwidth: rho d x sets, rho_x q x sets. list(log_score = orders x sets, score =
- * d x n x orders of the first set). */
+/* bandwidth: rho d x sets, rho_x q x sets. Returns list(log_score: orders x sets, score: d x n x orders, of the first
+ * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   static const char *const names[] = {"log_score", "score"};
   const wb_call call = wb_call_from_list(run);
@@ -67,7 +67,7 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   return status == WB_OK ? result : wb_failure(status, &message);
 }
 
-/* points: list(y, x). list(conditional, gain), each points x d x orders. */
+/* points: list(y, x). Returns list(conditional, gain), each points x d x orders. */
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
   static const char *const names[] = {"conditional", "gain"};
   const wb_call call = wb_call_from_list(run);
@@ -98,8 +98,8 @@ SEXP wb_entry_predictive_average(SEXP state) {
   return result;
 }
 
-/* state: list(conditional, gain: points x d x resamples; rows: n x resamples, or
- * NULL); the new one is returned. first: list(resample, step), from 0. */
+/* state: list(conditional, gain: points x d x resamples; rows: n x resamples, or NULL). first: list(resample, step),
+ * from 0. Returns the new state. */
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
   static const char *const names[] = {"conditional", "gain", "rows"};
@@ -114,7 +114,7 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   const wb_predictive_resamples resamples = {
     .key = read_key(seed), .first_group = wb_size_from_sexp(wb_list_element(first, "resample")), .groups = dim[2],
     .points = dim[0], .first_step = wb_size_from_sexp(wb_list_element(first, "step")),
-        .steps = wb_size_from_sexp(steps),
+    .steps = wb_size_from_sexp(steps),
     .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
     .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };
@@ -128,15 +128,15 @@ static int has_predictive(const wb_call *call, wb_message *message) {
   return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
 }
 
-/* start: list(weight, shape, sd) before step 0, first: number of the first resample; state: list(mean, scale), scale
- * NULL where the variance is known. list(mean, scale, trajectory: resamples x records). */
+/* start: list(weight, shape, sd) before step 0. first_resample: the number of the first resample. state: list(mean,
+ * scale), scale NULL if the variance is known. Returns list(mean, scale, trajectory: resamples x records). */
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
                                 SEXP every, SEXP run) {
   static const char *const names[] = {"mean", "scale", "trajectory"};
   const wb_call call = wb_call_from_list(run);
   const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
   const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps),
-      thin = wb_size_from_sexp(every);
+                thin = wb_size_from_sexp(every);
   const int64_t records = thin > 0 ? (first + count) / thin - first / thin : 0;
   SEXP result = PROTECT(wb_list_new(3, names));
   SET_VECTOR_ELT(result, 0, Rf_duplicate(mean));
@@ -144,11 +144,10 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
   SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));
   const wb_normal_chains work = {
     .key = read_key(seed), .first = wb_size_from_sexp(first_resample), .resamples = Rf_xlength(mean),
-        .first_step = first, .steps = count,
-    .weight = Rf_asReal(wb_list_element(start, "weight")), .shape = Rf_asReal(wb_list_element(start, "shape")),
-    .sd = Rf_asReal(wb_list_element(start, "sd")), .mean = REAL(VECTOR_ELT(result, 0)),
-    .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)), .every = thin > 0 ? thin : 1,
-    .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
+    .first_step = first, .steps = count, .weight = Rf_asReal(wb_list_element(start, "weight")),
+    .shape = Rf_asReal(wb_list_element(start, "shape")), .sd = Rf_asReal(wb_list_element(start, "sd")),
+    .mean = REAL(VECTOR_ELT(result, 0)), .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
+    .every = thin > 0 ? thin : 1, .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
   };
   wb_message message;
   int status = has_predictive(&call, &message);
@@ -157,7 +156,7 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
   return status == WB_OK ? result : wb_failure(status, &message);
 }
 
-/* observations x resamples, columns sum to 1. */
+/* Returns observations x resamples; columns sum to 1. */
 SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run) {
   const wb_call call = wb_call_from_list(run);
   SEXP weight = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(observations), Rf_asInteger(resamples)));

@@ -1,5 +1,5 @@
-/* Entries of regressions: R's values to the host algorithm of regression/regression.h and its
- * results back. */
+/* Entries of regressions: they convert between R's values and those of the host algorithm of
+ * regression/regression.h. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "regression/regression.h"
 
-/* What the external pointer of an open regression holds. R's vectors, which the backend's
- * session reads, are kept alive as the pointer's protected value. */
+/* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
+ * backend's session reads. */
 typedef struct open_regression {
   const wb_backend *backend;
   wb_regression_session *session;
@@ -42,14 +42,14 @@ static int is_integers(SEXP values, double length) {
   return TYPEOF(values) == INTSXP && (double)Rf_xlength(values) == length;
 }
 
-/* A sparse design of this size in rows: columns rise within a row. */
+/* Whether the data have a sparse design of this size, by rows, with columns ascending within a row. */
 static int is_sparse(SEXP data, double rows, double columns) {
   SEXP starts = wb_list_element(data, "row_start"), column = wb_list_element(data, "column");
   if (!is_integers(starts, rows + 1)) return 0;
   const int *start = INTEGER_RO(starts);
   const R_xlen_t n = (R_xlen_t)rows;
-  if (start[0] != 0 || !is_integers(column, start[n]) || !wb_is_numbers(wb_list_element(data, "value"),
-                                                                        start[n])) return 0;
+  if (start[0] != 0 || !is_integers(column, start[n]) || !wb_is_numbers(wb_list_element(data, "value"), start[n]))
+    return 0;
   const int *of = INTEGER_RO(column);
   for (R_xlen_t i = 0; i < n; i++) {
     if (start[i] > start[i + 1] || start[i + 1] > start[n]) return 0;
@@ -66,6 +66,7 @@ static int is_dense(SEXP x, double rows, double columns) {
 static int rows_of(SEXP data) {
   return Rf_nrows(wb_list_element(data, "kappa"));
 }
+
 static int columns_of(SEXP data) {
   return (int)Rf_xlength(wb_list_element(data, "center"));
 }
@@ -78,7 +79,7 @@ static int is_data(SEXP data) {
   return rows > 0 && columns > 0 && Rf_ncols(kappa) > 0 && Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES &&
          (x == R_NilValue ? is_sparse(data, rows, columns) : is_dense(x, rows, columns)) &&
          wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) &&
-             wb_is_numbers(wb_list_element(data, "shape"), rows) &&
+         wb_is_numbers(wb_list_element(data, "shape"), rows) &&
          is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
          are_group_starts(wb_list_element(data, "group_start"), rows);
 }
@@ -91,7 +92,7 @@ static const double *numbers_or_null(SEXP list, const char *name) {
 static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_t *group_start) {
   wb_regression_data rows = {
     .x = numbers_or_null(data, "x"), .rows = rows_of(data), .columns = columns_of(data),
-        .center = numbers_or_null(data, "center"),
+    .center = numbers_or_null(data, "center"),
     .inverse_scale = numbers_or_null(data, "inverse_scale"), .outcomes = Rf_ncols(wb_list_element(data, "kappa")),
     .offset = numbers_or_null(data, "offset"), .shape = numbers_or_null(data, "shape"),
     .kappa = numbers_or_null(data, "kappa"), .dispersed = numbers_or_null(data, "dispersed"),
@@ -104,7 +105,7 @@ static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_
   return rows;
 }
 
-/* `data`: what regression_data() of R/bayes_logit_sampler.R made. */
+/* `data`: what regression_data() of R/bayes_logit_formula.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   if (!is_data(data)) return wb_changed_fit();
   const wb_call call = wb_call_from_list(run);
@@ -160,7 +161,7 @@ static int is_state(const open_regression *opened, SEXP state) {
   return TYPEOF(key) == RAWSXP && Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1);
 }
 
-/* Copies a state's vectors into `out`, which is to become the new state, and points there. */
+/* Copies a state's vectors into `out`, the new state, and returns pointers to the copies. */
 static wb_regression_state copy_state(const open_regression *opened, SEXP state, SEXP out) {
   double *part[STATE_PARTS];
   for (int i = 0; i < STATE_PARTS; i++) {
@@ -183,7 +184,7 @@ static uint32_t sweep_of(SEXP state) {
   return (uint32_t)Rf_asReal(wb_list_element(state, "sweep"));
 }
 
-/* The state in which a chain starts: the given one with its coefficients moved at random. */
+/* The state with which a chain starts: the given one with its coefficients moved at random. */
 SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
@@ -203,7 +204,7 @@ static int is_prior(double p, SEXP prior) {
       !wb_is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
       !(shrunk == R_NilValue || (TYPEOF(shrunk) == LGLSXP && Rf_xlength(shrunk) == (R_xlen_t)p)) ||
       !wb_is_numbers(wb_list_element(prior, "global_scale"), 1) ||
-          !wb_is_numbers(wb_list_element(prior, "group_scale"), 1) ||
+      !wb_is_numbers(wb_list_element(prior, "group_scale"), 1) ||
       !wb_is_numbers(wb_list_element(prior, "dispersion"), 2))
     return 0;
   if (counts == R_NilValue) return 1;
@@ -223,11 +224,11 @@ static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
   return out;
 }
 
-/* `sweeps` sweeps from a state: the state after them, and what is noted after each. */
+/* `sweeps` sweeps from a state. Returns the state after them, and the traces. */
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
   static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage",
-                                      "scalars",
-                                      "coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation"};
+                                      "scalars", "coefficient_trace", "log_likelihood", "dispersion_trace",
+                                      "group_deviation"};
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
@@ -250,17 +251,17 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   what.coefficients = REAL(wb_list_put(out, "coefficient_trace",
                                        Rf_allocMatrix(REALSXP, count, opened->columns * opened->outcomes)));
   what.log_likelihood = REAL(wb_list_put(out, "log_likelihood", Rf_allocVector(REALSXP, count)));
-  if (learned.distinct > 0) what.dispersion = REAL(wb_list_put(out, "dispersion_trace",
-                                                               Rf_allocVector(REALSXP, count)));
-  if (opened->groups > 0) what.group_deviation = REAL(wb_list_put(out, "group_deviation",
-                                                                  Rf_allocVector(REALSXP, count)));
+  if (learned.distinct > 0)
+    what.dispersion = REAL(wb_list_put(out, "dispersion_trace", Rf_allocVector(REALSXP, count)));
+  if (opened->groups > 0)
+    what.group_deviation = REAL(wb_list_put(out, "group_deviation", Rf_allocVector(REALSXP, count)));
   const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
-/* One draw of the coefficients given `coefficients`, and the statistics that it was made from: X'WX,
- * packed, and X'z. `data` without groups. */
+/* One draw of the coefficients given `coefficients`, and the statistics from which it was made: X'WX, packed, and X'z.
+ * `data` has no groups. */
 SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run) {
   static const char *const names[] = {"coefficients", "statistics"};
   if (!is_data(data)) return wb_changed_fit();
@@ -278,8 +279,7 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   const R_xlen_t statistics = (R_xlen_t)WB_REGRESSION_STATISTICS(rows.columns);
   state.statistics = REAL(wb_list_put(out, "statistics", Rf_allocVector(REALSXP, statistics)));
   const int status = wb_regression_step(&call, &rows, &priors, &state, wb_key_from_raw(key),
-                                        (uint32_t)Rf_asReal(iteration),
-                                        &message);
+                                        (uint32_t)Rf_asReal(iteration), &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }

@@ -1,4 +1,4 @@
-/* Entries of the topic model: R's values to the sampler of backend/topic_model_table.h and back. */
+/* Entries of the topic model: they convert between R's values and those of topic_model/topic_model.h. */
 #include "entry/entry.h"
 #include "topic_model/topic_model.h"
 
@@ -29,7 +29,7 @@ static session *open_session(SEXP pointer, wb_message *message) {
   return s;
 }
 
-/* Counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
+/* Whether these are counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
 static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(count) != INTSXP || LENGTH(start) < 1 ||
       documents < 0 || INTEGER_RO(start)[0] != 0 || Rf_xlength(row) != Rf_xlength(count))
@@ -111,9 +111,9 @@ static int is_positive(SEXP values, R_xlen_t length) {
   return 1;
 }
 
-/* `sweeps` sweeps from a state with topics, alpha, beta and key, the first numbered
- * `iteration`. method: mean, alpha, beta (as wb_topic_method has them); prior: its four
- * numbers. want: theta and phi of the last sweep, topics x documents and topics x terms. */
+/* `sweeps` sweeps from a state with topics, alpha, beta and key; the first has the number `iteration`. method: mean,
+ * alpha, beta (as in wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi
+ * (topics x terms) of the last sweep are wanted. */
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
                           SEXP method, SEXP prior, SEXP want) {
   static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
@@ -122,8 +122,8 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) ||
-      !is_positive(prior, 4)) return wb_changed_fit();
+  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) || !is_positive(prior, 4))
+    return wb_changed_fit();
   const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want);
   const double *shapes = REAL_RO(prior);
   const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2],
@@ -160,8 +160,8 @@ static int is_matrix(SEXP values, double rows, double columns) {
   return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == rows * columns;
 }
 
-/* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, where it has two arrays,
- * phi, topics x terms. */
+/* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, if it has two arrays, of phi,
+ * topics x terms. */
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
   wb_message message;
   session *s = open_session(pointer, &message);
@@ -179,13 +179,12 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
   double *own = (double *)R_alloc((size_t)k, sizeof(double));
   memcpy(own, REAL_RO(alpha), (size_t)k * sizeof(double));
   const wb_topic_state state = {s->topics, own, Rf_asReal(beta)};
-  wb_topic_add_means(&s->corpus, &state, topic, REAL(VECTOR_ELT(arrays, 0)), count == 2 ? REAL(VECTOR_ELT(arrays, 1))
-                     : NULL,
-                     tally, size);
+  wb_topic_add_means(&s->corpus, &state, topic, REAL(VECTOR_ELT(arrays, 0)),
+                     count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL, tally, size);
   return R_NilValue;
 }
 
-/* phi as it is for all that follows: topics x terms. */
+/* Sets phi, topics x terms, for later calls. */
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *s = open_session(pointer, &message);
@@ -195,7 +194,7 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
-/* `sweeps` sweeps of theta and the topics with phi as it was set: the topics. */
+/* `sweeps` sweeps of theta and the topics with phi as it was set. Returns the topics. */
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean) {
   wb_message message;
   session *s = open_session(pointer, &message);
@@ -216,8 +215,7 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
-/* The log probability of each document's words under phi as it was set and theta, topics
- * x documents. */
+/* The log probability of each document's words under phi as it was set and theta, topics x documents. */
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *s = open_session(pointer, &message);
