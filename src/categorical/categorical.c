@@ -1,6 +1,5 @@
-/* Draws from many discrete distributions: rows in slices, so that a user can interrupt,
- * and what a backend's pass could not draw from, which is either wrong or out of
- * the ordinary. */
+/* Draws from many discrete distributions: rows in slices, so that a user can interrupt, and what a backend's pass could
+ * not draw from, which is either wrong or out of the ordinary. */
 #include "core/rounding.h"
 
 #include "categorical/categorical.h"
@@ -77,8 +76,7 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
   return WB_ERROR_INPUT;
 }
 
-/* Makes draws of one sound row in double, from a copy of its weights that sums can hold;
- * `copy` has room for a row. */
+/* Makes draws of one sound row in double, from a copy of its weights that sums can hold; `copy` has room for a row. */
 static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws,
                       int64_t row, int64_t draw, int32_t *index, double *copy, wb_message *message) {
   double largest = -wb_infinity(), sum = 0;
@@ -111,8 +109,8 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
   return call->processor->categorical->draw_sparse(&copied, &one, &alone, message);
 }
 
-/* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the
- * number of the slice's first row in its matrix, from 0. */
+/* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the number of the slice's first row
+ * in its matrix, from 0. */
 static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
                     int is_vector,
                     int64_t rows, int64_t first, const wb_categorical_draws *draws, wb_message *message) {
@@ -197,8 +195,8 @@ void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start,
                             int64_t *offset, int32_t *column, double *by_row) {
   const int64_t entries = start[columns];
   for (int64_t i = 0; i <= rows; i++) offset[i] = 0;
-  /* Counts two places on, then their sums one place on: while entries are put in their
-   * places, offset[i + 1] moves from the begin of row i to its end. */
+  /* Counts two places on, then their sums one place on: while entries are put in their places, offset[i + 1] moves from
+   * the begin of row i to its end. */
   for (int64_t e = 0; e < entries; e++)
     if (row[e] + 2 <= rows) offset[row[e] + 2]++;
   for (int64_t i = 2; i <= rows; i++) offset[i] += offset[i - 1];

@@ -1,15 +1,14 @@
-/* Draws from many discrete distributions: what the entries call. Functions return a
- * wb_status, and on failure have written into the message. */
+/* Draws from many discrete distributions: what the entries call. Functions return a wb_status, and on failure have
+ * written into the message. */
 #ifndef WB_CATEGORICAL_CATEGORICAL_H
 #define WB_CATEGORICAL_CATEGORICAL_H
 
 #include "backend/backend.h"
 
-/* draws->index receives items from 1. A row that cannot be drawn from is WB_ERROR_INPUT
- * with the first such row and what is wrong with it, found in the pass that draws; the
- * rows after it may have no draws then. A row whose weights are sound, but too large or
- * too small for the sums of its precision, is drawn on its own, in double. is_vector: the message
- * does not speak of a row. */
+/* draws->index receives items from 1. A row that cannot be drawn from is WB_ERROR_INPUT with the first such row and
+ * what is wrong with it, found in the pass that draws; the rows after it may have no draws then. A row whose weights
+ * are sound, but too large or too small for the sums of its precision, is drawn on its own, in double. is_vector: the
+ * message does not speak of a row. */
 int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector,
                         const wb_categorical_draws *draws,
                         wb_message *message);

@@ -1,10 +1,9 @@
 /* Linear algebra on small triangles, p up to a few hundred, in double precision.
  *
- * A lower triangle L, or the lower half of a symmetric matrix, is packed row by
- * row: entry (r, c), c <= r, is at r (r + 1)/2 + c. Every sum runs over increasing
- * index with one fused multiply-add for each term; this order is fixed, since other
- * orders round differently. "may be L itself" says that the result may overwrite L.
- * Formulas: Golub & Van Loan, Matrix Computations (4th ed.), sections 3.1, 4.2.
+ * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c), c <= r, is at r
+ * (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term; this order is fixed,
+ * since other orders round differently. "may be L itself" says that the result may overwrite L. Formulas: Golub & Van
+ * Loan, Matrix Computations (4th ed.), sections 3.1, 4.2.
  */
 #ifndef WB_LINEAR_ALGEBRA_H
 #define WB_LINEAR_ALGEBRA_H
@@ -20,9 +19,8 @@ WB_HD size_t wb_packed_size(int p) {
   return wb_packed_row(p);
 }
 
-/* Replaces the symmetric positive definite A by L with L L' = A. Returns 0. If the pivot
- * of a row is not positive and finite, returns 1 + that row, and only the rows before
- * it are replaced. */
+/* Replaces the symmetric positive definite A by L with L L' = A. Returns 0. If the pivot of a row is not positive and
+ * finite, returns 1 + that row, and only the rows before it are replaced. */
 WB_HD int wb_cholesky(int p, double *a) {
   for (int r = 0; r < p; r++) {
     double *row = a + wb_packed_row(r);

@@ -1,11 +1,10 @@
-/* One component of a mixture of Gaussians: the draw of its mean and covariance given the
- * statistics of its rows, and what the rest of a sweep reads of it. By a team (team.h): a
- * block of a graphics card, or one thread of the processor.
+/* One component of a mixture of Gaussians: the draw of its mean and covariance given the statistics of its rows, and
+ * what the rest of a sweep reads of it. By a team (team.h): a block of a graphics card, or one thread of the processor.
  *
  *   mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi)
  *
- * A component's statistics are the count of its rows, their p sums, and the sums of their
- * products, a packed lower triangle. All in scaled units.
+ * A component's statistics are the count of its rows, their p sums, and the sums of their products, a packed lower
+ * triangle. All in scaled units.
  */
 #ifndef WB_MIXTURE_COMPONENT_H
 #define WB_MIXTURE_COMPONENT_H
@@ -32,8 +31,7 @@ WB_HD size_t wb_component_work_size(int p) {
   return 2 * wb_packed_size(p) + 3 * (size_t)p;
 }
 
-/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed. `average` takes
- * xbar. */
+/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed. `average` takes xbar. */
 WB_TEAM void wb_component_posterior_scale(wb_team team, const wb_component_law *law, const double *statistics,
                                           double *average, double *scale) {
   const int p = law->columns;
@@ -59,10 +57,9 @@ WB_TEAM void wb_component_posterior_scale(wb_team team, const wb_component_law *
   WB_TEAM_BARRIER();
 }
 
-/* Cholesky factor of a posterior scale; 0 if there is none. If a component's rows agree
- * to 1e-8 of the data's spread and the prior adds less than that, rounding can make an
- * eigenvalue zero or negative. Then the diagonal is raised by 1e-15 of its largest entry,
- * or by the least power of ten times that for which the matrix has a factor. */
+/* Cholesky factor of a posterior scale; 0 if there is none. If a component's rows agree to 1e-8 of the data's spread
+ * and the prior adds less than that, rounding can make an eigenvalue zero or negative. Then the diagonal is raised by
+ * 1e-15 of its largest entry, or by the least power of ten times that for which the matrix has a factor. */
 WB_TEAM int wb_component_factor_scale(wb_team team, int p, const double *scale, double *factor) {
   double largest = 0;
   WB_ROLLED
@@ -94,9 +91,9 @@ WB_HD double wb_component_floor_trace(int p, const double *factor, const double 
   return trace;
 }
 
-/* Sigma and mu of component j from their normal-inverse-Wishart law given its rows
- * (gamma_n, m_n, Psi_n). With Psi = C C' and a lower triangle B such that B'B is Wishart with
- * identity scale, F = B C^-1. 0 if Psi has no factor: then F and mu are zero. */
+/* Sigma and mu of component j from their normal-inverse-Wishart law given its rows (gamma_n, m_n, Psi_n). With Psi = C
+ * C' and a lower triangle B such that B'B is Wishart with identity scale, F = B C^-1. 0 if Psi has no factor: then F
+ * and mu are zero. */
 WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const double *statistics, uint64_t key,
                               uint32_t iteration, uint64_t j, double *work, wb_component out) {
   const int p = law->columns;
@@ -161,8 +158,7 @@ WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const d
   return 1;
 }
 
-/* |F x - offset|^2, or |F x|^2 where offset is NULL; the first member writes it. `work` has a
- * vector. */
+/* |F x - offset|^2, or |F x|^2 where offset is NULL; the first member writes it. `work` has a vector. */
 WB_TEAM void wb_component_distance(wb_team team, int p, const double *factor, const double *offset, const double *x,
                                    double *work, double *distance) {
   WB_ROLLED

@@ -1,19 +1,17 @@
-/* The distribution function of the standard normal law, from +, -, *, / and fma
- * alone and without branches: in a loop over lanes it becomes vector code.
+/* The distribution function of the standard normal law, from +, -, *, / and fma alone and without branches: in a loop
+ * over lanes it becomes vector code.
  *
- * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp
- * above 0 (bound 2.5), 7.6 ulp in the far lower tail (bound 8; a relative error of
- * 1e-15). Its inverse is wb_normal_quantile of elementary.h.
+ * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the
+ * far lower tail (bound 8; a relative error of 1e-15). Its inverse is wb_normal_quantile of elementary.h.
  */
 #ifndef WB_NORMAL_DISTRIBUTION_H
 #define WB_NORMAL_DISTRIBUTION_H
 
 #include "core/elementary.h"
 
-/* exp(t^2/2) (1 - Phi(t)) = top/bottom for 0 <= t <= 38.7: the rational function
- * that agrees with it at 22 Chebyshev points of (t - 4.1)/(t + 4.1), computed in
- * 40 digits for this file; relative error 1.7e-18. All coefficients are positive,
- * so that neither polynomial cancels. */
+/* exp(t^2/2) (1 - Phi(t)) = top/bottom for 0 <= t <= 38.7: the rational function that agrees with it at 22 Chebyshev
+ * points of (t - 4.1)/(t + 4.1), computed in 40 digits for this file; relative error 1.7e-18. All coefficients are
+ * positive, so that neither polynomial cancels. */
 WB_HD double wb_mills_top(double t) {
   double top = 2.221706106268125e-07;
   top = wb_fma(top, t, 6.927829674615951e-06);

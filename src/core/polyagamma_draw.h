@@ -1,7 +1,6 @@
-/* Draws of Polya-Gamma variables PG(b, c), any shape b > 0 and tilt c: the law of
- * sum_k G_k / (2 pi^2 (k - 1/2)^2 + c^2/2) with G_k gamma of shape b (Polson, Scott &
- * Windle 2013, "Bayesian inference for logistic models using Polya-Gamma latent
- * variables", JASA 108, 1339-1349).
+/* Draws of Polya-Gamma variables PG(b, c), any shape b > 0 and tilt c: the law of sum_k G_k / (2 pi^2
+ * (k - 1/2)^2 + c^2/2) with G_k gamma of shape b (Polson, Scott & Windle 2013, "Bayesian inference for logistic models
+ * using Polya-Gamma latent variables", JASA 108, 1339-1349).
  *
  * How a draw is made depends on b and c (wb_polyagamma_choose):
  *   units      b < 12, |c| < 2.4   floor(b) exact draws of PG(1, c) and one of the fraction
@@ -10,8 +9,8 @@
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
  * and the other ways are the literature's. A trial takes one block of the element's stream, two words, and has no
- * branches: loops over lanes make many at a time, and what was rejected tries again. Block part << 12 | trial
- * belongs to one trial, so that a draw depends on its key, iteration and element alone. */
+ * branches: loops over lanes make many at a time, and what was rejected tries again. Block part << 12 | trial belongs
+ * to one trial, so that a draw depends on its key, iteration and element alone. */
 #ifndef WB_POLYAGAMMA_DRAW_H
 #define WB_POLYAGAMMA_DRAW_H
 
@@ -48,8 +47,8 @@ typedef enum wb_polyagamma_way {
 #define WB_POLYAGAMMA_TRIALS 4096u
 #define WB_POLYAGAMMA_PARTS_MOST (1 << 20)
 
-/* Below this tilt PG(1, c) is drawn from two pieces, from it on by rejection from the
- * inverse Gaussian: of trials 90% and 92% are accepted there. */
+/* Below this tilt PG(1, c) is drawn from two pieces, from it on by rejection from the inverse Gaussian: of trials 90%
+ * and 92% are accepted there. */
 #define WB_POLYAGAMMA_SMALL_TILT 2.4
 
 /* The way to a draw within a Kolmogorov distance of 1e-6 of PG(b, c) by the fewest operations. */
@@ -77,8 +76,8 @@ WB_HD int wb_polyagamma_way_of(int method, double b, double c) {
   return c < WB_POLYAGAMMA_SMALL_TILT ? WB_POLYAGAMMA_UNITS : WB_POLYAGAMMA_SINGLES;
 }
 
-/* Draws that are added up for one variable, all of shape *part; after them one of shape
- * *rest, where that is above 0. */
+/* Draws that are added up for one variable, all of shape *part; after them one of shape *rest, where that is above
+ * 0. */
 WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
   *part = b;
   *rest = 0.0;
@@ -96,10 +95,10 @@ WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
   return 1;
 }
 
-/* What trials of PG(1, c) share, in the units of J*(1, z) = 4 PG(1, 2 z) of Devroye (2009,
- * "On exact simulation algorithms for some distributions related to Jacobi theta
- * functions", Statistics & Probability Letters 79, 2251-2259): `left` and `right` are
- * the masses of the first terms of the two series on either side of WB_POLYAGAMMA_MIDDLE. */
+/* What trials of PG(1, c) share, in the units of J*(1, z) = 4 PG(1, 2 z) of Devroye (2009, "On exact simulation
+ * algorithms for some distributions related to Jacobi theta functions", Statistics & Probability Letters 79,
+ * 2251-2259): `left` and `right` are the masses of the first terms of the two series on either side of
+ * WB_POLYAGAMMA_MIDDLE. */
 typedef struct wb_polyagamma_unit {
   double half_square;   /* z^2/2 */
   double mean;          /* of the exponential to the right */
@@ -107,8 +106,8 @@ typedef struct wb_polyagamma_unit {
   double right_inverse; /* 1/right */
 } wb_polyagamma_unit;
 
-/* Phi^-1(0.075)^-2, and the mass to its left. There the series are within 1e-20 of their first
- * four terms, and normals beyond have one rational function. */
+/* Phi^-1(0.075)^-2, and the mass to its left. There the series are within 1e-20 of their first four terms, and normals
+ * beyond have one rational function. */
 #define WB_POLYAGAMMA_MIDDLE 0.4825670585153247
 #define WB_POLYAGAMMA_LEFT 0.3
 
@@ -124,11 +123,10 @@ WB_HD wb_polyagamma_unit wb_polyagamma_unit_prepare(double c) {
   return unit;
 }
 
-/* One trial of PG(1, c): the draw, or -1 where it is rejected. The first word chooses the
- * side and the place there, 1/N^2 with N a normal beyond the middle or the middle plus an
- * exponential; the second accepts. With q = exp(-4/y) on the left and exp(-pi^2 y) on the
- * right the series over its first term is 1 - 3 q + 5 q^3 - 7 q^6 + ..., and on the left
- * the factor exp(-z^2 y/2) is left to the acceptance. */
+/* One trial of PG(1, c): the draw, or -1 where it is rejected. The first word chooses the side and the place there,
+ * 1/N^2 with N a normal beyond the middle or the middle plus an exponential; the second accepts. With q = exp(-4/y) on
+ * the left and exp(-pi^2 y) on the right the series over its first term is 1 - 3 q + 5 q^3 - 7 q^6 + ..., and on the
+ * left the factor exp(-z^2 y/2) is left to the acceptance. */
 WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, uint64_t second) {
   double at = wb_uniform(first) * unit.total;
   double v = wb_uniform(second);
@@ -136,8 +134,8 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
   double p = wb_select(left, 0.25 * at, (at - WB_POLYAGAMMA_LEFT) * unit.right_inverse);
   p = wb_select(p > 5.551115123125783e-17, p, 5.551115123125783e-17);
   double exponential = -wb_log_biased(p, 1023.0, -0.0);
-  /* To the right of the middle what follows of the left side is computed in vain, with
-   * numbers of moderate size; there `exponential` may be -2^-53. */
+  /* To the right of the middle what follows of the left side is computed in vain, with numbers of moderate size; there
+   * `exponential` may be -2^-53. */
   double within = wb_select(left, exponential, 3.0);
   double r = wb_sqrt(within) - 1.6;
   double top = wb_normal_tail_top(r), bottom = wb_normal_tail_bottom(r);
@@ -153,23 +151,19 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
   return wb_select(v < series * kept, 0.25 * y, -1.0);
 }
 
-/* The roots of Michael, Schucany & Haas (1976, "Generating random variates using
- * transformations with multiple roots", The American Statistician 30, 88-90): with h half
- * the square of a normal and m = b c/2, x = (b^2/4)/d is the smaller one, d/c^2 the larger,
- * and the smaller is taken with probability d/(d + m). Nothing cancels, and c = 0 is
- * allowed. */
+/* The roots of Michael, Schucany & Haas (1976, "Generating random variates using transformations with multiple roots",
+ * The American Statistician 30, 88-90): with h half the square of a normal and m = b c/2, x = (b^2/4)/d is the smaller
+ * one, d/c^2 the larger, and the smaller is taken with probability d/(d + m). Nothing cancels, and c = 0 is allowed. */
 WB_HD double wb_inverse_gaussian_root(double h, double m) {
   return m + h + wb_sqrt(h * (h + 2.0 * m));
 }
 
-/* One trial of PG(b, c), c >= 0, by rejection from the inverse Gaussian of mean b/(2c)
- * and shape b^2/4 (at c = 0 its limit), whose density is, up to a constant, the first term of the
- * alternating series of the density: the draw, or -1. The first word gives the normal, the
- * second chooses the root and, scaled anew, accepts with the probability
+/* One trial of PG(b, c), c >= 0, by rejection from the inverse Gaussian of mean b/(2c) and shape b^2/4 (at c = 0 its
+ * limit), whose density is, up to a constant, the first term of the alternating series of the density: the draw, or -1.
+ * The first word gives the normal, the second chooses the root and, scaled anew, accepts with the probability
  *   R(x) = sum_n (-1)^n T_n, T_0 = 1, T_n = (b+1)...(b+n-1)/n! (2n + b) exp(-(n^2 + n b)/(2x)),
- * which falls from 1 to 0. Of the series the first `terms` are summed, and x >= limit is
- * rejected: what that leaves out is below 4e-9 of the law for 12 terms, a limit of 4 and
- * b < 1, or c >= 2.4 and b <= 4. */
+ * which falls from 1 to 0. Of the series the first `terms` are summed, and x >= limit is rejected: what that leaves out
+ * is below 4e-9 of the law for 12 terms, a limit of 4 and b < 1, or c >= 2.4 and b <= 4. */
 #define WB_POLYAGAMMA_TERMS_MOST 28
 WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int terms, uint64_t first,
                                       uint64_t second) {
@@ -180,8 +174,8 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
   int smaller = at < d;
   double v = wb_select(smaller, at, at - d) / wb_select(smaller, d, m);
   double x = wb_select(smaller, 0.25 * b * b, d) / wb_select(smaller, d, c * c);
-  /* Where 1/x is above 52 all terms but the first are below 1e-11 of it; held there, no power of
-   * `step` becomes a subnormal number, which processors take a hundred times as long for. */
+  /* Where 1/x is above 52 all terms but the first are below 1e-11 of it; held there, no power of `step` becomes a
+   * subnormal number, which processors take a hundred times as long for. */
   double over_x = 1.0 / x;
   over_x = wb_select(over_x < 52.0, over_x, 52.0);
   double step = wb_exp_weight(-over_x);
@@ -208,8 +202,8 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
 #define WB_POLYAGAMMA_ALTERNATE_LIMIT 9.0
 #define WB_POLYAGAMMA_ALTERNATE_TERMS WB_POLYAGAMMA_TERMS_MOST
 
-/* PG(b, c) for large c, where the rest of the series does not matter: the inverse Gaussian.
- * b c/2 may overflow, the variable may not. */
+/* PG(b, c) for large c, where the rest of the series does not matter: the inverse Gaussian. b c/2 may overflow, the
+ * variable may not. */
 WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first));
   double h = 0.5 * z * z, m = 0.5 * b * c;
@@ -226,8 +220,7 @@ WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants,
   return wb_select(x > 0.0, x, 0.0);
 }
 
-/* The same by an expansion's way. The number of cumulants is spelt out, as loops over it
- * are unrolled. */
+/* The same by an expansion's way. The number of cumulants is spelt out, as loops over it are unrolled. */
 WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_by(int way, double b, double c) {
   if (way == WB_POLYAGAMMA_EXPANSION_8) return wb_polyagamma_expansion_prepare(b, c, 8);
   if (way == WB_POLYAGAMMA_EXPANSION_6) return wb_polyagamma_expansion_prepare(b, c, 6);
@@ -239,8 +232,8 @@ WB_HD double wb_polyagamma_expand_by(int way, wb_polyagamma_expansion series, ui
   return wb_polyagamma_expand(series, 2, first);
 }
 
-/* The same by 6 or 8 cumulants, as is known at run time: one piece of code, in which the first 6 have the bits
- * that they have alone and the polynomial of degree 5 has two leading zeros. */
+/* The same by 6 or 8 cumulants, as is known at run time: one piece of code, in which the first 6 have the bits that
+ * they have alone and the polynomial of degree 5 has two leading zeros. */
 WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint64_t first) {
   double kappa[8];
   wb_polyagamma_unit_cumulants(c, 8, kappa);
@@ -330,10 +323,10 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
       wb_polyagamma_expand_by(way, wb_polyagamma_expansion_by(way, shape, c), wb_bits64(bits, 0)));
 }
 
-/* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of
- * 1e-6 of its law for every shape and tilt; NaN where the shape is not positive or one of
- * them is not finite. The same bits as by wb_polyagamma_draw_by(), in less code: where ways are
- * mixed, as in a regression, instructions are fetched for all of them. */
+/* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law for every
+ * shape and tilt; NaN where the shape is not positive or one of them is not finite. The same bits as by
+ * wb_polyagamma_draw_by(), in less code: where ways are mixed, as in a regression, instructions are fetched for all of
+ * them. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
   const int way = wb_polyagamma_choose(shape, tilt);
   const double c = tilt < 0.0 ? -tilt : tilt;

@@ -1,15 +1,14 @@
-/* Density and distribution function of PG(b, c), any shape b > 0 and tilt c, by numerical
- * inversion of the Laplace transform: full relative accuracy in both tails, at any shape.
+/* Density and distribution function of PG(b, c), any shape b > 0 and tilt c, by numerical inversion of the Laplace
+ * transform: full relative accuracy in both tails, at any shape.
  *
- * With v = c^2/4 + s/2 the transform is (cosh(c/2)/cosh(sqrt v))^b, analytic but for a cut from
- * v = -pi^2/4 to the left. The inversion integral is taken along a parabola
+ * With v = c^2/4 + s/2 the transform is (cosh(c/2)/cosh(sqrt v))^b, analytic but for a cut from v = -pi^2/4 to the
+ * left. The inversion integral is taken along a parabola
  *   v(u) = v0 + bend (2 i u - u^2)
- * through a point v0 of the real axis, near the saddlepoint, and bent as the path of steepest
- * descent is there: its integrand is a bump without oscillation, so that nothing cancels, and
- * the trapezoidal rule converges geometrically (Trefethen & Weideman 2014, "The exponentially
- * convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse Gaussian the parabola
- * is that path. The pole of the distribution function at s = 0 is left of the parabola for the lower
- * tail and right of it for the upper.
+ * through a point v0 of the real axis, near the saddlepoint, and bent as the path of steepest descent is there: its
+ * integrand is a bump without oscillation, so that nothing cancels, and the trapezoidal rule converges geometrically
+ * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse
+ * Gaussian the parabola is that path. The pole of the distribution function at s = 0 is left of the parabola for the
+ * lower tail and right of it for the upper.
  */
 #ifndef WB_POLYAGAMMA_LAW_H
 #define WB_POLYAGAMMA_LAW_H
@@ -27,8 +26,8 @@ typedef enum wb_polyagamma_quantity {
 
 #define WB_QUARTER_PI_SQUARE 2.4674011002723395
 
-/* A point of the real axis, v = a^2 + t = d - pi^2/4 with a = c/2: t and d are held apart, as
- * near the pole (t = 0) and near the cut (d = 0) the other loses them. */
+/* A point of the real axis, v = a^2 + t = d - pi^2/4 with a = c/2: t and d are held apart, as near the pole (t = 0) and
+ * near the cut (d = 0) the other loses them. */
 typedef struct wb_polyagamma_point {
   double a, v, t, d;
   double root;    /* sqrt(|v|) */
@@ -66,8 +65,8 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_at(double a, double t, doub
   return point;
 }
 
-/* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v,
- * and the others from g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h; about 0 by the series. */
+/* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v, and the others from
+ * g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h; about 0 by the series. */
 WB_HD_CALLED void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
   double v = point.v;
   if (v > -0.02 && v < 0.02) {
@@ -130,9 +129,8 @@ WB_HD_CALLED wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, 
   return wb_complex_log1p(wb_complex_add(cosh_part, wb_complex_multiply(slope, sinh_part)));
 }
 
-/* The derivative of the logarithm of the integrand's size on the real axis, to which
- * -log(d) is added: it keeps the parabola from the cut where b is small. *curvature: the
- * second derivative, which is positive. */
+/* The derivative of the logarithm of the integrand's size on the real axis, to which -log(d) is added: it keeps the
+ * parabola from the cut where b is small. *curvature: the second derivative, which is positive. */
 WB_HD_CALLED double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point,
                                           double *curvature) {
   double slope[3], over_d = 1.0 / point.d, over_t = 1.0 / point.t;
@@ -157,8 +155,8 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_from(int side, double a, do
   return wb_polyagamma_point_at(a, distance - between, distance);
 }
 
-/* Where that derivative, which rises, is 0: by halving an interval of the distance's logarithm to a
- * hundredth, then by Newton's method. */
+/* Where that derivative, which rises, is 0: by halving an interval of the distance's logarithm to a hundredth, then by
+ * Newton's method. */
 WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, double b, double a) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE), most = between, curvature;
   int side = WB_POLYAGAMMA_RIGHT_OF_POLE;
@@ -206,11 +204,10 @@ WB_HD double wb_polyagamma_middle(double b, double c) {
   return b * (-e / (2.0 + e)) / (2.0 * c);
 }
 
-/* The logarithm of the density at x > 0, of the lower tail at x up to the mean or of the upper tail
- * from there, for c >= 0: the sum of the trapezoidal rule on u >= 0. Steps are a sixth of the
- * bump's width, or of the distance 1 to the cut if that is less, which leaves an error of
- * e^-37 or so. For small shapes and x above the mean the transform is nearly constant along the
- * parabola, and a constant's integral is 0: it is left out. */
+/* The logarithm of the density at x > 0, of the lower tail at x up to the mean or of the upper tail from there, for
+ * c >= 0: the sum of the trapezoidal rule on u >= 0. Steps are a sixth of the bump's width, or of the distance 1 to the
+ * cut if that is less, which leaves an error of e^-37 or so. For small shapes and x above the mean the transform is
+ * nearly constant along the parabola, and a constant's integral is 0: it is left out. */
 WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
   double a = 0.5 * c;
   wb_polyagamma_point apex = wb_polyagamma_apex(quantity, x, b, a);
@@ -251,12 +248,12 @@ WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, doub
   return wb_fma(2.0 * x, apex.t, less_1 ? 0.0 : -b * ratio) + wb_called_log(scale);
 }
 
-/* Far to the left of everything, where the parabola would pass the largest of doubles: the first
- * term of the density's alternating series, and of the tail the exponent alone. */
+/* Far to the left of everything, where the parabola would pass the largest of doubles: the first term of the density's
+ * alternating series, and of the tail the exponent alone. */
 #define WB_POLYAGAMMA_FAR_LEFT 1e-130
 
-/* The logarithm of density, lower or upper tail at any x; NaN where the shape is not positive or
- * something not a number or infinite. */
+/* The logarithm of density, lower or upper tail at any x; NaN where the shape is not positive or something not a number
+ * or infinite. */
 WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || x != x) return wb_nan();
@@ -276,9 +273,9 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
   return side == quantity ? value : wb_log1mexp(value);
 }
 
-/* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm: by
- * Newton's method for the logarithm of the tail as a function of log x, on that side of the mean
- * where the tail is computed, within a bracket that each step narrows. */
+/* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm: by Newton's method for
+ * the logarithm of the tail as a function of log x, on that side of the mean where the tail is computed, within a
+ * bracket that each step narrows. */
 WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();

@@ -16,8 +16,8 @@ WB_HD double wb_polyagamma_unit_mean(double c) {
   return -less_1 / ((2.0 + less_1) * (2.0 * c));
 }
 
-/* (sinh(c) - c)/(2 c^3 (1 + cosh(c))), c >= 0: by exponentials that do not overflow, and for small
- * c, where the difference cancels, by its Taylor series. */
+/* (sinh(c) - c)/(2 c^3 (1 + cosh(c))), c >= 0: by exponentials that do not overflow, and for small c, where the
+ * difference cancels, by its Taylor series. */
 WB_HD double wb_polyagamma_unit_variance(double c) {
   if (c < 0.7) {
     double q = c * c;
@@ -44,8 +44,8 @@ WB_HD double wb_polyagamma_unit_variance(double c) {
 #define WB_POLYAGAMMA_SUM_TERMS 40
 #define WB_POLYAGAMMA_SUM_TILT 12.0
 
-/* Cumulant of order 3 to 20 of PG(1, c), c <= 12: the sum, its rest by the integral and the first
- * corrections of Euler and Maclaurin; with a = c/(2 pi), d_k = 2 pi^2 ((k - 1/2)^2 + a^2). */
+/* Cumulant of order 3 to 20 of PG(1, c), c <= 12: the sum, its rest by the integral and the first corrections of Euler
+ * and Maclaurin; with a = c/(2 pi), d_k = 2 pi^2 ((k - 1/2)^2 + a^2). */
 WB_HD double wb_polyagamma_unit_cumulant_sum(double c, int order) {
   const double m = WB_POLYAGAMMA_SUM_TERMS;
   double a = 0.15915494309189535 * c, square = a * a;
@@ -89,8 +89,8 @@ WB_HD double wb_polyagamma_unit_cumulant_recursion(double c, int order) {
   return scale * g[order - 1];
 }
 
-/* The cumulant of this order, 1 (the mean), 2 (the variance), ..., WB_POLYAGAMMA_ORDER_MOST; NaN
- * where the shape is not positive or something not finite. */
+/* The cumulant of this order, 1 (the mean), 2 (the variance), ..., WB_POLYAGAMMA_ORDER_MOST; NaN where the shape is not
+ * positive or something not finite. */
 WB_HD double wb_polyagamma_cumulant(double b, double c, int order) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity())) return wb_nan();

@@ -1,13 +1,12 @@
-/* Draws from the saddlepoint approximation to the density of PG(b, c), b >= 1, which Windle, Polson &
- * Scott 2014 ("Sampling Polya-Gamma random variates: alternate and approximate techniques",
- * arXiv 1405.0506, section 4) propose for large b, by another envelope than theirs.
+/* Draws from the saddlepoint approximation to the density of PG(b, c), b >= 1, which Windle, Polson & Scott 2014
+ * ("Sampling Polya-Gamma random variates: alternate and approximate techniques", arXiv 1405.0506, section 4) propose
+ * for large b, by another envelope than theirs.
  *
- * With K the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))), that
- * density is in terms of z = sqrt(b) r the normal density times w = r/(t sqrt(K''(t))). As
- * Michael, Schucany & Haas 1976 do for the inverse Gaussian, the two roots x of one z^2 are
- * proposed together: their weights add up to 2 for an inverse Gaussian, and here to at most
- * 2.323 (at c = 0, on a grid of c and r), so that a trial is accepted with probability 0.85
- * or more.
+ * With K the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))), that density is in
+ * terms of z = sqrt(b) r the normal density times w = r/(t sqrt(K''(t))). As Michael, Schucany & Haas 1976 do for the
+ * inverse Gaussian, the two roots x of one z^2 are proposed together: their weights add up to 2 for an inverse
+ * Gaussian, and here to at most 2.323 (at c = 0, on a grid of c and r), so that a trial is accepted with probability
+ * 0.85 or more.
  */
 #ifndef WB_POLYAGAMMA_SADDLEPOINT_H
 #define WB_POLYAGAMMA_SADDLEPOINT_H
@@ -17,9 +16,9 @@
 
 #define WB_POLYAGAMMA_WEIGHTS 2.33
 
-/* The point of the transform's axis (core/polyagamma_law.h) to the right or the left of the pole
- * where r^2 = (radius)^2: Newton's method for r, within a bracket. r^2/2 is the logarithm of
- * the ratio less t times its derivative. */
+/* The point of the transform's axis (core/polyagamma_law.h) to the right or the left of the pole where
+ * r^2 = (radius)^2: Newton's method for r, within a bracket. r^2/2 is the logarithm of the ratio less t times its
+ * derivative. */
 WB_HD_CALLED wb_polyagamma_point wb_polyagamma_root(int side, double a, double radius) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE);
   double slope[3], low = 0.0, high = side == WB_POLYAGAMMA_LEFT_OF_POLE ? between : wb_infinity();

@@ -1,5 +1,5 @@
-/* What the steps of predictive resampling draw; each draw is a function of the key,
- * the resample and the step (or the observation) alone. */
+/* What the steps of predictive resampling draw; each draw is a function of the key, the resample and the step (or the
+ * observation) alone. */
 #ifndef WB_PREDICTIVE_DRAW_H
 #define WB_PREDICTIVE_DRAW_H
 
@@ -21,8 +21,8 @@ WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, doub
   *odd = wb_normal_quantile_within(*odd);
 }
 
-/* What a step adds to the mean for each unit of its normal, if the mean was worth
- * `weight` observations before it: sd sqrt(1 + 1/weight)/(weight + 1). */
+/* What a step adds to the mean for each unit of its normal, if the mean was worth `weight` observations before it: sd
+ * sqrt(1 + 1/weight)/(weight + 1). */
 WB_HD double wb_chain_step(double sd, double weight) {
   return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0);
 }

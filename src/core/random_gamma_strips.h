@@ -1,19 +1,16 @@
-/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables: for the many
- * gammas that share a base, such as counts plus a prior's constant.
+/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables: for the many gammas that share a base, such as
+ * counts plus a prior's constant.
  *
- * The density of y = log x, exp(shape y - e^y), is log-concave for every shape. From its
- * mode outwards strips of one area cover it, each as high as the density at its inner
- * end; exponentials, no larger than that area, cover the two tails. So a trial takes one
- * of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a
- * height (Marsaglia & Tsang 2000, "The ziggurat method for generating random variables",
- * Journal of Statistical Software 5(8), turned by a right angle). 97% of the points lie
- * below the density at the strip's outer end, which takes a comparison of whole numbers;
- * for the others the density is computed.
+ * The density of y = log x, exp(shape y - e^y), is log-concave for every shape. From its mode outwards strips of one
+ * area cover it, each as high as the density at its inner end; exponentials, no larger than that area, cover the two
+ * tails. So a trial takes one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a height
+ * (Marsaglia & Tsang 2000, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8),
+ * turned by a right angle). 97% of the points lie below the density at the strip's outer end, which takes a comparison
+ * of whole numbers; for the others the density is computed.
  *
- * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2: 9 bits choose
- * the strip, 12 are the height, 43 the point along it. What is left open there takes block
- * 1, 2, ... of element e: one word for the further digits of the height, and after a
- * rejection the other for the next trial.
+ * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2: 9 bits choose the strip, 12 are the height,
+ * 43 the point along it. What is left open there takes block 1, 2, ... of element e: one word for the further digits of
+ * the height, and after a rejection the other for the next trial.
  */
 #ifndef WB_RANDOM_GAMMA_STRIPS_H
 #define WB_RANDOM_GAMMA_STRIPS_H
@@ -25,9 +22,8 @@
 #define WB_GAMMA_HEIGHTS 4096
 #define WB_GAMMA_COUNTS 16 /* shapes base + 0, ..., base + 15 */
 
-/* A strip: where it begins, and its width, whose last 12 bits are the part of its
- * height that lies below the density everywhere. A tail: where it begins, and 1 over its
- * rate, negative to the left; its last 12 bits are 0. */
+/* A strip: where it begins, and its width, whose last 12 bits are the part of its height that lies below the density
+ * everywhere. A tail: where it begins, and 1 over its rate, negative to the left; its last 12 bits are 0. */
 typedef struct wb_gamma_strip {
   double start, width;
 } wb_gamma_strip;
@@ -39,16 +35,15 @@ typedef struct wb_gamma_law {
   double tails;  /* the number of the left tail; the right one is the next */
 } wb_gamma_law;
 
-/* The strips left of the mode come first, those right of it last; between them the tails,
- * and numbers that stand for nothing and are always rejected. */
+/* The strips left of the mode come first, those right of it last; between them the tails, and numbers that stand for
+ * nothing and are always rejected. */
 typedef struct wb_gamma_strips {
   wb_gamma_law law[WB_GAMMA_COUNTS];
   wb_gamma_strip strip[WB_GAMMA_COUNTS][WB_GAMMA_STRIPS];
 } wb_gamma_strips;
 
-/* Whether tables serve so many gammas. They take about a millisecond of a processor, as
- * 1e5 gammas do without them, once if the base is fixed; and 0.15 ms of a graphics card,
- * as 2e6 gammas do, in each sweep that changes the base. */
+/* Whether tables serve so many gammas. They take about a millisecond of a processor, as 1e5 gammas do without them,
+ * once if the base is fixed; and 0.15 ms of a graphics card, as 2e6 gammas do, in each sweep that changes the base. */
 WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
   return (base >= 1e-4) & (base <= 1e3) & (gammas >= (fixed ? 100000 : 1000000));
 }
@@ -74,8 +69,7 @@ WB_HD double wb_gamma_strip_log(double start, double width, uint64_t bits) {
   return wb_fma(width, wb_gamma_strip_along(bits), start);
 }
 
-/* The complete test of a point of a strip or tail, with further digits of its height, and
- * the log of the draw. */
+/* The complete test of a point of a strip or tail, with further digits of its height, and the log of the draw. */
 WB_HD int wb_gamma_strip_accept(double shape, double area, double top, double tails, double start, double width,
                                 uint64_t bits, uint64_t more, double *log_draw) {
   const double two52 = 4503599627370496.0;
@@ -110,8 +104,8 @@ WB_HD double wb_draw_log_gamma_by_strips(const wb_gamma_strips *strips, int coun
   }
 }
 
-/* The strips from the mode to one side, direction -1 or 1, and the tail beyond them.
- * Returns how many there are; more than the table takes are counted only. */
+/* The strips from the mode to one side, direction -1 or 1, and the tail beyond them. Returns how many there are; more
+ * than the table takes are counted only. */
 WB_HD int wb_gamma_strips_side(const wb_gamma_law *law, double direction, wb_gamma_strip *strip, wb_gamma_strip *tail) {
   const uint64_t low = WB_GAMMA_HEIGHTS - 1;
   double y = wb_log(law->shape), x = law->shape, density = 1.0;

@@ -1,15 +1,11 @@
-/* Gamma draws by the million: one trial of a rejection sampler as a function of
- * two words, without branches, so that loops over many elements become vector
- * code. A draw is the outcome of the first accepted of trials 0, 1, ..., and trial
- * t of an element takes the two words of block t of its stream; so a kernel that
- * tries until it succeeds and a loop that puts the failures on a list give the
- * same draws.
+/* Gamma draws by the million: one trial of a rejection sampler as a function of two words, without branches, so that
+ * loops over many elements become vector code. A draw is the outcome of the first accepted of trials 0, 1, ..., and
+ * trial t of an element takes the two words of block t of its stream; so a kernel that tries until it succeeds and a
+ * loop that puts the failures on a list give the same draws.
  *
- * Shape below 1: Ahrens & Dieter 1974, "Computer methods for sampling from gamma,
- * beta, Poisson and binomial distributions", Computing 12, 223-246, algorithm GS.
- * At least 72% of trials are accepted, more than 90% for shapes below 0.15. Draws
- * below 2^-1022 are returned as 0.
- * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
+ * Shape below 1: Ahrens & Dieter 1974, "Computer methods for sampling from gamma, beta, Poisson and binomial
+ * distributions", Computing 12, 223-246, algorithm GS. At least 72% of trials are accepted, more than 90% for shapes
+ * below 0.15. Draws below 2^-1022 are returned as 0. Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
  */
 #ifndef WB_RANDOM_GAMMA_TRIAL_H
 #define WB_RANDOM_GAMMA_TRIAL_H
@@ -42,15 +38,15 @@ WB_HD double wb_gamma_small_propose(double inverse, double bound, double u) {
   return wb_select(below, wb_exp_weight(wb_select(below, x * inverse, 0.0)), -x);
 }
 
-/* Whether the proposal is accepted for sure: by exp(-x) >= 1 - x + x^2/2 - x^3/6 below
- * 1, by x^(shape - 1) >= 1/x above. */
+/* Whether the proposal is accepted for sure: by exp(-x) >= 1 - x + x^2/2 - x^3/6 below 1, by x^(shape - 1) >= 1/x
+ * above. */
 WB_HD int wb_gamma_small_quick(double x, double v) {
   const double cubic = wb_fma(x, wb_fma(x, wb_fma(x, -0.16666666666666666, 0.5), -1.0), 1.0);
   return ((x < 1.0) & (v <= cubic)) | ((x >= 1.0) & (v * x <= 1.0));
 }
 
-/* Whether it is rejected for sure, by exp(-x) <= 1 - x + x^2/2. The margins are larger
- * than the errors of what they are compared with. */
+/* Whether it is rejected for sure, by exp(-x) <= 1 - x + x^2/2. The margins are larger than the errors of what they are
+ * compared with. */
 WB_HD int wb_gamma_small_refuse(double x, double v) {
   const double square = wb_fma(x, wb_fma(x, 0.5, -1.0), 1.0);
   return (x < 1.0) & (v > square + 1e-14);
@@ -63,8 +59,7 @@ WB_HD int wb_gamma_small_accept(double exponent, double x, double v) {
   return (v <= wb_exp_weight(wb_select(below, -x, other))) | wb_gamma_small_quick(x, v);
 }
 
-/* Shape d + 1/3 >= 1, scale = 1/sqrt(9 d): the draw that a trial proposes, d (1 + t)^3.
- * `t` is kept for the test. */
+/* Shape d + 1/3 >= 1, scale = 1/sqrt(9 d): the draw that a trial proposes, d (1 + t)^3. `t` is kept for the test. */
 WB_HD double wb_gamma_large_propose(double d, double scale, double normal, double *t) {
   *t = scale * normal;
   const double root = 1.0 + *t;

@@ -1,5 +1,5 @@
-/* Normal draws by inversion: each takes one uniform, so that the place of a draw in its
- * stream is known beforehand and the lanes of a warp never diverge. */
+/* Normal draws by inversion: each takes one uniform, so that the place of a draw in its stream is known beforehand and
+ * the lanes of a warp never diverge. */
 #ifndef WB_RANDOM_NORMAL_H
 #define WB_RANDOM_NORMAL_H
 

@@ -1,13 +1,13 @@
-/* Student's t by the polar method: Bailey 1994, "Polar generation of random
- * variates with the t-distribution", Mathematics of Computation 62, 779-781. */
+/* Student's t by the polar method: Bailey 1994, "Polar generation of random variates with the t-distribution",
+ * Mathematics of Computation 62, 779-781. */
 #ifndef WB_RANDOM_T_H
 #define WB_RANDOM_T_H
 
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* A trial: a point of the square, and the square of its distance from the centre. It is
- * accepted where that is at most 1. */
+/* A trial: a point of the square, and the square of its distance from the centre. It is accepted where that is at most
+ * 1. */
 WB_HD double wb_t_trial(double first, double second, double *u) {
   double v = wb_fma(2.0, second, -1.0);
   *u = wb_fma(2.0, first, -1.0);

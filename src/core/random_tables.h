@@ -1,16 +1,15 @@
-/* How many tables a Chinese restaurant has (Antoniak 1974, "Mixtures of Dirichlet processes",
- * Annals of Statistics 2, 1152-1174): customer i, from 1, opens a table with probability
- * c/(c + i - 1), and these events are independent. */
+/* How many tables a Chinese restaurant has (Antoniak 1974, "Mixtures of Dirichlet processes", Annals of Statistics 2,
+ * 1152-1174): customer i, from 1, opens a table with probability c/(c + i - 1), and these events are independent. */
 #ifndef WB_RANDOM_TABLES_H
 #define WB_RANDOM_TABLES_H
 
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* `customers`: a whole number; concentration > 0. The probability falls with i, so that from
- * customer i on the customers who might open a table are drawn with the probability of customer i, a
- * geometric number of steps apart, and each is then kept with the ratio of the two probabilities. That takes
- * about c log(1 + customers/c) uniforms, not one for each customer. */
+/* `customers`: a whole number; concentration > 0. The probability falls with i, so that from customer i on the
+ * customers who might open a table are drawn with the probability of customer i, a geometric number of steps apart, and
+ * each is then kept with the ratio of the two probabilities. That takes about c log(1 + customers/c) uniforms, not one
+ * for each customer. */
 WB_HD double wb_draw_tables(wb_stream *stream, double concentration, double customers) {
   double tables = customers > 0.0 ? 1.0 : 0.0, next = 2.0;
   while (next <= customers) {

@@ -1,8 +1,8 @@
-/* One row of a regression whose likelihood Polya-Gamma variables make normal (Polson, Scott &
- * Windle 2013, JASA 108, 1339-1349). Given a row's logit psi, its likelihood is proportional to
+/* One row of a regression whose likelihood Polya-Gamma variables make normal (Polson, Scott & Windle 2013, JASA 108,
+ * 1339-1349). Given a row's logit psi, its likelihood is proportional to
  *   exp(psi)^a / (1 + exp(psi))^b = exp(kappa psi) (2 cosh(psi/2))^-b,  kappa = a - b/2,
- * and with omega ~ PG(b, psi) to exp(kappa psi - omega psi^2/2). The logit is a part that is linear in what
- * is to be drawn and a fixed part, so that `omega` and
+ * and with omega ~ PG(b, psi) to exp(kappa psi - omega psi^2/2). The logit is a part that is linear in what is to be
+ * drawn and a fixed part, so that `omega` and
  *   kappa - omega * fixed
  * are the weight of the row in X'WX and in the linear term of the coefficients.
  *   binomial           a = successes, b = trials
@@ -40,8 +40,8 @@ WB_HD double wb_regression_kappa(double base, double weight, double dispersion) 
   return wb_fma(-0.5 * dispersion, weight, base);
 }
 
-/* Of `outcomes` linear predictors, `stride` apart, and of the reference outcome's 0: log of the
- * sum of their exponentials without outcome `left_out` (-1: with all). */
+/* Of `outcomes` linear predictors, `stride` apart, and of the reference outcome's 0: log of the sum of their
+ * exponentials without outcome `left_out` (-1: with all). */
 WB_HD_CALLED double wb_regression_log_sum(int outcomes, const double *linear, size_t stride, int left_out) {
   double most = 0.0;
   WB_ROLLED

@@ -1,6 +1,5 @@
-/* Data in the units that a mixture computes in: (x - center) * inverse_scale, held
- * within bounds so that no squared distance overflows. A row that lies further out
- * goes to the component nearest to the bound. */
+/* Data in the units that a mixture computes in: (x - center) * inverse_scale, held within bounds so that no squared
+ * distance overflows. A row that lies further out goes to the component nearest to the bound. */
 #ifndef WB_SCALED_VALUE_H
 #define WB_SCALED_VALUE_H
 

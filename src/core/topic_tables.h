@@ -1,7 +1,6 @@
-/* What learning alpha and beta draws for one row and topic, and for one row: the
- * auxiliary variables that make their conditionals gamma (Escobar & West 1995, Journal
- * of the American Statistical Association 90, 577-588; Teh, Jordan, Beal & Blei 2006,
- * the same 101, 1566-1581, appendix A).
+/* What learning alpha and beta draws for one row and topic, and for one row: the auxiliary variables that make their
+ * conditionals gamma (Escobar & West 1995, Journal of the American Statistical Association 90, 577-588; Teh, Jordan,
+ * Beal & Blei 2006, the same 101, 1566-1581, appendix A).
  *
  *   Gamma(a + n)/Gamma(a) = prod_{i<n} (a + i): one table for token i with probability
  *   a/(a + i);   Gamma(A)/Gamma(A + N) = int h^(A-1) (1 - h)^(N-1) dh / Gamma(N).

@@ -1,7 +1,6 @@
-/* Sine, cosine and the angle of a point from +, -, *, /, fma alone, and the complex arithmetic
- * that uses them. Coefficients: minimax fits by the Remez algorithm, computed in 50 digits for
- * this file. tests/vectors/ulp.c measures the errors: sine and cosine 0.9 ulp for |x| <= 1e5, the
- * angle 2.3.
+/* Sine, cosine and the angle of a point from +, -, *, /, fma alone, and the complex arithmetic that uses them.
+ * Coefficients: minimax fits by the Remez algorithm, computed in 50 digits for this file. tests/vectors/ulp.c measures
+ * the errors: sine and cosine 0.9 ulp for |x| <= 1e5, the angle 2.3.
  */
 #ifndef WB_TRIGONOMETRIC_H
 #define WB_TRIGONOMETRIC_H
@@ -22,8 +21,8 @@ WB_HD_CALLED double wb_called_log1p(double x) {
   return wb_log1p(x);
 }
 
-/* sin(x) and cos(x) for |x| <= 1e5: x less the nearest multiple of pi/2, which is subtracted in
- * three parts, the first two so short that their multiples are exact. */
+/* sin(x) and cos(x) for |x| <= 1e5: x less the nearest multiple of pi/2, which is subtracted in three parts, the first
+ * two so short that their multiples are exact. */
 WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double shifted = wb_fma(x, 0.6366197723675814, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
@@ -54,8 +53,8 @@ WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   *cosine = wb_bits_double(wb_double_bits(b) ^ ((quarter + 1u) & 2u) << 62);
 }
 
-/* The angle of the point (x, y), in [-pi, pi]: the arc tangent of the smaller coordinate over
- * the larger, less pi/8 where that ratio is above tan(pi/8). 0 at the origin. */
+/* The angle of the point (x, y), in [-pi, pi]: the arc tangent of the smaller coordinate over the larger, less pi/8
+ * where that ratio is above tan(pi/8). 0 at the origin. */
 WB_HD_CALLED double wb_angle(double y, double x) {
   double ax = x < 0.0 ? -x : x, ay = y < 0.0 ? -y : y;
   double larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
@@ -101,8 +100,8 @@ WB_HD wb_complex wb_complex_divide(wb_complex a, wb_complex b) {
   return wb_complex_of(wb_fma(a.re, b.re, a.im * b.im) * scale, wb_fma(a.im, b.re, -(a.re * b.im)) * scale);
 }
 
-/* The root with a positive real part, and for negative numbers with a positive imaginary one.
- * For numbers whose squares neither overflow nor underflow. */
+/* The root with a positive real part, and for negative numbers with a positive imaginary one. For numbers whose squares
+ * neither overflow nor underflow. */
 WB_HD wb_complex wb_complex_sqrt(wb_complex z) {
   double size = wb_sqrt(wb_fma(z.re, z.re, z.im * z.im));
   double root = wb_sqrt(0.5 * (size + (z.re < 0.0 ? -z.re : z.re)));

@@ -4,11 +4,10 @@
 
 #include "core/elementary.h"
 
-/* What a pass over weights has seen, without a branch for each. `all` is the union of
- * their bits: 0 if all weights are zero, and with the sign bit if one is negative. `above` is the
- * union of the bits after one was added to the exponent field: that reaches the sign bit if
- * a weight is infinite or NaN. `large` does the same with so much that it reaches the sign bit
- * if a weight is 2^500 or more. */
+/* What a pass over weights has seen, without a branch for each. `all` is the union of their bits: 0 if all weights are
+ * zero, and with the sign bit if one is negative. `above` is the union of the bits after one was added to the exponent
+ * field: that reaches the sign bit if a weight is infinite or NaN. `large` does the same with so much that it reaches
+ * the sign bit if a weight is 2^500 or more. */
 typedef struct wb_weight_bits {
   uint64_t all, above, large;
 } wb_weight_bits;

@@ -1,20 +1,18 @@
-/* The distribution of a sum of a random number of independent variables, by the recursion of
- * Panjer (1981), ASTIN Bulletin 12, 22-26.
+/* The distribution of a sum of a random number of independent variables, by the recursion of Panjer (1981), ASTIN
+ * Bulletin 12, 22-26.
  *
- * If the probabilities of the number satisfy p_n = (a + b/n) p_{n-1} for n >= 2, and no
- * variable is 0, then
+ * If the probabilities of the number satisfy p_n = (a + b/n) p_{n-1} for n >= 2, and no variable is 0, then
  *
  *     s g_s = c s f_s + sum_{j=1..s} (a s + b j) f_j g_{s-j},   c = p_1 - (a + b) p_0,
  *
- * and a s + b j = (a + b) j + a (s - j). So with u_j = (a + b) j f_j, v_j = a f_j and h_i = i g_i
- * the sum is (u * g)_s + (v * h)_s: two convolutions of numbers that are not negative where a >= 0
- * and a + b >= 0. Nothing cancels, and an entry's relative error is about that of one
- * multiply-add times the number of variables that typically make up its value.
+ * and a s + b j = (a + b) j + a (s - j). So with u_j = (a + b) j f_j, v_j = a f_j and h_i = i g_i the sum is
+ * (u * g)_s + (v * h)_s: two convolutions of numbers that are not negative where a >= 0 and a + b >= 0. Nothing
+ * cancels, and an entry's relative error is about that of one multiply-add times the number of variables that typically
+ * make up its value.
  *
- * Entry s needs all entries before it. Outputs are halved again and again: when the first half
- * of an interval is known, one direct sum adds to the second half what it owes to the first. So
- * all but a 128th of the products are done by the backend's convolution, and the order of
- * the terms, and with it every bit, is the same everywhere.
+ * Entry s needs all entries before it. Outputs are halved again and again: when the first half of an interval is known,
+ * one direct sum adds to the second half what it owes to the first. So all but a 128th of the products are done by the
+ * backend's convolution, and the order of the terms, and with it every bit, is the same everywhere.
  */
 #include "core/rounding.h"
 
@@ -31,8 +29,8 @@
 /* Direct sums with fewer products than this run on the processor. */
 #define DEVICE_FROM 1e7
 
-/* From so many outputs on, the widest steps use the fast method: those of at least a
- * FAST_SHARE-th of all outputs, of which no value takes more than FAST_SHARE - 1. */
+/* From so many outputs on, the widest steps use the fast method: those of at least a FAST_SHARE-th of all outputs, of
+ * which no value takes more than FAST_SHARE - 1. */
 #define FAST_FROM 262144
 #define FAST_SHARE 8
 

@@ -1,5 +1,5 @@
-/* The sum of two variables: the choice among direct sums, one Fourier transform and windows of
- * exponential tilting, for one pair or for many, given as weights or as logarithms. */
+/* The sum of two variables: the choice among direct sums, one Fourier transform and windows of exponential tilting, for
+ * one pair or for many, given as weights or as logarithms. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -8,8 +8,7 @@
 
 #include "numeric/memory.h"
 
-/* Wide pairs of up to so many products are summed directly: to look for a window takes
- * longer. */
+/* Wide pairs of up to so many products are summed directly: to look for a window takes longer. */
 #define WIDE_DIRECT_UP_TO 4096
 
 /* Nanoseconds for which copies and conversions of a number are counted. */

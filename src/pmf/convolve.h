@@ -1,10 +1,8 @@
-/* The sum of two variables, as the files of this room call it: convolve.c chooses
- * among direct sums (direct.c), one Fourier transform (flat.c) and windows of
- * exponential tilting (window.c). sum.c adds many variables by calling it.
+/* The sum of two variables, as the files of this room call it: convolve.c chooses among direct sums (direct.c), one
+ * Fourier transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables by calling it.
  *
- * "Wide" weights are those of numeric/wide.h. The shorter vector is always p: then
- * the vectors of sums need no zeros in between, and the order of a sum does not depend on which
- * vector was named first. */
+ * "Wide" weights are those of numeric/wide.h. The shorter vector is always p: then the vectors of sums need no zeros in
+ * between, and the order of a sum does not depend on which vector was named first. */
 #ifndef WB_PMF_CONVOLVE_H
 #define WB_PMF_CONVOLVE_H
 
@@ -33,8 +31,8 @@ wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const doub
 /* direct.c. All outputs of the pairs in `work` by the method's table, which looks at their weights. */
 int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen, wb_message *message);
 
-/* direct.c. Outputs first..first + count - 1 of wide weights, with every term. q is surrounded by
- * zeros (wb_wide_surround). */
+/* direct.c. Outputs first..first + count - 1 of wide weights, with every term. q is surrounded by zeros
+ * (wb_wide_surround). */
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
                        double *mantissa, double *exponent);
 
@@ -42,8 +40,8 @@ int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_w
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          double *r, int *done, wb_message *message);
 
-/* window.c. Both factors are given as wide weights. The first `all` entries of the sum go into r, and then p_plain
- * and q_plain are the same factors as doubles; or, where r is NULL, into r_wide. */
+/* window.c. Both factors are given as wide weights. The first `all` entries of the sum go into r, and then p_plain and
+ * q_plain are the same factors as doubles; or, where r is NULL, into r_wide. */
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
                             const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message);
 

@@ -5,8 +5,7 @@
 
 #include "core/min_max.h"
 
-/* Products of wide weights in one slice, between which an interrupt is heeded: a tenth of a
- * second or so. */
+/* Products of wide weights in one slice, between which an interrupt is heeded: a tenth of a second or so. */
 #define WIDE_SLICE 1e8
 
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,

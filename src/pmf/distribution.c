@@ -1,5 +1,4 @@
-/* Operations on one distribution: cumulative sums, the normalized products that
- * condition on a sum, and draws. */
+/* Operations on one distribution: cumulative sums, the normalized products that condition on a sum, and draws. */
 #include "core/rounding.h"
 
 #include "pmf/pmf.h"
@@ -10,8 +9,8 @@
 #include "numeric/memory.h"
 #include "numeric/wide.h"
 
-/* A running sum of wide numbers: (high + low) 2^exponent, where `low` holds what
- * rounding took from `high` (Knuth's two-sum). */
+/* A running sum of wide numbers: (high + low) 2^exponent, where `low` holds what rounding took from `high` (Knuth's
+ * two-sum). */
 typedef struct running_sum {
   double high, low, exponent;
 } running_sum;
@@ -107,8 +106,8 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
   return status;
 }
 
-/* Inversion: the first position whose cumulative sum passes u times the total. A table
- * says between which positions that is, for each of 1,024 slices of u. */
+/* Inversion: the first position whose cumulative sum passes u times the total. A table says between which positions
+ * that is, for each of 1,024 slices of u. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
                 wb_poll *poll) {
   enum { slices = 1024 };

@@ -1,10 +1,9 @@
 /* The sum of two variables whose weights are spread out, by one Fourier transform.
  *
- * Without a tilt the transform certifies the outputs that are not much smaller than the
- * product of the factors' 2-norms (wb_fft_product_error). For weights of similar size
- * these are all but about 3% at either end, which are summed directly. Vectors too
- * short for windows gain most from this. Four outputs, an eighth of the length from
- * either end, decide whether it is tried.
+ * Without a tilt the transform certifies the outputs that are not much smaller than the product of the factors' 2-norms
+ * (wb_fft_product_error). For weights of similar size these are all but about 3% at either end, which are summed
+ * directly. Vectors too short for windows gain most from this. Four outputs, an eighth of the length from either end,
+ * decide whether it is tried.
  */
 #include "core/rounding.h"
 
@@ -27,8 +26,8 @@ static double sum_of_squares(int64_t count, const double *x) {
   return total;
 }
 
-/* Outputs [first, first + count) by direct sums, on the processor: the ends have so few
- * products that copying to a graphics card would take longer. */
+/* Outputs [first, first + count) by direct sums, on the processor: the ends have so few products that copying to a
+ * graphics card would take longer. */
 static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                   int64_t first, int64_t count, double *r, wb_message *message) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);

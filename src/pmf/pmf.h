@@ -1,9 +1,8 @@
 /* Sums of independent discrete random variables: what the entries call.
  *
- * A distribution is a vector of weights: finite, not negative, one of them positive.
- * With log = 1 it is a vector of their natural logarithms, -inf for zero. Every
- * function that can fail returns a wb_status and on failure has written one sentence
- * into the message, except for WB_INTERRUPTED, which needs no words. */
+ * A distribution is a vector of weights: finite, not negative, one of them positive. With log = 1 it is a vector of
+ * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status and on failure has written
+ * one sentence into the message, except for WB_INTERRUPTED, which needs no words. */
 #ifndef WB_PMF_H
 #define WB_PMF_H
 
@@ -15,22 +14,21 @@
 /* How the sums of a call are computed. */
 typedef struct wb_pmf_method {
   wb_call *call;
-  /* Direct sums run through this table, that of the call's backend. Sums so short that copying to a
-   * graphics card and back would take longer than adding them run through the processor's; the bits
-   * are the same. */
+  /* Direct sums run through this table, that of the call's backend. Sums so short that copying to a graphics card and
+   * back would take longer than adding them run through the processor's; the bits are the same. */
   const wb_pmf_functions *table;
   double accuracy;     /* relative error that the fast method may make; 0: direct sums alone */
   wb_fft_cache *cache; /* the caller's tables for transforms */
 } wb_pmf_method;
 
-/* Whether each row of the matrix is a distribution; columns lie one after the other.
- * Large: a weight is 2^500 or more, so that products may overflow. */
+/* Whether each row of the matrix is a distribution; columns lie one after the other. Large: a weight is 2^500 or more,
+ * so that products may overflow. */
 enum { WB_PMF_UNUSABLE = 0, WB_PMF_USABLE = 1, WB_PMF_LARGE = 2 };
 int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
 
-/* Looks at the weights of all pairs in `work`, whose strides are those of matrices
- * with one pair in a row, column after column (a vector is a matrix of one row).
- * WB_ERROR_INPUT if a row is not a distribution. *seen: see wb_pmf_functions. */
+/* Looks at the weights of all pairs in `work`, whose strides are those of matrices with one pair in a row, column after
+ * column (a vector is a matrix of one row). WB_ERROR_INPUT if a row is not a distribution. *seen: see
+ * wb_pmf_functions. */
 int wb_pmf_check_pairs(const wb_convolution *work, int log, unsigned *seen, wb_message *message);
 
 /* WB_ERROR_INPUT if unusable weights have been seen. */
@@ -43,8 +41,8 @@ int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_m
  * before. */
 int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, int log);
 
-/* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. *seen: what is known of the
- * weights, to which is added what it sees. */
+/* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. *seen: what is known of the weights,
+ * to which is added what it sees. */
 int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen,
                           wb_message *message);
 
@@ -73,14 +71,14 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
 int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result,
                   wb_message *message);
 
-/* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1}
- * for n >= 2, with 0 <= a < 1 and a + b >= 0. */
+/* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1} for n >= 2,
+ * with 0 <= a < 1 and a + b >= 0. */
 typedef struct wb_pmf_counting {
   double a, a_plus_b, none, alone;
 } wb_pmf_counting;
 
-/* The distribution of the sum of so many independent variables, each with the weights f, whose
- * entry 0 is not read: it counts as 0. The first `outputs` entries go into g. */
+/* The distribution of the sum of so many independent variables, each with the weights f, whose entry 0 is not read: it
+ * counts as 0. The first `outputs` entries go into g. */
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g, wb_message *message);
 
@@ -88,12 +86,11 @@ int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
                      double *result, wb_message *message);
 
-/* Sums over all entries up to each one, or from each one on (upper = 1). Their
- * relative errors are a few 2^-53, whatever the length. */
+/* Sums over all entries up to each one, or from each one on (upper = 1). Their relative errors are a few 2^-53,
+ * whatever the length. */
 int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int upper, double *result);
 
-/* Positions (from 0) drawn with probabilities whose cumulative sums are given.
- * Draw i depends on (seed, i) alone. */
+/* Positions (from 0) drawn with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
                 wb_poll *poll);
 

@@ -1,14 +1,12 @@
-/* The distribution of a sum of many independent variables. Pairs are convolved, the two
- * shortest first (Huffman's order), so that thousands of short distributions cost about
- * as much as the last convolution of two long ones. On the log scale the distributions in
- * between are kept as wide numbers (numeric/wide.h), so nothing underflows on the way.
+/* The distribution of a sum of many independent variables. Pairs are convolved, the two shortest first (Huffman's
+ * order), so that thousands of short distributions cost about as much as the last convolution of two long ones. On the
+ * log scale the distributions in between are kept as wide numbers (numeric/wide.h), so nothing underflows on the way.
  *
- * The relative errors of the pairs add up at worst, each counted as often as the result
- * contains its pair. So the accuracy asked for is shared out among the pairs that are
- * large enough for the fast method.
+ * The relative errors of the pairs add up at worst, each counted as often as the result contains its pair. So the
+ * accuracy asked for is shared out among the pairs that are large enough for the fast method.
  *
- * Weights that are not probabilities may have sums in between that a double cannot hold
- * although it can hold the result. Then these are kept as wide numbers, too.
+ * Weights that are not probabilities may have sums in between that a double cannot hold although it can hold the
+ * result. Then these are kept as wide numbers, too.
  */
 #include "core/rounding.h"
 
@@ -27,8 +25,8 @@
 /* Pairs of wide numbers with fewer products than this never use a transform. */
 #define WIDE_FAST_FROM 262144.0
 
-/* What is given and returned, weights or logarithms; and what the sums in between are
- * kept as, doubles or wide numbers. Logarithms need wide numbers. */
+/* What is given and returned, weights or logarithms; and what the sums in between are kept as, doubles or wide numbers.
+ * Logarithms need wide numbers. */
 typedef struct form {
   int log, wide;
   wb_isa isa;
@@ -106,10 +104,9 @@ static int term_write(term *p, const form *as, double *result, wb_message *messa
   return WB_OK;
 }
 
-/* Whether a sum in between may pass what doubles hold although the result does not: with
- * probabilities never, since no entry is larger than those it comes from. With weights
- * of larger sums (log2 of their product is `above`) an entry may overflow; or it may
- * underflow (its log2 is at least `below`) and have been about to grow again. */
+/* Whether a sum in between may pass what doubles hold although the result does not: with probabilities never, since no
+ * entry is larger than those it comes from. With weights of larger sums (log2 of their product is `above`) an entry may
+ * overflow; or it may underflow (its log2 is at least `below`) and have been about to grow again. */
 static int leaves_doubles(const wb_pmf_terms *terms, int64_t times) {
   double above = 0, below = 0;
   for (int64_t i = 0; i < terms->count; i++) {
@@ -147,9 +144,8 @@ static int compare_places(const void *a, const void *b) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Two queues in order of length: the given terms, sorted, and the sums, none of which is
- * shorter than the one made before it. Given terms have the numbers 0..count - 1 and sums
- * those that follow. */
+/* Two queues in order of length: the given terms, sorted, and the sums, none of which is shorter than the one made
+ * before it. Given terms have the numbers 0..count - 1 and sums those that follow. */
 typedef struct queues {
   int64_t count;
   place *given;
@@ -163,8 +159,8 @@ static int64_t take_shortest(queues *q, const int64_t *sum_length) {
   return q->count + q->next_sum++;
 }
 
-/* The order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k.
- * Returns how many pairs may use the fast method. */
+/* The order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k. Returns how many pairs may
+ * use the fast method. */
 static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
   queues q = {terms->count, given, 0, 0, 0};
   double fast = 0;
@@ -221,8 +217,7 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
   return status;
 }
 
-/* How many convolutions may use the fast method, each counted as often as the result
- * contains it. */
+/* How many convolutions may use the fast method, each counted as often as the result contains it. */
 static double repeat_plan(int64_t length, int64_t times, int wide) {
   double fast = 0, copies = 1;
   /* From the last step back: x^times = (x^(times/2))^2, and times x if odd. */

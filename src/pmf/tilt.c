@@ -13,8 +13,7 @@
 /* An exponent of up to 2^50 plus a slope times an index has a rounding error below this. */
 #define ROUNDING 0.25
 
-/* The search for a slope leaves out what lies 2^-60 below the largest entry: means and
- * variances need no more. */
+/* The search for a slope leaves out what lies 2^-60 below the largest entry: means and variances need no more. */
 #define SEARCH_CUT 60.0
 
 /* Nanoseconds of an entry, at most. */
@@ -130,9 +129,8 @@ int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, do
   return WB_OK;
 }
 
-/* Newton's steps towards the slope at which the mean is right: the mean's derivative is
- * log(2) times the variance. The means seen so far bracket the slope, and a step that
- * would leave the bracket halves it instead. */
+/* Newton's steps towards the slope at which the mean is right: the mean's derivative is log(2) times the variance. The
+ * means seen so far bracket the slope, and a step that would leave the bracket halves it instead. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
                       double width, wb_pmf_window *w, wb_isa isa, wb_poll *poll) {
   const double middle = 0.5 * (double)(begin + end - 1);

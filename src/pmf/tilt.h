@@ -1,5 +1,5 @@
-/* Exponential tilting: entry j of a vector is multiplied by 2^(slope j), which moves its mass to
- * where the entries of a window of outputs come from. */
+/* Exponential tilting: entry j of a vector is multiplied by 2^(slope j), which moves its mass to where the entries of a
+ * window of outputs come from. */
 #ifndef WB_PMF_TILT_H
 #define WB_PMF_TILT_H
 
@@ -19,8 +19,8 @@ typedef struct wb_pmf_factor {
 int wb_pmf_factor_open(wb_pmf_factor *factor, const wb_wide *value);
 void wb_pmf_factor_close(wb_pmf_factor *factor); /* also of a factor that is all zero bytes */
 
-/* A factor under a tilt: x holds its entries first..first + count - 1, the largest of
- * them scaled to at most 1. The others were left out. */
+/* A factor under a tilt: x holds its entries first..first + count - 1, the largest of them scaled to at most 1. The
+ * others were left out. */
 typedef struct wb_pmf_tilted {
   int64_t first, count;
   double reference; /* x[k] = value 2^(slope index - reference) */
@@ -37,15 +37,13 @@ typedef struct wb_pmf_window {
   double mean, deviation; /* of the tilted sum */
 } wb_pmf_window;
 
-/* Entries whose blocks lie more than 2^-cut below the largest are left out at both ends.
- * WB_OK or WB_INTERRUPTED. */
+/* Entries whose blocks lie more than 2^-cut below the largest are left out at both ends. WB_OK or WB_INTERRUPTED. */
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
                 wb_isa isa, wb_poll *poll);
 
-/* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean
- * begins at the output `begin` or just before it. The mean does not pass the middle of
- * begin..end - 1. The search starts from `slope`.
- * WB_OK or WB_INTERRUPTED. */
+/* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean begins at the output
+ * `begin` or just before it. The mean does not pass the middle of begin..end - 1. The search starts from `slope`. WB_OK
+ * or WB_INTERRUPTED. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
                       double width, wb_pmf_window *window, wb_isa isa, wb_poll *poll);
 

@@ -25,8 +25,8 @@ static wb_weight_bits see_weights(int64_t count, const double *x, uint64_t *rest
   return seen;
 }
 
-/* The same for logarithms: the lowest bit stands for a number, that is for a positive
- * weight, and the sign bit for a logarithm that cannot be used. */
+/* The same for logarithms: the lowest bit stands for a number, that is for a positive weight, and the sign bit for a
+ * logarithm that cannot be used. */
 static wb_weight_bits see_logarithms(int64_t count, const double *x, uint64_t *restrict row) {
   wb_weight_bits seen = {0, 0, 0};
   for (int64_t i = 0; i < count; i++) {

@@ -1,18 +1,16 @@
 /* Convolution by windows of exponential tilting.
  *
- * For any slope t, r_i = 2^(-t i) sum_j (p_j 2^(t j)) (q_{i-j} 2^(t (i-j))). So the
- * factors may be tilted until their mass gathers where a window of outputs comes from,
- * and everything but that part of them may be left out. (This reads the saddlepoint of
- * Daniels 1954 as an algorithm; Keich 2005 and Wilson & Keich 2016 tilt whole sequences
- * and transform them.) The tilted parts are convolved directly or by the fast Fourier
- * transform. Then every output is certified or refused:
+ * For any slope t, r_i = 2^(-t i) sum_j (p_j 2^(t j)) (q_{i-j} 2^(t (i-j))). So the factors may be tilted until their
+ * mass gathers where a window of outputs comes from, and everything but that part of them may be left out. (This reads
+ * the saddlepoint of Daniels 1954 as an algorithm; Keich 2005 and Wilson & Keich 2016 tilt whole sequences and
+ * transform them.) The tilted parts are convolved directly or by the fast Fourier transform. Then every output is
+ * certified or refused:
  *   - what was left out is at most outside_p max(q) + max(p) outside_q, by upper
  *     bounds on blocks of entries;
  *   - the transform's error is at most wb_fft_product_error();
- * and the sum of both must not pass `accuracy` times the output. Refused outputs get a
- * window of their own, and in the end the direct sum. So the choice of windows
- * decides about speed and never about correctness. It counts operations and reads no
- * clock, so it is the same on every machine.
+ * and the sum of both must not pass `accuracy` times the output. Refused outputs get a window of their own, and in the
+ * end the direct sum. So the choice of windows decides about speed and never about correctness. It counts operations
+ * and reads no clock, so it is the same on every machine.
  */
 #include "core/rounding.h"
 
@@ -25,17 +23,17 @@
 #include "numeric/memory.h"
 #include "pmf/tilt.h"
 
-/* Half widths of a window in standard deviations of the tilted sum, and how far (in
- * bits) entries must lie below the largest to be left out. At these widths a normal
- * tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its maximum. */
+/* Half widths of a window in standard deviations of the tilted sum, and how far (in bits) entries must lie below the
+ * largest to be left out. At these widths a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its
+ * maximum. */
 #define DIRECT_WIDTH 10.0
 #define DIRECT_CUT 140.0
 #define FFT_WIDTH 2.4
 #define FFT_CUT 72.0
 #define WHOLE_CUT 980.0
 
-/* Certificates: the relative error that entries left out of a direct window may make,
- * and the least tilted output for which no product can have been lost to underflow. */
+/* Certificates: the relative error that entries left out of a direct window may make, and the least tilted output for
+ * which no product can have been lost to underflow. */
 #define LEFT_OUT 1e-15
 #define LEAST_OUTPUT 0x1p-900
 
@@ -48,8 +46,8 @@
 /* Up to so many products (p times q entries) one window is tried for all outputs. */
 #define WHOLE_UP_TO 262144.0
 
-/* From so many products on, a direct window runs on the chosen backend; below, copies
- * to a graphics card would take longer than the sums. */
+/* From so many products on, a direct window runs on the chosen backend; below, copies to a graphics card would take
+ * longer than the sums. */
 #define DEVICE_FROM 1e8
 
 /* Runs of refused outputs closer than this are computed together. */
@@ -84,8 +82,8 @@ typedef struct task {
   wb_message *message;
 } task;
 
-/* Finds the slope of a window for these outputs, and tilts by it; leaves out what lies `cut` bits
- * below the largest entries. */
+/* Finds the slope of a window for these outputs, and tilts by it; leaves out what lies `cut` bits below the largest
+ * entries. */
 static int open_window(task *t, int64_t begin, int64_t end, double width, double cut, wb_pmf_window *w) {
   const wb_isa isa = t->method->call->run.isa;
   int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, isa, &t->method->call->poll);
@@ -123,8 +121,8 @@ static int store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, 
   return WB_OK;
 }
 
-/* Whether no entry was left out and no product of two can underflow: then an output
- * whose direct sum is zero is zero. */
+/* Whether no entry was left out and no product of two can underflow: then an output whose direct sum is zero is
+ * zero. */
 static int nothing_lost(const task *t, const wb_pmf_window *w) {
   const wb_pmf_factor *factors[2] = {&t->p, &t->q};
   const wb_pmf_tilted *parts[2] = {&w->p, &w->q};
@@ -137,8 +135,8 @@ static int nothing_lost(const task *t, const wb_pmf_window *w) {
   return 1;
 }
 
-/* Joins the refused outputs of `wanted`, and those outside the window, to runs. Counts
- * the outputs in them, and postpones each run where `depth` is not negative. */
+/* Joins the refused outputs of `wanted`, and those outside the window, to runs. Counts the outputs in them, and
+ * postpones each run where `depth` is not negative. */
 static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t count, const double *tilted,
                         double least, int depth, int64_t *refused) {
   int64_t run_begin = wanted->begin, run_end = from;
@@ -161,8 +159,8 @@ static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t c
   return status;
 }
 
-/* Stores the outputs of the window that are at least `least` and postpones the others
- * of `wanted`. tilted[0] belongs to output `from`; there are `count` of them. */
+/* Stores the outputs of the window that are at least `least` and postpones the others of `wanted`. tilted[0] belongs to
+ * output `from`; there are `count` of them. */
 static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t count,
                   const double *tilted, double least, int direct_sums) {
   int64_t good = 0, refused;
@@ -194,8 +192,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
                             t->exponent + begin);
 }
 
-/* What a window may have lost, on the scale of its outputs: what it left out, and
- * what wb_wide_tilt() made zero. */
+/* What a window may have lost, on the scale of its outputs: what it left out, and what wb_wide_tilt() made zero. */
 static double lost_bound(const wb_pmf_window *w) {
   const double entries = (double)(w->p.count + w->q.count);
   return w->p.outside + w->q.outside + entries * 0x1p-998;
@@ -212,8 +209,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
   return wb_pmf_direct(t->method, table, &work, t->message);
 }
 
-/* Cuts [*from, *to) down to the outputs within reach of the window: those that have a
- * term in it. 0 if none is left. */
+/* Cuts [*from, *to) down to the outputs within reach of the window: those that have a term in it. 0 if none is left. */
 static int within_reach(const wb_pmf_window *w, int64_t *from, int64_t *to) {
   const int64_t origin = w->p.first + w->q.first;
   *from = wb_max_int(*from, origin);
@@ -228,8 +224,8 @@ static int window_direct(task *t, const wb_pmf_window *w, const interval *wanted
   return settle(t, w, wanted, from, to - from, t->tilted, wb_max_real(lost_bound(w) / LEFT_OUT, LEAST_OUTPUT), 1);
 }
 
-/* The exponent of the transform's length for outputs [from, to). Outputs beyond the
- * length wrap around, and must not fall among these. */
+/* The exponent of the transform's length for outputs [from, to). Outputs beyond the length wrap around, and must not
+ * fall among these. */
 static int window_log2(const wb_pmf_window *w, int64_t from, int64_t to) {
   const int64_t origin = w->p.first + w->q.first, all = w->p.count + w->q.count - 1;
   return wb_fft_log2(wb_max_int(wb_max_int(to - origin, all - (from - origin)), wb_max_int(w->p.count, w->q.count)));
@@ -260,8 +256,8 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   return status;
 }
 
-/* As window_direct(), by the transform. A few outputs about the mean are summed directly
- * first: if it would not certify three of four, *tried stays 0 and nothing is done. */
+/* As window_direct(), by the transform. A few outputs about the mean are summed directly first: if it would not certify
+ * three of four, *tried stays 0 and nothing is done. */
 static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t to, int *tried) {
   const int64_t origin = w->p.first + w->q.first;
   if (!within_reach(w, &from, &to)) return WB_OK;
@@ -286,8 +282,8 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
 
-/* Direct sums for a stretch at the beginning of the interval. Each stretch is twice as
- * long as the last, so that windows are seldom tried where they do not pay. */
+/* Direct sums for a stretch at the beginning of the interval. Each stretch is twice as long as the last, so that
+ * windows are seldom tried where they do not pay. */
 static int direct_stretch(task *t, const interval *wanted) {
   const int64_t stop = wb_min_int(wanted->end, wanted->begin + t->direct_length);
   if (t->direct_length < t->outputs) t->direct_length *= 2;
@@ -359,8 +355,7 @@ static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) 
   }
 }
 
-/* Every output, window by window; what a window refuses is on top of the stack for the
- * next one. */
+/* Every output, window by window; what a window refuses is on top of the stack for the next one. */
 static int compute_all(task *t, wb_pmf_window *w) {
   int status = postpone(t, 0, t->outputs, 0);
   while (status == WB_OK && t->stack_count > 0) {

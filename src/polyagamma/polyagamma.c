@@ -8,8 +8,7 @@
 #include "core/polyagamma_moments.h"
 #include "numeric/poll.h"
 
-/* Elements of a slice: a second or two of one thread, and enough for a graphics card; points of a
- * law: likewise. */
+/* Elements of a slice: a second or two of one thread, and enough for a graphics card; points of a law: likewise. */
 #define POLYAGAMMA_SLICE ((int64_t)1 << 24)
 #define POLYAGAMMA_SLICE_POINTS ((int64_t)1 << 15)
 

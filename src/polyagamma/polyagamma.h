@@ -1,14 +1,13 @@
-/* Polya-Gamma variables: what the entries call. Functions return a wb_status and on failure
- * have written into the message. */
+/* Polya-Gamma variables: what the entries call. Functions return a wb_status and on failure have written into the
+ * message. */
 #ifndef WB_POLYAGAMMA_H
 #define WB_POLYAGAMMA_H
 
 #include "backend/backend.h"
 
-/* `count` draws, draw i of PG(shape[i % shapes], tilt[i % tilts]) and a function of the seed, i,
- * its shape and its tilt alone. method: wb_polyagamma_method of core/polyagamma_draw.h, whose
- * shapes the caller has looked at. NaN where the shape is not positive or something not
- * finite. */
+/* `count` draws, draw i of PG(shape[i % shapes], tilt[i % tilts]) and a function of the seed, i, its shape and its tilt
+ * alone. method: wb_polyagamma_method of core/polyagamma_draw.h, whose shapes the caller has looked at. NaN where the
+ * shape is not positive or something not finite. */
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
                        int64_t tilts,
                        int method, uint64_t seed, double *draws, wb_message *message);

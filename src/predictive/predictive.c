@@ -1,5 +1,5 @@
-/* Predictive resampling by copulas, above the backends (Fong, Holmes & Walker 2023,
- * sections 4.2 to 4.5): what is computed in which order. */
+/* Predictive resampling by copulas, above the backends (Fong, Holmes & Walker 2023, sections 4.2 to 4.5): what is
+ * computed in which order. */
 #include "core/rounding.h"
 
 #include "predictive/predictive.h"
@@ -22,8 +22,8 @@ void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order
   }
 }
 
-/* log of prod_c c_rho(Phi(x_c), Phi(x'_c)) is a bilinear form: a term of the point, a
- * term of the row, and the sum over c of rho/(1 - rho^2) x_c x'_c. */
+/* log of prod_c c_rho(Phi(x_c), Phi(x'_c)) is a bilinear form: a term of the point, a term of the row, and the sum over
+ * c of rho/(1 - rho^2) x_c x'_c. */
 static double closeness_term(const wb_predictive_data *data, const double *rho_x, int64_t rows, const double *x,
                              int64_t row, int with_constant) {
   double term = 0;
@@ -70,8 +70,7 @@ static double *take(double **memory, int64_t doubles) {
   return mine;
 }
 
-/* Distribution functions before the first observation: standard normal in each
- * coordinate, or 1/2. */
+/* Distribution functions before the first observation: standard normal in each coordinate, or 1/2. */
 static void start_conditional(const wb_predictive_data *data, int64_t points, const double *y, const int32_t *order,
                               double *conditional) {
   for (int32_t j = 0; j < data->dimensions; j++)

@@ -1,5 +1,5 @@
-/* Draws of what stands above the coefficients of a regression: the scales of the horseshoe
- * prior, the variance of the groups' intercepts and the dispersion of counts. */
+/* Draws of what stands above the coefficients of a regression: the scales of the horseshoe prior, the variance of the
+ * groups' intercepts and the dispersion of counts. */
 #include "core/rounding.h"
 
 #include "core/random_gamma.h"
@@ -68,8 +68,8 @@ static int log_density(const wb_backend *backend, wb_regression_session *session
   return status;
 }
 
-/* Steps out at most so often, on both sides together (Neal 2003, "Slice sampling", Annals of
- * Statistics 31, 705-767, figure 3), and holds log(r) where counts with r are representable. */
+/* Steps out at most so often, on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767,
+ * figure 3), and holds log(r) where counts with r are representable. */
 #define DISPERSION_STEPS 32
 #define DISPERSION_MOST 30.0
 

@@ -1,6 +1,5 @@
-/* Sweeps of the Gibbs sampler of regressions: the coefficients of every outcome and the groups'
- * intercepts given the sums that a backend made, then what stands above them, then the
- * backend's sums given all. */
+/* Sweeps of the Gibbs sampler of regressions: the coefficients of every outcome and the groups' intercepts given the
+ * sums that a backend made, then what stands above them, then the backend's sums given all. */
 #include "core/rounding.h"
 
 #include "core/linear_algebra.h"
@@ -28,9 +27,9 @@ int wb_regression_start(const wb_backend *backend, wb_regression_session *sessio
   return pass(backend, session, state, 0, key, 0, &log_likelihood, message);
 }
 
-/* Takes the groups' intercepts out of the precision and the linear term, so that the
- * coefficients are drawn from their law without them: with D_g = sum of omega + 1/variance,
- * M_g = sum of omega x and t_g = sum of z, precision - sum M_g M_g'/D_g, linear - sum M_g t_g/D_g. */
+/* Takes the groups' intercepts out of the precision and the linear term, so that the coefficients are drawn from their
+ * law without them: with D_g = sum of omega + 1/variance, M_g = sum of omega x and t_g = sum of z, precision - sum M_g
+ * M_g'/D_g, linear - sum M_g t_g/D_g. */
 static void eliminate_groups(const wb_regression_state *state, double *precision, double *linear) {
   const int p = state->columns;
   const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
@@ -55,8 +54,8 @@ static void draw_intercepts(wb_regression_state *state, uint64_t key, uint32_t i
   }
 }
 
-/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1), Q = X'WX + P, b = X'z + P m, with P and m the
- * prior's. `room`: p(p+1)/2 + 2p doubles. */
+/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1), Q = X'WX + P, b = X'z + P m, with P and m the prior's.
+ * `room`: p(p+1)/2 + 2p doubles. */
 static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
                              uint64_t key, uint32_t iteration, double *room, wb_message *message) {
   const int p = state->columns;

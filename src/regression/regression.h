@@ -1,17 +1,16 @@
-/* Regressions by Polya-Gamma variables: what the entries call. The Gibbs sampler of Polson,
- * Scott & Windle (2013, JASA 108, 1339-1349), its coefficients in the units of the scaled
- * design. Functions return a wb_status and on failure have written into the message.
+/* Regressions by Polya-Gamma variables: what the entries call. The Gibbs sampler of Polson, Scott & Windle (2013, JASA
+ * 108, 1339-1349), its coefficients in the units of the scaled design. Functions return a wb_status and on failure have
+ * written into the message.
  */
 #ifndef WB_REGRESSION_H
 #define WB_REGRESSION_H
 
 #include "backend/backend.h"
 
-/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. With
- * the horseshoe, coefficients c that `shrunk` names have instead of their diagonal entries of
- * `precision` 1/(local_c global), whose square roots are half-Cauchy of scale 1 and of
- * `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the horseshoe
- * estimator", IEEE Signal Processing Letters 23, 179-182). */
+/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. With the horseshoe,
+ * coefficients c that `shrunk` names have instead of their diagonal entries of `precision` 1/(local_c global), whose
+ * square roots are half-Cauchy of scale 1 and of `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the
+ * horseshoe estimator", IEEE Signal Processing Letters 23, 179-182). */
 typedef struct wb_regression_prior {
   int32_t columns;
   const double *mean;      /* columns */
@@ -22,16 +21,14 @@ typedef struct wb_regression_prior {
   double dispersion_shape, dispersion_rate;   /* gamma prior of the dispersion r */
 } wb_regression_prior;
 
-/* What the dispersion's law needs beside the session: the distinct responses and the sums of
- * weights of their rows. */
+/* What the dispersion's law needs beside the session: the distinct responses and the sums of weights of their rows. */
 typedef struct wb_regression_counts {
   int64_t distinct; /* 0: the dispersion is not learned */
   const double *value, *weight;
   double rows; /* the sum of weights */
 } wb_regression_counts;
 
-/* The state of a chain: everything that the next sweep needs. The statistics are those of the
- * first outcome. */
+/* The state of a chain: everything that the next sweep needs. The statistics are those of the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
   double *coefficients;     /* columns x outcomes */
@@ -45,8 +42,8 @@ typedef struct wb_regression_state {
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 2)
 enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
 
-/* What is noted after each of `count` sweeps, the first with number `iteration`; each is sweeps x its
- * length, column-major, or NULL. */
+/* What is noted after each of `count` sweeps, the first with number `iteration`; each is sweeps x its length,
+ * column-major, or NULL. */
 typedef struct wb_regression_sweeps {
   int32_t count;
   uint64_t key;
@@ -56,8 +53,8 @@ typedef struct wb_regression_sweeps {
   double *dispersion, *group_deviation;
 } wb_regression_sweeps;
 
-/* Moves the coefficients of a state by normal draws of standard deviation `spread`, and sums the
- * statistics of its parameters: where a chain starts, as sweep 0. */
+/* Moves the coefficients of a state by normal draws of standard deviation `spread`, and sums the statistics of its
+ * parameters: where a chain starts, as sweep 0. */
 int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
                         uint64_t key, double spread, wb_message *message);
 
@@ -65,8 +62,8 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
                       const wb_regression_counts *counts, wb_regression_state *state,
                       const wb_regression_sweeps *sweeps, wb_message *message);
 
-/* One draw of the coefficients of the first outcome given those in the state, on a session of its
- * own: Polya-Gamma variables, then coefficients. The state's statistics are those of the variables. */
+/* One draw of the coefficients of the first outcome given those in the state, on a session of its own: Polya-Gamma
+ * variables, then coefficients. The state's statistics are those of the variables. */
 int wb_regression_step(const wb_call *call, const wb_regression_data *data,
                        const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
                        wb_message *message);
