@@ -6,13 +6,13 @@
  *     s g_s = c s f_s + sum_{j=1..s} (a s + b j) f_j g_{s-j},   c = p_1 - (a + b) p_0,
  *
  * and a s + b j = (a + b) j + a (s - j). So with u_j = (a + b) j f_j, v_j = a f_j and h_i = i g_i the sum is
- * (u * g)_s + (v * h)_s: two convolutions of numbers that are not negative where a >= 0 and a + b >= 0. Nothing
- * cancels, and an entry's relative error is about that of one multiply-add times the number of variables that typically
- * make up its value.
+ * (u * g)_s + (v * h)_s: two convolutions. If a >= 0 and a + b >= 0, their terms are not negative and nothing cancels.
+ * The relative error of an entry is about that of one multiply-add times the number of variables that typically make up
+ * its value.
  *
- * Entry s needs all entries before it. Outputs are halved again and again: when the first half of an interval is known,
- * one direct sum adds to the second half what it owes to the first. So all but a 128th of the products are done by the
- * backend's convolution, and the order of the terms, and with it every bit, is the same everywhere.
+ * Entry s needs all entries before it. So the outputs are halved again and again: when the first half of an interval is
+ * known, one direct sum adds its terms to the second half. The backend's convolution does all but a 128th of the
+ * products. The order of the terms, and with it every bit, is the same on every machine.
  */
 #include "core/rounding.h"
 
@@ -23,14 +23,14 @@
 #include "core/min_max.h"
 #include "numeric/memory.h"
 
-/* Outputs that are computed one after the other. */
+/* An interval of so many outputs is computed one output after the other. */
 #define LEAF 128
 
-/* Direct sums with fewer products than this run on the processor. */
+/* Direct sums with fewer products than this run on the CPU. */
 #define DEVICE_FROM 1e7
 
-/* From so many outputs on, the widest steps use the fast method: those of at least a FAST_SHARE-th of all outputs, of
- * which no value takes more than FAST_SHARE - 1. */
+/* With at least FAST_FROM outputs, the widest steps use the fast method: those of at least a FAST_SHARE-th of all
+ * outputs. Each value goes through at most FAST_SHARE - 1 of them. */
 #define FAST_FROM 262144
 #define FAST_SHARE 8
 
@@ -70,7 +70,7 @@ static int add_owed(recursion *r, const double *weights, const double *known, in
   return status;
 }
 
-/* What the outputs from `middle` on owe to those of begin..middle - 1. */
+/* Adds to the outputs from `middle` on the terms of outputs begin..middle - 1. */
 static int add_first_half(recursion *r, int64_t begin, int64_t middle, int64_t end) {
   const int64_t from = wb_max_int(begin, middle - r->reach), last = wb_min_int(end, middle + r->reach);
   int status = add_owed(r, r->u, r->g, from, middle, last);

@@ -1,5 +1,5 @@
-/* The sum of two variables: the choice among direct sums, one Fourier transform and windows of exponential tilting, for
- * one pair or for many, given as weights or as logarithms. */
+/* The distribution of the sum of two variables, for one pair or many, from weights or their logarithms: chooses among
+ * direct sums, one Fourier transform and windows of exponential tilting. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -8,10 +8,10 @@
 
 #include "numeric/memory.h"
 
-/* Wide pairs of up to so many products are summed directly: to look for a window takes longer. */
+/* Wide pairs of up to so many products are summed directly: the search for a window takes longer. */
 #define WIDE_DIRECT_UP_TO 4096
 
-/* Nanoseconds for which copies and conversions of a number are counted. */
+/* Estimated nanoseconds to copy and convert one number. */
 #define CONVERSION_TIME 10.0
 
 static int use_flat(const wb_pmf_method *method, double products) {
@@ -42,7 +42,7 @@ int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int
   return wb_pmf_convolve_first(method, m, p, n, q, m + n - 1, r, message);
 }
 
-/* The transform gives all entries, of which `count` go into r. */
+/* The transform computes all entries; `count` of them go into r. */
 static int convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          int64_t count, double *r, int *done, wb_message *message) {
   const size_t bytes = (size_t)(m + n - 1) * sizeof(double);
@@ -88,7 +88,7 @@ static void scatter(double *to, const double *from, int64_t count, int64_t strid
   for (int64_t i = 0; i < count; i++) to[i * stride] = from[i];
 }
 
-/* Pairs long enough for the fast method, one after the other. */
+/* Convolves pairs that are long enough for the fast method, one after the other. */
 static int convolve_each(const wb_pmf_method *method, const wb_convolution *work, wb_message *message) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
@@ -108,7 +108,7 @@ static int convolve_each(const wb_pmf_method *method, const wb_convolution *work
   return status;
 }
 
-/* Pairs of logarithms, one after the other. */
+/* Convolves pairs of logarithms, one after the other. */
 static int convolve_logarithms(const wb_pmf_method *method, const wb_convolution *work, wb_message *message) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = 3 * (size_t)(m + n + outputs) * sizeof(double);

@@ -1,7 +1,7 @@
-/* The sum of two variables, as the files of this room call it: convolve.c chooses among direct sums (direct.c), one
- * Fourier transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables by calling it.
+/* Internal interface of the sum of two variables: convolve.c chooses among direct sums (direct.c), one Fourier
+ * transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables by calling it.
  *
- * "Wide" weights are those of numeric/wide.h. The shorter vector is always p: then the vectors of sums need no zeros in
+ * "Wide" weights are those of numeric/wide.h. p is always the shorter vector: then vectors of sums need no zeros in
  * between, and the order of a sum does not depend on which vector was named first. */
 #ifndef WB_PMF_CONVOLVE_H
 #define WB_PMF_CONVOLVE_H
@@ -9,14 +9,14 @@
 #include "numeric/wide.h"
 #include "pmf/pmf.h"
 
-/* m * n, from which the fast method is considered: one transform, and windows. */
+/* From so many products m * n on, one transform or windows are considered. */
 #define WB_PMF_FLAT_FROM 262144.0
 #define WB_PMF_WINDOWS_FROM 6.7e7
 
 /* Below this accuracy the bound on a transform's rounding error certifies nothing. */
 #define WB_PMF_LEAST_FFT_ACCURACY 1e-13
 
-/* convolve.c. r of m + n - 1 entries. */
+/* convolve.c. r has m + n - 1 entries. */
 int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
                     wb_message *message);
 
@@ -28,20 +28,20 @@ int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r);
 
-/* direct.c. All outputs of the pairs in `work` by the method's table, which looks at their weights. */
+/* direct.c. All outputs of the pairs in `work` by the method's table, which also checks their weights. */
 int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen, wb_message *message);
 
-/* direct.c. Outputs first..first + count - 1 of wide weights, with every term. q is surrounded by zeros
+/* direct.c. Outputs first..first + count - 1 of wide weights; no term is left out. q is surrounded by zeros
  * (wb_wide_surround). */
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
                        double *mantissa, double *exponent);
 
-/* flat.c. m <= n. *done becomes 1, or 0 where the transform would not pay: then r is not written. */
+/* flat.c. m <= n. *done becomes 1, or 0 if the transform would not pay: then r is not written. */
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          double *r, int *done, wb_message *message);
 
-/* window.c. Both factors are given as wide weights. The first `all` entries of the sum go into r, and then p_plain and
- * q_plain are the same factors as doubles; or, where r is NULL, into r_wide. */
+/* window.c. Both factors are given as wide weights. If r is not NULL, the first `all` entries of the sum go into r, and
+ * p_plain and q_plain are the same factors as doubles. If r is NULL, they go into r_wide. */
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
                             const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message);
 

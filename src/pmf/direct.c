@@ -1,11 +1,11 @@
-/* Direct sums: through the backend's table and, of wide weights, in slices. */
+/* Direct sums of pairs: of doubles by the backend's table, of wide weights in slices. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
 
 #include "core/min_max.h"
 
-/* Products of wide weights in one slice, between which an interrupt is heeded: a tenth of a second or so. */
+/* Products of wide weights in one slice, about a tenth of a second: interrupts are polled between slices. */
 #define WIDE_SLICE 1e8
 
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
@@ -17,7 +17,7 @@ wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const doub
   return work;
 }
 
-/* The same sums with the shorter vector in the place of p. */
+/* The same sums with the shorter vector as p. */
 static wb_convolution shorter_first(const wb_convolution *work) {
   wb_convolution ordered = *work;
   if (work->m > work->n) {

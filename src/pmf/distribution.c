@@ -1,4 +1,4 @@
-/* Operations on one distribution: cumulative sums, the normalized products that condition on a sum, and draws. */
+/* Operations on one distribution: cumulative sums, draws, and the normalized product that conditions on a sum. */
 #include "core/rounding.h"
 
 #include "pmf/pmf.h"
@@ -9,7 +9,7 @@
 #include "numeric/memory.h"
 #include "numeric/wide.h"
 
-/* A running sum of wide numbers: (high + low) 2^exponent, where `low` holds what rounding took from `high` (Knuth's
+/* A running sum of wide numbers, (high + low) 2^exponent. `low` holds the rounding errors of `high` (Knuth's
  * two-sum). */
 typedef struct running_sum {
   double high, low, exponent;
@@ -36,7 +36,7 @@ static void to_wide(int64_t count, const double *x, int log, double *mantissa, d
     wb_wide_from_double(count, x, mantissa, exponent, isa);
 }
 
-/* Numbers that are converted at a time, and nanoseconds of each, at most. */
+/* Numbers that are converted at a time, and an upper bound on the nanoseconds of each. */
 #define TOGETHER 1024
 #define NUMBER_TIME 20.0
 
@@ -106,8 +106,8 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
   return status;
 }
 
-/* Inversion: the first position whose cumulative sum passes u times the total. A table says between which positions
- * that is, for each of 1,024 slices of u. */
+/* Inversion: the first position whose cumulative sum exceeds u times the total. For each of 1,024 slices of u a table
+ * bounds the positions that can be drawn. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
                 wb_poll *poll) {
   enum { slices = 1024 };

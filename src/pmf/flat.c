@@ -1,9 +1,9 @@
-/* The sum of two variables whose weights are spread out, by one Fourier transform.
+/* The distribution of the sum of two variables whose weights are spread out, by one Fourier transform.
  *
  * Without a tilt the transform certifies the outputs that are not much smaller than the product of the factors' 2-norms
- * (wb_fft_product_error). For weights of similar size these are all but about 3% at either end, which are summed
- * directly. Vectors too short for windows gain most from this. Four outputs, an eighth of the length from either end,
- * decide whether it is tried.
+ * (wb_fft_product_error). For weights of similar size only about 3% at either end are not certified, and these are
+ * summed directly. Vectors too short for windows gain most. Four outputs, an eighth of the length from either end,
+ * decide whether the transform is tried.
  */
 #include "core/rounding.h"
 
@@ -13,7 +13,7 @@
 
 #include "numeric/memory.h"
 
-/* Transforms of up to this length work on the stack. */
+/* Transforms of up to this length use the stack. */
 #define SMALL_LENGTH 4096
 
 static double sum_of_squares(int64_t count, const double *x) {
@@ -26,8 +26,8 @@ static double sum_of_squares(int64_t count, const double *x) {
   return total;
 }
 
-/* Outputs [first, first + count) by direct sums, on the processor: the ends have so few products that copying to a
- * graphics card would take longer. */
+/* Outputs [first, first + count) by direct sums on the CPU: the ends have so few products that copying them to a GPU
+ * would take longer. */
 static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                   int64_t first, int64_t count, double *r, wb_message *message) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
@@ -35,7 +35,7 @@ static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64
                                                             message) : WB_OK;
 }
 
-/* One output, which only decides whether the transform is tried: in four partial sums. */
+/* One output in four partial sums. It only decides whether the transform is tried. */
 static double one_output(int64_t m, const double *p, int64_t n, const double *q, int64_t i) {
   const int64_t begin = i - n + 1 > 0 ? i - n + 1 : 0, end = i + 1 < m ? i + 1 : m;
   double sum[4] = {0};
@@ -51,7 +51,7 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
   const int64_t outputs = m + n - 1;
   const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
   *done = 0;
-  /* Squares and products are then well inside the range of doubles. */
+  /* Inside these bounds neither squares nor products overflow or underflow. */
   if (!(p_square > 1e-200 && p_square < 1e200 && q_square > 1e-200 && q_square < 1e200)) return WB_OK;
   const int log2 = wb_fft_log2(outputs);
   if (log2 > WB_FFT_KEPT) return WB_OK;
@@ -74,7 +74,7 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
   if (!re) return wb_out_of_memory(message, "a Fourier transform", bytes);
   double *const im = re + length;
   status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa, &method->call->poll);
-  /* Accepted are the outputs from the middle to the first refused one on either side. */
+  /* Accepts the outputs from the middle to the first refused one on either side. */
   int64_t first = outputs / 2, last = outputs / 2;
   while (first > 0 && im[first - 1] >= least) first--;
   while (last < outputs && im[last] >= least) last++;

@@ -1,8 +1,8 @@
-/* Sums of independent discrete random variables: what the entries call.
+/* Sums of independent discrete random variables: the interface for src/entry.
  *
- * A distribution is a vector of weights: finite, not negative, one of them positive. With log = 1 it is a vector of
- * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status and on failure has written
- * one sentence into the message, except for WB_INTERRUPTED, which needs no words. */
+ * A distribution is a vector of weights: finite, not negative, at least one positive. With log = 1 it is a vector of
+ * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status. On failure it has written
+ * one sentence into the message, except for WB_INTERRUPTED, which needs none. */
 #ifndef WB_PMF_H
 #define WB_PMF_H
 
@@ -14,35 +14,33 @@
 /* How the sums of a call are computed. */
 typedef struct wb_pmf_method {
   wb_call *call;
-  /* Direct sums run through this table, that of the call's backend. Sums so short that copying to a graphics card and
-   * back would take longer than adding them run through the processor's; the bits are the same. */
+  /* The table of the call's backend, for direct sums. Sums so short that copying to a GPU and back would take longer
+   * than adding them run through the CPU's table; the bits are the same. */
   const wb_pmf_functions *table;
-  double accuracy;     /* relative error that the fast method may make; 0: direct sums alone */
+  double accuracy;     /* relative error allowed to the fast method; 0: direct sums alone */
   wb_fft_cache *cache; /* the caller's tables for transforms */
 } wb_pmf_method;
 
-/* Whether each row of the matrix is a distribution; columns lie one after the other. Large: a weight is 2^500 or more,
- * so that products may overflow. */
+/* Whether each row of a column-major matrix is a distribution. Large: a weight is 2^500 or more, so that products may
+ * overflow. */
 enum { WB_PMF_UNUSABLE = 0, WB_PMF_USABLE = 1, WB_PMF_LARGE = 2 };
 int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
 
-/* Looks at the weights of all pairs in `work`, whose strides are those of matrices with one pair in a row, column after
- * column (a vector is a matrix of one row). WB_ERROR_INPUT if a row is not a distribution. *seen: see
- * wb_pmf_functions. */
+/* Checks the weights of all pairs in `work`. The strides are those of column-major matrices with one pair in a row; a
+ * vector is a matrix of one row. WB_ERROR_INPUT if a row is not a distribution. *seen: see wb_pmf_functions. */
 int wb_pmf_check_pairs(const wb_convolution *work, int log, unsigned *seen, wb_message *message);
 
 /* WB_ERROR_INPUT if unusable weights have been seen. */
 int wb_pmf_check_seen(unsigned seen, wb_message *message);
 
-/* WB_ERROR_INPUT if a weight of the result has overflowed, which can be if large weights were seen. */
+/* WB_ERROR_INPUT if a weight of the result has overflowed. That is possible only if large weights were seen. */
 int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_message *message);
 
-/* Whether wb_pmf_convolve_pairs() looks at the weights while it computes; else wb_pmf_check_pairs() is to be called
- * before. */
+/* Whether wb_pmf_convolve_pairs() checks the weights while it computes. If not, call wb_pmf_check_pairs() before it. */
 int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, int log);
 
-/* All outputs of the pairs in `work`; with log = 1 logarithms go in and come out. *seen: what is known of the weights,
- * to which is added what it sees. */
+/* All outputs of the pairs in `work`. With log = 1 logarithms go in and come out. *seen: what is known of the weights;
+ * the function adds what it sees. */
 int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen,
                           wb_message *message);
 
@@ -54,7 +52,7 @@ int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *
 int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
                   wb_message *message);
 
-/* Distributions to be added, each of at least one weight. */
+/* Distributions to be added, each with at least one weight. */
 typedef struct wb_pmf_terms {
   int64_t count;
   const int64_t *length;
@@ -64,10 +62,10 @@ typedef struct wb_pmf_terms {
 
 int wb_pmf_check_terms(const wb_pmf_terms *terms, wb_message *message);
 
-/* The distribution of the sum: sum of (length - 1) + 1 entries. */
+/* The distribution of the sum; it has sum of (length - 1) + 1 entries. */
 int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result, wb_message *message);
 
-/* The sum of `times` >= 1 independent copies of the single term: times * (length - 1) + 1 entries. */
+/* The sum of `times` >= 1 independent copies of the single term; it has times * (length - 1) + 1 entries. */
 int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result,
                   wb_message *message);
 
@@ -77,20 +75,20 @@ typedef struct wb_pmf_counting {
   double a, a_plus_b, none, alone;
 } wb_pmf_counting;
 
-/* The distribution of the sum of so many independent variables, each with the weights f, whose entry 0 is not read: it
- * counts as 0. The first `outputs` entries go into g. */
+/* The distribution of the sum of a random number of independent variables. Each has the weights f, whose entry 0 counts
+ * as 0 and is not read. The first `outputs` entries go into g. */
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g, wb_message *message);
 
-/* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT where all products are zero. */
+/* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT if all products are zero. */
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
                      double *result, wb_message *message);
 
-/* Sums over all entries up to each one, or from each one on (upper = 1). Their relative errors are a few 2^-53,
- * whatever the length. */
+/* result[i] is the sum of entries 0..i, or from i on (upper = 1). The relative error is a few 2^-53, whatever the
+ * length. */
 int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int upper, double *result);
 
-/* Positions (from 0) drawn with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */
+/* Draws positions (from 0) with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
                 wb_poll *poll);
 

@@ -1,12 +1,12 @@
-/* The distribution of a sum of many independent variables. Pairs are convolved, the two shortest first (Huffman's
- * order), so that thousands of short distributions cost about as much as the last convolution of two long ones. On the
- * log scale the distributions in between are kept as wide numbers (numeric/wide.h), so nothing underflows on the way.
+/* The distribution of a sum of many independent variables, by convolution of pairs. The two shortest come first
+ * (Huffman's order): then thousands of short distributions cost about as much as the last convolution of two long ones.
+ * On the log scale partial sums are kept as wide numbers (numeric/wide.h), so that nothing underflows.
  *
- * The relative errors of the pairs add up at worst, each counted as often as the result contains its pair. So the
- * accuracy asked for is shared out among the pairs that are large enough for the fast method.
+ * At worst the relative errors of the pairs add up, each as often as the result contains its pair. So the allowed error
+ * is divided among the pairs that are large enough for the fast method.
  *
- * Weights that are not probabilities may have sums in between that a double cannot hold although it can hold the
- * result. Then these are kept as wide numbers, too.
+ * Weights that are not probabilities may have partial sums that a double cannot hold although it can hold the result.
+ * Then the partial sums are kept as wide numbers, too.
  */
 #include "core/rounding.h"
 
@@ -19,13 +19,13 @@
 #include "core/min_max.h"
 #include "numeric/memory.h"
 
-/* Pairs with fewer products than this are summed on the processor. */
+/* Pairs with fewer products than this are summed on the CPU. */
 #define DEVICE_FROM 1e7
 
 /* Pairs of wide numbers with fewer products than this never use a transform. */
 #define WIDE_FAST_FROM 262144.0
 
-/* What is given and returned, weights or logarithms; and what the sums in between are kept as, doubles or wide numbers.
+/* `log`: the caller gives and gets logarithms, not weights. `wide`: partial sums are wide numbers, not doubles.
  * Logarithms need wide numbers. */
 typedef struct form {
   int log, wide;
@@ -36,7 +36,7 @@ typedef struct form {
 typedef struct term {
   int64_t length;
   const double *values; /* the caller's, or NULL */
-  wb_wide own;          /* a sum, or the caller's values as wide numbers; doubles are mantissas without exponents */
+  wb_wide own;          /* a sum, or the caller's values as wide numbers; doubles have mantissas only */
 } term;
 
 static void term_free(term *p) {
@@ -54,7 +54,7 @@ static int term_allocate(term *p, int64_t length, int wide, wb_message *message)
   return p->own.mantissa ? WB_OK : wb_out_of_memory(message, "a partial sum", bytes);
 }
 
-/* Turns the caller's values into wide numbers, if these are wanted. */
+/* Turns the caller's values into wide numbers if the form needs them. */
 static int term_convert(term *p, const form *as, wb_message *message) {
   if (!as->wide || !p->values) return WB_OK;
   const double *const values = p->values;
@@ -104,9 +104,9 @@ static int term_write(term *p, const form *as, double *result, wb_message *messa
   return WB_OK;
 }
 
-/* Whether a sum in between may pass what doubles hold although the result does not: with probabilities never, since no
- * entry is larger than those it comes from. With weights of larger sums (log2 of their product is `above`) an entry may
- * overflow; or it may underflow (its log2 is at least `below`) and have been about to grow again. */
+/* Whether a partial sum may leave the range of doubles although the result does not. With probabilities it never does:
+ * no entry is larger than those it comes from. With weights of larger sums, whose product has log2 `above`, an entry
+ * may overflow. Or an entry, whose log2 is at least `below`, may underflow before it would grow again. */
 static int leaves_doubles(const wb_pmf_terms *terms, int64_t times) {
   double above = 0, below = 0;
   for (int64_t i = 0; i < terms->count; i++) {
@@ -144,12 +144,12 @@ static int compare_places(const void *a, const void *b) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Two queues in order of length: the given terms, sorted, and the sums, none of which is shorter than the one made
- * before it. Given terms have the numbers 0..count - 1 and sums those that follow. */
+/* Two queues in order of length: the given terms, sorted, and the sums. Each sum is at least as long as the one made
+ * before it. Given terms have the numbers 0..count - 1; the sums follow. */
 typedef struct queues {
   int64_t count;
   place *given;
-  int64_t next_given, next_sum, last_sum; /* the first sum not yet used, and the end of those made */
+  int64_t next_given, next_sum, last_sum; /* the first sum not yet used, and the end of the sums made so far */
 } queues;
 
 static int64_t take_shortest(queues *q, const int64_t *sum_length) {
@@ -159,8 +159,8 @@ static int64_t take_shortest(queues *q, const int64_t *sum_length) {
   return q->count + q->next_sum++;
 }
 
-/* The order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k. Returns how many pairs may
- * use the fast method. */
+/* Plans the order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k. Returns how many pairs
+ * may use the fast method. */
 static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
   queues q = {terms->count, given, 0, 0, 0};
   double fast = 0;
@@ -220,7 +220,7 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
 /* How many convolutions may use the fast method, each counted as often as the result contains it. */
 static double repeat_plan(int64_t length, int64_t times, int wide) {
   double fast = 0, copies = 1;
-  /* From the last step back: x^times = (x^(times/2))^2, and times x if odd. */
+  /* From the last step back: x^times = (x^(times/2))^2, multiplied by x if `times` is odd. */
   for (int64_t power = times; power > 1; power /= 2) {
     const int64_t half = power / 2, half_length = half * (length - 1) + 1;
     if (power % 2 && may_be_fast(length, 2 * half_length - 1, wide)) fast += copies;

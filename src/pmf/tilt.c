@@ -7,34 +7,34 @@
 #include "core/elementary.h"
 #include "core/min_max.h"
 
-/* Entries for which one upper bound is kept. */
+/* Entries that share one upper bound. */
 #define BLOCK 32
 
-/* An exponent of up to 2^50 plus a slope times an index has a rounding error below this. */
+/* The rounding error of an exponent of up to 2^50 plus a slope times an index is below this. */
 #define ROUNDING 0.25
 
-/* The search for a slope leaves out what lies 2^-60 below the largest entry: means and variances need no more. */
+/* The search for a slope leaves out entries 2^-60 below the largest: means and variances need no more. */
 #define SEARCH_CUT 60.0
 
-/* Nanoseconds of an entry, at most. */
+/* At most so many nanoseconds for an entry. */
 #define TILT_TIME 10.0
 
 static double magnitude(double a) {
   return a < 0 ? -a : a;
 }
 
-/* The least whole number not below x, |x| < 2^51. */
+/* The smallest integer >= x, for |x| < 2^51. */
 static double round_up(double x) {
   const double nearest = wb_nearest(x);
   return nearest < x ? nearest + 1.0 : nearest;
 }
 
-/* A power of two not below 2^x and at least 2^-1000; x is at most 1000. */
+/* A power of two, at least 2^x and at least 2^-1000, for x <= 1000. */
 static double power_bound(double x) {
   return wb_power_of_two(wb_max_real(round_up(x), -1000.0));
 }
 
-/* The slope with 21 significant bits: its product with an index below 2^32 is exact. */
+/* The slope rounded to 21 significant bits: then its product with an index below 2^32 is exact. */
 static double round_slope(double slope) {
   const double spread = slope * 4294967297.0;
   return spread - (spread - slope);
@@ -65,13 +65,13 @@ void wb_pmf_factor_close(wb_pmf_factor *f) {
   f->top = NULL;
 }
 
-/* An upper bound on the exponents of block b under the tilt: no entry passes 2 to its power. */
+/* An upper bound on the exponents of block b under the tilt: no entry exceeds 2 to this power. */
 static double block_bound(const wb_pmf_factor *f, int64_t b, double slope) {
   const double first = (double)(b * BLOCK), last = (double)(wb_min_int((b + 1) * BLOCK, f->length) - 1);
   return f->top[b] + wb_max_real(slope * first, slope * last);
 }
 
-/* The largest exponent in block b under the tilt, mantissas (below 2) left aside. */
+/* The largest exponent in block b under the tilt, without the mantissas, which are below 2. */
 static double block_peak(const wb_pmf_factor *f, int64_t b, double slope) {
   double peak = 2 * WB_WIDE_NOTHING;
   for (int64_t k = b * BLOCK; k < wb_min_int((b + 1) * BLOCK, f->length); k++)
@@ -79,7 +79,7 @@ static double block_peak(const wb_pmf_factor *f, int64_t b, double slope) {
   return peak;
 }
 
-/* Nonzero: interrupted. */
+/* Returns nonzero if interrupted. */
 static int tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa,
                     wb_poll *poll) {
   int64_t best = 0;
@@ -129,8 +129,8 @@ int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, do
   return WB_OK;
 }
 
-/* Newton's steps towards the slope at which the mean is right: the mean's derivative is log(2) times the variance. The
- * means seen so far bracket the slope, and a step that would leave the bracket halves it instead. */
+/* Newton's method for the slope at which the mean is right; the mean's derivative is log(2) times the variance. The
+ * means seen so far bracket the slope. A step that would leave the bracket is replaced by its middle. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
                       double width, wb_pmf_window *w, wb_isa isa, wb_poll *poll) {
   const double middle = 0.5 * (double)(begin + end - 1);

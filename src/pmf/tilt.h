@@ -1,5 +1,5 @@
-/* Exponential tilting: entry j of a vector is multiplied by 2^(slope j), which moves its mass to where the entries of a
- * window of outputs come from. */
+/* Exponential tilting: entry j of a vector is multiplied by 2^(slope j). This moves its mass to the entries that
+ * contribute to a window of outputs. */
 #ifndef WB_PMF_TILT_H
 #define WB_PMF_TILT_H
 
@@ -12,22 +12,22 @@ typedef struct wb_pmf_factor {
   int64_t offset; /* of the first positive entry in the caller's vector */
   int64_t length;
   int64_t blocks;
-  double *top; /* of each block of entries: no entry passes 2^top */
+  double *top; /* for each block of entries: no entry exceeds 2^top */
 } wb_pmf_factor;
 
-/* `value` must outlive the factor. 0 without memory. */
+/* `value` must outlive the factor. Returns 0 if there is no memory. */
 int wb_pmf_factor_open(wb_pmf_factor *factor, const wb_wide *value);
-void wb_pmf_factor_close(wb_pmf_factor *factor); /* also of a factor that is all zero bytes */
+void wb_pmf_factor_close(wb_pmf_factor *factor); /* also for a factor that memset() made 0 */
 
-/* A factor under a tilt: x holds its entries first..first + count - 1, the largest of them scaled to at most 1. The
- * others were left out. */
+/* A factor under a tilt: x holds its entries first..first + count - 1, scaled so that the largest is at most 1. The
+ * other entries are left out. */
 typedef struct wb_pmf_tilted {
   int64_t first, count;
   double reference; /* x[k] = value 2^(slope index - reference) */
-  double outside;   /* no less than the sum of the entries left out, on the scale of x */
+  double outside;   /* an upper bound on the sum of the entries left out, on the scale of x */
   double mean, variance; /* of the index, with x as weights */
   wb_tilt_sums sums;
-  double *x; /* room for all entries, the caller's */
+  double *x; /* the caller's memory, with room for all entries */
 } wb_pmf_tilted;
 
 /* Both factors under the same tilt. */
@@ -37,11 +37,12 @@ typedef struct wb_pmf_window {
   double mean, deviation; /* of the tilted sum */
 } wb_pmf_window;
 
-/* Entries whose blocks lie more than 2^-cut below the largest are left out at both ends. WB_OK or WB_INTERRUPTED. */
+/* Leaves out entries at both ends whose blocks lie more than 2^-cut below the largest entry. WB_OK or
+ * WB_INTERRUPTED. */
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
                 wb_isa isa, wb_poll *poll);
 
-/* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean begins at the output
+/* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean begins at output
  * `begin` or just before it. The mean does not pass the middle of begin..end - 1. The search starts from `slope`. WB_OK
  * or WB_INTERRUPTED. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,

@@ -1,4 +1,4 @@
-/* Whether vectors are distributions, before anything is computed with them. */
+/* Checks that vectors are distributions, before anything is computed with them. */
 #include "core/rounding.h"
 
 #include "pmf/pmf.h"
@@ -25,8 +25,8 @@ static wb_weight_bits see_weights(int64_t count, const double *x, uint64_t *rest
   return seen;
 }
 
-/* The same for logarithms: the lowest bit stands for a number, that is for a positive weight, and the sign bit for a
- * logarithm that cannot be used. */
+/* The same for logarithms. The lowest bit is set by a logarithm within 2^49 of 0, that is a positive weight. The sign
+ * bit is set by a logarithm that is neither that nor -inf, and cannot be used. */
 static wb_weight_bits see_logarithms(int64_t count, const double *x, uint64_t *restrict row) {
   wb_weight_bits seen = {0, 0, 0};
   for (int64_t i = 0; i < count; i++) {

@@ -1,16 +1,16 @@
 /* Convolution by windows of exponential tilting.
  *
  * For any slope t, r_i = 2^(-t i) sum_j (p_j 2^(t j)) (q_{i-j} 2^(t (i-j))). So the factors may be tilted until their
- * mass gathers where a window of outputs comes from, and everything but that part of them may be left out. (This reads
- * the saddlepoint of Daniels 1954 as an algorithm; Keich 2005 and Wilson & Keich 2016 tilt whole sequences and
- * transform them.) The tilted parts are convolved directly or by the fast Fourier transform. Then every output is
- * certified or refused:
- *   - what was left out is at most outside_p max(q) + max(p) outside_q, by upper
+ * mass lies on the entries that contribute to a window of outputs, and all other entries may be left out. (This is the
+ * saddlepoint approximation of Daniels 1954 as an algorithm; Keich 2005 and Wilson & Keich 2016 tilt whole sequences
+ * and transform them.) The tilted parts are convolved directly or by the fast Fourier transform. Then every output is
+ * certified or refused. Its error has two sources:
+ *   - the entries left out: at most outside_p max(q) + max(p) outside_q, by upper
  *     bounds on blocks of entries;
- *   - the transform's error is at most wb_fft_product_error();
- * and the sum of both must not pass `accuracy` times the output. Refused outputs get a window of their own, and in the
- * end the direct sum. So the choice of windows decides about speed and never about correctness. It counts operations
- * and reads no clock, so it is the same on every machine.
+ *   - the transform: at most wb_fft_product_error().
+ * An output is certified if the sum of both is at most `accuracy` times the output. Refused outputs get a window of
+ * their own, and in the end the direct sum. So the choice of windows affects speed and never correctness. It counts
+ * operations and reads no clock, so it is the same on every machine.
  */
 #include "core/rounding.h"
 
@@ -23,8 +23,8 @@
 #include "numeric/memory.h"
 #include "pmf/tilt.h"
 
-/* Half widths of a window in standard deviations of the tilted sum, and how far (in bits) entries must lie below the
- * largest to be left out. At these widths a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its
+/* Half widths of a window in standard deviations of the tilted sum. Entries that lie so many bits (CUT) below the
+ * largest are left out. At these widths a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its
  * maximum. */
 #define DIRECT_WIDTH 10.0
 #define DIRECT_CUT 140.0
@@ -32,33 +32,33 @@
 #define FFT_CUT 72.0
 #define WHOLE_CUT 980.0
 
-/* Certificates: the relative error that entries left out of a direct window may make, and the least tilted output for
- * which no product can have been lost to underflow. */
+/* Certificates: the relative error allowed to the entries that a direct window leaves out, and the smallest tilted
+ * output for which no product can have underflowed. */
 #define LEFT_OUT 1e-15
 #define LEAST_OUTPUT 0x1p-900
 
 /* Costs in multiply-adds of the direct sum, measured. */
-#define COST_TILT 150.0  /* of an entry of a factor, searches included */
+#define COST_TILT 150.0  /* for each entry of a factor, searches included */
 #define COST_FFT 9.0     /* times n log2(n) */
-#define COST_ROOTS 450.0 /* times n: the tables of a length that is not kept, when first used */
+#define COST_ROOTS 450.0 /* times n: the tables of a length that is not cached, when first used */
 #define COST_WINDOW 20000.0
 
-/* Up to so many products (p times q entries) one window is tried for all outputs. */
+/* Up to so many products (entries of p times entries of q), one window is tried for all outputs. */
 #define WHOLE_UP_TO 262144.0
 
-/* From so many products on, a direct window runs on the chosen backend; below, copies to a graphics card would take
- * longer than the sums. */
+/* From so many products on, a direct window runs on the chosen backend. For fewer, copies to a GPU would take longer
+ * than the sums. */
 #define DEVICE_FROM 1e8
 
 /* Runs of refused outputs closer than this are computed together. */
 #define MERGE 16
 
-/* Nanoseconds of an output, at most, from the decision about it until it is stored. */
+/* At most so many nanoseconds to decide about an output and store it. */
 #define STORE_TIME 20.0
 
 typedef struct interval {
   int64_t begin, end;
-  int depth; /* how many windows were tried for it that settled few outputs */
+  int depth; /* how many windows that settled few outputs were tried for it */
 } interval;
 
 /* One convolution in progress. Outputs are counted from the first that can be positive. */
@@ -67,14 +67,14 @@ typedef struct task {
   wb_pmf_factor p, q;
   int64_t outputs;
   const double *p_plain, *q_plain; /* the factors as doubles, or NULL */
-  double *r;                       /* where the outputs go as doubles; NULL: as wide numbers */
+  double *r;                       /* outputs as doubles; NULL: outputs are wide numbers */
   double *mantissa, *exponent;
-  wb_wide q_surrounded; /* for direct sums of wide weights, made when first needed */
+  wb_wide q_surrounded; /* for direct sums of wide weights; made when first needed */
   double *q_memory;
   double *tilted;        /* outputs of one window, on its scale */
   double slope;          /* of the last window; the next search begins there */
   int64_t direct_length; /* outputs of the next stretch of direct sums, before windows are tried again */
-  wb_fft *fft[WB_FFT_LARGEST + 1]; /* tables of lengths that the caller's cache does not keep */
+  wb_fft *fft[WB_FFT_LARGEST + 1]; /* tables of lengths that the caller's cache does not hold */
   double *re, *im;
   int fft_room;    /* log2 of the length of re and im, or 0 */
   interval *stack; /* outputs still to be computed */
@@ -82,8 +82,7 @@ typedef struct task {
   wb_message *message;
 } task;
 
-/* Finds the slope of a window for these outputs, and tilts by it; leaves out what lies `cut` bits below the largest
- * entries. */
+/* Finds the slope of a window for these outputs and tilts by it. Entries `cut` bits below the largest are left out. */
 static int open_window(task *t, int64_t begin, int64_t end, double width, double cut, wb_pmf_window *w) {
   const wb_isa isa = t->method->call->run.isa;
   int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, isa, &t->method->call->poll);
@@ -106,7 +105,7 @@ static int postpone(task *t, int64_t begin, int64_t end, int depth) {
   return WB_OK;
 }
 
-/* Outputs begin..begin + count - 1 from their tilted values. */
+/* Stores outputs begin..begin + count - 1, given their tilted values. */
 static int store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, const double *tilted) {
   const double reference = w->p.reference + w->q.reference;
   const wb_isa isa = t->method->call->run.isa;
@@ -121,8 +120,7 @@ static int store(task *t, const wb_pmf_window *w, int64_t begin, int64_t count, 
   return WB_OK;
 }
 
-/* Whether no entry was left out and no product of two can underflow: then an output whose direct sum is zero is
- * zero. */
+/* Whether no entry was left out and no product can underflow: then an output whose direct sum is zero is zero. */
 static int nothing_lost(const task *t, const wb_pmf_window *w) {
   const wb_pmf_factor *factors[2] = {&t->p, &t->q};
   const wb_pmf_tilted *parts[2] = {&w->p, &w->q};
@@ -135,8 +133,8 @@ static int nothing_lost(const task *t, const wb_pmf_window *w) {
   return 1;
 }
 
-/* Joins the refused outputs of `wanted`, and those outside the window, to runs. Counts the outputs in them, and
- * postpones each run where `depth` is not negative. */
+/* Joins the refused outputs of `wanted`, and the outputs outside the window, to runs. Counts the outputs in the runs.
+ * If `depth` is not negative, postpones each run. */
 static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t count, const double *tilted,
                         double least, int depth, int64_t *refused) {
   int64_t run_begin = wanted->begin, run_end = from;
@@ -159,8 +157,8 @@ static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t c
   return status;
 }
 
-/* Stores the outputs of the window that are at least `least` and postpones the others of `wanted`. tilted[0] belongs to
- * output `from`; there are `count` of them. */
+/* Stores the outputs of the window that are at least `least`, and postpones the other outputs of `wanted`.
+ * tilted[0..count - 1] belong to the outputs from `from` on. */
 static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t count,
                   const double *tilted, double least, int direct_sums) {
   int64_t good = 0, refused;
@@ -192,13 +190,14 @@ static int direct(task *t, int64_t begin, int64_t end) {
                             t->exponent + begin);
 }
 
-/* What a window may have lost, on the scale of its outputs: what it left out, and what wb_wide_tilt() made zero. */
+/* An upper bound on what a window has lost, on the scale of its outputs: the entries left out, and those that
+ * wb_wide_tilt() made zero. */
 static double lost_bound(const wb_pmf_window *w) {
   const double entries = (double)(w->p.count + w->q.count);
   return w->p.outside + w->q.outside + entries * 0x1p-998;
 }
 
-/* Tilted outputs [from, to), all within reach of the window, by direct sums. */
+/* Tilted outputs [from, to) by direct sums; all of them are within reach of the window. */
 static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t to) {
   const int swap = w->p.count > w->q.count;
   const wb_pmf_tilted *p = swap ? &w->q : &w->p, *q = swap ? &w->p : &w->q;
@@ -209,7 +208,8 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
   return wb_pmf_direct(t->method, table, &work, t->message);
 }
 
-/* Cuts [*from, *to) down to the outputs within reach of the window: those that have a term in it. 0 if none is left. */
+/* Cuts [*from, *to) down to the outputs within reach of the window, which have a term in it. Returns 0 if none is
+ * left. */
 static int within_reach(const wb_pmf_window *w, int64_t *from, int64_t *to) {
   const int64_t origin = w->p.first + w->q.first;
   *from = wb_max_int(*from, origin);
@@ -224,14 +224,14 @@ static int window_direct(task *t, const wb_pmf_window *w, const interval *wanted
   return settle(t, w, wanted, from, to - from, t->tilted, wb_max_real(lost_bound(w) / LEFT_OUT, LEAST_OUTPUT), 1);
 }
 
-/* The exponent of the transform's length for outputs [from, to). Outputs beyond the length wrap around, and must not
- * fall among these. */
+/* log2 of the transform's length for outputs [from, to). Outputs beyond the length wrap around and must not fall among
+ * these. */
 static int window_log2(const wb_pmf_window *w, int64_t from, int64_t to) {
   const int64_t origin = w->p.first + w->q.first, all = w->p.count + w->q.count - 1;
   return wb_fft_log2(wb_max_int(wb_max_int(to - origin, all - (from - origin)), wb_max_int(w->p.count, w->q.count)));
 }
 
-/* The least tilted output that a transform certifies. */
+/* The smallest tilted output that a transform certifies. */
 static double least_by_fft(const task *t, const wb_pmf_window *w, int log2, double scale) {
   const double error = wb_fft_product_error(log2, w->p.sums.square, w->q.sums.square, scale);
   return wb_max_real((lost_bound(w) + error) / (0.99 * (t->method->accuracy - 3e-15)), LEAST_OUTPUT);
@@ -256,8 +256,8 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   return status;
 }
 
-/* As window_direct(), by the transform. A few outputs about the mean are summed directly first: if it would not certify
- * three of four, *tried stays 0 and nothing is done. */
+/* As window_direct(), by the transform. A few outputs near the mean are summed directly first. If the transform would
+ * certify less than three quarters of them, *tried stays 0 and nothing is done. */
 static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t to, int *tried) {
   const int64_t origin = w->p.first + w->q.first;
   if (!within_reach(w, &from, &to)) return WB_OK;
@@ -282,7 +282,7 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
 
-/* Direct sums for a stretch at the beginning of the interval. Each stretch is twice as long as the last, so that
+/* Direct sums for a stretch at the beginning of the interval. Each stretch is twice as long as the one before, so that
  * windows are seldom tried where they do not pay. */
 static int direct_stretch(task *t, const interval *wanted) {
   const int64_t stop = wb_min_int(wanted->end, wanted->begin + t->direct_length);
@@ -343,7 +343,7 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   return window_direct(t, w, wanted, from, to);
 }
 
-/* Zeros for outputs [begin, end) of all. */
+/* Sets outputs [begin, end) to zero. */
 static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     if (r) {
@@ -355,7 +355,8 @@ static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) 
   }
 }
 
-/* Every output, window by window; what a window refuses is on top of the stack for the next one. */
+/* Computes every output, window by window. Outputs that a window refuses go on top of the stack, for the next
+ * window. */
 static int compute_all(task *t, wb_pmf_window *w) {
   int status = postpone(t, 0, t->outputs, 0);
   while (status == WB_OK && t->stack_count > 0) {
