@@ -1,5 +1,5 @@
-/* Draws from many discrete distributions: rows in slices, so that a user can interrupt, and what a backend's pass could
- * not draw from, which is either wrong or out of the ordinary. */
+/* Draws from many discrete distributions, in slices of rows so that a user can interrupt. A backend leaves rows open
+ * that it cannot draw from: here they are found wrong, or drawn on their own. */
 #include "core/rounding.h"
 
 #include "categorical/categorical.h"
@@ -12,14 +12,14 @@
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
 #define SLICE_DRAWS ((int64_t)1 << 26)
 
-/* A factor that makes sums of 2^31 finite weights finite. */
+/* A factor that keeps sums of 2^31 finite weights finite. */
 #define SCALE_DOWN 0x1p-64
 
 static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* Entries of a row, in the forms of both kinds of matrices; column NULL: all. */
+/* One row of a dense or sparse matrix. column NULL: the row has all columns. */
 typedef struct row_view {
   const double *weights;
   int64_t stride, count, columns;
@@ -47,7 +47,7 @@ static void place(int is_vector, int64_t row, int64_t column, wb_message *text) 
     wb_message_write(text, "row %.0f, column %.0f", (double)row, (double)column);
 }
 
-/* What is wrong with a row, or WB_OK. `row` is its number from 1. */
+/* WB_OK, or WB_ERROR_INPUT with a message about what is wrong with the row. `row` counts from 1. */
 static int judge(int is_vector, const row_view *view, int64_t row, wb_message *message) {
   int possible = 0;
   wb_message where;
@@ -76,9 +76,9 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
   return WB_ERROR_INPUT;
 }
 
-/* Makes draws of one sound row in double, from a copy of its weights that sums can hold; `copy` has room for a row. */
-static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws,
-                      int64_t row, int64_t draw, int32_t *index, double *copy, wb_message *message) {
+/* One draw from one valid row, in double, from a copy of its weights whose sum is finite. `copy` has room for a row. */
+static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws, int64_t row,
+                      int64_t draw, int32_t *index, double *copy, wb_message *message) {
   double largest = -wb_infinity(), sum = 0;
   for (int64_t i = 0; i < view->count; i++) {
     const double x = view->weights[i * view->stride];
@@ -88,7 +88,7 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
   const double factor = sum < wb_infinity() ? 1.0 : SCALE_DOWN;
   for (int64_t i = 0; i < view->count; i++) {
     const double x = view->weights[i * view->stride];
-    /* Adding 0 makes -0 a 0. */
+    /* + 0.0 turns -0 into 0. */
     copy[i] = view->is_log ? wb_exp_weight(x - largest) : x * factor + 0.0;
   }
   wb_categorical_draws one = *draws;
@@ -109,11 +109,11 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
   return call->processor->categorical->draw_sparse(&copied, &one, &alone, message);
 }
 
-/* Items from 0 become items from 1; what is missing is judged and drawn. `first` is the number of the slice's first row
- * in its matrix, from 0. */
+/* Turns items counted from 0 into items counted from 1, and checks and draws what the backend left open. `first` is the
+ * number, from 0, of the slice's first row in its matrix. */
 static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
-                    int is_vector,
-                    int64_t rows, int64_t first, const wb_categorical_draws *draws, wb_message *message) {
+                    int is_vector, int64_t rows, int64_t first, const wb_categorical_draws *draws,
+                    wb_message *message) {
   double *copy = NULL;
   int64_t room = 0;
   int status = WB_OK;
@@ -139,10 +139,9 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
   return status;
 }
 
-/* The rows of `dense`, or of `sparse` if that is NULL, in slices. */
+/* Draws from the rows of `dense` in slices, or of `sparse` if `dense` is NULL. */
 static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
-                       int is_vector,
-                       int64_t per_row, const wb_categorical_draws *draws, wb_message *message) {
+                       int is_vector, int64_t per_row, const wb_categorical_draws *draws, wb_message *message) {
   const wb_categorical_functions *const functions = call->backend->categorical;
   int status = wb_backend_has(call->backend, functions, "categorical draws", message);
   if (status != WB_OK) return status;
@@ -179,8 +178,7 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
 }
 
 int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector,
-                        const wb_categorical_draws *draws,
-                        wb_message *message) {
+                        const wb_categorical_draws *draws, wb_message *message) {
   return draw_slices(call, rows, NULL, is_vector, rows->columns, draws, message);
 }
 
@@ -191,12 +189,11 @@ int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows,
 }
 
 void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row,
-                            const double *weights,
-                            int64_t *offset, int32_t *column, double *by_row) {
+                            const double *weights, int64_t *offset, int32_t *column, double *by_row) {
   const int64_t entries = start[columns];
   for (int64_t i = 0; i <= rows; i++) offset[i] = 0;
-  /* Counts two places on, then their sums one place on: while entries are put in their places, offset[i + 1] moves from
-   * the begin of row i to its end. */
+  /* Row i is counted in offset[i + 2], and the sums leave its begin in offset[i + 1]. While entries are put in their
+   * places, offset[i + 1] moves from the begin of row i to its end. */
   for (int64_t e = 0; e < entries; e++)
     if (row[e] + 2 <= rows) offset[row[e] + 2]++;
   for (int64_t i = 2; i <= rows; i++) offset[i] += offset[i - 1];

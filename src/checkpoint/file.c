@@ -1,3 +1,4 @@
+/* Writes and verifies the files of checkpoints; file.h has the format. */
 #define _FILE_OFFSET_BITS 64
 #include "core/rounding.h"
 
@@ -87,7 +88,7 @@ static uint64_t part_bytes(const wb_checkpoint_part *part) {
   return (uint64_t)part->runs * part->run * part->width;
 }
 
-/* Everything but the name: the header comes last, when the digest is known. */
+/* Writes the parts, then the header, when the digest is known. */
 static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
   unsigned char header[WB_CHECKPOINT_HEADER] = {0};
   uint64_t size = sizeof header;
@@ -133,7 +134,7 @@ static int see_onto_disk(int file) {
   return 1;
 }
 
-/* The folder goes onto the disk too, where the system can do that: the new name is in it. */
+/* Flushes the folder too where the system can do that: the new name is in the folder. */
 static int give_name(const char *temporary, const char *path) {
   if (rename(temporary, path) != 0) return 0;
   const char *const slash = strrchr(path, '/');
@@ -151,7 +152,7 @@ static int give_name(const char *temporary, const char *path) {
   return 1;
 }
 
-/* Beyond the limit of a file's size the system would end the process by a signal; ignored, it is an error. */
+/* At the limit of a file's size SIGXFSZ would end the process. Ignored, it makes write() fail. */
 static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) {
   struct sigaction ignored, before;
   memset(&ignored, 0, sizeof ignored);
@@ -181,7 +182,7 @@ int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkp
   int status = WB_OK;
   if (!write_guarded(&w, part, parts) || !see_onto_disk(w.file)) status = say(message, "writing failed");
   free(w.buffer);
-  /* Some network file systems tell only here that the disk is full. */
+  /* Some network file systems report a full disk only here. */
   if (close(w.file) != 0 && status == WB_OK) status = say(message, "writing failed");
   if (status == WB_OK && !give_name(temporary, path)) status = say(message, "it cannot be put into its place");
   if (status != WB_OK) (void)unlink(temporary);
@@ -190,7 +191,7 @@ int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkp
 
 /* Reading --------------------------------------------------------------------- */
 
-/* As many bytes as there are, up to `count`; -1 if reading fails. */
+/* Reads up to `count` bytes and returns how many there were; -1 if reading fails. */
 static long long read_all(int file, unsigned char *bytes, size_t count) {
   size_t done = 0;
   while (done < count) {
@@ -203,11 +204,10 @@ static long long read_all(int file, unsigned char *bytes, size_t count) {
   return (long long)done;
 }
 
-/* Opens the file and reads its header, of which the magic is looked at. */
+/* Opens the file, reads its header and checks the magic. */
 static int open_checkpoint(const char *path, int *file, unsigned char header[WB_CHECKPOINT_HEADER], size_t *held,
-                           uint64_t *size,
-                           wb_message *message) {
-#ifdef O_NONBLOCK /* a pipe that nobody writes to would be waited for */
+                           uint64_t *size, wb_message *message) {
+#ifdef O_NONBLOCK /* without it open() would wait for a pipe that nobody writes to */
   *file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_BINARY);
 #else
   *file = open(path, O_RDONLY | O_CLOEXEC | O_BINARY);
@@ -247,8 +247,7 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
     const uint64_t whole = wb_whole_from_bytes(header + 32);
     if (format != WB_CHECKPOINT_FORMAT) {
       wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d",
-                       (unsigned long long)format,
-                       WB_CHECKPOINT_FORMAT);
+                       (unsigned long long)format, WB_CHECKPOINT_FORMAT);
       return WB_ERROR_INPUT;
     }
     if (size == whole && head <= whole - WB_CHECKPOINT_HEADER) return WB_OK;

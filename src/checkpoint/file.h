@@ -1,11 +1,12 @@
-/* Files that hold the state of a run: written so that there is always a whole one, and read with distrust.
+/* Files that hold the state of a run. A file is replaced as a whole, so that a complete one always exists, and is
+ * verified when it is read.
  *
  * A file is a header of 64 bytes and its parts, one after the other. The header:
  *   bytes 0-15   magic; its line ends and end-of-file sign show a transfer as text
  *   16-23        version of the format       24-31   bytes of the first part, the head
  *   32-39        bytes of the whole file     40-47   0
  *   48-63        digest of the 48 bytes before it and of all bytes after it
- * Numbers have their lowest byte first. What the parts mean is up to R/checkpoint.R. */
+ * Numbers are little-endian. R/checkpoint.R defines what the parts mean. */
 #ifndef WB_CHECKPOINT_FILE_H
 #define WB_CHECKPOINT_FILE_H
 
@@ -20,15 +21,16 @@ typedef struct wb_checkpoint_part {
   size_t width, runs, run, stride;
 } wb_checkpoint_part;
 
-/* Writes `temporary`, which must be in the same folder and is made anew, sees it onto the disk and gives it the name
- * `path`. Where anything fails, `path` is as it was and `temporary` is gone; the message says why. */
+/* Writes a new file `temporary`, which must be in the folder of `path`, flushes it to the disk and renames it to
+ * `path`. On failure `path` is unchanged, `temporary` is removed, and the message says why. */
 int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts,
                         wb_message *message);
 
-/* Whether the file begins as a checkpoint does. If not, the message says what it is. */
+/* WB_OK if the file begins as a checkpoint does. If not, the message says what it is. */
 int wb_checkpoint_is_one(const char *path, wb_message *message);
 
-/* Reads the whole file, and whether it is as it was written. `head`: the bytes of its first part; `size`: of all. */
+/* Reads the whole file and checks that it is as it was written. `head`: bytes of its first part; `size`: bytes of
+ * all. */
 int wb_checkpoint_verify(const char *path, uint64_t *head, uint64_t *size, wb_message *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* Vectors of Polya-Gamma variables, in slices between which a user can interrupt. */
+/* Vectors of Polya-Gamma variables and of values of their laws, in slices between which a user can interrupt. */
 #include "core/rounding.h"
 
 #include "polyagamma/polyagamma.h"
@@ -8,11 +8,11 @@
 #include "core/polyagamma_moments.h"
 #include "numeric/poll.h"
 
-/* Elements of a slice: a second or two of one thread, and enough for a graphics card; points of a law: likewise. */
+/* Elements of a slice: a second or two of one thread, and enough for a GPU. The same for points of a law. */
 #define POLYAGAMMA_SLICE ((int64_t)1 << 24)
 #define POLYAGAMMA_SLICE_POINTS ((int64_t)1 << 15)
 
-/* The sum method takes as many draws for an element as its shape says. */
+/* The sum method makes as many draws for an element as its shape, so its slices are shorter. */
 static int64_t slice_of(const double *shape, int64_t shapes, int method) {
   double most = 12.0;
   if (method != WB_POLYAGAMMA_SUM) return POLYAGAMMA_SLICE;
@@ -22,8 +22,7 @@ static int64_t slice_of(const double *shape, int64_t shapes, int method) {
 }
 
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
-                       int64_t tilts,
-                       int method, uint64_t seed, double *draws, wb_message *message) {
+                       int64_t tilts, int method, uint64_t seed, double *draws, wb_message *message) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
   int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", message);
   wb_polyagamma_work work = {

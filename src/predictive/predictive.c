@@ -1,5 +1,5 @@
-/* Predictive resampling by copulas, above the backends (Fong, Holmes & Walker 2023, sections 4.2 to 4.5): what is
- * computed in which order. */
+/* Predictive resampling by copulas (Fong, Holmes & Walker 2023, sections 4.2 to 4.5): the host's part, which prepares
+ * the arrays and calls the backend. */
 #include "core/rounding.h"
 
 #include "predictive/predictive.h"
@@ -22,8 +22,8 @@ void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order
   }
 }
 
-/* log of prod_c c_rho(Phi(x_c), Phi(x'_c)) is a bilinear form: a term of the point, a term of the row, and the sum over
- * c of rho/(1 - rho^2) x_c x'_c. */
+/* log prod_c c_rho(Phi(x_c), Phi(x'_c)) is the sum of a term of the point, a term of the row, and the sum over c of
+ * rho/(1 - rho^2) x_c x'_c. This is the term of a point (with_constant) or of a row. */
 static double closeness_term(const wb_predictive_data *data, const double *rho_x, int64_t rows, const double *x,
                              int64_t row, int with_constant) {
   double term = 0;
@@ -63,14 +63,14 @@ static wb_copula_model model_of(const wb_predictive_data *data) {
   return model;
 }
 
-/* The arrays of a call, in one piece of memory. */
+/* Takes an array from the memory of a call. */
 static double *take(double **memory, int64_t doubles) {
   double *const mine = *memory;
   *memory += doubles;
   return mine;
 }
 
-/* Distribution functions before the first observation: standard normal in each coordinate, or 1/2. */
+/* Distribution functions before the first observation: standard normal in each coordinate; for binary responses 1/2. */
 static void start_conditional(const wb_predictive_data *data, int64_t points, const double *y, const int32_t *order,
                               double *conditional) {
   for (int32_t j = 0; j < data->dimensions; j++)
@@ -79,21 +79,21 @@ static void start_conditional(const wb_predictive_data *data, int64_t points, co
           data->kind == WB_COPULA_BINARY ? 0.5 : wb_normal_cdf(y[(int64_t)j * points + (order ? order[i] : i)]);
 }
 
-/* The mean log of what was predicted of the last coordinate, in order of time. */
+/* The mean log prediction of the last coordinate, summed in order of time. */
 static double mean_log(const wb_predictive_data *data, const double *gain) {
   const double *const last = gain + (int64_t)(data->dimensions - 1) * data->n;
   double sum = 0;
   for (int64_t i = 0; i < data->n; i++) {
-    /* A probability that was rounded to 0 counts as half the spacing at 1. */
+    /* A probability rounded to 0 counts as 2^-53. */
     const double floor = data->kind == WB_COPULA_BINARY ? 1.1102230246251565e-16 : 0.0;
     sum += wb_log(last[i] > floor ? last[i] : floor);
   }
   return sum / (double)data->n;
 }
 
-int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets,
-                      const double *rho, const double *rho_x, int32_t count, const int32_t *order, double *log_score,
-                      double *score, wb_message *message) {
+int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
+                      const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score,
+                      wb_message *message) {
   const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
@@ -132,10 +132,9 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
   return outcome_status;
 }
 
-int wb_predictive_state(const wb_call *call, const wb_predictive_data *data,
-                        wb_predictive_bandwidth bandwidth, int32_t count, const int32_t *order, const double *score,
-                        int64_t points, const double *y, const double *x, double *conditional, double *gain,
-                        wb_message *message) {
+int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
+                        int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
+                        const double *x, double *conditional, double *gain, wb_message *message) {
   const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, d = data->dimensions, q = data->covariates;
@@ -181,9 +180,8 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
     }
 }
 
-int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data,
-                           wb_predictive_bandwidth bandwidth, const wb_predictive_resamples *resamples,
-                           wb_message *message) {
+int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
+                           const wb_predictive_resamples *resamples, wb_message *message) {
   const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, q = data->covariates, points = resamples->points;

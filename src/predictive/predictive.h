@@ -1,11 +1,12 @@
-/* Host algorithms of predictive resampling by copulas: orders of the data, the prequential fit, what is predicted after
- * the data, and resamples. */
+/* Host part of predictive resampling by copulas (core/copula.h has the formulas): orders of the data, the prequential
+ * fit, the prediction after the data, and resamples. */
 #ifndef WB_PREDICTIVE_H
 #define WB_PREDICTIVE_H
 
 #include "backend/backend.h"
 
-/* n observations; y: n x dimensions, column-major, standardised (binary: 0 or 1); x: n x covariates, likewise. */
+/* n observations. y: n x dimensions, column-major, standardised (binary: 0 or 1). x: n x covariates, column-major,
+ * standardised. */
 typedef struct wb_predictive_data {
   wb_copula_kind kind;
   int64_t n;
@@ -13,7 +14,7 @@ typedef struct wb_predictive_data {
   const double *y, *x;
 } wb_predictive_data;
 
-/* rho: dimensions; rho_x: covariates; each strictly between 0 and 1. */
+/* rho has `dimensions` elements, rho_x `covariates`, each strictly between 0 and 1. */
 typedef struct wb_predictive_bandwidth {
   const double *rho, *rho_x;
 } wb_predictive_bandwidth;
@@ -22,27 +23,26 @@ typedef struct wb_predictive_bandwidth {
 void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order);
 
 /* Prequential fits for each of `sets` bandwidths (rho: sets x dimensions, rho_x: sets x covariates) and each of `count`
- * orders. log_score: sets x count, the mean over observations of the log density, or probability, that was predicted,
- * relative to the density before the first observation. score: count x n x dimensions of the first set (see
- * wb_copula_fit), or NULL. */
-int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets,
-                      const double *rho, const double *rho_x, int32_t count, const int32_t *order, double *log_score,
-                      double *score, wb_message *message);
+ * orders. log_score (sets x count) is the mean over observations of the log density, or probability, that was
+ * predicted, relative to the density before the first observation. score (count x n x dimensions) is for the first set
+ * (see wb_copula_fit), or NULL. */
+int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
+                      const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score,
+                      wb_message *message);
 
-/* What each order predicts at `points` points (y: points x dimensions, x: points x covariates): conditional and gain,
- * count x dimensions x points. */
-int wb_predictive_state(const wb_call *call, const wb_predictive_data *data,
-                        wb_predictive_bandwidth bandwidth, int32_t count, const int32_t *order, const double *score,
-                        int64_t points, const double *y, const double *x, double *conditional, double *gain,
-                        wb_message *message);
+/* The prediction of each order at `points` points (y: points x dimensions, x: points x covariates). conditional and
+ * gain: count x dimensions x points. */
+int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
+                        int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
+                        const double *x, double *conditional, double *gain, wb_message *message);
 
-/* The mixture of `count` predictions with equal weights: conditional distribution functions are weighted by the
+/* The mixture of `count` predictions with equal weights. Conditional distribution functions are weighted by the
  * densities of the coordinates before them. */
 void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, const double *conditional,
                            const double *gain, double *mean_conditional, double *mean_gain);
 
-/* States of `groups` resamples, groups x dimensions x points, advanced by `steps` steps; row_state: groups x n for
- * binary responses. */
+/* States of `groups` resamples (groups x dimensions x points), to be advanced by `steps` steps. row_state: groups x n,
+ * for binary responses. */
 typedef struct wb_predictive_resamples {
   uint64_t key;
   int64_t first_group, groups, points, first_step, steps;
@@ -50,8 +50,7 @@ typedef struct wb_predictive_resamples {
   double *conditional, *gain, *row_state;
 } wb_predictive_resamples;
 
-int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data,
-                           wb_predictive_bandwidth bandwidth, const wb_predictive_resamples *resamples,
-                           wb_message *message);
+int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
+                           const wb_predictive_resamples *resamples, wb_message *message);
 
 #endif

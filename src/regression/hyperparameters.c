@@ -1,5 +1,5 @@
-/* Draws of what stands above the coefficients of a regression: the scales of the horseshoe prior, the variance of the
- * groups' intercepts and the dispersion of counts. */
+/* Draws of the hyperparameters of a regression: the scales of the horseshoe prior (Makalic & Schmidt 2016), the
+ * variance of the groups' intercepts, and the dispersion of counts. */
 #include "core/rounding.h"
 
 #include "core/random_gamma.h"
@@ -13,7 +13,7 @@ wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *
   return parameters;
 }
 
-/* A draw of the inverse gamma of shape 1. */
+/* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) {
   return scale / wb_draw_exponential(stream);
 }
@@ -68,8 +68,8 @@ static int log_density(const wb_backend *backend, wb_regression_session *session
   return status;
 }
 
-/* Steps out at most so often, on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767,
- * figure 3), and holds log(r) where counts with r are representable. */
+/* Limits of the slice sampler (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767, figure 3): steps out,
+ * both sides together, and |log(r)|, so that counts with r are representable. */
 #define DISPERSION_STEPS 32
 #define DISPERSION_MOST 30.0
 

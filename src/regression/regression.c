@@ -1,5 +1,6 @@
-/* Sweeps of the Gibbs sampler of regressions: the coefficients of every outcome and the groups' intercepts given the
- * sums that a backend made, then what stands above them, then the backend's sums given all. */
+/* Sweeps of the Gibbs sampler of regressions (Polson, Scott & Windle 2013). A sweep draws the coefficients of every
+ * outcome and the groups' intercepts from the sums that a backend made, then the hyperparameters. Then the backend
+ * makes new sums. */
 #include "core/rounding.h"
 
 #include "core/linear_algebra.h"
@@ -27,9 +28,8 @@ int wb_regression_start(const wb_backend *backend, wb_regression_session *sessio
   return pass(backend, session, state, 0, key, 0, &log_likelihood, message);
 }
 
-/* Takes the groups' intercepts out of the precision and the linear term, so that the coefficients are drawn from their
- * law without them: with D_g = sum of omega + 1/variance, M_g = sum of omega x and t_g = sum of z, precision - sum M_g
- * M_g'/D_g, linear - sum M_g t_g/D_g. */
+/* Integrates the groups' intercepts out of the precision and the linear term. With D_g = sum of omega + 1/variance,
+ * M_g = sum of omega x and t_g = sum of z, these become precision - sum M_g M_g'/D_g and linear - sum M_g t_g/D_g. */
 static void eliminate_groups(const wb_regression_state *state, double *precision, double *linear) {
   const int p = state->columns;
   const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
@@ -54,16 +54,16 @@ static void draw_intercepts(wb_regression_state *state, uint64_t key, uint32_t i
   }
 }
 
-/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1), Q = X'WX + P, b = X'z + P m, with P and m the prior's.
- * `room`: p(p+1)/2 + 2p doubles. */
+/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
+ * prior's mean and precision. `room`: p(p+1)/2 + 2p doubles. */
 static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
                              uint64_t key, uint32_t iteration, double *room, wb_message *message) {
   const int p = state->columns;
   const size_t triangle = wb_packed_size(p);
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
-  const double *const shrinkage = prior->shrunk ? state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p)
-      : NULL;
+  const double *const shrinkage =
+      prior->shrunk ? state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p) : NULL;
   memcpy(precision, prior->precision, triangle * sizeof(double));
   for (int c = 0; prior->shrunk && c < p; c++)
     if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
@@ -78,9 +78,10 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
   if (state->groups > 0) eliminate_groups(state, precision, linear);
   const int row = wb_cholesky(p, precision);
   if (row > 0) {
-    wb_message_write(message, "the posterior precision of coefficient %d is not positive in sweep %u: its column "
-                              "nearly depends on others, "
-                              "values of the data are too large, or the prior is too wide", row, (unsigned)iteration);
+    wb_message_write(message,
+                     "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly "
+                     "depends on others, values of the data are too large, or the prior is too wide",
+                     row, (unsigned)iteration);
     return WB_ERROR_INPUT;
   }
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
@@ -90,7 +91,7 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
   return WB_OK;
 }
 
-/* One sweep; on return the state's statistics are those for the next. */
+/* One sweep. On return the state holds the statistics for the next sweep. */
 static int sweep_once(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, uint32_t iteration,
                       double *room, double *log_likelihood, wb_message *message) {
@@ -108,7 +109,7 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
   for (int32_t k = 0; k < state->outcomes && prior->shrunk; k++)
     wb_regression_draw_shrinkage(prior, state->coefficients + (size_t)k * (size_t)state->columns,
                                  state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration,
-                                     (uint32_t)k);
+                                 (uint32_t)k);
   if (counts->distinct > 0)
     status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
   if (status == WB_OK) status = pass(backend, session, state, 0, key, iteration, log_likelihood, message);
@@ -143,9 +144,8 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
   return status;
 }
 
-int wb_regression_step(const wb_call *call, const wb_regression_data *data,
-                       const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
-                       wb_message *message) {
+int wb_regression_step(const wb_call *call, const wb_regression_data *data, const wb_regression_prior *prior,
+                       wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message) {
   const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
   const wb_backend *const backend = call->backend;
   wb_regression_session *session;

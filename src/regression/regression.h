@@ -1,34 +1,35 @@
-/* Regressions by Polya-Gamma variables: what the entries call. The Gibbs sampler of Polson, Scott & Windle (2013, JASA
- * 108, 1339-1349), its coefficients in the units of the scaled design. Functions return a wb_status and on failure have
- * written into the message.
+/* Regressions by Polya-Gamma variables, the Gibbs sampler of Polson, Scott & Windle (2013, JASA 108, 1339-1349): the
+ * interface for src/entry. Coefficients are in the units of the scaled design. Functions return a wb_status. On failure
+ * they have written into the message.
  */
 #ifndef WB_REGRESSION_H
 #define WB_REGRESSION_H
 
 #include "backend/backend.h"
 
-/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. With the horseshoe,
- * coefficients c that `shrunk` names have instead of their diagonal entries of `precision` 1/(local_c global), whose
- * square roots are half-Cauchy of scale 1 and of `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the
- * horseshoe estimator", IEEE Signal Processing Letters 23, 179-182). */
+/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. With the horseshoe, the
+ * diagonal entry of `precision` of a coefficient c that `shrunk` marks is replaced by 1/(local_c global). The square
+ * roots of local_c and global are half-Cauchy of scale 1 and `global_scale` (Makalic & Schmidt 2016, "A simple sampler
+ * for the horseshoe estimator", IEEE Signal Processing Letters 23, 179-182). */
 typedef struct wb_regression_prior {
   int32_t columns;
   const double *mean;      /* columns */
   const double *precision; /* lower triangle, row by row */
   const int *shrunk;       /* columns; NULL: no horseshoe */
   double global_scale;
-  double group_scale;                         /* of the half-Cauchy prior of the intercepts' deviation */
+  double group_scale;                         /* half-Cauchy prior of the intercepts' deviation */
   double dispersion_shape, dispersion_rate;   /* gamma prior of the dispersion r */
 } wb_regression_prior;
 
-/* What the dispersion's law needs beside the session: the distinct responses and the sums of weights of their rows. */
+/* What the law of the dispersion needs besides the session: the distinct responses, and for each the sum of the weights
+ * of its rows. */
 typedef struct wb_regression_counts {
   int64_t distinct; /* 0: the dispersion is not learned */
   const double *value, *weight;
   double rows; /* the sum of weights */
 } wb_regression_counts;
 
-/* The state of a chain: everything that the next sweep needs. The statistics are those of the first outcome. */
+/* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
   double *coefficients;     /* columns x outcomes */
@@ -42,19 +43,19 @@ typedef struct wb_regression_state {
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 2)
 enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
 
-/* What is noted after each of `count` sweeps, the first with number `iteration`; each is sweeps x its length,
+/* The traces of `count` sweeps, the first of which has the number `iteration`. Each array is sweeps x its length,
  * column-major, or NULL. */
 typedef struct wb_regression_sweeps {
   int32_t count;
   uint64_t key;
   uint32_t iteration;
   double *coefficients;   /* columns x outcomes */
-  double *log_likelihood; /* up to a constant that the dispersion does not enter */
+  double *log_likelihood; /* up to a constant that does not depend on the dispersion */
   double *dispersion, *group_deviation;
 } wb_regression_sweeps;
 
-/* Moves the coefficients of a state by normal draws of standard deviation `spread`, and sums the statistics of its
- * parameters: where a chain starts, as sweep 0. */
+/* Starts a chain, as sweep 0: adds normal draws of standard deviation `spread` to the coefficients, and computes the
+ * statistics at the result. */
 int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
                         uint64_t key, double spread, wb_message *message);
 
@@ -62,13 +63,12 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
                       const wb_regression_counts *counts, wb_regression_state *state,
                       const wb_regression_sweeps *sweeps, wb_message *message);
 
-/* One draw of the coefficients of the first outcome given those in the state, on a session of its own: Polya-Gamma
- * variables, then coefficients. The state's statistics are those of the variables. */
-int wb_regression_step(const wb_call *call, const wb_regression_data *data,
-                       const wb_regression_prior *prior, wb_regression_state *state, uint64_t key, uint32_t iteration,
-                       wb_message *message);
+/* Draws Polya-Gamma variables given the coefficients of the first outcome in the state, then new coefficients, on a
+ * session of its own. On return the state's statistics are those of the variables. */
+int wb_regression_step(const wb_call *call, const wb_regression_data *data, const wb_regression_prior *prior,
+                       wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message);
 
-/* Draws of the parameters that the design does not enter (regression/hyperparameters.c). */
+/* Draws of the hyperparameters (regression/hyperparameters.c). */
 void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
                                   uint64_t key, uint32_t iteration, uint32_t outcome);
 void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
@@ -77,7 +77,7 @@ int wb_regression_draw_dispersion(const wb_backend *backend, wb_regression_sessi
                                   const wb_regression_prior *prior, const wb_regression_counts *counts,
                                   wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message);
 
-/* What the likelihood of counts has beside that of their logits, at dispersion r. */
+/* The part of the log likelihood of counts that depends on the dispersion r but not on the logits. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);
 
 /* The parameters of a state for a session. */

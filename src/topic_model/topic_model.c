@@ -1,3 +1,5 @@
+/* Latent Dirichlet allocation: builds a corpus and runs sweeps on a backend (core/topic_tables.h has the laws of alpha
+ * and beta). */
 #include "core/rounding.h"
 
 #include "topic_model/topic_model.h"
@@ -39,7 +41,7 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
       term[at] = w;
       by_document[at] = count[i];
     }
-  /* Terms ascend within a document, so its tokens are met in their order. */
+  /* Terms ascend within a document, so this meets its tokens in their order. */
   for (int64_t d = 0; d < documents; d++) next[d] = first_token[d];
   for (size_t i = 0; i < pairs; i++) {
     place_token[i] = (uint32_t)next[row[i]];
@@ -62,7 +64,7 @@ void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topi
   }
 }
 
-/* A draw from Ga(shape, rate), or its mean. */
+/* A draw from Ga(shape, rate), or its mean for mean-for-mode estimation. */
 static double learned(const wb_topic_draw *draw, uint32_t purpose, uint64_t element, double shape, double rate) {
   if (draw->mean) return shape / rate;
   wb_stream stream = wb_stream_open(draw->key, purpose, draw->iteration, element);
@@ -145,7 +147,7 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
     *log_likelihood = sum;
   }
   free(of_document);
-  /* Both from the alpha and beta of this sweep. */
+  /* Both are learned from the alpha and beta of this sweep. */
   double beta = state->beta;
   if (status == WB_OK && method->learn_beta)
     status = learn_beta(backend, session, corpus, method, &draw, &beta, state->topics, message);

@@ -1,21 +1,21 @@
 /* Latent Dirichlet allocation by uncollapsed Gibbs sampling, or by mean-for-mode estimation (Tristan, Huang,
- * Tassarotti, Pocock, Green & Steele 2015, "Efficient training of LDA on a GPU by mean-for-mode estimation", ICML):
- * what is done once a sweep. What is done for every token, document or term is the backend's.
+ * Tassarotti, Pocock, Green & Steele 2015, "Efficient training of LDA on a GPU by mean-for-mode estimation", ICML): the
+ * work that is done once a sweep. Backends do the work for every token, document or term.
  *
  *   theta_d ~ Dir(alpha_1..alpha_K),  phi_k ~ Dir(beta, ..., beta),
  *   alpha_k, or their common value, ~ Ga(shape, rate),  beta ~ Ga(shape, rate) where learned.
  *
- * A sweep goes from the topics of all tokens to theta and phi and to new topics, then with theta and phi integrated out
- * to new alpha and beta.
+ * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
+ * phi integrated out.
  */
 #ifndef WB_TOPIC_MODEL_H
 #define WB_TOPIC_MODEL_H
 
 #include "backend/backend.h"
 
-/* The corpus in both orders from a matrix of counts, documents x terms, in compressed columns: column j has rows
- * row[start[j]].. row[start[j + 1] - 1], ascending, each with a count of at least 1. `memory` holds all arrays and is
- * freed by wb_topic_corpus_free. */
+/* Builds the corpus, by document and by term, from a matrix of counts (documents x terms) in compressed columns. Column
+ * j has rows row[start[j]]..row[start[j + 1] - 1], ascending, each with a count of at least 1. `memory` holds all
+ * arrays; the caller frees it. */
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message);
 
@@ -28,23 +28,24 @@ typedef struct wb_topic_method {
   double alpha_shape, alpha_rate, beta_shape, beta_rate; /* > 0 */
 } wb_topic_method;
 
-/* What a chain has besides the topics of its tokens, which the session holds. */
+/* The state of a chain besides the topics of its tokens, which the session holds. */
 typedef struct wb_topic_state {
   int32_t topics;
   double *alpha; /* topics */
   double beta;
 } wb_topic_state;
 
-/* The first topic of each token, uniform over all. */
+/* Draws the first topic of each token, uniform over all topics. */
 void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topic);
 
-/* One sweep. log_likelihood: log probability of all words given theta and phi. theta: documents x topics, phi: terms x
- * topics, the topics side by side, or NULL. */
+/* One sweep. log_likelihood: log probability of all words given theta and phi. theta (documents x topics) and phi
+ * (terms x topics) have the topics side by side, or are NULL. */
 int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
                    const wb_topic_method *method, wb_topic_state *state, uint64_t key, uint32_t iteration,
                    double *log_likelihood, double *theta, double *phi, wb_message *message);
 
-/* Adds the means of theta and phi given the topics. Either sum may be NULL. tally: room for the topics. */
+/* Adds the means of theta and phi given the topics to two sums; either may be NULL. tally, size: room for the
+ * topics. */
 void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_state *state, const uint16_t *topic,
                         double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size);
 
