@@ -1,10 +1,10 @@
-/* Draws from discrete distributions given by non-negative weights: the laws that the loops of the processor and the
- * kernels share. Each is exact but for rounding, and none ever gives an item of zero weight.
+/* Draws from discrete distributions given by non-negative weights: the laws that the CPU's loops and the GPU's kernels
+ * share. Each draw is exact except for rounding, and never an item of zero weight.
  *
- * In one pass (a row of a matrix, one draw): blocks of WB_BLOCK_ITEMS items with a uniform each, as core/block_draw.h
- * explains; prefix sums within a block in order, the blocks' sums added in order.
+ * One pass (one draw for each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each
+ * (core/block_draw.h). Prefix sums within a block are added in order, and so are the sums of the blocks.
  *
- * By inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total).
+ * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total).
  */
 #ifndef WB_CORE_CATEGORICAL_DRAW_H
 #define WB_CORE_CATEGORICAL_DRAW_H
@@ -12,8 +12,8 @@
 #include "core/host_device.h"
 #include "core/block_draw.h"
 
-/* What prefix sums are compared with, below the total for every u in (0, 1): the first prefix sum above it exists, and
- * is one that its own item has raised. total is positive and finite. */
+/* The value that a prefix sum must exceed; total is positive and finite. It is below the total for every u in (0, 1),
+ * so that such a prefix sum exists. Its item has a positive weight, since it raised the sum. */
 WB_HD double wb_target(double u, double total) {
   const double target = u * total, last = wb_next_below(total);
   return target < last ? target : last;

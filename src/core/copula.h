@@ -1,17 +1,17 @@
 /* Predictive updates by copulas (Fong, Holmes & Walker 2023, "Martingale posterior distributions", JRSS B 85,
  * 1357-1391, sections 4.2 to 4.5).
  *
- * What is known about a response of d coordinates at a point y is the conditional distribution functions
- * u_j = P(Y_j <= y_j | y_1..y_{j-1}) and how the densities of the first j + 1 coordinates compare with what they were
- * before the first observation. An observation enters by its normal scores z_j = Phi^-1(v_j), v_j being its own
- * conditional distribution functions before the update.
+ * The state of a response of d coordinates at a point y is the conditional distribution functions
+ * u_j = P(Y_j <= y_j | y_1..y_{j-1}), and the densities of the first j + 1 coordinates relative to those before the
+ * first observation. An observation enters by its normal scores z_j = Phi^-1(v_j), where v_j are its own conditional
+ * distribution functions before the update.
  */
 #ifndef WB_COPULA_H
 #define WB_COPULA_H
 
 #include "core/normal_distribution.h"
 
-/* Distribution functions are kept this far from 0 and 1 where their normal scores are taken, and nowhere else. */
+/* Normal scores are taken of distribution functions clipped this far from 0 and 1. Nothing else is clipped. */
 #define WB_COPULA_CLIP 1e-6
 
 /* alpha_i = (2 - 1/i)/(i + 1), the weight of observation i = 1, 2, ... */
@@ -19,7 +19,7 @@ WB_HD double wb_copula_weight(double i) {
   return (2.0 - 1.0 / i) / (i + 1.0);
 }
 
-/* 1/sqrt(1 - rho^2), where (1 - rho)(1 + rho) loses nothing near 1. */
+/* 1/sqrt(1 - rho^2); the product (1 - rho)(1 + rho) keeps its accuracy near 1. */
 WB_HD double wb_copula_scale(double rho) {
   return 1.0 / wb_sqrt((1.0 - rho) * (1.0 + rho));
 }
@@ -57,15 +57,15 @@ WB_HD wb_copula_pair wb_copula_gaussian(double u, double scale, double shift) {
   return pair;
 }
 
-/* alpha k/(1 - alpha + alpha k) for log k, the weight of an observation whose covariates are as close as k says;
- * `odds` = (1 - alpha)/alpha. Written so that neither end overflows. */
+/* alpha k/(1 - alpha + alpha k) given log k, the weight of an observation whose covariates have closeness k;
+ * `odds` = (1 - alpha)/alpha. In this form neither end overflows. */
 WB_HD double wb_copula_local_weight(double odds, double log_closeness) {
   return 1.0 / wb_fma(odds, wb_exp(-log_closeness), 1.0);
 }
 
-/* q = P(Y = 1 | x) after an observation y of probability r = P(Y = 1 | its x): `share` is the probability of y = 1
- * given the observation under the extreme copula, min(q, r)/r for y = 1 and (q - min(q, r))/(1 - r) for y = 0. `r` is
- * clipped, `inverse` = 1/r or 1/(1 - r), `step` = weight * rho. */
+/* Returns q = P(Y = 1 | x) after an observation y. r = P(Y = 1 | its x), clipped; `inverse` is 1/r for y = 1 and
+ * 1/(1 - r) for y = 0; `step` is weight * rho. `share` is the probability of Y = 1 given the observation under the
+ * extreme copula: min(q, r)/r for y = 1 and (q - min(q, r))/(1 - r) for y = 0. */
 WB_HD double wb_copula_binary(double q, double r, double inverse, int y, double step) {
   double smaller = q < r ? q : r;
   double share = wb_select(y, smaller, q - smaller) * inverse;

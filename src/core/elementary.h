@@ -17,11 +17,10 @@
  *   wb_expf               0.87      1.0     34
  *   wb_logf               0.85      1.0     41
  *
- * The functions with a count have no branches, so that a loop which calls them becomes vector code. The count is that
- * of all instructions in such a loop, load and store included, but not of the three that make the loop itself (GCC 12
- * with AVX2; AVX-512 and clang differ by a few). To have no branches, selections are made with bit masks, whole numbers
- * are converted to and from doubles by adding 2^52 (AVX2 has no conversion of 64-bit integers), and 2^k is applied by
- * adding to the exponent field.
+ * The functions with a count have no branches, so that a loop that calls them is vectorized. The count is of all
+ * instructions in such a loop, load and store included, without the three of the loop itself (GCC 12 with AVX2; AVX-512
+ * and clang differ by a few). Three devices avoid branches. Bit masks make selections. Adding 2^52 converts integers to
+ * and from doubles, since AVX2 cannot convert 64-bit integers. Adding to the exponent field multiplies by 2^k.
  */
 #ifndef WB_ELEMENTARY_H
 #define WB_ELEMENTARY_H
@@ -49,8 +48,8 @@ WB_HD float wb_bits_float(uint32_t bits) {
   return x;
 }
 
-/* All bits set if the condition holds. GCC turns a selection written with ?: into a branch if one side is a constant,
- * and then does not make vector code of the loop; with masks it does. */
+/* All bits set if the condition holds. If one side of ?: is a constant, GCC turns the selection into a branch and does
+ * not vectorize the loop. With masks it does. */
 WB_HD uint64_t wb_mask(int condition) {
   return (uint64_t)0 - (uint64_t)condition;
 }
@@ -66,14 +65,14 @@ WB_HD float wb_selectf(int condition, float yes, float no) {
   return wb_bits_float((wb_float_bits(yes) & mask) | (wb_float_bits(no) & ~mask));
 }
 
-#define WB_TO_INTEGER 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to whole numbers */
+#define WB_TO_INTEGER 6755399441055744.0 /* 1.5 * 2^52; adding it rounds to an integer */
 
-/* The nearest whole number, for |x| below 2^51. */
+/* The nearest integer, for |x| below 2^51. */
 WB_HD double wb_nearest(double x) {
   return (x + WB_TO_INTEGER) - WB_TO_INTEGER;
 }
 
-/* 2^e for a whole e in [-1000, 1023]; 0 for e below. */
+/* 2^e for an integer e in [-1000, 1023]; 0 for e below. */
 WB_HD double wb_power_of_two(double e) {
   const uint64_t bits = (wb_double_bits(e + WB_TO_INTEGER) + 1023) << 52;
   return wb_bits_double(bits & wb_mask(e >= -1000.0));
@@ -122,7 +121,7 @@ WB_HD double wb_exp_reduced(double r) {
   return wb_fma(wb_fma(wb_exp_polynomial(r), r, 1.0), r, 1.0);
 }
 
-/* The same in single precision, relative error of the polynomial 3.9e-9. */
+/* The same in single precision; relative error of the polynomial 3.9e-9. */
 WB_HD float wb_exp_reducedf(float r) {
   float s = 1.3864338397979736e-3f;
   s = wb_fmaf(s, r, 8.367492817342281e-3f);
@@ -133,13 +132,13 @@ WB_HD float wb_exp_reducedf(float r) {
   return wb_fmaf(s, r, 1.0f);
 }
 
-/* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0, exactly 0 at -inf and wherever
+/* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0; exactly 0 at -inf and wherever
  * exp(x) is below the smallest normal number 2^-1022. Right for 0 < x <= 709 too, wrong above; 0 for NaN. */
 WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
   double r = wb_fma(k, -WB_LN2_LOW, wb_fma(k, -WB_LN2_HIGH, x));
-  /* The low bits of `shifted` hold k: moved into the exponent field, they multiply by 2^k. */
+  /* The low bits of `shifted` hold k. Added to the exponent field, they multiply by 2^k. */
   uint64_t bits = wb_double_bits(wb_exp_reduced(r)) + (wb_double_bits(shifted) << 52);
   return wb_bits_double(bits & wb_mask(x >= -708.3964185322641));
 }
@@ -153,8 +152,8 @@ WB_HD float wb_exp_weightf(float x) {
   return wb_bits_float(bits & wb_maskf(x >= -87.3365402f));
 }
 
-/* exp(x) for every x: inf above 709.78, gradual underflow, NaN stays NaN. 2^k is applied in two factors, as k may lie
- * outside the exponents of normal numbers. */
+/* exp(x) for every x: inf above 709.78, gradual underflow, NaN stays NaN. 2^k is applied in two factors, since k may
+ * lie outside the exponents of normal numbers. */
 WB_HD double wb_exp(double x) {
   double within = x < -746.0 ? -746.0 : x;
   within = within > 710.0 ? 710.0 : within;
@@ -192,7 +191,7 @@ WB_HD double wb_expm1(double x) {
   double tail = wb_fma(r * r, wb_exp_polynomial(r), lost);
   double high = r + tail;
   double low = tail - (high - r);
-  /* All terms are halved, since 2^1024 is not a double. `error` is what the sum loses. */
+  /* All terms are halved, since 2^1024 is not a double. `error` is the rounding error of the sum. */
   double scale = wb_bits_double((wb_double_bits(shifted) + 1022) << 52);
   double whole = scale - 0.5;
   double scaled = scale * high;
@@ -203,9 +202,9 @@ WB_HD double wb_expm1(double x) {
   return wb_select((x > -1e-17) & (x < 1e-17), x, result);
 }
 
-/* log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)], by way of s = f/(2 + f): log(1 + f) = 2 atanh(s) = f - f^2/2 + s
- * (f^2/2 + 2 s^2/3 + 2 s^4/5 + ...). Splitting off f - f^2/2 keeps the rounding of s small in the result. Relative
- * error of the polynomial 1.3e-18. */
+/* log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)], with s = f/(2 + f):
+ *   log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + 2 s^2/3 + 2 s^4/5 + ...).
+ * Splitting off f - f^2/2 keeps the rounding of s small in the result. Relative error of the polynomial 1.3e-18. */
 WB_HD double wb_log_reduced(double f) {
   double half_square = 0.5 * f * f;
   double s = f / (2.0 + f);
@@ -220,8 +219,8 @@ WB_HD double wb_log_reduced(double f) {
   return wb_fma(s, wb_fma(z, q, half_square), -half_square);
 }
 
-/* log of a positive normal number whose biased exponent is `bias` too large, plus `correction`, which is below the
- * rounding error of x in relative size. */
+/* log x + `correction` for a positive normal number x whose biased exponent is `bias` too large. The correction is
+ * below the rounding error of x in relative size. */
 WB_HD double wb_log_biased(double x, double bias, double correction) {
   /* Exponents change at sqrt(1/2), whose bits are 0x3FE6A09E667F3BCD. */
   uint64_t bits = wb_double_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
@@ -243,8 +242,8 @@ WB_HD double wb_log(double x) {
   return wb_select((x > 0.0) & (x < wb_infinity()), result, outside);
 }
 
-/* log(1 + x): u = 1 + x rounded, c what rounding lost, log(u) + c/u. Relative accuracy near 0, -inf at -1, NaN below.
- * Two divisions. */
+/* log(1 + x) = log(u) + c/u, where u = 1 + x is rounded and c is the rounding error. Relative accuracy near 0, -inf at
+ * -1, NaN below. Two divisions. */
 WB_HD double wb_log1p(double x) {
   double u = 1.0 + x;
   double one = u - x;
@@ -280,14 +279,14 @@ WB_HD float wb_logf(float x) {
   return wb_selectf((x > 0.0f) & (x < wb_infinityf()), result, outside);
 }
 
-/* log(1 - exp(x)) for x <= 0, without cancellation at either end (Maechler 2012, "Accurately computing
- * log(1 - exp(-|a|))"): -inf at 0. */
+/* log(1 - exp(x)) for x <= 0, -inf at 0, without cancellation at either end (Maechler 2012, "Accurately computing
+ * log(1 - exp(-|a|))"). */
 WB_HD double wb_log1mexp(double x) {
   return x > -0.6931471805599453 ? wb_log(-wb_expm1(x)) : wb_log1p(-wb_exp(x));
 }
 
-/* Correctly rounded by IEEE 754. GCC leaves a loop with it scalar unless told -fno-math-errno on the command line (a
- * pragma comes too late). */
+/* Correctly rounded by IEEE 754. GCC vectorizes loops with it only if -fno-math-errno is on the command line; a pragma
+ * comes too late. */
 WB_HD double wb_sqrt(double x) {
   return sqrt(x);
 }
@@ -328,9 +327,9 @@ WB_HD double wb_lgamma_polynomial(double t) {
   return q;
 }
 
-/* log Gamma(x), x > 0; inf at 0, NaN below. In [1, 3] a polynomial that carries the zeros at 1 and 2 as factors, so
- * that the relative accuracy holds there too. Below 1: Gamma(x) = Gamma(1 + x)/x. Up to 8: Gamma(x) = (x-1)...(x-n)
- * Gamma(x-n). Above: Stirling's series (Abramowitz & Stegun 6.1.41), its terms refitted on [8, inf). */
+/* log Gamma(x), x > 0; inf at 0, NaN below. In [1, 3] a polynomial has the zeros at 1 and 2 as factors, so that the
+ * relative accuracy holds there too. Below 1: Gamma(x) = Gamma(1 + x)/x. Up to 8: Gamma(x) = (x-1)...(x-n) Gamma(x-n).
+ * Above: Stirling's series (Abramowitz & Stegun 6.1.41), its terms refitted on [8, inf). */
 WB_HD double wb_lgamma(double x) {
   if (!(x >= 0.0)) return wb_nan();
   if (x < 1.0) {
@@ -415,10 +414,10 @@ WB_HD double wb_normal_centre_bottom(double s) {
   return bottom;
 }
 
-/* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, where every wb_uniform lies: rational functions of (p - 1/2)^2 about the
- * centre and of sqrt(-log(min(p, 1 - p))) in the tails, the division of Wichura 1988 (Algorithm AS 241, Applied
- * Statistics 37, 477-484) with coefficients fitted here to a relative error of 8e-17. Branch-free: both are computed,
- * and share one division. */
+/* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, which includes every wb_uniform: rational functions of (p - 1/2)^2 about the
+ * centre and of sqrt(-log(min(p, 1 - p))) in the tails. The division is that of Wichura 1988 (Algorithm AS 241, Applied
+ * Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free: both functions
+ * are computed, and share one division. */
 WB_HD double wb_normal_quantile_within(double p) {
   double q = p - 0.5;
   double other = 1.0 - p;
@@ -438,9 +437,9 @@ WB_HD double wb_normal_quantile_within(double p) {
   return top / wb_select(centre, centre_bottom, tail_bottom);
 }
 
-/* The two branches of wb_normal_quantile_within with its bits, for loops that sort uniforms into both first: the tails,
- * 15% of them, cost three times the centre. */
-WB_HD uint64_t wb_normal_in_tail(double p) { /* 1 or 0: the sign bit of a difference */
+/* The two branches of wb_normal_quantile_within(), with its bits. Loops may sort uniforms into both first: 15% are in
+ * the tails, which cost three times the centre. */
+WB_HD uint64_t wb_normal_in_tail(double p) { /* 1 or 0, the sign bit of a difference */
   double other = 1.0 - p;
   return wb_double_bits((p < other ? p : other) - 0.075) >> 63;
 }
@@ -456,7 +455,8 @@ WB_HD double wb_normal_quantile_tail(double p) {
   return wb_bits_double(wb_double_bits(wb_normal_tail_top(r)) | sign) / wb_normal_tail_bottom(r);
 }
 
-/* Phi^-1(p): -inf at 0, inf at 1, NaN outside. Below 2^-54 by a third fit, good to the smallest subnormal number. */
+/* Phi^-1(p): -inf at 0, inf at 1, NaN outside. A third fit covers p below 2^-54, down to the smallest subnormal
+ * number. */
 WB_HD double wb_normal_quantile(double p) {
   if (p >= 5.551115123125783e-17) {
     if (p < 1.0) return wb_normal_quantile_within(p);

@@ -1,5 +1,5 @@
-/* What lets C99, C++ and CUDA compile the same source: WB_HD in front of a function, or WB_HD_CALLED in front of a long
- * one that is called from several places, and fused multiply-adds. */
+/* Lets C99, C++ and CUDA compile the same source: fused multiply-adds, WB_HD in front of an inline function, and
+ * WB_HD_CALLED in front of a long function that is called from several places. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 

@@ -1,9 +1,9 @@
-/* Linear algebra on small triangles, p up to a few hundred, in double precision.
+/* Linear algebra on small triangles, p up to a few hundred, in double precision (Golub & Van Loan, Matrix Computations,
+ * 4th ed., sections 3.1, 4.2).
  *
  * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c), c <= r, is at r
- * (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term; this order is fixed,
- * since other orders round differently. "may be L itself" says that the result may overwrite L. Formulas: Golub & Van
- * Loan, Matrix Computations (4th ed.), sections 3.1, 4.2.
+ * (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term. This order is fixed,
+ * since other orders round differently. "may be L itself" means that the result may overwrite L.
  */
 #ifndef WB_LINEAR_ALGEBRA_H
 #define WB_LINEAR_ALGEBRA_H
@@ -20,7 +20,7 @@ WB_HD size_t wb_packed_size(int p) {
 }
 
 /* Replaces the symmetric positive definite A by L with L L' = A. Returns 0. If the pivot of a row is not positive and
- * finite, returns 1 + that row, and only the rows before it are replaced. */
+ * finite, returns 1 + that row; then only the rows before it are replaced. */
 WB_HD int wb_cholesky(int p, double *a) {
   for (int r = 0; r < p; r++) {
     double *row = a + wb_packed_row(r);
@@ -133,7 +133,7 @@ WB_HD void wb_triangle_solve_transposed(int p, const double *l, const double *b,
   }
 }
 
-/* |L x|^2. With L the inverse of A's Cholesky factor: x' A^-1 x. */
+/* |L x|^2. If L is the inverse of A's Cholesky factor, this is x' A^-1 x. */
 WB_HD double wb_quadratic_form(int p, const double *l, const double *x) {
   double total = 0.0;
   for (int r = 0; r < p; r++) {

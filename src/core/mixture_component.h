@@ -1,10 +1,11 @@
-/* One component of a mixture of Gaussians: the draw of its mean and covariance given the statistics of its rows, and
- * what the rest of a sweep reads of it. By a team (team.h): a block of a graphics card, or one thread of the processor.
+/* One component of a mixture of Gaussians: draws its mean and covariance given the statistics of its rows, and computes
+ * what the rest of a sweep needs of it. A team (team.h) does the work: a block of threads on the GPU, one thread on the
+ * CPU.
  *
  *   mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi)
  *
- * A component's statistics are the count of its rows, their p sums, and the sums of their products, a packed lower
- * triangle. All in scaled units.
+ * The statistics of a component are the number of its rows, their p sums, and the sums of their products as a packed
+ * lower triangle, all in scaled units.
  */
 #ifndef WB_MIXTURE_COMPONENT_H
 #define WB_MIXTURE_COMPONENT_H
@@ -18,7 +19,7 @@ typedef struct wb_component_law {
   const double *mean, *scale, *floor; /* m, Phi packed, the diagonal of E or NULL for zero */
 } wb_component_law;
 
-/* Where a component's parameters are: F is a lower triangle with F' F = Sigma^-1. */
+/* The parameters of a component. F is a lower triangle with F' F = Sigma^-1. */
 typedef struct wb_component {
   double *mean, *offset, *factor; /* mu, F mu, F */
   double *pull;                   /* F'F mu = Sigma^-1 mu */
@@ -31,7 +32,7 @@ WB_HD size_t wb_component_work_size(int p) {
   return 2 * wb_packed_size(p) + 3 * (size_t)p;
 }
 
-/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed. `average` takes xbar. */
+/* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed. xbar goes into `average`. */
 WB_TEAM void wb_component_posterior_scale(wb_team team, const wb_component_law *law, const double *statistics,
                                           double *average, double *scale) {
   const int p = law->columns;
@@ -57,9 +58,9 @@ WB_TEAM void wb_component_posterior_scale(wb_team team, const wb_component_law *
   WB_TEAM_BARRIER();
 }
 
-/* Cholesky factor of a posterior scale; 0 if there is none. If a component's rows agree to 1e-8 of the data's spread
- * and the prior adds less than that, rounding can make an eigenvalue zero or negative. Then the diagonal is raised by
- * 1e-15 of its largest entry, or by the least power of ten times that for which the matrix has a factor. */
+/* Cholesky factor of a posterior scale; returns 0 if there is none. If a component's rows agree to 1e-8 of the data's
+ * spread and the prior adds less than that, rounding can make an eigenvalue zero or negative. Then the diagonal is
+ * raised by 1e-15 of its largest entry, times the smallest power of ten for which the matrix has a factor. */
 WB_TEAM int wb_component_factor_scale(wb_team team, int p, const double *scale, double *factor) {
   double largest = 0;
   WB_ROLLED
@@ -91,9 +92,9 @@ WB_HD double wb_component_floor_trace(int p, const double *factor, const double 
   return trace;
 }
 
-/* Sigma and mu of component j from their normal-inverse-Wishart law given its rows (gamma_n, m_n, Psi_n). With Psi = C
- * C' and a lower triangle B such that B'B is Wishart with identity scale, F = B C^-1. 0 if Psi has no factor: then F
- * and mu are zero. */
+/* Draws Sigma and mu of component j from their normal-inverse-Wishart law given its rows (gamma_n, m_n, Psi_n). With
+ * Psi = C C' and a lower triangle B such that B'B is Wishart with identity scale, F = B C^-1. Returns 0 if Psi has no
+ * factor: then F and mu are zero. */
 WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const double *statistics, uint64_t key,
                               uint32_t iteration, uint64_t j, double *work, wb_component out) {
   const int p = law->columns;
@@ -158,7 +159,8 @@ WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const d
   return 1;
 }
 
-/* |F x - offset|^2, or |F x|^2 where offset is NULL; the first member writes it. `work` has a vector. */
+/* |F x - offset|^2, or |F x|^2 if offset is NULL. The first member of the team writes it. `work` has room for a
+ * vector. */
 WB_TEAM void wb_component_distance(wb_team team, int p, const double *factor, const double *offset, const double *x,
                                    double *work, double *distance) {
   WB_ROLLED
@@ -177,7 +179,7 @@ WB_TEAM void wb_component_distance(wb_team team, int p, const double *factor, co
   WB_TEAM_BARRIER();
 }
 
-/* |F (mu - center)|^2; `work` has two vectors. */
+/* |F (mu - center)|^2. `work` has room for two vectors. */
 WB_TEAM void wb_component_mean_distance(wb_team team, int p, const double *factor, const double *mean,
                                         const double *center, double *work, double *distance) {
   double *deviation = work + p;
@@ -187,7 +189,7 @@ WB_TEAM void wb_component_mean_distance(wb_team team, int p, const double *facto
   wb_component_distance(team, p, factor, NULL, deviation, work, distance);
 }
 
-/* |F root|^2, which is tr(Sigma^-1 root root'); `work` has a triangle. */
+/* |F root|^2 = tr(Sigma^-1 root root'). `work` has room for a triangle. */
 WB_TEAM void wb_component_trace(wb_team team, int p, const double *factor, const double *root, double *work,
                                 double *trace) {
   const size_t triangle = wb_packed_size(p);
@@ -200,7 +202,8 @@ WB_TEAM void wb_component_trace(wb_team team, int p, const double *factor, const
   WB_TEAM_BARRIER();
 }
 
-/* log(pi N(x | mu, Sigma)) + |F x - offset|^2 / 2, with the floor's part where there is one. */
+/* log(pi N(x | mu, Sigma)) + |F x - offset|^2 / 2, which does not depend on x. The second function includes the
+ * floor. */
 WB_HD double wb_component_log_constant(int p, double log_weight, double log_determinant) {
   return log_weight - 0.5 * p * WB_LOG_2_PI + log_determinant;
 }

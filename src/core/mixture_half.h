@@ -1,21 +1,21 @@
-/* A row of two components of a mixture between two halves: for split and merge moves (mixture/split_merge.c). */
+/* Allocates a row of two mixture components to one of two halves, for split and merge moves (mixture/split_merge.c). */
 #ifndef WB_MIXTURE_HALF_H
 #define WB_MIXTURE_HALF_H
 
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* Log probabilities are added as whole multiples of 2^-26, so that their sum does not depend on the order. Odds are
- * within exp(+-10,000): a half beyond has no chance. */
+/* Log probabilities are rounded to multiples of 2^-26, so that their sum does not depend on the order. Odds are within
+ * exp(+-10,000): a half beyond that has no chance. */
 #define WB_HALF_UNIT 0x1p26
 #define WB_HALF_MOST 10000.0
 
-/* To which half a row is drawn, 0 or 1, where the log weight of the second is d above that of the first; and the log
- * probabilities of both halves in units. */
+/* Draws the half of a row, 0 or 1, given the log weight d of the second relative to the first. Also gives the log
+ * probabilities of both halves, in units of 2^-26. */
 WB_HD double wb_half_draw(double d, uint64_t bits, double *log_first, double *log_second) {
   const double above = wb_select(d > -WB_HALF_MOST, d, -WB_HALF_MOST);
   const double within = wb_select(above < WB_HALF_MOST, above, WB_HALF_MOST);
-  /* Beyond 700 neither result depends on the odds; wb_exp() would keep GCC 14 from making vectors of loops. */
+  /* Beyond 700 neither result depends on the odds. With wb_exp() GCC 14 would not vectorize the loops. */
   const double odds = wb_exp_weight(wb_select(within > -700.0, -within, 700.0));
   const double log_probability = wb_select(within < -700.0, within, -wb_log1p(odds));
   *log_second = wb_nearest(WB_HALF_UNIT * log_probability);
@@ -23,7 +23,7 @@ WB_HD double wb_half_draw(double d, uint64_t bits, double *log_first, double *lo
   return wb_select(wb_uniform(bits) * (1 + odds) < 1, 1.0, 0.0);
 }
 
-/* The row with the smallest value is a row chosen uniformly from any set of rows. Rows count from 0 and are below
+/* A row's ticket: the row with the smallest one is uniform over any set of rows. Rows count from 0 and are below
  * 2^32. */
 WB_HD uint64_t wb_half_ticket(uint64_t bits, uint64_t row) {
   return (bits & 0xFFFFFFFF00000000u) | row;

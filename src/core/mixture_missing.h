@@ -1,30 +1,31 @@
-/* Rows of a Gaussian mixture with missing values (Little & Rubin 2019, chapter 11): a component's factor with the
- * observed coordinates first.
+/* Rows of a Gaussian mixture with missing values (Little & Rubin 2019, chapter 11): reorders a component's factor so
+ * that the observed coordinates come first.
  *
  * A component has F, a lower triangle with F'F = Sigma^-1, and offset = F mu. For a pattern of missingness let P put
- * the observed coordinates O first and the missing ones M last. There is an orthogonal G such that
+ * the observed coordinates O first and the missing coordinates M last. There is an orthogonal G such that
  *   G F P' = [ A 0 ]
  *            [ B C ]
- * is a lower triangle again, with A of as many rows as coordinates are observed. Its square is P Sigma^-1 P', so that
- * A'A = (Sigma_OO)^-1: A and the first part of G offset give the density of the observed coordinates, with log det
+ * is a lower triangle again, where A has as many rows as coordinates are observed. Its square is P Sigma^-1 P', so that
+ * A'A = (Sigma_OO)^-1. So A and the first part of G offset give the density of the observed coordinates, with log det
  * A = log det F - log det C. The other rows give the law of the missing ones: C x_M = e + (G offset)_M - B x_O,
  * e ~ N(0, I). One triangle serves both.
  *
- * The missing columns are moved to the end one by one, the last first. Without its column c, a lower triangle has a row
- * too many from row c on, and the column itself is full there: rotations of rows r and r + 1, r = c, c + 1, ..., carry
- * the column down to the row where it belongs. That takes about 3 (p - c)(p + c) operations a column, where a new
- * factor would take p^3 / 3, and is as accurate as F.
+ * The missing columns are moved to the end one by one, the last first. A moved column c still has entries in all rows
+ * from c on. Rotations of rows r and r + 1, r = c, c + 1, ..., clear these entries from the top until the column begins
+ * in the row where it belongs. This takes about 3 (p - c)(p + c) operations for each column, where a new factor would
+ * take p^3 / 3, and is as accurate as F.
  *
- * What the floor is for such a row. The sampler's target has the factor exp(-tr(Sigma^-1 E)/2) for each row of a
- * component with covariance Sigma (mixture/mixture.h). With the missing values x_M among the unknowns, the target is
+ * The floor applies to such a row as follows. The sampler's target has the factor exp(-tr(Sigma^-1 E)/2) for each row
+ * of a component with covariance Sigma (mixture/mixture.h). With the missing values x_M among the unknowns, the target
+ * is
  *   p(parameters) prod_i pi_z N((x_O, x_M) | mu_z, Sigma_z) exp(-tr(Sigma_z^-1 E)/2),
- * the same function of parameters, labels and whole rows as without missing values: the factor is whole, whatever is
- * missing. So means and covariances are drawn from the statistics of whole rows as ever, with E added once for each
- * row. The factor does not depend on values: given z and the parameters x_M has its normal law given x_O; and with x_M
- * integrated out, the weight of a component is
+ * the same function of parameters, labels and whole rows as without missing values. So means and covariances are drawn
+ * from the statistics of whole rows as before, with E added once for each row. The factor does not depend on the
+ * values: given z and the parameters, x_M has its normal law given x_O. With x_M integrated out, the weight of a
+ * component is
  *   pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2),
- * with the same trace for all patterns. A factor of the observed coordinates only, exp(-tr(Sigma_OO^-1 E_OO)/2), would
- * not leave the covariances an inverse Wishart law.
+ * with the same trace for all patterns. If the factor had only the observed coordinates, exp(-tr(Sigma_OO^-1 E_OO)/2),
+ * the covariances would not have an inverse Wishart law.
  */
 #ifndef WB_MIXTURE_MISSING_H
 #define WB_MIXTURE_MISSING_H
@@ -34,10 +35,10 @@
 #include "core/philox.h"
 #include "core/random_normal.h"
 
-/* Components that one call works on: a vector's lanes on the processor, one elsewhere. */
+/* Components that one call works on: the lanes of a vector on the CPU, one elsewhere. */
 #define WB_MISSING_LANES 16
 
-/* Doubles of a component: its offset and its packed triangle, row by row: offset_r, F_r0, ..., F_rr. */
+/* Where row r of a component starts: offset and packed triangle are stored as offset_r, F_r0, ..., F_rr for each r. */
 WB_HD size_t wb_missing_row(int r) {
   return (size_t)r * ((size_t)r + 3) / 2;
 }
@@ -52,7 +53,7 @@ WB_HD void wb_missing_move(const int lanes, int p, int c, int end, double *value
   double *row = values + wb_missing_row(c) * step;
   for (int l = 0; l < lanes; l++) corner[l] = row[((size_t)c + 1) * step + (size_t)l];
   for (int r = c; r < end; r++) {
-    /* `row`: offset and the first r entries of row r without the column, `next` likewise. */
+    /* `row` holds the offset and the first r entries of row r without the column; `next` likewise. */
     double *next = values + wb_missing_row(r + 1) * step;
     for (int l = 0; l < lanes; l++) {
       const double other = next[((size_t)c + 1) * step + (size_t)l];
@@ -89,9 +90,8 @@ WB_HD void wb_missing_move(const int lanes, int p, int c, int end, double *value
   }
 }
 
-/* The triangles of `lanes` components with the columns in `order`: the observed ones, of which there are `observed`,
- * then the missing ones, each increasing. Adds to `constant`, which is the log constant of whole rows, what makes it
- * that of the observed coordinates. */
+/* Reorders the triangles of `lanes` components. `order` lists the `observed` observed columns, then the missing ones,
+ * each increasing. `constant` holds the log constant of whole rows, and becomes that of the observed coordinates. */
 WB_HD void wb_missing_reorder(const int lanes, int p, int observed, const int32_t *order, double *values,
                               double *constant) {
   for (int t = p - 1; t >= observed; t--) wb_missing_move(lanes, p, order[t], t, values);

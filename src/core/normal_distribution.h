@@ -1,17 +1,17 @@
-/* The distribution function of the standard normal law, from +, -, *, / and fma alone and without branches: in a loop
- * over lanes it becomes vector code.
+/* The standard normal distribution function, from +, -, *, / and fma alone and without branches, so that loops over
+ * lanes are vectorized.
  *
  * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the
- * far lower tail (bound 8; a relative error of 1e-15). Its inverse is wb_normal_quantile of elementary.h.
+ * far lower tail (bound 8; a relative error of 1e-15). The inverse is wb_normal_quantile() of elementary.h.
  */
 #ifndef WB_NORMAL_DISTRIBUTION_H
 #define WB_NORMAL_DISTRIBUTION_H
 
 #include "core/elementary.h"
 
-/* exp(t^2/2) (1 - Phi(t)) = top/bottom for 0 <= t <= 38.7: the rational function that agrees with it at 22 Chebyshev
- * points of (t - 4.1)/(t + 4.1), computed in 40 digits for this file; relative error 1.7e-18. All coefficients are
- * positive, so that neither polynomial cancels. */
+/* exp(t^2/2) (1 - Phi(t)) = top/bottom for 0 <= t <= 38.7. The rational function interpolates at 22 Chebyshev points of
+ * (t - 4.1)/(t + 4.1), computed in 40 digits for this file; relative error 1.7e-18. All coefficients are positive, so
+ * neither polynomial cancels. */
 WB_HD double wb_mills_top(double t) {
   double top = 2.221706106268125e-07;
   top = wb_fma(top, t, 6.927829674615951e-06);
@@ -40,12 +40,12 @@ WB_HD double wb_mills_bottom(double t) {
   return wb_fma(bottom, t, 1.0);
 }
 
-/* Phi(x); 0 below -37.6, where Phi is not a normal number, NaN for NaN. */
+/* Phi(x); 0 below -37.6, where Phi is not a normal number; NaN for NaN. */
 WB_HD double wb_normal_cdf(double x) {
   double t = wb_bits_double(wb_double_bits(x) & 0x7FFFFFFFFFFFFFFFu);
   t = wb_select(t > 38.7, 38.7, t);
   double square = t * t;
-  double lost = wb_fma(t, t, -square); /* by the rounding of the square */
+  double lost = wb_fma(t, t, -square); /* rounding error of the square */
   double weight = wb_exp_weight(-0.5 * square);
   weight = wb_fma(weight, -0.5 * lost, weight);
   double tail = weight * wb_mills_top(t) / wb_mills_bottom(t);

@@ -18,9 +18,9 @@ typedef struct wb_bits {
   uint32_t word[4];
 } wb_bits;
 
-/* Only products of two 32-bit numbers and xors, which become vector code in a loop over elements. 32 uniforms take 80
- * ns with AVX-512 and 184 ns with AVX2 if GCC 12 compiles it, 33 and 73 ns if clang 14 does (a Zen 5 core): GCC widens,
- * multiplies and packs where one vpmuludq would do. */
+/* Only products of two 32-bit numbers and xors, which are vectorized in a loop over elements. On a Zen 5 core 32
+ * uniforms take 80 ns with AVX-512 and 184 ns with AVX2 by GCC 12, and 33 and 73 ns by clang 14: GCC widens, multiplies
+ * and packs where one vpmuludq would do. */
 WB_HD wb_bits wb_philox(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {
@@ -48,8 +48,8 @@ WB_HD uint64_t wb_bits64(wb_bits bits, int which) {
                : (uint64_t)bits.word[1] << 32 | bits.word[0];
 }
 
-/* wb_philox with each word in the low half of a 64-bit number. Returns the two words of wb_bits64. In a loop over
- * elements compilers leave the products where they are, while wb_philox makes them shuffle: 1.1 against 3.0 ns for the
+/* wb_philox() with each word in the low half of a 64-bit number; gives the two words of wb_bits64(). In a loop over
+ * elements compilers leave these products in place, while wb_philox() makes them shuffle: 1.1 against 3.0 ns for the
  * two words of an element (AVX-512, 4 GHz). */
 WB_HD void wb_philox_wide(uint64_t key, uint64_t c0, uint64_t c1, uint64_t c2, uint64_t c3,
                           uint64_t *first, uint64_t *second) {
@@ -69,8 +69,8 @@ WB_HD void wb_philox_wide(uint64_t key, uint64_t c0, uint64_t c1, uint64_t c2, u
   *second = c3 << 32 | c2;
 }
 
-/* ((bits >> 12) + 0.5) 2^-52: exact, never 0 or 1, symmetric about 1/2. Computed from the number 1 + (bits >> 12) 2^-52
- * in [1, 2), because vector units without AVX-512 cannot convert 64-bit integers to doubles. */
+/* ((bits >> 12) + 0.5) 2^-52: exact, never 0 or 1, symmetric about 1/2. It is computed from 1 + (bits >> 12) 2^-52 in
+ * [1, 2), since vector units without AVX-512 cannot convert 64-bit integers to doubles. */
 WB_HD double wb_uniform(uint64_t bits) {
   uint64_t in_one_two = bits >> 12 | 0x3FF0000000000000u;
   double u;
@@ -78,8 +78,8 @@ WB_HD double wb_uniform(uint64_t bits) {
   return (u - 1.0) + 1.1102230246251565e-16; /* 2^-53 */
 }
 
-/* ((bits >> 9) + 0.5) 2^-23, likewise. The exponential draw -log(u) is never above 16.6: where the tail matters, use
- * wb_uniform. */
+/* ((bits >> 9) + 0.5) 2^-23, likewise. The exponential draw -log(u) is at most 16.6: use wb_uniform() if the tail
+ * matters. */
 WB_HD float wb_uniformf(uint32_t bits) {
   uint32_t in_one_two = bits >> 9 | 0x3F800000u;
   float u;
@@ -87,7 +87,7 @@ WB_HD float wb_uniformf(uint32_t bits) {
   return (u - 1.0f) + 5.9604644775390625e-8f; /* 2^-24 */
 }
 
-/* The key of a chain. It is not seed + chain, since then chain 2 of one seed would be chain 1 of the next. */
+/* The key of a chain. seed + chain would make chain 2 of one seed chain 1 of the next. */
 WB_HD uint64_t wb_chain_key(uint64_t seed, uint32_t chain) {
   return wb_bits64(wb_philox(seed, chain, 0, wb_philox_c2(WB_PURPOSE_CHAIN, 0), 0), 0);
 }
@@ -97,7 +97,7 @@ typedef struct wb_stream {
   uint64_t key;
   uint32_t block, c1, c2, c3;
   uint64_t second;  /* the second word of the last block */
-  int holds_second; /* whether it is the next one */
+  int holds_second; /* whether it comes next */
 } wb_stream;
 
 WB_HD wb_stream wb_stream_open(uint64_t key, uint32_t purpose, uint32_t iteration,
@@ -121,7 +121,7 @@ WB_HD uint64_t wb_stream_bits(wb_stream *stream) {
   return wb_bits64(bits, 0);
 }
 
-/* How many words have been taken, and a stream of which no word has been taken as it is after `word` of them. */
+/* wb_stream_word(): how many words have been taken. wb_stream_from(): moves a stream that was just opened to `word`. */
 WB_HD uint32_t wb_stream_word(const wb_stream *stream) {
   return 2 * stream->block - (uint32_t)stream->holds_second;
 }
