@@ -1,15 +1,13 @@
-/* One draw from the weights of many items, taken block by block of items in a single
- * pass: the weights come by once, and neither they nor their prefix sums are stored
- * for all items.
+/* One draw from the weights of many items, taken block by block of items in a single pass: the weights come by once,
+ * and neither they nor their prefix sums are stored for all items.
  *
- * Let `before` be the sum of the weights of the blocks that have passed, and `sum`
- * that of the current block. The current block takes over the draw with probability
- * sum / (before + sum). Given that it does, the uniform that decided so is again
- * uniform over the block, and picks the item. After the last block the choice has
- * the law of one draw from all weights.
+ * Let `before` be the sum of the weights of the blocks that have passed, and `sum` that of the current block. The
+ * current block takes over the draw with probability sum / (before + sum). Given that it does, the uniform that decided
+ * so is again uniform over the block, and picks the item. After the last block the choice has the law of one draw from
+ * all weights.
  *
- * Weights come as logarithms, are scaled by the largest seen so far, and `before` is
- * rescaled where a larger one comes. The loops are in cpu/ and cuda/.
+ * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one comes.
+ * The loops are in cpu/ and cuda/.
  */
 #ifndef WB_BLOCK_DRAW_H
 #define WB_BLOCK_DRAW_H
@@ -19,9 +17,8 @@
 /* Items of a block. Each block takes one uniform. */
 #define WB_BLOCK_ITEMS 16
 
-/* A block whose largest log weight lies this far below the largest seen changes no
- * sum, not even in its last bit (16 exp(-42) < 2^-54, 16 exp(-21) < 2^-25), and
- * cannot take over the draw: a loop may leave it out and gets the same result. */
+/* A block whose largest log weight lies this far below the largest seen changes no sum, not even in its last bit (16
+ * exp(-42) < 2^-54, 16 exp(-21) < 2^-25), and cannot take over the draw. A loop may skip it with the same result. */
 #define WB_BLOCK_NEGLIGIBLE 42.0
 #define WB_BLOCK_NEGLIGIBLEF 21.0f
 
@@ -45,13 +42,11 @@ WB_HD float wb_next_belowf(float x) {
   return x;
 }
 
-/* Where the draw falls inside the current block; u in (0, 1). Negative or NaN if the
- * block does not take over. Otherwise at least 0 and below `sum`, so that the first
- * item whose prefix sum exceeds it has a positive weight.
+/* Where the draw falls inside the current block; u in (0, 1). Negative or NaN if the block does not take over.
+ * Otherwise at least 0 and below `sum`, so that the first item whose prefix sum exceeds it has a positive weight.
  *
- * A block without weight never takes over: where blocks before have weight, u * before
- * rounds to less than `before`, so that the position is negative; where none has, the
- * number below 0, and so the position, is NaN. */
+ * A block without weight never takes over. If blocks before it have weight, u * before rounds to less than `before`, so
+ * the position is negative. If none has, wb_next_below(0), and so the position, is NaN. */
 WB_HD double wb_block_position(double u, double before, double sum) {
   const double position = u * (before + sum) - before;
   const double last = wb_next_below(sum);

@@ -8,9 +8,9 @@
  *                                  an inverse Gaussian
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
- * and the other ways are the literature's. A trial takes one block of the element's stream, two words, and has no
- * branches: loops over lanes make many at a time, and what was rejected tries again. Block part << 12 | trial belongs
- * to one trial, so that a draw depends on its key, iteration and element alone. */
+ * The other ways are the methods of the literature. A trial takes one block (two words) of the element's stream and has
+ * no branches: a loop over lanes makes many trials at a time, and rejected elements try again. Block part << 12 | trial
+ * belongs to one trial, so that a draw depends on its key, iteration and element alone. */
 #ifndef WB_POLYAGAMMA_DRAW_H
 #define WB_POLYAGAMMA_DRAW_H
 
@@ -18,40 +18,40 @@
 #include "core/polyagamma_expansion.h"
 #include "core/polyagamma_saddlepoint.h"
 
-/* What callers ask for: any way, or one of the literature's methods. */
+/* What callers ask for: the best way, or a method of the literature. */
 typedef enum wb_polyagamma_method {
   WB_POLYAGAMMA_AUTO = 0,
   WB_POLYAGAMMA_DEVROYE,    /* shape 1 */
-  WB_POLYAGAMMA_SUM,        /* whole shapes to WB_POLYAGAMMA_PARTS_MOST */
-  WB_POLYAGAMMA_ALTERNATE,  /* shapes to 4 */
+  WB_POLYAGAMMA_SUM,        /* integer shapes up to WB_POLYAGAMMA_PARTS_MOST */
+  WB_POLYAGAMMA_ALTERNATE,  /* shapes up to 4 */
   WB_POLYAGAMMA_SADDLEPOINT, /* shapes from 1 */
   WB_POLYAGAMMA_NORMAL
 } wb_polyagamma_method;
 
-/* The ways to a draw. The numbers order lists of elements; none is kept in a file. */
+/* The ways to make a draw. The numbers order lists of elements; no file stores them. */
 typedef enum wb_polyagamma_way {
-  WB_POLYAGAMMA_NONE = 0, /* shape or tilt is not a number that a law has: NaN */
+  WB_POLYAGAMMA_NONE = 0, /* shape or tilt is not that of a law: NaN */
   WB_POLYAGAMMA_UNITS,
   WB_POLYAGAMMA_PARTS,
   WB_POLYAGAMMA_EXPANSION_8,
   WB_POLYAGAMMA_EXPANSION_6,
   WB_POLYAGAMMA_INVERSE_GAUSSIAN,
   WB_POLYAGAMMA_SINGLES,     /* parts of shape 1 */
-  WB_POLYAGAMMA_ALTERNATING, /* one part of any shape to 4 */
+  WB_POLYAGAMMA_ALTERNATING, /* one part of any shape up to 4 */
   WB_POLYAGAMMA_TILTED,      /* from the saddlepoint density */
   WB_POLYAGAMMA_EXPANSION_2, /* a normal */
   WB_POLYAGAMMA_WAYS
 } wb_polyagamma_way;
 
-/* Trials of a part, and parts of a draw. */
+/* Upper bounds on the trials of a part and the parts of a draw. */
 #define WB_POLYAGAMMA_TRIALS 4096u
 #define WB_POLYAGAMMA_PARTS_MOST (1 << 20)
 
-/* Below this tilt PG(1, c) is drawn from two pieces, from it on by rejection from the inverse Gaussian: of trials 90%
- * and 92% are accepted there. */
+/* Below this tilt PG(1, c) is drawn from two pieces, above it by rejection from the inverse Gaussian. At this tilt the
+ * acceptance rates are 90% and 92%. */
 #define WB_POLYAGAMMA_SMALL_TILT 2.4
 
-/* The way to a draw within a Kolmogorov distance of 1e-6 of PG(b, c) by the fewest operations. */
+/* The cheapest way to a draw within a Kolmogorov distance of 1e-6 of PG(b, c). */
 WB_HD int wb_polyagamma_choose(double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity())) return WB_POLYAGAMMA_NONE;
@@ -61,10 +61,10 @@ WB_HD int wb_polyagamma_choose(double b, double c) {
   return b < 1.0 || c >= WB_POLYAGAMMA_SMALL_TILT ? WB_POLYAGAMMA_PARTS : WB_POLYAGAMMA_UNITS;
 }
 
-/* From here on the law is an inverse Gaussian to 1e-15, for shapes that parts can have. */
+/* From this tilt on the law is an inverse Gaussian to 1e-15, for shapes that parts can have. */
 #define WB_POLYAGAMMA_LARGE_TILT 50.0
 
-/* The way to a draw by `method`, whose shapes the caller has looked at. */
+/* The way to a draw by `method`; the caller has checked that the method allows the shape. */
 WB_HD int wb_polyagamma_way_of(int method, double b, double c) {
   int way = wb_polyagamma_choose(b, c);
   c = c < 0.0 ? -c : c;
@@ -76,8 +76,8 @@ WB_HD int wb_polyagamma_way_of(int method, double b, double c) {
   return c < WB_POLYAGAMMA_SMALL_TILT ? WB_POLYAGAMMA_UNITS : WB_POLYAGAMMA_SINGLES;
 }
 
-/* Draws that are added up for one variable, all of shape *part; after them one of shape *rest, where that is above
- * 0. */
+/* Returns how many draws of shape *part are added for one variable. If *rest is above 0, one draw of that shape is
+ * added after them. */
 WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
   *part = b;
   *rest = 0.0;
@@ -97,7 +97,7 @@ WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
 
 /* What trials of PG(1, c) share, in the units of J*(1, z) = 4 PG(1, 2 z) of Devroye (2009, "On exact simulation
  * algorithms for some distributions related to Jacobi theta functions", Statistics & Probability Letters 79,
- * 2251-2259): `left` and `right` are the masses of the first terms of the two series on either side of
+ * 2251-2259). `left` and `right` are the masses of the first terms of the two series, on either side of
  * WB_POLYAGAMMA_MIDDLE. */
 typedef struct wb_polyagamma_unit {
   double half_square;   /* z^2/2 */
@@ -106,8 +106,8 @@ typedef struct wb_polyagamma_unit {
   double right_inverse; /* 1/right */
 } wb_polyagamma_unit;
 
-/* Phi^-1(0.075)^-2, and the mass to its left. There the series are within 1e-20 of their first four terms, and normals
- * beyond have one rational function. */
+/* Phi^-1(0.075)^-2, and the mass to its left. There the series are within 1e-20 of their first four terms, and a single
+ * rational function gives the normals. */
 #define WB_POLYAGAMMA_MIDDLE 0.4825670585153247
 #define WB_POLYAGAMMA_LEFT 0.3
 
@@ -123,10 +123,10 @@ WB_HD wb_polyagamma_unit wb_polyagamma_unit_prepare(double c) {
   return unit;
 }
 
-/* One trial of PG(1, c): the draw, or -1 where it is rejected. The first word chooses the side and the place there,
- * 1/N^2 with N a normal beyond the middle or the middle plus an exponential; the second accepts. With q = exp(-4/y) on
- * the left and exp(-pi^2 y) on the right the series over its first term is 1 - 3 q + 5 q^3 - 7 q^6 + ..., and on the
- * left the factor exp(-z^2 y/2) is left to the acceptance. */
+/* One trial of PG(1, c): the draw, or -1 if it is rejected. The first word chooses the side and the place there: 1/N^2
+ * with N a normal beyond the middle, or the middle plus an exponential. The second word accepts. With q = exp(-4/y) on
+ * the left and exp(-pi^2 y) on the right, the series divided by its first term is 1 - 3 q + 5 q^3 - 7 q^6 + .... On the
+ * left the acceptance includes the factor exp(-z^2 y/2). */
 WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, uint64_t second) {
   double at = wb_uniform(first) * unit.total;
   double v = wb_uniform(second);
@@ -134,8 +134,8 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
   double p = wb_select(left, 0.25 * at, (at - WB_POLYAGAMMA_LEFT) * unit.right_inverse);
   p = wb_select(p > 5.551115123125783e-17, p, 5.551115123125783e-17);
   double exponential = -wb_log_biased(p, 1023.0, -0.0);
-  /* To the right of the middle what follows of the left side is computed in vain, with numbers of moderate size; there
-   * `exponential` may be -2^-53. */
+  /* On the right the results for the left side are not used. They are computed from numbers of moderate size, since
+   * `exponential` may be -2^-53 there. */
   double within = wb_select(left, exponential, 3.0);
   double r = wb_sqrt(within) - 1.6;
   double top = wb_normal_tail_top(r), bottom = wb_normal_tail_bottom(r);
@@ -152,18 +152,19 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
 }
 
 /* The roots of Michael, Schucany & Haas (1976, "Generating random variates using transformations with multiple roots",
- * The American Statistician 30, 88-90): with h half the square of a normal and m = b c/2, x = (b^2/4)/d is the smaller
- * one, d/c^2 the larger, and the smaller is taken with probability d/(d + m). Nothing cancels, and c = 0 is allowed. */
+ * The American Statistician 30, 88-90). With h half the square of a normal and m = b c/2, this returns d. The smaller
+ * root is (b^2/4)/d, the larger d/c^2; the smaller is taken with probability d/(d + m). Nothing cancels, and c = 0 is
+ * allowed. */
 WB_HD double wb_inverse_gaussian_root(double h, double m) {
   return m + h + wb_sqrt(h * (h + 2.0 * m));
 }
 
-/* One trial of PG(b, c), c >= 0, by rejection from the inverse Gaussian of mean b/(2c) and shape b^2/4 (at c = 0 its
- * limit), whose density is, up to a constant, the first term of the alternating series of the density: the draw, or -1.
- * The first word gives the normal, the second chooses the root and, scaled anew, accepts with the probability
+/* One trial of PG(b, c), c >= 0: the draw, or -1. The proposal is the inverse Gaussian of mean b/(2c) and shape b^2/4
+ * (at c = 0 its limit). Up to a constant its density is the first term of the alternating series of the density of
+ * PG(b, c). The first word gives the normal. The second chooses the root and, rescaled, accepts with the probability
  *   R(x) = sum_n (-1)^n T_n, T_0 = 1, T_n = (b+1)...(b+n-1)/n! (2n + b) exp(-(n^2 + n b)/(2x)),
- * which falls from 1 to 0. Of the series the first `terms` are summed, and x >= limit is rejected: what that leaves out
- * is below 4e-9 of the law for 12 terms, a limit of 4 and b < 1, or c >= 2.4 and b <= 4. */
+ * which falls from 1 to 0. The first `terms` terms are summed, and x >= limit is rejected. For 12 terms and a limit of
+ * 4 this leaves out less than 4e-9 of the law if b < 1, or if c >= 2.4 and b <= 4. */
 #define WB_POLYAGAMMA_TERMS_MOST 28
 WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int terms, uint64_t first,
                                       uint64_t second) {
@@ -174,12 +175,12 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
   int smaller = at < d;
   double v = wb_select(smaller, at, at - d) / wb_select(smaller, d, m);
   double x = wb_select(smaller, 0.25 * b * b, d) / wb_select(smaller, d, c * c);
-  /* Where 1/x is above 52 all terms but the first are below 1e-11 of it; held there, no power of `step` becomes a
-   * subnormal number, which processors take a hundred times as long for. */
+  /* For 1/x above 52 all terms but the first are below 1e-11 of it. 1/x is clipped at 52 so that no power of `step` is
+   * a subnormal number, which takes CPUs a hundred times as long. */
   double over_x = 1.0 / x;
   over_x = wb_select(over_x < 52.0, over_x, 52.0);
   double step = wb_exp_weight(-over_x);
-  double power[WB_POLYAGAMMA_TERMS_MOST]; /* power[n]: the exponential of T_{n+1} over that of T_n */
+  double power[WB_POLYAGAMMA_TERMS_MOST]; /* power[n] = exponential of T_{n+1} over that of T_n */
   power[0] = wb_exp_weight(-0.5 * (1.0 + b) * over_x);
   WB_UNROLL
   for (int n = 1; n < WB_POLYAGAMMA_TERMS_MOST; n++)
@@ -198,12 +199,12 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
 #define WB_POLYAGAMMA_PART_LIMIT 4.0
 #define WB_POLYAGAMMA_PART_TERMS 12
 
-/* The same for all tilts and shapes up to 4, where the law reaches further. */
+/* For all tilts and shapes up to 4, whose laws reach further. */
 #define WB_POLYAGAMMA_ALTERNATE_LIMIT 9.0
 #define WB_POLYAGAMMA_ALTERNATE_TERMS WB_POLYAGAMMA_TERMS_MOST
 
-/* PG(b, c) for large c, where the rest of the series does not matter: the inverse Gaussian. b c/2 may overflow, the
- * variable may not. */
+/* PG(b, c) for large c, where only the first term of the series, an inverse Gaussian, matters. b c/2 may overflow, the
+ * variable does not. */
 WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first));
   double h = 0.5 * z * z, m = 0.5 * b * c;
@@ -214,13 +215,14 @@ WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, 
   return mean * wb_select(smaller, m, d) / wb_select(smaller, d, m);
 }
 
-/* PG(b, c) for large b. */
+/* PG(b, c) for large b, by the expansion. */
 WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants, uint64_t first) {
   double x = wb_polyagamma_expansion_at(series, wb_normal_quantile_within(wb_uniform(first)), cumulants);
   return wb_select(x > 0.0, x, 0.0);
 }
 
-/* The same by an expansion's way. The number of cumulants is spelt out, as loops over it are unrolled. */
+/* The same by an expansion's way. The number of cumulants is a constant in each call, since loops over it are
+ * unrolled. */
 WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_by(int way, double b, double c) {
   if (way == WB_POLYAGAMMA_EXPANSION_8) return wb_polyagamma_expansion_prepare(b, c, 8);
   if (way == WB_POLYAGAMMA_EXPANSION_6) return wb_polyagamma_expansion_prepare(b, c, 6);
@@ -232,15 +234,15 @@ WB_HD double wb_polyagamma_expand_by(int way, wb_polyagamma_expansion series, ui
   return wb_polyagamma_expand(series, 2, first);
 }
 
-/* The same by 6 or 8 cumulants, as is known at run time: one piece of code, in which the first 6 have the bits that
- * they have alone and the polynomial of degree 5 has two leading zeros. */
+/* The same by 6 or 8 cumulants, chosen at run time with one piece of code. The first 6 cumulants have the same bits as
+ * alone, and the polynomial of degree 5 has two leading zeros. */
 WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint64_t first) {
   double kappa[8];
   wb_polyagamma_unit_cumulants(c, 8, kappa);
   return wb_polyagamma_expand(wb_polyagamma_expansion_from(kappa, b, cumulants), 8, first);
 }
 
-/* Positive, though the smallest shapes have draws below the least of doubles. */
+/* At least the smallest positive double: the smallest shapes have draws below it. */
 WB_HD double wb_polyagamma_positive(double x) {
   return x > 4.9406564584124654e-324 ? x : 4.9406564584124654e-324;
 }
@@ -260,7 +262,7 @@ WB_HD wb_bits wb_polyagamma_block(wb_polyagamma_stream stream, uint32_t part, ui
   return wb_philox(stream.key, part * WB_POLYAGAMMA_TRIALS + trial, stream.c1, stream.c2, stream.c3);
 }
 
-/* One part of shape b by trials until one is accepted. */
+/* One part of shape b: trials until one is accepted. */
 WB_HD double wb_polyagamma_draw_part(wb_polyagamma_stream stream, uint32_t part, double b, double c,
                                      double limit, int terms) {
   double x = -1.0;
@@ -324,8 +326,8 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law for every
- * shape and tilt; NaN where the shape is not positive or one of them is not finite. The same bits as by
- * wb_polyagamma_draw_by(), in less code: where ways are mixed, as in a regression, instructions are fetched for all of
+ * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are those of
+ * wb_polyagamma_draw_by() in less code: if ways are mixed, as in a regression, a GPU fetches the instructions of all of
  * them. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
   const int way = wb_polyagamma_choose(shape, tilt);

@@ -1,9 +1,9 @@
-/* The law of a Polya-Gamma variable of large shape as a polynomial of a normal one: the expansion of Cornish & Fisher
- * (1938, Revue de l'Institut international de statistique 5, 307-320; Hill & Davis 1968, Annals of Mathematical
- * Statistics 39, 1264-1273), with the cumulants it needs. Branch-free throughout, for loops over lanes.
+/* A Polya-Gamma variable of large shape as a polynomial of a normal one: the expansion of Cornish & Fisher (1938, Revue
+ * de l'Institut international de statistique 5, 307-320; Hill & Davis 1968, Annals of Mathematical Statistics 39,
+ * 1264-1273), and the cumulants it needs. There are no branches, so that loops over lanes are vectorized.
  *
- * Coefficients of the expansion: computed for this file in rational arithmetic, by inverting Edgeworth's series order
- * by order.
+ * The coefficients of the expansion were computed for this file in rational arithmetic, by inverting Edgeworth's series
+ * order by order.
  */
 #ifndef WB_POLYAGAMMA_EXPANSION_H
 #define WB_POLYAGAMMA_EXPANSION_H
@@ -11,10 +11,9 @@
 #include "core/elementary.h"
 #include "core/unroll.h"
 
-/* The first 6 or 8 cumulants (count) of PG(1, c), c >= 0, the mean to 3e-16 and the variance to 5e-14 in relative size,
- * the others to 2e-10 or, from the fourth on, better than an expansion notices (4e-7 for the last). Below c = 2
- * polynomials in q = c^2/4; above, with y = c/2, the Taylor coefficients of g = tanh(y)/y and h = sech(y)^2 about q
- * from
+/* The first 6 or 8 cumulants (count) of PG(1, c), c >= 0. Relative errors: mean 3e-16, variance 5e-14, the others 2e-10
+ * or, from the fourth on, smaller than an expansion notices (4e-7 for the last). Below c = 2 they are polynomials in
+ * q = c^2/4. Above, with y = c/2, the Taylor coefficients of g = tanh(y)/y and h = sech(y)^2 about q follow from
  *   (n+1) g_{n+1} = (h_n - (2n+1) g_n)/(2q),   (n+1) h_{n+1} = -sum_{i<=n} h_i g_{n-i},
  * and kappa_r = (-1)^{r+1} (r-1)! g_{r-1}/2^{r+1}. */
 WB_HD void wb_polyagamma_unit_cumulants(double c, int count, double *kappa) {
@@ -152,8 +151,7 @@ WB_HD void wb_polyagamma_unit_cumulants(double c, int count, double *kappa) {
   }
 }
 
-/* Adds to p, the coefficients of powers of z, what skewness and the other standardised cumulants l3..l6 contribute up
- * to the order n^-2. */
+/* Adds to p, the coefficients of powers of z, the terms up to the order n^-2 of the standardised cumulants l3..l6. */
 WB_HD void wb_cornish_fisher_6(double l3, double l4, double l5, double l6, double *p) {
   const double l33 = l3 * l3;
   const double l34 = l3 * l4;
@@ -194,7 +192,7 @@ WB_HD void wb_cornish_fisher_6(double l3, double l4, double l5, double l6, doubl
   p[5] = wb_fma(l3333, -7.0 / 216, p[5]);
 }
 
-/* And l3..l8 from there up to the order n^-3. */
+/* Adds the further terms of l3..l8, up to the order n^-3. */
 WB_HD void wb_cornish_fisher_8(double l3, double l4, double l5, double l6, double l7, double l8, double *p) {
   const double l33 = l3 * l3;
   const double l34 = l3 * l4;
@@ -293,9 +291,9 @@ WB_HD void wb_cornish_fisher_8(double l3, double l4, double l5, double l6, doubl
   p[7] = wb_fma(l333333, -143.0 / 3888, p[7]);
 }
 
-/* A variable of PG(b, c) is mean + sd times a polynomial of degree 5 or 7 of a normal, by 6 cumulants for b >= 30, by 8
- * for b >= 12; what it is worth is measured by bench/polyagamma-law.R. By 2 cumulants it is the normal
- * approximation. */
+/* A variable of PG(b, c) is mean + sd times a polynomial of a normal: of degree 5 by 6 cumulants for b >= 30, of degree
+ * 7 by 8 cumulants for b >= 12. By 2 cumulants it is the normal approximation. bench/polyagamma-law.R measures the
+ * errors. */
 typedef struct wb_polyagamma_expansion {
   double mean, sd, p[8];
 } wb_polyagamma_expansion;

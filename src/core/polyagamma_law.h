@@ -1,14 +1,14 @@
 /* Density and distribution function of PG(b, c), any shape b > 0 and tilt c, by numerical inversion of the Laplace
- * transform: full relative accuracy in both tails, at any shape.
+ * transform, with full relative accuracy in both tails.
  *
- * With v = c^2/4 + s/2 the transform is (cosh(c/2)/cosh(sqrt v))^b, analytic but for a cut from v = -pi^2/4 to the
+ * With v = c^2/4 + s/2 the transform is (cosh(c/2)/cosh(sqrt v))^b, analytic except for a cut from v = -pi^2/4 to the
  * left. The inversion integral is taken along a parabola
  *   v(u) = v0 + bend (2 i u - u^2)
- * through a point v0 of the real axis, near the saddlepoint, and bent as the path of steepest descent is there: its
- * integrand is a bump without oscillation, so that nothing cancels, and the trapezoidal rule converges geometrically
+ * through a point v0 of the real axis near the saddlepoint, where it bends as the path of steepest descent does. There
+ * the integrand is a bump without oscillation, so that nothing cancels and the trapezoidal rule converges geometrically
  * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse
- * Gaussian the parabola is that path. The pole of the distribution function at s = 0 is left of the parabola for the
- * lower tail and right of it for the upper.
+ * Gaussian the parabola is the path of steepest descent. The pole of the distribution function at s = 0 is left of the
+ * parabola for the lower tail and right of it for the upper.
  */
 #ifndef WB_POLYAGAMMA_LAW_H
 #define WB_POLYAGAMMA_LAW_H
@@ -26,8 +26,8 @@ typedef enum wb_polyagamma_quantity {
 
 #define WB_QUARTER_PI_SQUARE 2.4674011002723395
 
-/* A point of the real axis, v = a^2 + t = d - pi^2/4 with a = c/2: t and d are held apart, as near the pole (t = 0) and
- * near the cut (d = 0) the other loses them. */
+/* A point of the real axis, v = a^2 + t = d - pi^2/4 with a = c/2. Both t and d are stored: near the pole (t = 0) d
+ * loses the accuracy of t, and near the cut (d = 0) t that of d. */
 typedef struct wb_polyagamma_point {
   double a, v, t, d;
   double root;    /* sqrt(|v|) */
@@ -65,8 +65,8 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_at(double a, double t, doub
   return point;
 }
 
-/* The first three derivatives of L(v) = log cosh(sqrt v): L' = g/2 with g = tanh(sqrt v)/sqrt v, and the others from
- * g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h; about 0 by the series. */
+/* The first three derivatives of L(v) = log cosh(sqrt v). L' = g/2 with g = tanh(sqrt v)/sqrt v; the others follow from
+ * g + 2 v g' = sech(sqrt v)^2 = h and h' = -g h. About 0 the series is used. */
 WB_HD_CALLED void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope) {
   double v = point.v;
   if (v > -0.02 && v < 0.02) {
@@ -83,7 +83,7 @@ WB_HD_CALLED void wb_polyagamma_slopes(wb_polyagamma_point point, double *slope)
   slope[2] = 0.5 * g2;
 }
 
-/* L at the point less L at the pole a^2, whose difference in v is t. */
+/* L at the point minus L at the pole a^2; their difference in v is t. */
 WB_HD_CALLED double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
   double a = point.a;
   double at_pole = a + wb_called_log1p(wb_called_exp(-2.0 * a)) - WB_LN2_HIGH; /* log cosh(a) */
@@ -104,7 +104,7 @@ WB_HD_CALLED double wb_polyagamma_log_ratio(wb_polyagamma_point point) {
   return wb_called_log1p(0.5 * (up + down) + tangent * 0.5 * (up - down));
 }
 
-/* L(v + delta) - L(v), v the point. */
+/* L(v + delta) - L(v), where v is the point. */
 WB_HD_CALLED wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, wb_complex delta) {
   int negative = point.v < 0.0;
   wb_complex v = wb_complex_of(point.v + delta.re, delta.im);
@@ -129,8 +129,8 @@ WB_HD_CALLED wb_complex wb_polyagamma_log_difference(wb_polyagamma_point point, 
   return wb_complex_log1p(wb_complex_add(cosh_part, wb_complex_multiply(slope, sinh_part)));
 }
 
-/* The derivative of the logarithm of the integrand's size on the real axis, to which -log(d) is added: it keeps the
- * parabola from the cut where b is small. *curvature: the second derivative, which is positive. */
+/* The derivative of the log of the integrand's size on the real axis, with -log(d) added to keep the parabola away from
+ * the cut for small b. *curvature is the second derivative, which is positive. */
 WB_HD_CALLED double wb_polyagamma_descent(int quantity, double x, double b, wb_polyagamma_point point,
                                           double *curvature) {
   double slope[3], over_d = 1.0 / point.d, over_t = 1.0 / point.t;
@@ -141,7 +141,7 @@ WB_HD_CALLED double wb_polyagamma_descent(int quantity, double x, double b, wb_p
   return 2.0 * x - b * slope[0] - over_d - over_t;
 }
 
-/* The point at a distance from the pole, to its right or left, or from the cut. */
+/* Where a point lies: right or left of the pole, or right of the cut. */
 typedef enum wb_polyagamma_side {
   WB_POLYAGAMMA_RIGHT_OF_POLE,
   WB_POLYAGAMMA_LEFT_OF_POLE,
@@ -155,8 +155,8 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_from(int side, double a, do
   return wb_polyagamma_point_at(a, distance - between, distance);
 }
 
-/* Where that derivative, which rises, is 0: by halving an interval of the distance's logarithm to a hundredth, then by
- * Newton's method. */
+/* The point where wb_polyagamma_descent(), which increases, is 0: an interval of the distance's logarithm is halved to
+ * a hundredth, then Newton's method. */
 WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, double b, double a) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE), most = between, curvature;
   int side = WB_POLYAGAMMA_RIGHT_OF_POLE;
@@ -197,17 +197,17 @@ WB_HD_CALLED wb_complex wb_complex_expm1(wb_complex z) {
   return wb_complex_of(wb_fma(less_1, cosine, -2.0 * half_sine * half_sine), (1.0 + less_1) * sine);
 }
 
-/* The mean of PG(b, c), c >= 0: for choosing a side only. */
+/* The mean of PG(b, c), c >= 0, used only to choose a side. */
 WB_HD double wb_polyagamma_middle(double b, double c) {
   if (c < 1e-3) return 0.25 * b;
   double e = wb_called_expm1(-c);
   return b * (-e / (2.0 + e)) / (2.0 * c);
 }
 
-/* The logarithm of the density at x > 0, of the lower tail at x up to the mean or of the upper tail from there, for
- * c >= 0: the sum of the trapezoidal rule on u >= 0. Steps are a sixth of the bump's width, or of the distance 1 to the
- * cut if that is less, which leaves an error of e^-37 or so. For small shapes and x above the mean the transform is
- * nearly constant along the parabola, and a constant's integral is 0: it is left out. */
+/* The log of the density at x > 0, of the lower tail at x up to the mean, or of the upper tail from the mean on, for
+ * c >= 0: the sum of the trapezoidal rule over u >= 0. A step is a sixth of the bump's width, or of the distance 1 to
+ * the cut if that is less; the error is about e^-37. For small shapes and x above the mean the transform is nearly
+ * constant along the parabola. The integral of a constant is 0, so the constant is subtracted. */
 WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
   double a = 0.5 * c;
   wb_polyagamma_point apex = wb_polyagamma_apex(quantity, x, b, a);
@@ -242,18 +242,18 @@ WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, doub
     double size = (value.re < 0.0 ? -value.re : value.re) + (value.im < 0.0 ? -value.im : value.im);
     small = size < 1e-17 * sum ? small + 1 : 0;
   }
-  /* dv = 2 bend (i - u) du, divided by pi, by t for a tail and times 2 for the density in x. */
+  /* dv = 2 bend (i - u) du, divided by pi, by t for a tail, and multiplied by 2 for the density in x. */
   double scale = 0.6366197723675814 * bend * step * sum;
   scale *= quantity == WB_POLYAGAMMA_DENSITY ? 2.0 : quantity == WB_POLYAGAMMA_LOWER ? over_t : -over_t;
   return wb_fma(2.0 * x, apex.t, less_1 ? 0.0 : -b * ratio) + wb_called_log(scale);
 }
 
-/* Far to the left of everything, where the parabola would pass the largest of doubles: the first term of the density's
- * alternating series, and of the tail the exponent alone. */
+/* Far to the left, where the parabola would exceed the largest double: the first term of the alternating series of the
+ * density, and only the exponent for the tail. */
 #define WB_POLYAGAMMA_FAR_LEFT 1e-130
 
-/* The logarithm of density, lower or upper tail at any x; NaN where the shape is not positive or something not a number
- * or infinite. */
+/* The log of the density, lower or upper tail at any x. NaN if the shape is not positive, or if an argument is NaN, or
+ * if shape or tilt is infinite. */
 WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || x != x) return wb_nan();
@@ -273,9 +273,9 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
   return side == quantity ? value : wb_log1mexp(value);
 }
 
-/* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm: by Newton's method for
- * the logarithm of the tail as a function of log x, on that side of the mean where the tail is computed, within a
- * bracket that each step narrows. */
+/* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm. Newton's method for the
+ * log of the tail as a function of log x, on the side of the mean where the tail is computed directly, within a bracket
+ * that each step narrows. */
 WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();
@@ -295,7 +295,7 @@ WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b,
   int bracketed = 0;
   for (int i = 0; i < 200; i++) {
     double x = wb_called_exp(y);
-    /* Too large a tail: the quantile is further from the mean. */
+    /* The tail is too large, so the quantile is further from the mean. */
     if (value > log_p) inside = y;
     else {
       outside = y;
@@ -319,7 +319,7 @@ WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b,
   return wb_called_exp(y);
 }
 
-/* A quantity on the scale that is asked for. */
+/* A quantity, or its log. Quantiles take x as a probability, or as its log. */
 WB_HD double wb_polyagamma_evaluate(int quantity, int log, double x, double b, double c) {
   if (quantity == WB_POLYAGAMMA_LOWER_QUANTILE || quantity == WB_POLYAGAMMA_UPPER_QUANTILE) {
     int tail = quantity == WB_POLYAGAMMA_LOWER_QUANTILE ? WB_POLYAGAMMA_LOWER : WB_POLYAGAMMA_UPPER;

@@ -1,6 +1,6 @@
 /* Mean, variance and cumulants of PG(b, c) to a few units in the last place, at every tilt:
  *   kappa_r = b (r - 1)! sum_{k >= 1} d_k^-r,   d_k = 2 pi^2 (k - 1/2)^2 + c^2/2.
- * (core/polyagamma_expansion.h has the first eight less exactly, without branches.) */
+ * core/polyagamma_expansion.h computes the first eight less accurately, without branches. */
 #ifndef WB_POLYAGAMMA_MOMENTS_H
 #define WB_POLYAGAMMA_MOMENTS_H
 
@@ -16,8 +16,8 @@ WB_HD double wb_polyagamma_unit_mean(double c) {
   return -less_1 / ((2.0 + less_1) * (2.0 * c));
 }
 
-/* (sinh(c) - c)/(2 c^3 (1 + cosh(c))), c >= 0: by exponentials that do not overflow, and for small c, where the
- * difference cancels, by its Taylor series. */
+/* (sinh(c) - c)/(2 c^3 (1 + cosh(c))), c >= 0, by exponentials that do not overflow. For small c, where the difference
+ * cancels, by the Taylor series. */
 WB_HD double wb_polyagamma_unit_variance(double c) {
   if (c < 0.7) {
     double q = c * c;
@@ -40,16 +40,16 @@ WB_HD double wb_polyagamma_unit_variance(double c) {
 }
 
 #define WB_POLYAGAMMA_ORDER_MOST 20
-/* Terms that are added up, and the tilt up to which they are. */
+/* Terms that are added up, and the largest tilt for which they are. */
 #define WB_POLYAGAMMA_SUM_TERMS 40
 #define WB_POLYAGAMMA_SUM_TILT 12.0
 
-/* Cumulant of order 3 to 20 of PG(1, c), c <= 12: the sum, its rest by the integral and the first corrections of Euler
- * and Maclaurin; with a = c/(2 pi), d_k = 2 pi^2 ((k - 1/2)^2 + a^2). */
+/* Cumulant of order 3 to 20 of PG(1, c), c <= 12. With a = c/(2 pi), d_k = 2 pi^2 ((k - 1/2)^2 + a^2). The first terms
+ * are added; the rest is an integral with the first corrections of Euler and Maclaurin. */
 WB_HD double wb_polyagamma_unit_cumulant_sum(double c, int order) {
   const double m = WB_POLYAGAMMA_SUM_TERMS;
   double a = 0.15915494309189535 * c, square = a * a;
-  /* The rest beyond m: f = (t^2 + a^2)^-r, its integral term by term in (a/m)^2. */
+  /* The rest beyond m, with f = (t^2 + a^2)^-r: the integral, term by term in (a/m)^2. */
   double ratio = square / (m * m), term = m, rest = 0.0;
   for (int k = 0; k < 10; k++) {
     rest += term / (2.0 * order + 2.0 * k - 1.0);
@@ -61,7 +61,7 @@ WB_HD double wb_polyagamma_unit_cumulant_sum(double c, int order) {
   inverse = 1.0 / wb_fma(m, m, square);
   for (int i = 0; i < order; i++) f *= inverse;
   double slope = -2.0 * order * m * inverse * f;
-  double third = slope * (2.0 * order + 1.0) * (2.0 * order + 2.0) * inverse; /* nearly, for m^2 >> a^2 */
+  double third = slope * (2.0 * order + 1.0) * (2.0 * order + 2.0) * inverse; /* approximately, for m^2 >> a^2 */
   double sum = power * rest + slope / 24.0 - third * (7.0 / 5760.0);
   for (int k = WB_POLYAGAMMA_SUM_TERMS; k >= 1; k--) {
     double t = k - 0.5, over = 1.0 / wb_fma(t, t, square), product = over;
@@ -89,8 +89,8 @@ WB_HD double wb_polyagamma_unit_cumulant_recursion(double c, int order) {
   return scale * g[order - 1];
 }
 
-/* The cumulant of this order, 1 (the mean), 2 (the variance), ..., WB_POLYAGAMMA_ORDER_MOST; NaN where the shape is not
- * positive or something not finite. */
+/* The cumulant of this order, 1 (the mean), 2 (the variance), ..., WB_POLYAGAMMA_ORDER_MOST. NaN if the shape is not
+ * positive, or if shape or tilt is not finite. */
 WB_HD double wb_polyagamma_cumulant(double b, double c, int order) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity())) return wb_nan();

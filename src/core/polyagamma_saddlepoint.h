@@ -1,10 +1,10 @@
 /* Draws from the saddlepoint approximation to the density of PG(b, c), b >= 1, which Windle, Polson & Scott 2014
  * ("Sampling Polya-Gamma random variates: alternate and approximate techniques", arXiv 1405.0506, section 4) propose
- * for large b, by another envelope than theirs.
+ * for large b. The envelope differs from theirs.
  *
- * With K the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))), that density is in
- * terms of z = sqrt(b) r the normal density times w = r/(t sqrt(K''(t))). As Michael, Schucany & Haas 1976 do for the
- * inverse Gaussian, the two roots x of one z^2 are proposed together: their weights add up to 2 for an inverse
+ * Let K be the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))). In terms of
+ * z = sqrt(b) r the density is the normal density times w = r/(t sqrt(K''(t))). As Michael, Schucany & Haas 1976 do for
+ * the inverse Gaussian, the two roots x of one z^2 are proposed together. Their weights add up to 2 for an inverse
  * Gaussian, and here to at most 2.323 (at c = 0, on a grid of c and r), so that a trial is accepted with probability
  * 0.85 or more.
  */
@@ -16,9 +16,8 @@
 
 #define WB_POLYAGAMMA_WEIGHTS 2.33
 
-/* The point of the transform's axis (core/polyagamma_law.h) to the right or the left of the pole where
- * r^2 = (radius)^2: Newton's method for r, within a bracket. r^2/2 is the logarithm of the ratio less t times its
- * derivative. */
+/* The point of the transform's axis (core/polyagamma_law.h) on the given side of the pole where r^2 = (radius)^2:
+ * Newton's method for r, within a bracket. r^2/2 is the log of the ratio minus t times its derivative. */
 WB_HD_CALLED wb_polyagamma_point wb_polyagamma_root(int side, double a, double radius) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE);
   double slope[3], low = 0.0, high = side == WB_POLYAGAMMA_LEFT_OF_POLE ? between : wb_infinity();
@@ -32,7 +31,7 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_root(int side, double a, double r
     double r = wb_sqrt(half_square > 0.0 ? 2.0 * half_square : 0.0);
     if (r < radius) low = size;
     else high = size;
-    double rise = -size * slope[1]; /* of half the square, by the distance */
+    double rise = -size * slope[1]; /* derivative of half the square by the distance */
     double next = r > 0.0 ? size + (radius - r) * r / rise : 2.0 * size;
     if (!(next > low && next < high)) next = high < wb_infinity() ? 0.5 * (low + high) : 2.0 * size;
     double change = next - size;
@@ -43,7 +42,7 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_root(int side, double a, double r
   return point;
 }
 
-/* One trial: a draw, or -1. */
+/* One trial: a draw, or -1 if it is rejected. */
 WB_HD double wb_polyagamma_saddlepoint_trial(double b, double c, uint64_t first, uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first)), a = 0.5 * c;
   double radius = (z < 0.0 ? -z : z) / wb_sqrt(b);

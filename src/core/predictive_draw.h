@@ -1,5 +1,5 @@
-/* What the steps of predictive resampling draw; each draw is a function of the key, the resample and the step (or the
- * observation) alone. */
+/* Random numbers of the steps of predictive resampling (core/copula.h; backend/predictive_table.h for the chains). Each
+ * is a function of the key, the resample and the step (or the observation) alone. */
 #ifndef WB_PREDICTIVE_DRAW_H
 #define WB_PREDICTIVE_DRAW_H
 
@@ -7,7 +7,7 @@
 #include "core/random_gamma.h"
 #include "core/random_t.h"
 
-/* Both uniforms, and normals, of steps 2 `pair` and 2 `pair` + 1 of a chain. */
+/* The uniforms, or normals, of steps 2 `pair` and 2 `pair` + 1 of a chain. */
 WB_HD void wb_chain_uniforms(uint64_t key, uint64_t resample, uint64_t pair, double *even, double *odd) {
   uint64_t first, second;
   wb_philox_wide(key, 0, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_CHAIN, resample), pair, &first,
@@ -21,13 +21,13 @@ WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, doub
   *odd = wb_normal_quantile_within(*odd);
 }
 
-/* What a step adds to the mean for each unit of its normal, if the mean was worth `weight` observations before it: sd
- * sqrt(1 + 1/weight)/(weight + 1). */
+/* A step adds this to the mean for each unit of its normal, if the mean was worth `weight` observations before the
+ * step: sd sqrt(1 + 1/weight)/(weight + 1). */
 WB_HD double wb_chain_step(double sd, double weight) {
   return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0);
 }
 
-/* A step with unknown variance (see backend/predictive_table.h), after its Student's t. */
+/* A step with unknown variance (see backend/predictive_table.h), given its draw from Student's t. */
 WB_HD void wb_chain_t_move(double t, double weight, double shape, double *mean, double *scale) {
   const double departure = wb_sqrt(*scale * (1.0 + 1.0 / weight) / shape) * t;
   *mean += departure / (weight + 1.0);
@@ -51,7 +51,7 @@ WB_HD double wb_step_uniform(uint64_t key, uint64_t resample, uint32_t step, uin
 /* The exponential weight of an observation in a resample. */
 WB_HD double wb_bootstrap_weight(uint64_t key, uint64_t resample, uint64_t observation) {
   uint64_t first, second;
-  /* Resamples run over the 32 bits of the iteration. */
+  /* The resample takes the place of the iteration, which has 32 bits. */
   wb_philox_wide(key, 0, observation & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_WEIGHT, observation),
                  resample & 0xFFFFFFFFu, &first, &second);
   return -wb_log(wb_uniform(first));
@@ -65,7 +65,7 @@ WB_HD double wb_row_uniform(uint64_t key, uint64_t resample, uint32_t step) {
   return wb_uniform(first);
 }
 
-/* The first of `rows` whose cumulative weight exceeds u times the last one. */
+/* The first of `rows` rows whose cumulative weight exceeds u times the total. */
 WB_HD int32_t wb_row_at(const double *cumulative, int32_t rows, double u) {
   const double target = u * cumulative[rows - 1];
   int32_t low = 0, high = rows - 1;

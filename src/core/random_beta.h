@@ -1,17 +1,17 @@
 /* Beta and Dirichlet draws on the log scale, from gammas: V = G(a)/(G(a) + G(b)) (Devroye 1986, Non-Uniform Random
- * Variate Generation, sections IX.4 and XI.4). Both log V and log(1 - V) are accurate in relative terms, even where V
- * or 1 - V itself would round to 1 or underflow. */
+ * Variate Generation, sections IX.4 and XI.4). log V and log(1 - V) have small relative errors even if V rounds to 1 or
+ * underflows. */
 #ifndef WB_RANDOM_BETA_H
 #define WB_RANDOM_BETA_H
 
 #include "core/random_gamma.h"
 
-/* wb_draw_log_gamma() for those who draw few and need it in several places. */
+/* wb_draw_log_gamma(), not inlined: for callers that draw few and need it in several places. */
 WB_HD_CALLED double wb_called_log_gamma(wb_stream *stream, double shape) {
   return wb_draw_log_gamma(stream, shape);
 }
 
-/* log V and log(1 - V), V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn first. */
+/* log V and log(1 - V) for V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn first. */
 WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v,
                             double *log_1mv) {
   double log_first = wb_called_log_gamma(stream, a);
@@ -23,8 +23,8 @@ WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v
   *log_1mv = log_odds < 0.0 ? log_larger : log_smaller;
 }
 
-/* The logs of a Dirichlet draw with k >= 1 shapes. The gammas are drawn in order of the index. log_p and shape must be
- * different arrays. */
+/* The logs of a Dirichlet draw with k >= 1 shapes. The gammas are drawn in order of the index. log_p and shape must not
+ * overlap. */
 WB_HD void wb_draw_log_dirichlet(wb_stream *stream, int k, const double *shape, double *log_p) {
   int largest = 0;
   for (int i = 0; i < k; i++) {

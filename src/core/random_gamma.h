@@ -10,9 +10,9 @@ WB_HD double wb_draw_exponential(wb_stream *stream) {
   return -wb_log(wb_stream_uniform(stream));
 }
 
-/* A gamma draw of shape d + 1/3 >= 1 is d (1 + t)^3: returns t. Each trial takes two words, for a normal and a uniform,
- * even if the normal alone rejects it. 95% of the trials are accepted at shape 1, more at larger shapes. The authors'
- * quick test makes most logarithms unnecessary. */
+/* Returns t such that d (1 + t)^3 is a gamma draw of shape d + 1/3 >= 1. Each trial takes two words, for a normal and a
+ * uniform, even if the normal alone rejects it. 95% of the trials are accepted at shape 1, more at larger shapes. The
+ * authors' quick test makes most logarithms unnecessary. */
 WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
   double scale = 1.0 / wb_sqrt(9.0 * d);
   for (;;) {
@@ -22,16 +22,16 @@ WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
     if (t <= -1.0) continue;
     double square = x * x;
     if (u < wb_fma(-0.0331 * square, square, 1.0)) return t;
-    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v) with v = (1 + t)^3; 1 - v is written
-     * out, as v is close to 1 for large d. */
+    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v) with v = (1 + t)^3. 1 - v is expanded,
+     * since v is close to 1 for large d. */
     double one_minus_v = -t * wb_fma(t, t + 3.0, 3.0);
     double log_ratio = wb_fma(d, wb_fma(3.0, wb_log1p(t), one_minus_v), 0.5 * square);
     if (wb_log(u) < log_ratio) return t;
   }
 }
 
-/* The log of a gamma draw of any shape > 0. For a shape a < 1, as the authors advise, G(a) = G(a + 1) U^(1/a), here on
- * the log scale, where shapes such as 1e-3 or 1e-8 do not underflow. U is made of the word after those of G(a + 1). */
+/* The log of a gamma draw of any shape > 0. For a shape a < 1, G(a) = G(a + 1) U^(1/a), as the authors advise. On the
+ * log scale shapes such as 1e-3 or 1e-8 do not underflow. U takes the word after those of G(a + 1). */
 WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
   double d = (shape < 1.0 ? shape + 1.0 : shape) - 0.3333333333333333;
   double t = wb_draw_gamma_root(stream, d);
@@ -47,8 +47,8 @@ WB_HD double wb_draw_gamma_from_one(wb_stream *stream, double shape) {
   return d * (root * root * root);
 }
 
-/* A gamma draw, from the same words as wb_draw_log_gamma, which is to be used for shapes below about 0.05, where a draw
- * may underflow to 0. */
+/* A gamma draw, from the same words as wb_draw_log_gamma(). For shapes below about 0.05 use wb_draw_log_gamma(), since
+ * the draw may underflow to 0. */
 WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
   if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
   return wb_draw_gamma_from_one(stream, shape);

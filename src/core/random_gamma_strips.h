@@ -1,16 +1,16 @@
-/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables: for the many gammas that share a base, such as
+/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables, for many gammas that share a base, such as
  * counts plus a prior's constant.
  *
- * The density of y = log x, exp(shape y - e^y), is log-concave for every shape. From its mode outwards strips of one
- * area cover it, each as high as the density at its inner end; exponentials, no larger than that area, cover the two
- * tails. So a trial takes one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a height
+ * The density of y = log x, exp(shape y - e^y), is log-concave for every shape. From its mode outwards it is covered by
+ * strips of equal area, each as high as the density at its inner end. Exponentials with at most that area cover the two
+ * tails. A trial takes one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a height
  * (Marsaglia & Tsang 2000, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8),
- * turned by a right angle). 97% of the points lie below the density at the strip's outer end, which takes a comparison
- * of whole numbers; for the others the density is computed.
+ * turned by a right angle). 97% of the points lie below the density at the strip's outer end, which a comparison of
+ * integers finds. Only for the others is the density computed.
  *
- * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2: 9 bits choose the strip, 12 are the height,
- * 43 the point along it. What is left open there takes block 1, 2, ... of element e: one word for the further digits of
- * the height, and after a rejection the other for the next trial.
+ * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the height,
+ * 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further digits of
+ * the height; after a rejection the other is the next trial.
  */
 #ifndef WB_RANDOM_GAMMA_STRIPS_H
 #define WB_RANDOM_GAMMA_STRIPS_H
@@ -22,8 +22,9 @@
 #define WB_GAMMA_HEIGHTS 4096
 #define WB_GAMMA_COUNTS 16 /* shapes base + 0, ..., base + 15 */
 
-/* A strip: where it begins, and its width, whose last 12 bits are the part of its height that lies below the density
- * everywhere. A tail: where it begins, and 1 over its rate, negative to the left; its last 12 bits are 0. */
+/* A strip: where it begins, and its width. The last 12 bits of the width are the part of the strip's height that lies
+ * below the density everywhere. A tail: where it begins, and 1 over its rate, negative to the left; the last 12 bits
+ * are 0. */
 typedef struct wb_gamma_strip {
   double start, width;
 } wb_gamma_strip;
@@ -32,18 +33,19 @@ typedef struct wb_gamma_law {
   double shape;
   double area;   /* of a strip, where the density is 1 at its mode */
   double top;    /* log of exp(shape y - e^y) there */
-  double tails;  /* the number of the left tail; the right one is the next */
+  double tails;  /* number of the left tail; the right tail is the next */
 } wb_gamma_law;
 
-/* The strips left of the mode come first, those right of it last; between them the tails, and numbers that stand for
- * nothing and are always rejected. */
+/* The strips left of the mode come first, those right of the mode last. Between them are the two tails, and unused
+ * numbers that are always rejected. */
 typedef struct wb_gamma_strips {
   wb_gamma_law law[WB_GAMMA_COUNTS];
   wb_gamma_strip strip[WB_GAMMA_COUNTS][WB_GAMMA_STRIPS];
 } wb_gamma_strips;
 
-/* Whether tables serve so many gammas. They take about a millisecond of a processor, as 1e5 gammas do without them,
- * once if the base is fixed; and 0.15 ms of a graphics card, as 2e6 gammas do, in each sweep that changes the base. */
+/* Whether tables save time for so many gammas. On the CPU tables take about a millisecond, as long as 1e5 gammas
+ * without them; once, if the base is fixed. On the GPU they take 0.15 ms, as long as 2e6 gammas, in each sweep that
+ * changes the base. */
 WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
   return (base >= 1e-4) & (base <= 1e3) & (gammas >= (fixed ? 100000 : 1000000));
 }
@@ -60,7 +62,7 @@ WB_HD double wb_gamma_strip_along(uint64_t bits) {
   return wb_bits_double((bits >> 12 & ~(uint64_t)0x1FF) | 0x3FF0000000000100u) - 1.0;
 }
 
-/* Whether the point lies below the density for sure. */
+/* Whether the point certainly lies below the density. */
 WB_HD int wb_gamma_strip_quick(double width, uint64_t bits) {
   return wb_gamma_strip_height(bits) < (wb_double_bits(width) & (WB_GAMMA_HEIGHTS - 1));
 }
@@ -69,7 +71,8 @@ WB_HD double wb_gamma_strip_log(double start, double width, uint64_t bits) {
   return wb_fma(width, wb_gamma_strip_along(bits), start);
 }
 
-/* The complete test of a point of a strip or tail, with further digits of its height, and the log of the draw. */
+/* The complete test of a point of a strip or tail, with further digits of its height; also gives the log of the
+ * draw. */
 WB_HD int wb_gamma_strip_accept(double shape, double area, double top, double tails, double start, double width,
                                 uint64_t bits, uint64_t more, double *log_draw) {
   const double two52 = 4503599627370496.0;
@@ -104,8 +107,8 @@ WB_HD double wb_draw_log_gamma_by_strips(const wb_gamma_strips *strips, int coun
   }
 }
 
-/* The strips from the mode to one side, direction -1 or 1, and the tail beyond them. Returns how many there are; more
- * than the table takes are counted only. */
+/* Builds the strips from the mode to one side, direction -1 or 1, and the tail beyond them. Returns how many there are;
+ * strips that do not fit into the table are only counted. */
 WB_HD int wb_gamma_strips_side(const wb_gamma_law *law, double direction, wb_gamma_strip *strip, wb_gamma_strip *tail) {
   const uint64_t low = WB_GAMMA_HEIGHTS - 1;
   double y = wb_log(law->shape), x = law->shape, density = 1.0;
@@ -121,7 +124,7 @@ WB_HD int wb_gamma_strips_side(const wb_gamma_law *law, double direction, wb_gam
     const double outer = y + direction * wb_bits_double(bits | low);
     x = wb_exp_weight(outer);
     const double next = wb_exp_weight(wb_fma(law->shape, outer, -x) - law->top);
-    /* Rounded down, with a margin that is larger than any error of the densities. */
+    /* Rounded down, with a margin larger than any error of the densities. */
     const double part = next / density * WB_GAMMA_HEIGHTS - 1e-6;
     bits |= part > 0.0 ? (uint64_t)part : 0;
     const double width = wb_bits_double(bits);
@@ -131,18 +134,18 @@ WB_HD int wb_gamma_strips_side(const wb_gamma_law *law, double direction, wb_gam
       at->start = direction < 0.0 ? y - width : y;
     }
     y += direction * width;
-    /* At `outer`, 1e-12 of a width further out: the widths leave more room than that. */
+    /* The density at `outer`, 1e-12 of a width further out; the margin of the widths covers that. */
     density = next;
   }
 }
 
-/* The area to begin with, which fits most shapes. */
+/* Sets the area to begin with, which fits most shapes. */
 WB_HD void wb_gamma_strips_begin(double shape, wb_gamma_law *law) {
   law->shape = shape;
   law->top = wb_fma(shape, wb_log(shape), -shape);
   law->area = wb_exp(wb_lgamma(shape) - law->top) * (1.0067 / (WB_GAMMA_STRIPS - 2));
 }
-/* Whether strips and tails fit into the table; if not, a larger area to try. */
+/* Whether strips and tails fit into the table. If not, sets a larger area. */
 WB_HD int wb_gamma_strips_fit(wb_gamma_law *law, int count) {
   const int most = WB_GAMMA_STRIPS - 2;
   if (count > most) law->area *= (count + 0.25) / most;
@@ -156,7 +159,7 @@ WB_HD void wb_gamma_strips_end(wb_gamma_law *law, int left, int right, wb_gamma_
   for (int i = left + 2; i < WB_GAMMA_STRIPS - right; i++) strip[i].start = strip[i].width = 0.0;
 }
 
-/* The table of one shape. */
+/* Builds the table of one shape. */
 WB_HD void wb_gamma_strips_build(double shape, wb_gamma_law *law, wb_gamma_strip *strip) {
   wb_gamma_strip left_tail, right_tail;
   int left, right;

@@ -1,11 +1,13 @@
-/* Gamma draws by the million: one trial of a rejection sampler as a function of two words, without branches, so that
- * loops over many elements become vector code. A draw is the outcome of the first accepted of trials 0, 1, ..., and
- * trial t of an element takes the two words of block t of its stream; so a kernel that tries until it succeeds and a
- * loop that puts the failures on a list give the same draws.
+/* Gamma draws for loops over many elements: one trial of a rejection sampler as a function of two words, without
+ * branches, so that the loop is vectorized. A draw is the outcome of the first accepted of trials 0, 1, .... Trial t of
+ * an element takes the two words of block t of its stream. So a kernel that tries until it succeeds and a loop that
+ * lists the failures give the same draws.
  *
  * Shape below 1: Ahrens & Dieter 1974, "Computer methods for sampling from gamma, beta, Poisson and binomial
  * distributions", Computing 12, 223-246, algorithm GS. At least 72% of trials are accepted, more than 90% for shapes
- * below 0.15. Draws below 2^-1022 are returned as 0. Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
+ * below 0.15. Draws below 2^-1022 are returned as 0.
+ *
+ * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
  */
 #ifndef WB_RANDOM_GAMMA_TRIAL_H
 #define WB_RANDOM_GAMMA_TRIAL_H
@@ -30,7 +32,7 @@ WB_HD wb_gamma_small wb_gamma_small_of(double shape) {
   return small;
 }
 
-/* The proposal of a trial. With p = bound * u, it lies below 1 where p < 1. */
+/* The proposal of a trial. With p = bound * u, it is below 1 if p < 1. */
 WB_HD double wb_gamma_small_propose(double inverse, double bound, double u) {
   const double p = bound * u;
   const int below = p < 1.0;
@@ -38,28 +40,26 @@ WB_HD double wb_gamma_small_propose(double inverse, double bound, double u) {
   return wb_select(below, wb_exp_weight(wb_select(below, x * inverse, 0.0)), -x);
 }
 
-/* Whether the proposal is accepted for sure: by exp(-x) >= 1 - x + x^2/2 - x^3/6 below 1, by x^(shape - 1) >= 1/x
- * above. */
+/* A quick test that proves acceptance: exp(-x) >= 1 - x + x^2/2 - x^3/6 below 1, x^(shape - 1) >= 1/x above. */
 WB_HD int wb_gamma_small_quick(double x, double v) {
   const double cubic = wb_fma(x, wb_fma(x, wb_fma(x, -0.16666666666666666, 0.5), -1.0), 1.0);
   return ((x < 1.0) & (v <= cubic)) | ((x >= 1.0) & (v * x <= 1.0));
 }
 
-/* Whether it is rejected for sure, by exp(-x) <= 1 - x + x^2/2. The margins are larger than the errors of what they are
- * compared with. */
+/* A quick test that proves rejection: exp(-x) <= 1 - x + x^2/2. The margin is larger than the rounding errors. */
 WB_HD int wb_gamma_small_refuse(double x, double v) {
   const double square = wb_fma(x, wb_fma(x, 0.5, -1.0), 1.0);
   return (x < 1.0) & (v > square + 1e-14);
 }
 
-/* Whether the proposal is accepted. It holds wherever the quick test does. */
+/* Whether the proposal is accepted; true wherever the quick test is. */
 WB_HD int wb_gamma_small_accept(double exponent, double x, double v) {
   const int below = x < 1.0;
   const double other = exponent * wb_log(wb_select(below, 1.0, x));
   return (v <= wb_exp_weight(wb_select(below, -x, other))) | wb_gamma_small_quick(x, v);
 }
 
-/* Shape d + 1/3 >= 1, scale = 1/sqrt(9 d): the draw that a trial proposes, d (1 + t)^3. `t` is kept for the test. */
+/* The proposal d (1 + t)^3 of a trial, for shape d + 1/3 >= 1 and scale = 1/sqrt(9 d). The tests need t. */
 WB_HD double wb_gamma_large_propose(double d, double scale, double normal, double *t) {
   *t = scale * normal;
   const double root = 1.0 + *t;
@@ -76,7 +76,7 @@ WB_HD int wb_gamma_large_accept(double d, double normal, double t, double v) {
   return ((t > -1.0) & (wb_log(v) < log_ratio)) | wb_gamma_large_quick(normal, t, v);
 }
 
-/* One draw of shape 1 at least, trial after trial from `trial` on. */
+/* One draw of shape at least 1, by trials from `trial` on. */
 WB_HD double wb_draw_gamma_large(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
                                  uint32_t trial) {
   const double d = shape - 0.3333333333333333, scale = 1.0 / wb_sqrt(9.0 * d);

@@ -6,8 +6,8 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* A trial: a point of the square, and the square of its distance from the centre. It is accepted where that is at most
- * 1. */
+/* A trial: a point of the square [-1, 1]^2, whose first coordinate is *u. Returns its squared distance from the centre.
+ * The trial is accepted if that is at most 1. */
 WB_HD double wb_t_trial(double first, double second, double *u) {
   double v = wb_fma(2.0, second, -1.0);
   *u = wb_fma(2.0, first, -1.0);
@@ -19,7 +19,7 @@ WB_HD double wb_t_of_trial(double u, double w, double df) {
   return u * wb_sqrt(df * wb_expm1(-2.0 / df * wb_log(w)) / w);
 }
 
-/* df > 0. A trial takes two words, 79% are accepted. */
+/* Student's t, df > 0. A trial takes two words; 79% are accepted. */
 WB_HD double wb_draw_t(wb_stream *stream, double df) {
   for (;;) {
     double u, first = wb_stream_uniform(stream);

@@ -1,22 +1,22 @@
-/* How many tables a Chinese restaurant has (Antoniak 1974, "Mixtures of Dirichlet processes", Annals of Statistics 2,
- * 1152-1174): customer i, from 1, opens a table with probability c/(c + i - 1), and these events are independent. */
+/* The number of tables in a Chinese restaurant process (Antoniak 1974, "Mixtures of Dirichlet processes", Annals of
+ * Statistics 2, 1152-1174): customer i, from 1, opens a table with probability c/(c + i - 1), independently of the
+ * others. */
 #ifndef WB_RANDOM_TABLES_H
 #define WB_RANDOM_TABLES_H
 
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* `customers`: a whole number; concentration > 0. The probability falls with i, so that from customer i on the
- * customers who might open a table are drawn with the probability of customer i, a geometric number of steps apart, and
- * each is then kept with the ratio of the two probabilities. That takes about c log(1 + customers/c) uniforms, not one
- * for each customer. */
+/* `customers` is an integer; concentration > 0. The probability falls with i. So candidates from customer i on are
+ * drawn with the probability of customer i, a geometric number of steps apart, and each is kept with the ratio of its
+ * own probability to that of i. This takes about c log(1 + customers/c) uniforms instead of one for each customer. */
 WB_HD double wb_draw_tables(wb_stream *stream, double concentration, double customers) {
   double tables = customers > 0.0 ? 1.0 : 0.0, next = 2.0;
   while (next <= customers) {
     double bound = concentration + next - 1.0;
     double log_pass = wb_log1p(-concentration / bound);
     double steps = wb_log(wb_stream_uniform(stream)) / log_pass;
-    if (!(steps < customers)) break; /* also where log_pass is 0 */
+    if (!(steps < customers)) break; /* also if log_pass is 0 */
     double customer = next + (double)(int64_t)steps;
     if (customer > customers) break;
     if (wb_stream_uniform(stream) * (concentration + customer - 1.0) < bound) tables += 1.0;

@@ -1,10 +1,10 @@
-/* One row of a regression whose likelihood Polya-Gamma variables make normal (Polson, Scott & Windle 2013, JASA 108,
- * 1339-1349). Given a row's logit psi, its likelihood is proportional to
+/* One row of a regression whose likelihood is normal given Polya-Gamma variables (Polson, Scott & Windle 2013, JASA
+ * 108, 1339-1349). Given a row's logit psi, its likelihood is proportional to
  *   exp(psi)^a / (1 + exp(psi))^b = exp(kappa psi) (2 cosh(psi/2))^-b,  kappa = a - b/2,
- * and with omega ~ PG(b, psi) to exp(kappa psi - omega psi^2/2). The logit is a part that is linear in what is to be
- * drawn and a fixed part, so that `omega` and
+ * and, with omega ~ PG(b, psi), to exp(kappa psi - omega psi^2/2). The logit is the sum of a part that is linear in
+ * what is to be drawn and a fixed part. So omega is the weight of the row in X'WX, and
  *   kappa - omega * fixed
- * are the weight of the row in X'WX and in the linear term of the coefficients.
+ * its weight in the linear term of the coefficients.
  *   binomial           a = successes, b = trials
  *   negative binomial  a = y, b = y + r, psi = log(mean) - log(r)
  *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = -log of the
@@ -16,7 +16,7 @@
 #include "core/elementary.h"
 #include "core/unroll.h"
 
-/* A value of the design in the units that the regression computes in. */
+/* A value of the design in the units of the computation. */
 WB_HD double wb_regression_scaled(double x, double center, double inverse_scale) {
   return (x - center) * inverse_scale;
 }
@@ -27,7 +27,7 @@ WB_HD double wb_regression_log_cosh(double psi) {
   return wb_fma(0.5, size, wb_log_biased(1.0 + wb_exp_weight(-size), 1023.0, -0.0));
 }
 
-/* The log likelihood of a row up to what does not depend on psi. */
+/* The log likelihood of a row, up to a constant that does not depend on psi. */
 WB_HD double wb_regression_log_likelihood(double kappa, double shape, double psi) {
   return wb_fma(kappa, psi, -shape * wb_regression_log_cosh(psi));
 }
@@ -40,8 +40,8 @@ WB_HD double wb_regression_kappa(double base, double weight, double dispersion) 
   return wb_fma(-0.5 * dispersion, weight, base);
 }
 
-/* Of `outcomes` linear predictors, `stride` apart, and of the reference outcome's 0: log of the sum of their
- * exponentials without outcome `left_out` (-1: with all). */
+/* log of the sum of exp(linear predictor) over `outcomes` outcomes, `stride` apart, and the reference outcome, whose
+ * predictor is 0. Outcome `left_out` is left out (-1: none). */
 WB_HD_CALLED double wb_regression_log_sum(int outcomes, const double *linear, size_t stride, int left_out) {
   double most = 0.0;
   WB_ROLLED
@@ -56,7 +56,7 @@ WB_HD_CALLED double wb_regression_log_sum(int outcomes, const double *linear, si
   return most + wb_log(sum);
 }
 
-/* The log likelihood of a row of a multinomial, up to a constant. Counts are kappa + trials/2. */
+/* The log likelihood of a row of a multinomial, up to a constant. The counts are kappa + trials/2. */
 WB_HD_CALLED double wb_regression_row_outcomes(int outcomes, double trials, const double *kappa, size_t kappa_stride,
                                         const double *linear, size_t stride) {
   double sum = -trials * wb_regression_log_sum(outcomes, linear, stride, -1);

@@ -1,6 +1,6 @@
-/* The first include of every C file that computes. It forbids the compiler to turn a * b + c into a fused multiply-add
- * where the source does not say wb_fma. The flag of the package alone is not enough, since R puts its own and the
- * user's flags after it. nvcc and the C++ compilers get the same order on their command lines. */
+/* Keeps the compiler from turning a * b + c into a fused multiply-add where the source does not say wb_fma. Every C
+ * file that computes includes this first. The package's compiler flag is not enough, since R puts its own and the
+ * user's flags after it. nvcc and the C++ compilers get the flag on their command lines. */
 #ifndef WB_ROUNDING_H
 #define WB_ROUNDING_H
 

@@ -1,5 +1,5 @@
-/* Data in the units that a mixture computes in: (x - center) * inverse_scale, held within bounds so that no squared
- * distance overflows. A row that lies further out goes to the component nearest to the bound. */
+/* Data in the units of a mixture's computation: (x - center) * inverse_scale, clipped so that no squared distance
+ * overflows. A row further out goes to the component nearest to the bound. */
 #ifndef WB_SCALED_VALUE_H
 #define WB_SCALED_VALUE_H
 
@@ -8,8 +8,8 @@
 #define WB_SCALED_MOST 1e100
 #define WB_SCALED_MOSTF 1e12f
 
-/* Scaled and held within -most, ..., most; NaN stays. Loops take the bound from their caller, because GCC makes one
- * instruction of each selection only if it does not know that one side is a constant. */
+/* Scaled and clipped to [-most, most]; NaN stays. Loops get the bound from their caller: GCC turns a selection into one
+ * instruction only if it does not know that one side is a constant. */
 WB_HD double wb_scaled_within(double x, double center, double inverse_scale, double most) {
   const double scaled = (x - center) * inverse_scale;
   const double below = most < scaled ? most : scaled;

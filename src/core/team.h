@@ -1,14 +1,13 @@
-/* Work on one small problem that the threads of a block of a graphics card share. On the
- * processor the same source is the work of one thread.
+/* Work on one small problem that the threads of a block of a graphics card share. On the processor the same source is
+ * the work of one thread.
  *
- * Every member of a team calls the same functions in the same order. A loop that the
- * members share goes from `rank` on in steps of `size`; what is outside of such loops is
- * computed by all alike. Each number is computed by one member from first to last, so
- * that the size of the team changes no bit. What one member wrote others may read
- * after WB_TEAM_BARRIER().
+ * Every member of a team calls the same functions in the same order. A loop that the members share goes from `rank` on
+ * in steps of `size`; what is outside of such loops is computed by all alike. Each number is computed by one member
+ * from first to last, so that the size of the team changes no bit. What one member wrote others may read after
+ * WB_TEAM_BARRIER().
  *
- * cuda/mixture/components.cu defines both macros before it includes this. There functions are
- * called: written out at each place they would be 100 KB.
+ * cuda/mixture/components.cu defines both macros before it includes this. On the GPU these functions are not inlined:
+ * inlining adds 100 KB.
  */
 #ifndef WB_TEAM_H
 #define WB_TEAM_H
@@ -26,8 +25,8 @@ typedef struct wb_team {
   int rank, size;
 } wb_team;
 
-/* wb_cholesky() of linear_algebra.h, column by column: each entry is the same sum. After
- * a failure the triangle is neither the matrix nor its factor. */
+/* wb_cholesky() of linear_algebra.h, column by column; each entry is the same sum. After a failure the triangle is
+ * neither the matrix nor its factor. */
 WB_TEAM int wb_team_cholesky(wb_team team, int p, double *a) {
   WB_ROLLED
   for (int c = 0; c < p; c++) {
@@ -50,7 +49,7 @@ WB_TEAM int wb_team_cholesky(wb_team team, int p, double *a) {
   return 0;
 }
 
-/* wb_triangle_inverse(), a column each; may not be L itself. */
+/* wb_triangle_inverse(); each member computes whole columns. The result may not overwrite L. */
 WB_TEAM void wb_team_triangle_inverse(wb_team team, int p, const double *l, double *inverse) {
   WB_ROLLED
   for (int c = team.rank; c < p; c += team.size) {
@@ -68,7 +67,7 @@ WB_TEAM void wb_team_triangle_inverse(wb_team team, int p, const double *l, doub
   WB_TEAM_BARRIER();
 }
 
-/* wb_triangle_multiply(); may be neither L nor M. */
+/* wb_triangle_multiply(). The result may overwrite neither L nor M. */
 WB_TEAM void wb_team_triangle_multiply(wb_team team, int p, const double *l, const double *m, double *product) {
   WB_ROLLED
   for (int r = 0; r < p; r++) {
@@ -85,7 +84,7 @@ WB_TEAM void wb_team_triangle_multiply(wb_team team, int p, const double *l, con
   WB_TEAM_BARRIER();
 }
 
-/* Solves L x = b, with b in x. */
+/* Solves L x = b; x holds b at the start. */
 WB_TEAM void wb_team_triangle_solve(wb_team team, int p, const double *l, double *x) {
   WB_ROLLED
   for (int c = 0; c < p; c++) {
@@ -97,9 +96,8 @@ WB_TEAM void wb_team_triangle_solve(wb_team team, int p, const double *l, double
   WB_TEAM_BARRIER();
 }
 
-/* Entries of normal[0], ..., normal[count - 1] that a block of the generator gives: word + i of a
- * stream that was just opened becomes entry i, and this is the b-th block from that
- * of the first word on. */
+/* Writes those of normal[0], ..., normal[count - 1] that one block of the generator gives. Entry i takes word
+ * `word` + i of a stream that was just opened; b counts blocks from that of entry 0. */
 WB_TEAM void wb_team_block_of_normals(const wb_stream *stream, uint32_t word, int b, int count, double *normal) {
   const int first = 2 * b - (int)(word & 1);
   if (first >= count) return;
@@ -117,12 +115,12 @@ WB_TEAM void wb_team_normals(wb_team team, const wb_stream *stream, int count, d
   for (int b = team.rank; 2 * b < count; b += team.size) wb_team_block_of_normals(stream, 0, b, count, normal);
 }
 
-/* wb_draw_wishart_gram_factor() with df >= p + 1, so that no gamma has a shape below 1, and with
- * a stream that was just opened. `first`, `taken`: p each, working memory.
+/* wb_draw_wishart_gram_factor() with df >= p + 1, so that no gamma has a shape below 1, and with a stream that was just
+ * opened. `first`, `taken`: working memory of p doubles each.
  *
- * Where the words of a row begin depends on how many the gammas before it took: two each, as a
- * rule. So each member draws the gamma of a row where that puts it, and all up to
- * the first that took more are right. The normals come afterwards. */
+ * Where the words of a row begin depends on how many words the gammas before it took; usually each takes two. So each
+ * member draws the gamma of a row at the place that this implies. All gammas up to the first that took more are right;
+ * the others are drawn again. The normals come afterwards. */
 WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, int p, double df, double *first,
                                          double *taken, double *packed_lower) {
   uint32_t word = 0; /* where row `done` begins */

@@ -1,13 +1,13 @@
 /* The draw of a token's topic from the weights theta_k phi_kw of all topics.
  *
- * Topics lie in rows of WB_TOPIC_LANES: topic k is lane k % 16 of row k / 16. The weights are never stored: each lane
- * adds up its own, row after row, by fused multiply-adds, so that vectors and warps run across lanes and nothing has to
- * be transposed or added across them. The lanes' sums after every stretch of rows are kept, and a tree adds the lanes'
- * last sums: halves first. A draw goes down the tree to a lane, takes the stretch of rows by the sums that were kept,
- * and the row by adding its weights again: the same additions with the same results.
+ * Topics lie in rows of WB_TOPIC_LANES: topic k is lane k % 16 of row k / 16. The weights are never stored. Each lane
+ * adds up its own weights, row after row, by fused multiply-adds, so that vectors and warps run across lanes without
+ * transposition or sums across lanes. The lanes' sums after every stretch of rows are stored, and a tree, halves first,
+ * adds the lanes' last sums. A draw goes down the tree to a lane, finds the stretch of rows from the stored sums, and
+ * finds the row by adding its weights again: the same additions with the same results.
  *
- * A topic of zero weight is never drawn: it adds nothing to any of the sums, and at each step the first sum above the
- * position is taken, which lies below the last.
+ * A topic of zero weight is never drawn. It adds nothing to any sum, and each step takes the first sum above the
+ * position, which is below the last sum.
  */
 #ifndef WB_TOPIC_DRAW_H
 #define WB_TOPIC_DRAW_H
@@ -17,7 +17,7 @@
 
 #define WB_TOPIC_LANES 16
 
-/* Rows of so many topics, rows of a stretch, and stretches. */
+/* The number of rows of so many topics, of rows of a stretch, and of stretches. */
 WB_HD int wb_topic_rows(int topics) {
   return (topics + WB_TOPIC_LANES - 1) / WB_TOPIC_LANES;
 }
@@ -28,8 +28,8 @@ WB_HD int wb_topic_stretches(int rows) {
   return (rows + wb_topic_stretch(rows) - 1) / wb_topic_stretch(rows);
 }
 
-/* Weights below these are taken for 0. They are no part of any sum's last digit, and the product of two that remain is
- * a normal number. */
+/* Weights below these count as 0. They are below the last digit of any sum, and the product of two larger ones is a
+ * normal number. */
 #define WB_TOPIC_LEAST 0x1p-500
 #define WB_TOPIC_LEASTF 0x1p-60f
 
@@ -51,13 +51,14 @@ WB_HD void wb_topic_add_tree(double *tree) {
   tree[30] = two[0] + two[1];
 }
 
-/* Down the tree from `position`, which rounding may have left at the end of the lane: then the same again, held below
- * the sum of every node. The total is positive. */
+/* Goes down the tree from the position u times the total, which is positive. Returns the lane and the position in it.
+ * If rounding leaves the position at the end of the lane, the search is repeated with the position held below the sum
+ * of every node. */
 WB_HD int wb_topic_lane(const double *tree, double u, double *position) {
   double at = u * tree[30];
   int node = 0, level = 28;
-  /* The children of node i of `half` nodes are nodes i and i + half of the level below. Without branches, which would
-   * be wrong every second time. */
+  /* The children of node i of `half` nodes are nodes i and i + half of the level below. A branch would be mispredicted
+   * every second time. */
   for (int half = 1; half <= 8; half *= 2) {
     const double left = tree[level + node];
     const uint64_t right = wb_mask(at >= left);

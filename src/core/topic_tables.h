@@ -1,6 +1,6 @@
-/* What learning alpha and beta draws for one row and topic, and for one row: the auxiliary variables that make their
- * conditionals gamma (Escobar & West 1995, Journal of the American Statistical Association 90, 577-588; Teh, Jordan,
- * Beal & Blei 2006, the same 101, 1566-1581, appendix A).
+/* The auxiliary variables that make the conditional laws of alpha and beta gamma, for one row and topic or one row
+ * (Escobar & West 1995, Journal of the American Statistical Association 90, 577-588; Teh, Jordan, Beal & Blei 2006, the
+ * same 101, 1566-1581, appendix A).
  *
  *   Gamma(a + n)/Gamma(a) = prod_{i<n} (a + i): one table for token i with probability
  *   a/(a + i);   Gamma(A)/Gamma(A + N) = int h^(A-1) (1 - h)^(N-1) dh / Gamma(N).
@@ -19,7 +19,7 @@ WB_HD int64_t wb_topic_tables(uint64_t key, uint32_t purpose, uint32_t iteration
   return tables;
 }
 
-/* log of a draw from Be(shape_sum, tokens); 0 without tokens, whose factor is 1. */
+/* log of a draw from Be(shape_sum, tokens); 0 if there are no tokens, since the factor is then 1. */
 WB_HD double wb_topic_log_stick(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
                                 double shape_sum, int64_t tokens) {
   if (tokens == 0) return 0.0;

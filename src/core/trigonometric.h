@@ -1,13 +1,13 @@
 /* Sine, cosine and the angle of a point from +, -, *, /, fma alone, and the complex arithmetic that uses them.
  * Coefficients: minimax fits by the Remez algorithm, computed in 50 digits for this file. tests/vectors/ulp.c measures
- * the errors: sine and cosine 0.9 ulp for |x| <= 1e5, the angle 2.3.
+ * the errors: 0.9 ulp for sine and cosine (|x| <= 1e5), 2.3 ulp for the angle.
  */
 #ifndef WB_TRIGONOMETRIC_H
 #define WB_TRIGONOMETRIC_H
 
 #include "core/elementary.h"
 
-/* Elementary functions for long computations of one value: called, not spelt out at each use. */
+/* Elementary functions that are called, not inlined, for long computations of one value. */
 WB_HD_CALLED double wb_called_exp(double x) {
   return wb_exp(x);
 }
@@ -21,8 +21,8 @@ WB_HD_CALLED double wb_called_log1p(double x) {
   return wb_log1p(x);
 }
 
-/* sin(x) and cos(x) for |x| <= 1e5: x less the nearest multiple of pi/2, which is subtracted in three parts, the first
- * two so short that their multiples are exact. */
+/* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts, of which the first two
+ * are so short that their multiples are exact. */
 WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double shifted = wb_fma(x, 0.6366197723675814, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
@@ -53,8 +53,8 @@ WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   *cosine = wb_bits_double(wb_double_bits(b) ^ ((quarter + 1u) & 2u) << 62);
 }
 
-/* The angle of the point (x, y), in [-pi, pi]: the arc tangent of the smaller coordinate over the larger, less pi/8
- * where that ratio is above tan(pi/8). 0 at the origin. */
+/* The angle of the point (x, y), in [-pi, pi]; 0 at the origin. It is computed from the arc tangent of the smaller
+ * coordinate over the larger. If that ratio is above tan(pi/8), the point is first turned by -pi/4. */
 WB_HD_CALLED double wb_angle(double y, double x) {
   double ax = x < 0.0 ? -x : x, ay = y < 0.0 ? -y : y;
   double larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
@@ -100,8 +100,8 @@ WB_HD wb_complex wb_complex_divide(wb_complex a, wb_complex b) {
   return wb_complex_of(wb_fma(a.re, b.re, a.im * b.im) * scale, wb_fma(a.im, b.re, -(a.re * b.im)) * scale);
 }
 
-/* The root with a positive real part, and for negative numbers with a positive imaginary one. For numbers whose squares
- * neither overflow nor underflow. */
+/* The root with a positive real part; for negative numbers the one with a positive imaginary part. The squares of the
+ * parts must neither overflow nor underflow. */
 WB_HD wb_complex wb_complex_sqrt(wb_complex z) {
   double size = wb_sqrt(wb_fma(z.re, z.re, z.im * z.im));
   double root = wb_sqrt(0.5 * (size + (z.re < 0.0 ? -z.re : z.re)));
@@ -117,7 +117,7 @@ WB_HD_CALLED wb_complex wb_complex_exp(wb_complex z) {
   return wb_complex_of(size * cosine, size * sine);
 }
 
-/* log(1 + z), relative accuracy near 0; the angle in [-pi, pi]. */
+/* log(1 + z), with relative accuracy near 0 and the angle in [-pi, pi]. */
 WB_HD_CALLED wb_complex wb_complex_log1p(wb_complex z) {
   return wb_complex_of(0.5 * wb_called_log1p(wb_fma(z.re, z.re + 2.0, z.im * z.im)), wb_angle(z.im, 1.0 + z.re));
 }

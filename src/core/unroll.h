@@ -1,5 +1,5 @@
-/* How a loop asks the compiler to unroll it: WB_UNROLL completely, where its arrays must live in registers; WB_ROLLED
- * not at all, where that would cost more than it saves; in CUDA WB_UNROLL_BY(n) so many times. */
+/* Asks the compiler to unroll a loop: WB_UNROLL completely, so that its arrays live in registers; WB_ROLLED not at all,
+ * if unrolling costs more than it saves; WB_UNROLL_BY(n) so many times, in CUDA. */
 #ifndef WB_UNROLL_H
 #define WB_UNROLL_H
 

@@ -1,13 +1,13 @@
-/* Whether weights can be those of a distribution: finite, not negative, and not all zero. */
+/* Checks that weights are those of a distribution: finite, not negative, and not all zero. */
 #ifndef WB_WEIGHT_LOOK_H
 #define WB_WEIGHT_LOOK_H
 
 #include "core/elementary.h"
 
 /* What a pass over weights has seen, without a branch for each. `all` is the union of their bits: 0 if all weights are
- * zero, and with the sign bit if one is negative. `above` is the union of the bits after one was added to the exponent
- * field: that reaches the sign bit if a weight is infinite or NaN. `large` does the same with so much that it reaches
- * the sign bit if a weight is 2^500 or more. */
+ * zero; its sign bit is set if one is negative. `above` is the union of the bits with 1 added to the exponent field:
+ * its sign bit is set if a weight is infinite or NaN. `large` adds so much that its sign bit is set if a weight is
+ * 2^500 or more. */
 typedef struct wb_weight_bits {
   uint64_t all, above, large;
 } wb_weight_bits;
@@ -22,7 +22,7 @@ WB_HD void wb_weight_see(wb_weight_bits *seen, double weight) {
   seen->large |= bits + WB_WEIGHT_LARGE;
 }
 
-/* What there is to say of weights: nothing, or the union of these. */
+/* The verdict on weights: 0, or the union of these. */
 #define WB_WEIGHTS_UNUSABLE 1u
 #define WB_WEIGHTS_LARGE 2u
 
