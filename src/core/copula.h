@@ -11,7 +11,8 @@
 
 #include "core/normal_distribution.h"
 
-/* Normal scores are taken of distribution functions clipped this far from 0 and 1. Nothing else is clipped. */
+/* Distribution functions are clipped this far from 0 and 1 before their normal scores are taken, and so are the
+ * probabilities of binary observations. States are not clipped. */
 #define WB_COPULA_CLIP 1e-6
 
 /* alpha_i = (2 - 1/i)/(i + 1), the weight of observation i = 1, 2, ... */

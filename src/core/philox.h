@@ -51,8 +51,8 @@ WB_HD uint64_t wb_bits64(wb_bits bits, int which) {
 /* wb_philox() with each word in the low half of a 64-bit number; gives the two words of wb_bits64(). In a loop over
  * elements compilers leave these products in place, while wb_philox() makes them shuffle: 1.1 against 3.0 ns for the
  * two words of an element (AVX-512, 4 GHz). */
-WB_HD void wb_philox_wide(uint64_t key, uint64_t c0, uint64_t c1, uint64_t c2, uint64_t c3,
-                          uint64_t *first, uint64_t *second) {
+WB_HD void wb_philox_wide(uint64_t key, uint64_t c0, uint64_t c1, uint64_t c2, uint64_t c3, uint64_t *first,
+                          uint64_t *second) {
   const uint64_t low = 0xFFFFFFFFu;
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {
@@ -100,8 +100,7 @@ typedef struct wb_stream {
   int holds_second; /* whether it comes next */
 } wb_stream;
 
-WB_HD wb_stream wb_stream_open(uint64_t key, uint32_t purpose, uint32_t iteration,
-                               uint64_t element) {
+WB_HD wb_stream wb_stream_open(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element) {
   wb_stream stream;
   stream.key = key;
   stream.block = 0;

@@ -166,8 +166,7 @@ WB_HD double wb_inverse_gaussian_root(double h, double m) {
  * which falls from 1 to 0. The first `terms` terms are summed, and x >= limit is rejected. For 12 terms and a limit of
  * 4 this leaves out less than 4e-9 of the law if b < 1, or if c >= 2.4 and b <= 4. */
 #define WB_POLYAGAMMA_TERMS_MOST 28
-WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int terms, uint64_t first,
-                                      uint64_t second) {
+WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int terms, uint64_t first, uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first));
   double h = 0.5 * z * z, m = 0.5 * b * c;
   double d = wb_inverse_gaussian_root(h, m);
@@ -263,8 +262,8 @@ WB_HD wb_bits wb_polyagamma_block(wb_polyagamma_stream stream, uint32_t part, ui
 }
 
 /* One part of shape b: trials until one is accepted. */
-WB_HD double wb_polyagamma_draw_part(wb_polyagamma_stream stream, uint32_t part, double b, double c,
-                                     double limit, int terms) {
+WB_HD double wb_polyagamma_draw_part(wb_polyagamma_stream stream, uint32_t part, double b, double c, double limit,
+                                     int terms) {
   double x = -1.0;
   for (uint32_t trial = 0; x < 0.0; trial++) {
     wb_bits bits = wb_polyagamma_block(stream, part, trial);
@@ -307,8 +306,8 @@ WB_HD double wb_polyagamma_draw_sum(int way, wb_polyagamma_stream stream, double
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, by the given way. */
-WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, uint64_t element,
-                                   double shape, double tilt) {
+WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, uint64_t element, double shape,
+                                   double tilt) {
   const double c = tilt < 0.0 ? -tilt : tilt;
   wb_polyagamma_stream stream = wb_polyagamma_open(key, iteration, element);
   if (way == WB_POLYAGAMMA_NONE) return wb_nan();

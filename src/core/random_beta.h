@@ -12,8 +12,7 @@ WB_HD_CALLED double wb_called_log_gamma(wb_stream *stream, double shape) {
 }
 
 /* log V and log(1 - V) for V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn first. */
-WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v,
-                            double *log_1mv) {
+WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v, double *log_1mv) {
   double log_first = wb_called_log_gamma(stream, a);
   double log_odds = log_first - wb_called_log_gamma(stream, b);
   double size = log_odds < 0.0 ? -log_odds : log_odds;

@@ -1,5 +1,5 @@
-/* Exponential and gamma draws of scale 1: Marsaglia & Tsang 2000, "A simple method for generating gamma variables", ACM
- * Transactions on Mathematical Software 26, 363-372. */
+/* Exponential draws by inversion, and gamma draws by Marsaglia & Tsang 2000, "A simple method for generating gamma
+ * variables", ACM Transactions on Mathematical Software 26, 363-372; all of scale 1. */
 #ifndef WB_RANDOM_GAMMA_H
 #define WB_RANDOM_GAMMA_H
 

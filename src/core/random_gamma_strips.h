@@ -90,7 +90,7 @@ WB_HD int wb_gamma_strip_accept(double shape, double area, double top, double ta
 
 /* The log of a draw of shape base + count, count below WB_GAMMA_COUNTS. */
 WB_HD double wb_draw_log_gamma_by_strips(const wb_gamma_strips *strips, int count, uint64_t key, uint32_t purpose,
-                                     uint32_t iteration, uint64_t element) {
+                                         uint32_t iteration, uint64_t element) {
   const uint64_t pair = element >> 1;
   uint64_t bits =
       wb_bits64(wb_philox(key, 0, (uint32_t)pair, wb_philox_c2(purpose, pair), iteration), (int)(element & 1));

@@ -28,8 +28,7 @@ WB_HD void wb_draw_wishart_factor(wb_stream *stream, int p, double df, double *p
 
 /* Draws T, packed likewise, with T' T ~ W(df, I). T has the law of A transposed with rows and columns in reverse order:
  * the last diagonal entry has all df degrees of freedom. */
-WB_HD void wb_draw_wishart_gram_factor(wb_stream *stream, int p, double df,
-                                       double *packed_lower) {
+WB_HD void wb_draw_wishart_gram_factor(wb_stream *stream, int p, double df, double *packed_lower) {
   for (int r = 0; r < p; r++) {
     double *row = packed_lower + wb_packed_row(r);
     for (int c = 0; c < r; c++) row[c] = wb_draw_normal(stream);

@@ -58,7 +58,7 @@ WB_HD_CALLED double wb_regression_log_sum(int outcomes, const double *linear, si
 
 /* The log likelihood of a row of a multinomial, up to a constant. The counts are kappa + trials/2. */
 WB_HD_CALLED double wb_regression_row_outcomes(int outcomes, double trials, const double *kappa, size_t kappa_stride,
-                                        const double *linear, size_t stride) {
+                                               const double *linear, size_t stride) {
   double sum = -trials * wb_regression_log_sum(outcomes, linear, stride, -1);
   for (int k = 0; k < outcomes; k++)
     sum = wb_fma(wb_fma(0.5, trials, kappa[(size_t)k * kappa_stride]), linear[(size_t)k * stride], sum);

@@ -20,8 +20,8 @@ WB_HD int64_t wb_topic_tables(uint64_t key, uint32_t purpose, uint32_t iteration
 }
 
 /* log of a draw from Be(shape_sum, tokens); 0 if there are no tokens, since the factor is then 1. */
-WB_HD double wb_topic_log_stick(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
-                                double shape_sum, int64_t tokens) {
+WB_HD double wb_topic_log_stick(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape_sum,
+                                int64_t tokens) {
   if (tokens == 0) return 0.0;
   wb_stream stream = wb_stream_open(key, purpose, iteration, element);
   double log_v, log_1mv;

@@ -101,8 +101,8 @@ static int convolve_each(const wb_pmf_method *method, const wb_convolution *work
     gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
     status = wb_pmf_convolve(method, m, p, n, q, r, message);
     scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
-    if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status =
-        WB_INTERRUPTED;
+    if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs))
+      status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
   return status;

@@ -37,8 +37,8 @@ int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_w
                        double *mantissa, double *exponent);
 
 /* flat.c. m <= n. *done becomes 1, or 0 if the transform would not pay: then r is not written. */
-int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                         double *r, int *done, wb_message *message);
+int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
+                         int *done, wb_message *message);
 
 /* window.c. Both factors are given as wide weights. If r is not NULL, the first `all` entries of the sum go into r, and
  * p_plain and q_plain are the same factors as doubles. If r is NULL, they go into r_wide. */

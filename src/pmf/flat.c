@@ -28,8 +28,8 @@ static double sum_of_squares(int64_t count, const double *x) {
 
 /* Outputs [first, first + count) by direct sums on the CPU: the ends have so few products that copying them to a GPU
  * would take longer. */
-static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                  int64_t first, int64_t count, double *r, wb_message *message) {
+static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, int64_t first,
+                  int64_t count, double *r, wb_message *message) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
   return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL,
                                                             message) : WB_OK;
@@ -46,8 +46,8 @@ static double one_output(int64_t m, const double *p, int64_t n, const double *q,
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                         double *r, int *done, wb_message *message) {
+int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
+                         int *done, wb_message *message) {
   const int64_t outputs = m + n - 1;
   const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
   *done = 0;

@@ -89,7 +89,6 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
 int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int upper, double *result);
 
 /* Draws positions (from 0) with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */
-int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
-                wb_poll *poll);
+int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position, wb_poll *poll);
 
 #endif

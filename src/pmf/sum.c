@@ -72,8 +72,7 @@ static const double *plain_values(const term *p) {
 }
 
 /* r becomes the sum of a and b, which may be the same term. */
-static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r,
-                         wb_message *message) {
+static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r, wb_message *message) {
   wb_pmf_method here = *method;
   if ((double)a->length * (double)b->length < DEVICE_FROM) here.table = here.call->processor->pmf;
   int status = term_convert(a, as, message);
@@ -83,8 +82,7 @@ static int term_convolve(const wb_pmf_method *method, term *a, term *b, const fo
   if (as->wide)
     status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own, message);
   else
-    status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa,
-                             message);
+    status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa, message);
   if (status == WB_OK && wb_poll_after(&method->call->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;

@@ -48,9 +48,8 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
     place_count[i] = count[i];
     next[row[i]] += count[i];
   }
-  const wb_topic_corpus built = {documents,   terms,      (int64_t)pairs, first_token[documents],
-                                 term,        by_document, first_pair,    first_token,
-                                 first_place, place_token, place_count};
+  const wb_topic_corpus built = {documents, terms, (int64_t)pairs, first_token[documents], term, by_document,
+                                 first_pair, first_token, first_place, place_token, place_count};
   *corpus = built;
   *memory = taken;
   return WB_OK;
