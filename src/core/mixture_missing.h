@@ -6,8 +6,8 @@
  *   G F P' = [ A 0 ]
  *            [ B C ]
  * is a lower triangle again, where A has as many rows as coordinates are observed. Its square is P Sigma^-1 P', so that
- * A'A = (Sigma_OO)^-1. So A and the first part of G offset give the density of the observed coordinates, with log det
- * A = log det F - log det C. The other rows give the law of the missing ones: C x_M = e + (G offset)_M - B x_O,
+ * A'A = (Sigma_OO)^-1. So A and the first part of G offset give the density of the observed coordinates, with
+ * log det A = log det F - log det C. The other rows give the law of the missing ones: C x_M = e + (G offset)_M - B x_O,
  * e ~ N(0, I). One triangle serves both.
  *
  * The missing columns are moved to the end one by one, the last first. A moved column c still has entries in all rows

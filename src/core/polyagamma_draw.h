@@ -1,6 +1,7 @@
-/* Draws of Polya-Gamma variables PG(b, c), any shape b > 0 and tilt c: the law of sum_k G_k / (2 pi^2
- * (k - 1/2)^2 + c^2/2) with G_k gamma of shape b (Polson, Scott & Windle 2013, "Bayesian inference for logistic models
- * using Polya-Gamma latent variables", JASA 108, 1339-1349).
+/* Draws of Polya-Gamma variables PG(b, c), any shape b > 0 and tilt c: the law of
+ *   sum_k G_k / (2 pi^2 (k - 1/2)^2 + c^2/2),  G_k gamma of shape b
+ * (Polson, Scott & Windle 2013, "Bayesian inference for logistic models using Polya-Gamma latent variables", JASA 108,
+ * 1339-1349).
  *
  * How a draw is made depends on b and c (wb_polyagamma_choose):
  *   units      b < 12, |c| < 2.4   floor(b) exact draws of PG(1, c) and one of the fraction

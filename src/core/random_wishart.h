@@ -1,9 +1,9 @@
 /* Triangular factors of Wishart draws with identity scale: Bartlett's decomposition (Bartlett 1933; Smith & Hocking
  * 1972, Algorithm AS 53, Applied Statistics 21, 341-345).
  *
- * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from wb_draw_wishart_gram_factor(): Sigma^-1 = (T L^-1)' (T
- * L^-1), and T L^-1 is again a lower triangle. With a scale matrix V = C C' and A from wb_draw_wishart_factor(): C A A'
- * C' ~ W(df, V).
+ * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from wb_draw_wishart_gram_factor():
+ * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle. With a scale matrix V = C C' and A from
+ * wb_draw_wishart_factor(): C A A' C' ~ W(df, V).
  */
 #ifndef WB_RANDOM_WISHART_H
 #define WB_RANDOM_WISHART_H
