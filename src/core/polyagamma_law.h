@@ -4,8 +4,8 @@
  * With v = c^2/4 + s/2 the transform is (cosh(c/2)/cosh(sqrt v))^b, analytic except for a cut from v = -pi^2/4 to the
  * left. The inversion integral is taken along a parabola
  *   v(u) = v0 + bend (2 i u - u^2)
- * through a point v0 of the real axis near the saddlepoint, where it bends as the path of steepest descent does. There
- * the integrand is a bump without oscillation, so that nothing cancels and the trapezoidal rule converges geometrically
+ * through a point v0 of the real axis near the saddlepoint, where it bends as the path of steepest descent does. Along
+ * it the integrand is a bump without oscillation, so nothing cancels and the trapezoidal rule converges geometrically
  * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse
  * Gaussian the parabola is the path of steepest descent. The pole of the distribution function at s = 0 is left of the
  * parabola for the lower tail and right of it for the upper.
