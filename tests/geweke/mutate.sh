@@ -145,7 +145,8 @@ plant 4 mixture/learn.c 's/mean_weight = 1 \/ prior->mean_scale/mean_weight = 1/
 plant 4 mixture/learn.c 's/wb_triangle_solve_transposed(p, precision, pull/wb_triangle_solve(p, precision, pull/' \
   "m solved with the factor not transposed"
 plant 4 mixture/learn.c \
-  's/hyper->mean_scale_shape + 0.5 \* (double)state->components \* state->columns/hyper->mean_scale_shape + 0.5 * (double)state->components/' \
+  's/hyper->mean_scale_shape + 0.5 \* (double)state->components \* state->columns/'\
+'hyper->mean_scale_shape + 0.5 * (double)state->components/' \
   "gamma's shape without p"
 plant 4 mixture/learn.c 's/rate += 0.5 \* state/rate += state/' "gamma's rate without the half"
 plant 4 mixture/learn.c 's/(double)components \* (prior->df + p + 1)/(double)components * (prior->df + p)/' \
