@@ -41,8 +41,8 @@ rate <- function(threads = 1, precision = "double", backend = "cpu") {
   internal$measure_multiply_add_rate(threads, precision, backend)
 }
 
-# Makes everything run on the graphics card. If WARPBAYES_TEST_PLUGIN names the emulator's plugin, everything runs on the
-# emulator instead. The result is then TRUE, and scripts choose small sizes.
+# Makes everything run on the graphics card. If WARPBAYES_TEST_PLUGIN names the emulator's plugin, everything runs on
+# the emulator instead. The result is then TRUE, and scripts choose small sizes.
 use_card <- function() {
   plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN")
   options(warpbayes.backend = "cuda")
