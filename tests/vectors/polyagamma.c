@@ -141,7 +141,7 @@ static quad inverse_gaussian_distance(quad b, quad c, int points) {
  * trials. */
 static quad part_variation(quad b, quad c, int points) {
   quad accepted = 0, missed = 0;
-  /* The density of the proposals times (1 + e^-c)^b, in which R is the share of the density. */
+  /* `proposal` is the inverse Gaussian density of the proposals times (1 + e^-c)^b. */
   const quad constant = b * (c / 2 + logq(1 + expq(-c)));
   quad mass = 0, differ = 0;
   (void)accepted;
