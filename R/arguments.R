@@ -1,5 +1,5 @@
-# Checks of arguments that several functions share. Each check returns the value in the form that the compiled code
-# reads, or stops with a message that names the argument and shows its value.
+# Checks arguments that several functions share. Each check returns the value in the form that the compiled code reads,
+# or raises an error that names the argument and shows its value.
 
 # How an error message shows a value: short, on one line.
 show_value <- function(value) {
@@ -22,8 +22,7 @@ check_dots_empty <- function(...) {
     given <- names(list(...))
     given <- if (is.null(given) || !nzchar(given[[1L]])) "an unnamed argument" else paste0("`", given[[1L]], "`")
     stop_warpbayes("input", paste0("unused argument: ", given, " is not known here; is it misspelt?"),
-      argument = given, call = sys.call(-1L)
-    )
+      argument = given, call = sys.call(-1L))
   }
 }
 

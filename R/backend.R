@@ -1,11 +1,10 @@
-# Where a computation runs: the choice of backend, device, threads and vector
-# instruction set, and warp_info(), which shows it.
+# Chooses the backend, device, threads and vector instruction set of a computation; warp_info() shows them.
 
 isa_names <- c("baseline", "avx2", "avx512")
 
-# What is known of the CUDA plugin, stored because opening it and asking the driver take
-# time: its `path`, and `pointer` and `devices` or the `reason` why it cannot be used;
-# `pid` is the process that opened it, `built` the path of the package's own plugin.
+# What is known of the CUDA plugin, stored because opening it and asking the driver take time: its `path`; `pointer` and
+# `devices`, or the `reason` why it cannot be used; `pid`, the process that opened it; and `built`, the path of the
+# package's own plugin.
 backend_state <- new.env(parent = emptyenv())
 
 resolve_backend <- function(backend, call = NULL) {
@@ -60,7 +59,7 @@ find_cuda <- function() {
 plugin_path <- function() {
   path <- getOption("warpbayes.plugin")
   if (is.null(path)) {
-    # Stored, since system.file() takes as long as a small convolution.
+    # Stored, because system.file() takes as long as a small convolution.
     if (is.null(backend_state$built)) {
       backend_state$built <- file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so")
     }
@@ -96,7 +95,7 @@ plugin_absent <- function(path) {
   if (!is.null(getOption("warpbayes.plugin"))) {
     return(paste0("options(warpbayes.plugin): there is no file ", path))
   }
-  # The line that configure left when it built no plugin.
+  # If configure built no plugin, it has written the reason here.
   file <- file.path(dirname(path), "outcome.txt")
   if (!file.exists(file)) {
     return("this installation has no CUDA plugin")
@@ -109,8 +108,7 @@ resolve_device <- function(devices, call = NULL) {
   whole <- is.numeric(device) && length(device) == 1L && !is.na(device) && device >= 0 && device == floor(device)
   if (!whole) {
     stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device),
-      call = call
-    )
+      call = call)
   }
   if (!device %in% devices$device) {
     stop_warpbayes("backend", sprintf(
@@ -159,20 +157,19 @@ resolve_threads <- function(threads, processor, call = NULL) {
   if (!processor$openmp || processor$forked) {
     return(1L)
   }
-  # More threads than cores gain nothing, and if the system refuses to start a thread the
-  # OpenMP runtime ends the process. Up to 8 are allowed on every machine, so that tests
-  # can compare the results of different numbers of threads.
+  # More threads than cores gain nothing, and the OpenMP runtime ends the process if the system refuses to start one. Up
+  # to 8 are allowed on every machine, so that tests can compare results of different numbers of threads.
   as.integer(min(threads, thread_limit(), max(8, processor$cores)))
 }
 
-# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. The variable
-# is read here, since the settings of the OpenMP runtime belong to the whole process.
+# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. The variable is read here, because the
+# settings of the OpenMP runtime belong to the whole process.
 default_threads <- function(cores) {
   wanted <- environment_count("OMP_NUM_THREADS")
   if (is.na(wanted)) cores else wanted
 }
 
-# The most threads that the administrator of the machine, or R CMD check, allows.
+# The largest number of threads that the machine's administrator, or R CMD check, allows.
 thread_limit <- function() {
   limit <- environment_count("OMP_THREAD_LIMIT")
   if (is.na(limit)) {
@@ -191,15 +188,15 @@ environment_count <- function(name) {
   if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
 }
 
-# The fused multiply-adds per second that so many threads, or the graphics card, can do. No
-# computation takes less time than its multiply-adds divided by this rate.
+# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
+# its multiply-adds divided by this rate.
 measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
   precision <- check_precision(precision)
   run <- resolve_run(backend, threads)
   native(C_backend_rate, run, as.integer(precision == "single"))
 }
 
-# The bytes per second that go from page-locked memory to the graphics card, and back: what no copy is faster than.
+# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
 measure_bus_rate <- function(backend = "cuda") {
   rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
   c(to_device = rates[[1L]], from_device = rates[[2L]])
@@ -207,40 +204,33 @@ measure_bus_rate <- function(backend = "cuda") {
 
 #' Backend, processor and graphics cards in use
 #'
-#' Shows how the package was built, the vector instructions and the cores of the
-#' processor, the graphics cards or the reason why none can be used, and which
-#' backend is used where `backend = NULL`, and why.
+#' Shows how the package was built, the processor's cores and vector instructions, and the graphics cards or the reason
+#' why none can be used. It also shows which backend `backend = NULL` uses, and why.
 #'
-#' If a CUDA plugin was built, the first call opens it and asks the driver for the
-#' graphics cards, which can take a second. From then on CUDA works in this process
-#' only, not in children forked from it.
+#' If a CUDA plugin was built, the first call opens it and asks the driver for the graphics cards, which can take a
+#' second. From then on CUDA works in this process only, not in children forked from it.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{
 #'   \item{`version`}{the version of the package.}
 #'   \item{`compiler`}{the compiler that built its C code.}
-#'   \item{`openmp`}{whether it was built with OpenMP. Without OpenMP it computes with
-#'     one thread.}
-#'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one
-#'     of the processor: `"avx512"`, `"avx2"` or `"baseline"`.}
-#'   \item{`fma`}{whether the processor has a fused multiply-add instruction.
-#'     Without it every multiply-add is a call of the C library, which is about a
-#'     hundred times slower and gives the same results.}
-#'   \item{`threads`, `cores`}{the number of CPU threads used by default, and the
-#'     number of cores that the process may use.}
+#'   \item{`openmp`}{whether it was built with OpenMP. Without OpenMP it uses one thread.}
+#'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one of the processor: `"avx512"`,
+#'     `"avx2"` or `"baseline"`.}
+#'   \item{`fma`}{whether the processor has a fused multiply-add instruction. Without it every multiply-add is a call of
+#'     the C library, which is about a hundred times slower and gives the same results.}
+#'   \item{`threads`, `cores`}{the number of CPU threads used by default, and the number of cores that the process may
+#'     use.}
 #'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
-#'   \item{`cuda`}{a list of `available` (whether a graphics card can be used),
-#'     `reason` (if not, why), `plugin` (the path of the plugin) and `devices`, a data
-#'     frame with one row for each graphics card: `device` (its index, from 0), `name`,
-#'     `memory` and `memory_free` in bytes, compute capability `major` and `minor`, and
-#'     the versions of `driver` and `runtime` as 1000 times the major plus 10 times the
-#'     minor version.}
+#'   \item{`cuda`}{a list of `available` (whether a graphics card can be used), `reason` (if not, why), `plugin` (the
+#'     path of the plugin) and `devices`. `devices` is a data frame with one row for each graphics card: `device` (its
+#'     index, from 0), `name`, `memory` and `memory_free` in bytes, compute capability `major` and `minor`, and the
+#'     versions of `driver` and `runtime`, as 1000 times the major version plus 10 times the minor version.}
 #' }
 #'
 #' @section Errors:
-#' `warpbayes_error_input` if an option of the package has an invalid value,
-#' `warpbayes_error_backend` if an option asks for a backend, a device or an
-#' instruction set that is not available. See [warpbayes-package] for the options.
+#' `warpbayes_error_input` if an option of the package has an invalid value. `warpbayes_error_backend` if an option asks
+#' for a backend, a device or an instruction set that is not available. See [warpbayes-package] for the options.
 #'
 #' @examples
 #' warp_info()
@@ -279,8 +269,7 @@ print.warp_info <- function(x, ...) {
   count <- function(number, what) paste0(number, " ", what, if (number != 1L) "s")
   line("warpbayes", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
   line("cpu", x$isa, " vectors", if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
-    count(x$threads, "thread"), " of ", count(x$cores, "core")
-  )
+    count(x$threads, "thread"), " of ", count(x$cores, "core"))
   if (!x$fma) {
     line("", "this processor has no fused multiply-add instruction: it is emulated, about a hundred times slower")
   }

@@ -1,6 +1,5 @@
-# Chains of a sampler: they are advanced side by side, their draws and traces are
-# stored, and a run that was interrupted or is continued loses nothing. The sampler
-# itself belongs to a topic, which describes it as follows.
+# Runs the chains of any sampler side by side and stores their draws and traces. An interrupted or continued run loses
+# nothing. The sampler itself belongs to a topic, which describes it as follows.
 #
 # The fit. A list that has at least
 #   chains, warmup, thin, seed  as the user gave them;
@@ -36,11 +35,11 @@
 #   start_chains(fit, start)                for a new fit, then
 #   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint);
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
-# R/dp_mixture_sampler.R is an example. resumable() of R/resume.R has what else a topic tells about its fits, so that
-# a run goes on from a checkpoint.
+# R/dp_mixture_sampler.R is an example. For runs with checkpoints, a topic also has an entry in resumable() of
+# R/resume.R.
 
-# How one trace or one part of a draw is stored. `dim`: its dimensions in a single sweep
-# or draw, numeric() for a number; `names`: NULL, or dimnames for these.
+# How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
+# `names` is NULL, or the dimnames of these dimensions.
 stored <- function(dim = numeric(), type = "double", names = NULL) {
   list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
 }
@@ -59,8 +58,9 @@ check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
 check_thin <- function(thin, iter, warmup, call = sys.call(-1L)) {
   thin <- check_count(thin, "thin", call = call)
   if (iter - warmup < thin) {
-    stop_input("thin", sprintf("is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin),
-      format(iter - warmup)), call = call)
+    stop_input("thin", sprintf(
+      "is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)
+    ), call = call)
   }
   thin
 }
@@ -83,8 +83,8 @@ kept_draws <- function(sweeps, fit) {
 
 # Start, run, continue ------------------------------------------------------------
 
-# The states in which the chains start. start(key) returns what the topic's state
-# consists of beside key and sweep.
+# Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
+# `sweep`.
 start_chains <- function(fit, start) {
   started <- proc.time()[["elapsed"]]
   fit$state <- lapply(seq_len(fit$chains), function(chain) {
@@ -95,15 +95,15 @@ start_chains <- function(fit, start) {
   fit
 }
 
-# Runs `iter` more sweeps of all chains: in this process, or on workers where the user
-# has asked for them with future::plan(). The draws are the same. `threads` is what the
-# user gave, NULL for all; `checkpoint` is from check_checkpoint().
+# Runs `iter` more sweeps of all chains in this process, or on the workers that the user has set up with
+# future::plan(). The draws are the same. `threads` is the user's choice, NULL for all cores. `checkpoint` is from
+# check_checkpoint().
 advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
   # A cluster that has the data serves one chain after the other.
   workers <- if (fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster)) future_workers() else 1
   if (workers == 1) {
     fit <- advance(fit, iter, sampler, run, progress, checkpoint)
-    # Those that had some of the data.
+    # The number of workers that had some of the data.
     fit$workers <- if (!is.null(run$cluster)) length(run$cluster$cluster)
   } else {
     # Without `threads`, the workers share the cores.
@@ -120,10 +120,9 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
   fit
 }
 
-# Runs `iter` more sweeps of a fit that the user has given back. The topic's method of
-# continue() has checked its own parts of the fit before.
+# Runs `iter` more sweeps of the user's fit. The topic's method of continue() has checked its own parts of the fit.
 continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL,
-  call = sys.call(-1L)) {
+                            call = sys.call(-1L)) {
   iter <- check_count(iter, "iter", call = call)
   if (!agrees_with_sweeps(fit, sampler(fit))) {
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
@@ -140,17 +139,18 @@ agrees_with_sweeps <- function(fit, plan) {
   draws <- kept_draws(fit$iter, fit)
   length(fit$state) == fit$chains && all(
     vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
-    vapply(names(plan$traces), function(name) has_dim(fit[[name]], c(fit$iter, fit$chains, plan$traces[[name]]$dim)),
-      NA),
-    vapply(names(plan$draws), function(name) has_dim(fit$draws[[name]], c(plan$draws[[name]]$dim, draws, fit$chains)),
-      NA)
+    vapply(names(plan$traces), function(name) {
+      has_dim(fit[[name]], c(fit$iter, fit$chains, plan$traces[[name]]$dim))
+    }, NA),
+    vapply(names(plan$draws), function(name) {
+      has_dim(fit$draws[[name]], c(plan$draws[[name]]$dim, draws, fit$chains))
+    }, NA)
   )
 }
 
-# Runs `iter` more sweeps in this process. If a sweep fails, those before it are returned,
-# with a warning; if there is none, that is an error. The chains go side by side in slices. A slice
-# ends where a draw is kept, or after about a fifth of a second. Interrupts and progress
-# are seen only between slices, when nothing is half done.
+# Runs `iter` more sweeps in this process. If a sweep fails, the completed sweeps are returned with a warning. If no
+# sweep was completed, the failure is an error. The chains run side by side in slices. A slice ends at a kept draw, or
+# after about 0.2 s. Interrupts and progress are handled only between slices, when nothing is half done.
 advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -162,7 +162,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   tick <- progress_signal(iter * fit$chains, progress)
   on.exit(tick(NULL), add = TRUE)
   started <- proc.time()[["elapsed"]]
-  seconds <- 0.02 # of one sweep of one chain
+  seconds <- 0.02 # for one sweep of one chain
 
   advance_chain <- function(chain, sweeps) {
     state <- fit$state[[chain]]
@@ -197,8 +197,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
       warpbayes_error = identity
     )
   }
-  # After a stop between chains, some have done a slice that others have not: all go back
-  # to where they were together.
+  # After a stop between chains, some chains are one slice ahead of the others. All go back to the last common sweep.
   go_back <- function() {
     if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) {
       fit$state <<- together
@@ -208,7 +207,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   outcome <- advance_all()
   go_back()
   if (inherits(outcome, "warpbayes_error_input")) {
-    # Sweep by sweep up to the one that fails.
+    # Runs single sweeps up to the one that fails.
     most <- 1
     outcome <- advance_all()
     go_back()
@@ -225,14 +224,14 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
 
 # The store ------------------------------------------------------------------------
 
-# Arrays for all sweeps and draws up to sweep `total`, with those that the fit already has filled in. A store is a list
-# of `pointer`, which holds the arrays until they are handed over (src/entry/store_entry.c), and of `traces` and
-# `draws`, two named lists of their dimensions, in this order. R itself would copy a whole array at each draw, which
-# takes ten times as long as the sweeps.
+# Makes arrays for all sweeps and draws up to sweep `total`, and copies those of the fit into them. A store is a list of
+# `pointer`, which owns the arrays until close_store() (src/entry/store_entry.c), and of `traces` and `draws`, named
+# lists of the dimensions of the arrays, in this order. Compiled code fills the arrays, because R would copy a whole
+# array at each draw, which takes ten times as long as the sweeps.
 open_store <- function(fit, plan, total) {
   check_store_memory(plan, kept_draws(total, fit), total, fit$chains)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
-  # Fits on their way to a worker have none.
+  # Fits that were sent to a worker have no traces and draws.
   if (fit$iter > 0 && !is.null(fit[[names(plan$traces)[[1L]]]])) {
     copy_to_store(c(fit[names(plan$traces)], fit$draws[names(plan$draws)]), store)
   }
@@ -248,8 +247,8 @@ blank_store <- function(plan, sweeps, draws, chains) {
   list(pointer = pointer, traces = traces, draws = draws)
 }
 
-# Refuses before the arrays are made: where the system promises more memory than it has,
-# it would end the process later without a word.
+# Raises an error before the arrays are made. A system that promises more memory than it has would kill the process
+# later, without a message.
 check_store_memory <- function(plan, draws, sweeps, chains) {
   bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
   kept <- draws * chains * bytes(plan$draws)
@@ -261,14 +260,14 @@ check_store_memory <- function(plan, draws, sweeps, chains) {
         "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available:",
         "keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps"
       ),
-      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE), show_bytes(kept),
-        show_bytes(traces), show_bytes(available)
+      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE),
+      show_bytes(kept), show_bytes(traces), show_bytes(available)
     ), call = NULL)
   }
 }
 
-# Writes the traces of a slice of `sweeps` sweeps after the first `done`, and the draw
-# after its last one as draw number `draw` of the chain (NULL: none is kept).
+# Stores the traces of a slice, which are those of `sweeps` sweeps after the first `done`. Stores the draw after the
+# last of them as draw number `draw` of the chain (NULL: none is kept).
 store_slice <- function(store, chain, done, sweeps, slice, draw) {
   values <- slice$traces[names(store$traces)]
   total <- vapply(store$traces, `[[`, 0, 1L)
@@ -286,16 +285,17 @@ store_slice <- function(store, chain, done, sweeps, slice, draw) {
   fill_store(store, offset, stride, values, run, run)
 }
 
-# Of the dimensions `dim` x draws x chains of an array of draws: the values of one draw, and the number of draws.
+# An array of draws has the dimensions `dim` x draws x chains. These return the number of values of one draw, and the
+# number of draws.
 draw_size <- function(dims) prod(dims[seq_len(length(dims) - 2L)])
 draw_count <- function(dims) dims[[length(dims) - 1L]]
 
-# For each array, what lies side by side of one chain: the sweeps of a trace, all values of draws.
+# For each array, the number of consecutive values of one chain: the sweeps of a trace, or all values of its draws.
 chain_lengths <- function(traces, draws) {
   c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }
 
-# Copies the sweeps and draws that there is room for. `arrays` are those of another store or of a fit.
+# Copies as many sweeps and draws as the store has room for. `arrays` are those of another store or of a fit.
 copy_to_store <- function(arrays, store) {
   dims <- lapply(arrays, dim)
   is_trace <- seq_along(arrays) <= length(store$traces)
@@ -304,8 +304,8 @@ copy_to_store <- function(arrays, store) {
   fill_store(store, 0, to, arrays, from, pmin(from, to))
 }
 
-# For each of the first arrays, as many as there are in `values`: runs of `run` values, one every `value_stride` of
-# `values`, go to the array from `offset` on, one every `stride`.
+# Copies each element of the list `values` into the array of the store with the same number. Run i (from 0) has `run`
+# values. It starts at i * value_stride in the element, and goes to offset + i * stride in the array.
 fill_store <- function(store, offset, stride, values, value_stride, run) {
   count <- length(values)
   each <- function(numbers) rep_len(as.double(numbers), count)
@@ -314,8 +314,8 @@ fill_store <- function(store, offset, stride, values, value_stride, run) {
   invisible()
 }
 
-# Moves the arrays into the fit; after an interruption or a failure they are cut to the
-# sweeps done. A fit that was interrupted here has the attribute "interrupt" until advance_chains() returns it.
+# Moves the arrays into the fit. After an interruption or a failure they are cut to the completed sweeps. An
+# interrupted fit has the attribute "interrupt", which advance_chains() removes.
 close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)
@@ -357,8 +357,8 @@ future_workers <- function() {
   future::nbrOfWorkers()
 }
 
-# Runs `iter` more sweeps, each chain on a worker with `threads` threads. With a checkpoint the chains come back every
-# time when one is due: this process alone writes it. Only states go to the workers, and new traces and draws come back.
+# Runs `iter` more sweeps, each chain on a worker with `threads` threads. Only this process writes checkpoints, so the
+# chains return whenever one is due. Only states are sent to the workers. New traces and draws come back.
 advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -390,24 +390,27 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
       store_round(store, joined, plan)
       fit[c("iter", "state", "interrupted")] <- joined[c("iter", "state", "interrupted")]
       save(fit, store, now() - started)
-      # What is not spent on sweeps comes once a round, whatever its length.
+      # The time that is not spent on sweeps is the same for a round of any length.
       swept <- max(0.01, joined$elapsed[["sweeps"]])
       apart <- now() - round_started - swept
-      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) 0.2 else max(checkpoint$every,
-        apart / checkpoint_share)
+      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) {
+        0.2
+      } else {
+        max(checkpoint$every, apart / checkpoint_share)
+      }
       sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
     }
   }
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + now() - started
   save(fit, store, now() - started, always = TRUE)
-  # Where a chain failed in mid-round, its worker has said so.
+  # If a chain failed during a round, its worker has given the warning.
   close_store(fit, plan, store, total, failure, quiet = !failed_here)
 }
 
-# The sweeps of one round, as a fit with their traces and draws alone.
+# Runs one round of sweeps. Returns a fit with the traces and draws of this round only.
 advance_together <- function(fit, sweeps, sampler, threads) {
   fit$elapsed[["sweeps"]] <- 0
-  # Without the call: `..1` in it, from a function around ours, would be looked up when future searches what it sends.
+  # The call is left out: it may contain `..1` of a calling function, which future would look up among its globals.
   chains <- lapply(separate_chains(fit, sampler), function(chain) {
     chain$call <- NULL
     chain
@@ -415,7 +418,7 @@ advance_together <- function(fit, sweeps, sampler, threads) {
   fits <- future.apply::future_lapply(
     chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL, future.packages = "warpbayes"
   )
-  # Where a chain failed in mid-run, the others go back to where that one got.
+  # If a chain failed during the round, the others run again, up to the last sweep of that chain.
   done <- vapply(fits, `[[`, 0, "iter")
   again <- done > min(done)
   if (any(again)) {
@@ -426,7 +429,7 @@ advance_together <- function(fit, sweeps, sampler, threads) {
   joined
 }
 
-# A function of its own, so that only its arguments go to the workers along with each fit.
+# Made in a function of its own, so that only its arguments are sent to the workers with each fit.
 advance_on_worker <- function(iter, sampler, threads) {
   force(iter)
   force(sampler)
@@ -434,7 +437,7 @@ advance_on_worker <- function(iter, sampler, threads) {
   function(fit) last_sweeps(advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE), sampler(fit), fit$iter)
 }
 
-# A fit of one chain with the traces and draws after the first `done` sweeps only.
+# A fit of one chain without the traces and draws of its first `done` sweeps.
 last_sweeps <- function(fit, plan, done) {
   if (done == 0) {
     return(fit)
@@ -454,7 +457,7 @@ last_sweeps <- function(fit, plan, done) {
   fit
 }
 
-# The traces and draws of a round to their place.
+# Copies the traces and draws of a round to their places.
 store_round <- function(store, joined, plan) {
   traces <- joined[names(plan$traces)]
   draws <- joined$draws
@@ -465,7 +468,7 @@ store_round <- function(store, joined, plan) {
   fill_store(store, first, chain_lengths(store$traces, store$draws), c(traces, draws), new, new)
 }
 
-# Each chain as a fit of its own.
+# Returns each chain as a fit of its own.
 separate_chains <- function(fit, sampler) {
   plan <- sampler(fit)
   lapply(seq_len(fit$chains), function(chain) {
@@ -480,7 +483,7 @@ separate_chains <- function(fit, sampler) {
   })
 }
 
-# Chains are the second dimension of a trace, and the last one of draws.
+# Chains are the second dimension of a trace and the last dimension of draws.
 trace_of_chain <- function(values, chain) {
   if (is.null(values)) {
     return(NULL)

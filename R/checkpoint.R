@@ -1,20 +1,21 @@
-# Checkpoints: files from which a run goes on that was killed. advance() of R/chains.R writes one when it begins,
-# between slices, and when it ends; R/resume.R reads them.
+# Writes checkpoints: files from which a killed run can go on. advance() of R/chains.R writes one when it begins,
+# between slices, and when it ends. R/resume.R reads them.
 #
-# A checkpoint has a head, serialized by R, and after it the traces and kept draws as they are in memory, one array
-# after the other. The head is a list of
+# A checkpoint has a head, serialized by R. The traces and kept draws follow as they are in memory, one array after the
+# other. The head is a list of
 #   package      the version of warpbayes, as text;
-#   class        of the fit; R/resume.R has what belongs to each;
-#   fit          the fit without its data, traces and draws, each of which keeps its place in the list;
-#   total        sweeps that each chain is to run, those done included;
+#   class        the class of the fit; see resumable() of R/resume.R;
+#   fit          the fit, with NULL in the places of its data, traces and draws;
+#   total        sweeps that each chain is to run, including those done;
 #   every        seconds from one checkpoint to the next;
-#   given        what else resume() needs to make the fit's data from the user's: a list;
+#   given        a list of other arguments that resume() needs to read the user's data;
 #   fingerprint  of the data, see fingerprint_of();
-#   arrays       names, types and lengths of the arrays.
-# src/checkpoint/file.h has the bytes around them.
+#   arrays       a data frame of the names, types and lengths of the arrays.
+# src/checkpoint/file.h describes the bytes around them.
 
-# The arguments `checkpoint` and `checkpoint_every`: NULL, or a list of `file`, a path that stays the same if the
-# working directory changes, and `every`. What cannot be written is found here, before any work.
+# Checks the arguments `checkpoint` and `checkpoint_every`. Returns NULL, or a list of `file` (an absolute path, because
+# the working directory may change), `every` and `given`. A file that cannot be written is an error here, before any
+# sweep.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint", call = sys.call(-1L)) {
   every <- check_every(every, call)
   if (is.null(checkpoint)) {
@@ -59,11 +60,12 @@ check_every <- function(every, call = sys.call(-1L)) {
   as.double(every)
 }
 
-# Of this process alone: two that write the same checkpoint take turns, but do not mix.
+# The name is of this process alone. Two processes that write the same checkpoint replace it in turn, but their bytes
+# do not mix.
 temporary_checkpoint <- function(file) paste0(file, ".", Sys.getpid(), ".tmp")
 
-# What processes have left that were killed while they wrote. Signal 0 asks whether a process is there; on Windows it
-# would end it.
+# Deletes temporary files of processes that were killed while they wrote. Signal 0 asks whether a process exists. On
+# Windows it would end the process.
 remove_leftovers <- function(file) {
   if (.Platform$OS.type == "windows") {
     return(invisible())
@@ -77,12 +79,12 @@ remove_leftovers <- function(file) {
 
 # Writing -----------------------------------------------------------------------
 
-# A checkpoint takes at most this part of the time, unless it is wanted after every slice.
+# Checkpoints take at most this share of the time, unless `checkpoint_every` is 0.
 checkpoint_share <- 1 / 20
 
-# Returns save(fit, store, seconds, always), which writes a checkpoint if it is time or if `always`: of the states in
-# `fit`, and the traces and draws in `store` up to there. `seconds` have passed since `fit` began. The
-# first one must succeed. When a later one fails, there is a warning, once, and the one before it stands.
+# Returns save(fit, store, seconds, always), which writes a checkpoint if one is due or if `always`. It has the states
+# in `fit`, and the traces and draws in `store` up to these states. `seconds` is the time since the run began. If the
+# first checkpoint fails, that is an error. If a later one fails, there is one warning, and the last checkpoint stays.
 checkpoint_writer <- function(fit, plan, total, checkpoint) {
   if (is.null(checkpoint)) {
     return(function(...) invisible())
@@ -121,7 +123,8 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
   }
 }
 
-# Sums that grow while a sampler runs are in the `store` of an environment, which has `added` beside it.
+# A state keeps sums that grow while a sampler runs in an environment, as `store`, with `added` beside it. A checkpoint
+# has copies of the sums.
 without_environment <- function(part) {
   if (is.environment(part)) c(list(added = part$added), native(C_store_copy, part$store)) else part
 }
@@ -137,7 +140,7 @@ checkpoint_head <- function(fit, plan, total, checkpoint) {
   )
 }
 
-# Of the version that is loaded, whatever is installed since.
+# The version that is loaded. Another one may have been installed since.
 package_version_text <- function() unname(getNamespaceVersion("warpbayes"))
 
 # Returns NULL, or a failure.
@@ -160,13 +163,13 @@ write_checkpoint <- function(file, head, plan, store) {
 
 # Fingerprints -------------------------------------------------------------------
 
-# What is kept of the data: `size`, named numbers; `parts`, what messages call each part; `digests`, 16 bytes for
-# each part in the columns of a raw matrix.
+# A fingerprint of data: `size`, named numbers; `parts`, the name of each part in messages; `digests`, a raw matrix
+# with a column of 16 bytes for each part.
 fingerprint_of <- function(size, parts, digests) {
   list(size = size, parts = parts, digests = matrix(digests, 16L))
 }
 
-# Of a vector of numbers or bytes, in pieces of `length`.
+# Digests of a vector of numbers or bytes: 16 bytes for each piece of `length` elements.
 digest_numbers <- function(values, length = base::length(values)) {
   native(C_checkpoint_digest, values, as.double(length))
 }
@@ -177,7 +180,7 @@ digest_text <- function(text) {
   digest_numbers(c(digest_numbers(bytes), digest_numbers(c(nchar(text, "bytes"), as.integer(is.na(text))))))
 }
 
-# Of a variable of a model frame.
+# The digest of a variable of a model frame.
 digest_variable <- function(values) {
   if (is.factor(values)) {
     digest_numbers(c(digest_text(levels(values)), digest_numbers(as.integer(values))))
@@ -186,19 +189,20 @@ digest_variable <- function(values) {
   } else if (is.numeric(values) || is.logical(values)) {
     digest_numbers(c(digest_numbers(as.double(values)), digest_numbers(c(0L, dim(values)))))
   } else {
-    # Without its first 14 bytes, which name the version of R.
+    # The first 14 bytes name the version of R.
     digest_numbers(serialize(values, NULL, xdr = TRUE, version = 2L)[-(1:14)])
   }
 }
 
-# Stops where the data are not those of the checkpoint: `was` and `is` are fingerprints.
+# Stops if the data are not those of the checkpoint. `was` is the fingerprint in the checkpoint, `is` that of the data.
 check_fingerprint <- function(was, is, call) {
   number <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
   differs <- which(was$size != is$size)
   if (length(differs)) {
     i <- differs[[1L]]
-    stop_input("x", sprintf("has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]],
-      number(was$size[[i]])), call = call)
+    stop_input("x", sprintf(
+      "has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])
+    ), call = call)
   }
   if (!identical(was$parts, is$parts)) {
     columns <- function(parts) list_parts(sub("^values in ", "", parts))
@@ -213,6 +217,8 @@ check_fingerprint <- function(was, is, call) {
 }
 
 list_parts <- function(parts, most = 12L) {
-  paste0(paste(utils::head(parts, most), collapse = ", "), if (length(parts) > most) sprintf(" and %d more",
-    length(parts) - most))
+  paste0(
+    paste(utils::head(parts, most), collapse = ", "),
+    if (length(parts) > most) sprintf(" and %d more", length(parts) - most)
+  )
 }

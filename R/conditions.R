@@ -1,5 +1,5 @@
-# The errors of warpbayes. Each has class `warpbayes_error` and one of the subclasses
-# `warpbayes_error_input`, `_device`, `_memory` and `_backend`.
+# Raises the errors of warpbayes. Each has class `warpbayes_error` and one of the subclasses `warpbayes_error_input`,
+# `_device`, `_memory` and `_backend`.
 
 # In the order of wb_status in src/backend/types.h, from 1.
 status_class <- c("input", "device", "memory", "backend")
@@ -11,14 +11,14 @@ stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
   ))
 }
 
-# An argument that the caller has to correct. The message names it and shows its value.
+# Raises the error about an argument. The message names the argument; callers show its value in `...`.
 stop_input <- function(argument, ..., call = sys.call(-1L)) {
   stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument, call = call)
 }
 
-# Calls an entry of the compiled code, which is the first argument. Entries raise no
-# errors: a failure is returned as an object, and the error is raised here.
-# There is no argument for the entry because R CMD check looks up what .Call() names.
+# Calls an entry of the compiled code, which is the first argument. Entries raise no errors: they return a failure as an
+# object, and the error is raised here. There is no argument for the entry because R CMD check looks up what .Call()
+# names.
 native <- function(...) {
   result <- .Call(...)
   if (is_failure(result)) {
@@ -29,8 +29,7 @@ native <- function(...) {
 
 is_failure <- function(result) inherits(result, "warpbayes_failure")
 
-# The status of an entry that looked for an interrupt between slices of its work, and
-# found one.
+# The status of an entry that found an interrupt between slices of its work.
 status_interrupted <- 5L
 
 stop_failure <- function(failure, call) {
@@ -40,7 +39,7 @@ stop_failure <- function(failure, call) {
   stop_warpbayes(status_class[[failure$status]], failure$message, call = call)
 }
 
-# What R itself does when it finds an interrupt.
+# Does what R does when it finds an interrupt.
 stop_interrupted <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   invokeRestart("abort")

@@ -1,7 +1,7 @@
-# Convergence of chains: rank-normalised split Rhat and bulk effective sample size (Vehtari, Gelman, Simpson,
-# Carpenter and Buerkner 2021, Bayesian Analysis 16, 667-718), a table of them, and a verdict in sentences with a
-# stated rate of false alarms. A topic gives the quantities, a named list of matrices of sweeps x chains, and a
-# function from their names to words.
+# Judges the convergence of chains by rank-normalised split Rhat and bulk effective sample size (Vehtari, Gelman,
+# Simpson, Carpenter and Buerkner 2021, Bayesian Analysis 16, 667-718). Makes a table of both, and a verdict in
+# sentences with a stated rate of false alarms. A topic gives the quantities, a named list of matrices of sweeps x
+# chains, and a function from their names to words.
 
 #' How convergence is judged
 #'
@@ -53,13 +53,14 @@ NULL
 # false_alarms. For autocorrelated draws the test is approximate: the level 0.05 would give up to 6% of false alarms.
 rhat_limit <- 1.05
 false_alarms <- 0.03
-# Effective draws per chain: with fewer than needed there is no verdict; with fewer than wanted, intervals are rough.
+# Effective draws per chain. With fewer than ess_needed there is no verdict; with fewer than ess_wanted, intervals are
+# rough.
 ess_needed <- 20
 ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
 fewest_sweeps <- 12
 
-# Halves of every chain as chains of their own. draws: sweeps x chains.
+# Returns the halves of every chain as chains of their own. draws: sweeps x chains.
 split_chains <- function(draws) {
   half <- nrow(draws) %/% 2L
   cbind(draws[seq_len(half), , drop = FALSE], draws[nrow(draws) - half + seq_len(half), , drop = FALSE])
@@ -140,11 +141,11 @@ bulk_size <- function(draws) {
 
 # Is it chance? ------------------------------------------------------------------------
 
-# Each half of a chain is cut into so many batches, to see how much means of parts vary by chance.
+# Each half of a chain is cut into this many batches, to see how much the means of parts vary by chance.
 half_batches <- 5L
 
-# How many sweeps are worth one independent draw: the sum of the autocorrelations over all lags, from -Inf to Inf, at
-# least 1. It is computed within chains, so that it does not grow when chains differ.
+# The number of sweeps that are worth one independent draw: the sum of the autocorrelations over all lags, from -Inf to
+# Inf, at least 1. It is computed within chains, so that it does not grow if chains differ.
 correlation_time <- function(draws) {
   n <- nrow(draws)
   covariance <- rowMeans(apply(draws, 2L, autocovariance))
@@ -167,9 +168,9 @@ correlation_time <- function(draws) {
   time
 }
 
-# By what factor the ratio of variances in halves_test() exceeds its value for independent draws. The chains have
-# autocorrelations exp(-lag / c) with the correlation time `time`, and batches of `length` sweeps. The mean of x c
-# sweeps has the variance 2 (x - 1 + exp(-x)) / x^2.
+# The factor by which autocorrelation raises the ratio of variances in halves_test(). The chains are assumed to have
+# autocorrelations exp(-lag / c) with the correlation time `time`. Batches have `length` sweeps. The mean of x c sweeps
+# has the variance 2 (x - 1 + exp(-x)) / x^2.
 batch_correction <- function(time, length) {
   if (time < 1.001) {
     return(1)
@@ -181,8 +182,8 @@ batch_correction <- function(time, length) {
   max(1, (half_batches - 1) * of_half / (of_batch - of_half))
 }
 
-# The probability that halves of chains with one and the same law differ in their means as much as these do: an analysis
-# of variance of the means of batches of sweeps, corrected for autocorrelation.
+# The probability that the means of halves of chains differ as much as these do if all halves have the same law. It is
+# from an analysis of variance of the means of batches of sweeps, corrected for autocorrelation.
 halves_test <- function(draws) {
   n <- nrow(draws)
   half <- n %/% 2L
@@ -198,8 +199,8 @@ halves_test <- function(draws) {
   stats::pf(ratio, groups - 1, groups * (half_batches - 1), lower.tail = FALSE)
 }
 
-# The probability for location and for spread, as in split_rhat(): the smaller of the two, doubled. 1 if there are too
-# few sweeps to tell.
+# The smaller of the probabilities for location and for spread (see split_rhat()), doubled. 1 if there are too few
+# sweeps to tell.
 chance_of_difference <- function(draws) {
   if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws)) || all(draws == draws[[1L]])) {
     return(1)
@@ -208,9 +209,9 @@ chance_of_difference <- function(draws) {
   min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
 }
 
-# Which quantities differ between chains, or between halves of chains, by more than chance explains. Together they
-# give a false alarm with about the probability `false_alarms`. A drift that lasts for a whole run looks like a long
-# correlation time, which would explain it. If several chains drift alike, it does not.
+# Which quantities differ between chains, or between halves of chains, by more than chance explains. The probability of
+# a false alarm in any of them is about `false_alarms`. A drift that lasts for a whole run looks like a long correlation
+# time, which would explain it as chance. A drift of several chains in the same direction is not chance.
 differing <- function(quantities, table) {
   varying <- !is.na(table$rhat)
   high <- varying & table$rhat > rhat_limit
@@ -240,8 +241,8 @@ diagnose_quantities <- function(quantities) {
   cbind(quantity = names(rows), table, row.names = NULL)
 }
 
-# The verdict on convergence in sentences, and as `converged`: NA if it cannot be judged. Quantities named in
-# `secondary` are mentioned, but do not decide.
+# The verdict on convergence: `sentences`, and `converged`, which is NA if convergence cannot be judged. Quantities
+# named in `secondary` are mentioned, but do not decide.
 judge_convergence <- function(quantities, table, words, secondary = character()) {
   sweeps <- nrow(quantities[[1L]])
   chains <- ncol(quantities[[1L]])
@@ -272,7 +273,7 @@ judge_convergence <- function(quantities, table, words, secondary = character())
     if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
 }
 
-# Chains have not converged: `high` has the rows of the quantities that differ.
+# The sentences for chains that have not converged. `high` has the rows of the quantities that differ.
 differing_words <- function(quantities, high, words) {
   high <- high[order(-high$rhat), , drop = FALSE]
   shown <- utils::head(high, 3L)
@@ -283,7 +284,7 @@ differing_words <- function(quantities, high, words) {
       if (more) sprintf(" and %d more", more) else ""),
     outlying_chain(quantities, high$quantity[[1L]], words),
     drifting(quantities, high$quantity[[1L]], words),
-    "Estimates differ between chains or parts of them; continue(fit, iter) runs on from here."
+    "Estimates differ between chains or parts of them; continue(fit, iter) runs more sweeps."
   )
 }
 
@@ -310,7 +311,7 @@ agreement_words <- function(least, worst, chains, words) {
   )
 }
 
-# Quantities that do not decide, if they move slowly or differ between chains.
+# The sentence on quantities that do not decide, if they move slowly or differ between chains.
 secondary_words <- function(table, differs, chains, words) {
   slow <- differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains)
   if (!any(slow)) {
@@ -326,7 +327,7 @@ format_rhat <- function(value) {
   ifelse(is.finite(value), formatC(value, format = "f", digits = 2), "infinite")
 }
 
-# With three or more chains: the chain that stays away from all others, if there is one.
+# The sentence on the one chain that stands apart from all others, if there are three or more chains and it exists.
 outlying_chain <- function(quantities, quantity, words) {
   draws <- quantities[[quantity]]
   if (ncol(draws) < 3L) {
@@ -341,8 +342,7 @@ outlying_chain <- function(quantities, quantity, words) {
   }
   sprintf("Chain %d stands apart: its median of %s is %s, the others' are between %s and %s.", apart,
     words(quantity), format_to_spread(place[[apart]], spread),
-    format_to_spread(min(place[-apart]), spread), format_to_spread(max(place[-apart]), spread)
-  )
+    format_to_spread(min(place[-apart]), spread), format_to_spread(max(place[-apart]), spread))
 }
 
 # 1 if the second half of the draws lies above the first in every chain, -1 if it lies below, otherwise 0.

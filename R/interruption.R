@@ -1,10 +1,10 @@
-# An interrupted run returns what is done, with a warning. The interrupt itself goes on to R, so that a loop around the
-# run ends after the run has been assigned, as it would after any other interrupt.
+# Passes the interrupt of a run on to R. An interrupted run returns its completed sweeps with a warning. The interrupt
+# then ends a loop around the run, but only after the result has been assigned.
 
-# Called as the last thing before an interrupted run is returned: interrupts this process again, as if Ctrl-C were
-# typed. R looks for interrupts once in about a thousand evaluations, and counts those of compiled code apart. Both
-# counts begin anew here, so that R looks after the run has been assigned. On Windows a signal would end R:
-# there the interrupt ends the run alone.
+# Interrupts this process again, as if Ctrl-C were typed. It is called last, before an interrupted run is returned. R
+# checks for interrupts once in about a thousand evaluations, with a separate count for byte-compiled code. Both counts
+# are restarted here, so that R checks only after the result has been assigned. On Windows a signal would end R, so the
+# interrupt ends the run only.
 pass_interrupt_on <- function() {
   if (.Platform$OS.type != "windows") {
     restart_count(for (i in 1:10000) NULL)
@@ -15,7 +15,7 @@ pass_interrupt_on <- function() {
 
 interrupt_process <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
 
-# Evaluates `code` until R looks for interrupts. Where the process ignores them, all of it.
+# Evaluates `code` until R finds the interrupt, or to its end if the process ignores interrupts.
 restart_count <- function(code) {
   tryCatch(
     {

@@ -1,18 +1,18 @@
-# How much memory is available, and how messages show an amount of memory.
+# Finds how much memory is available, and shows amounts of memory in messages.
 
 show_bytes <- function(bytes) {
   unit <- min(max(floor(log10(max(bytes, 1)) / 3), 0), 6)
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# The bytes of memory that this process can still get: what the machine has available, limited by what is left to the
-# container that the process runs in. If the system does not tell, there is no limit (2^52).
+# The bytes of memory that this process can still get: the smaller of what the machine has available and what the
+# process's container has left. If the system does not say, there is no limit (2^52).
 memory_available <- function() {
   min(machine_memory(), container_memory())
 }
 
 container_memory <- function(root = "/sys/fs/cgroup") {
-  # readLines() on a file that does not exist would leak a connection when its warning is caught. So look first.
+  # Checks first, because readLines() on a missing file leaks a connection when its warning is caught.
   lines_of <- function(file) {
     path <- file.path(root, file)
     if (file.access(path, 4L) == 0L) tryCatch(readLines(path), error = function(error) "") else ""
@@ -43,7 +43,7 @@ machine_memory <- function() {
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
 }
 
-# Stops if the computation would need more memory than the machine has. At its peak it takes `copies` times the size
+# Raises an error if the computation needs more memory than is available. At its peak it takes `copies` times the size
 # of the result.
 check_result_size <- function(entries, argument, what, call = sys.call(-2L), copies = 3) {
   bytes <- 8 * entries

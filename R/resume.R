@@ -1,47 +1,59 @@
-# A run goes on from its checkpoint.
+# resume(): reads a checkpoint, checks that the data are the same, and runs the remaining sweeps.
 
-#' Go on with a run from its checkpoint
+#' Resume a run from its checkpoint
 #'
-#' A fit with `checkpoint = "file"` writes down from time to time how far it has come. If its process is killed, the machine
-#' restarted or the run interrupted, `resume("file", x)` runs the sweeps that remain. The result is the same, to the last bit, as that of a run
-#' that was never stopped, except for `elapsed`, `call`, `backend` and `threads`.
+#' A fit with `checkpoint = "file"` saves its progress to that file at intervals. If the process is killed, the machine
+#' restarts or the run is interrupted, `resume("file", x)` runs the remaining sweeps. The result is the same, to the
+#' last bit, as that of a run that was never stopped. Only `elapsed`, `call`, `backend` and `threads` may differ.
 #'
-#' The run may go on elsewhere: with another number of threads, with or without a graphics card (if `precision` is
-#' `"double"`), with or without workers of a future plan, or, for a mixture, of a `cluster`. It goes on writing the same checkpoint. After the last sweep the
-#' checkpoint stands and has the whole result: `resume()` returns it at once, and the file can be deleted.
-#'
-#' @section What a checkpoint holds:
-#' One file with all chains: the states, all draws and traces so far, and the model. It does not hold the data (of a mixture only the five cells of `probe`), but a digest of
-#' 128 bits of each column, so that other data are refused. The digests find accidents; they are not cryptographic.
-#'
-#' Its size is that of the draws and traces so far (see [mixture_memory]), and of the state: for each chain of a mixture about
-#' \eqn{4 k p^2} bytes, of a topic model 8 bytes for each topic and each term or document and 2 for each token. It is
-#' written anew every time, beside the old one, then put in its place, so that there is always a whole one on the disk and
-#' there must be room for two. Writing pauses the sampler: for about a second where 430 MB are written,
-#' 1,000 draws of 256 components in 14 markers (`bench/checkpoint.R`). If it takes longer than a twentieth of `checkpoint_every`, checkpoints come less often, so
-#' that they never take more than a twentieth of the time (`checkpoint_every = 0` writes one after every slice of about 0.2 seconds, whatever it
-#' costs).
-#'
-#' If a checkpoint cannot be written, because the disk is full for instance, there is a warning, once; the fit goes on, the checkpoint before
-#' stands, and the next one is tried when it is due. Only the first, which is written before the first sweep, must succeed. A file that is
-#' not a checkpoint is never overwritten, a checkpoint is, also that of another fit: runs at the same time need a file each.
-#'
-#' Chains on workers of a future plan come back every `checkpoint_every` seconds, so that this process writes them.
-#'
-#' @section Trust:
-#' The head of a checkpoint is read by R's `unserialize()`, which a file made with bad intent can misuse: resume only from files that come from a
-#' source you trust. Files that are damaged, cut off or of another kind are found before anything in them is used.
+#' The remaining sweeps may run elsewhere: on another number of threads, on workers of a future plan or, for a mixture,
+#' on a `cluster`. If `precision` is `"double"`, they may run on a graphics card or without one. They update the same
+#' checkpoint. After the last sweep the checkpoint holds the whole result. `resume()` then returns it without running
+#' anything. You can delete the file once you have the fit.
 #'
 #' @param file name of the checkpoint.
-#' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()], the [row_reader()] where
-#'   cells were read by one, `data` of [bayes_logit()] (`NULL` if it had none; variables that are not in it are looked up where `resume()` is called).
-#' @param checkpoint_every seconds from one checkpoint to the next; `NULL` for as many as before.
-#' @inheritParams dp_mixture
+#' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()],
+#'   the [row_reader()] if the fit had one, or `data` of [bayes_logit()] (`NULL` if it had none). Variables of a formula
+#'   that are not in `data` are looked up where `resume()` is called.
+#' @param checkpoint_every seconds from one checkpoint to the next; `NULL`: as before.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @inheritParams computing_arguments
 #' @return The fit, of the class of the function that wrote the checkpoint.
+#'
+#' @section What a checkpoint holds:
+#' A checkpoint is one file. It holds the model, the states of all chains, and all draws and traces so far. It does not
+#' hold the data, except the five cells of `probe` of a mixture. For each column of the data it holds a digest of 128
+#' bits, so that `resume()` can refuse other data. The digests detect accidents; they are not cryptographic.
+#'
+#' The size of a checkpoint is that of the draws and traces so far (see [mixture_memory]) plus the states. The state of
+#' a chain of a mixture takes about \eqn{4 k p^2} bytes. The state of a chain of a topic model takes 8 bytes for each
+#' pair of a topic and a term or document, and 2 bytes for each token.
+#'
+#' @section How it is written:
+#' Each new checkpoint is written beside the old one and then replaces it. So there is always a complete one on the
+#' disk, and the disk needs room for two. The sampler waits during the writing: about one second for 430 MB, which is
+#' 1,000 draws of 256 components in 14 markers (`bench/checkpoint.R`). If writing takes longer than a twentieth of
+#' `checkpoint_every`, checkpoints are written less often, so that they take at most a twentieth of the time.
+#' `checkpoint_every = 0` writes one after every slice of about 0.2 seconds, whatever it costs.
+#'
+#' The first checkpoint is written before the first sweep, and it is an error if that fails. If a later one fails, for
+#' example because the disk is full, there is one warning. The fit goes on, the last checkpoint stays, and the next one
+#' is tried when it is due.
+#'
+#' A checkpoint is overwritten, even if it is of another fit. So runs at the same time need a file each. A file that is
+#' not a checkpoint is never overwritten.
+#'
+#' With workers of a future plan, chains return to this process every `checkpoint_every` seconds, and this process
+#' writes the checkpoint.
+#'
+#' @section Trust:
+#' R's `unserialize()` reads the head of a checkpoint, and a malicious file can exploit it. Resume only from files whose
+#' source you trust. Files that are damaged, truncated or of another kind are detected before their content is used.
+#'
 #' @section Errors:
-#' `warpbayes_error_input` for a file that is missing, not a checkpoint, truncated, damaged or of another version of warpbayes, and for data that
-#' are not those of the checkpoint: the message says which, and where the data differ. Otherwise errors are those of the function that wrote the
-#' checkpoint.
+#' `warpbayes_error_input` if the file is missing, not a checkpoint, truncated, damaged or from another version of
+#' warpbayes, or if the data are not those of the checkpoint. The message says which, and where the data differ. Other
+#' errors are those of the function that wrote the checkpoint.
 #' @seealso [continue()], which runs more sweeps than were asked for at first.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
@@ -52,7 +64,8 @@
 #' identical(again$draws, fit$draws)
 #' unlink(file)
 #' @export
-resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, ..., cluster = NULL) {
+resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, ...,
+                   cluster = NULL) {
   check_dots_empty(...)
   call <- sys.call()
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
@@ -67,7 +80,8 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   }
   saved <- read_checkpoint(path.expand(file), file, call)
   if (!is.null(cluster) && saved$class != "dp_mixture") {
-    stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class, "(): only dp_mixture() runs on a cluster")
+    stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class,
+      "(): only dp_mixture() runs on a cluster")
   }
   run <- resolve_run(backend, threads, cluster = cluster)
   topic <- resumable(saved$class)
@@ -95,7 +109,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   }
 }
 
-# Errors about markers or a formula, which the user of resume() has not given, are about `x`.
+# The user of resume() gave no markers and no formula, so errors about these are reported as errors about `x`.
 fit_with_data <- function(topic, saved, x, envir, call) {
   tryCatch(topic$with_data(saved, x, envir, call), warpbayes_error_input = function(error) {
     if (identical(error$argument, "x")) stop(error)
@@ -103,11 +117,13 @@ fit_with_data <- function(topic, saved, x, envir, call) {
   })
 }
 
-# What is in a file that is not damaged may still be nonsense, which R code that reads it stumbles over.
+# Evaluates `code`, which uses the content of the file. Even an undamaged file may hold nonsense, which raises errors
+# of R. They become errors about the file.
 intact <- function(file, call, code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
-    refuse_checkpoint(file, call, "has a content that no version of warpbayes has written (", conditionMessage(error), ")")
+    refuse_checkpoint(file, call, "has a content that no version of warpbayes has written (", conditionMessage(error),
+      ")")
   })
 }
 
@@ -117,7 +133,8 @@ refuse_checkpoint <- function(file, call, ...) {
 
 # Reading ------------------------------------------------------------------------
 
-# The head, with the values of the arrays in place of their description. `shown` is the name as the user gave it.
+# The head of the checkpoint; its `arrays` are the values instead of their description. `shown` is the name of the file
+# as the user gave it.
 read_checkpoint <- function(file, shown, call) {
   refuse <- function(...) refuse_checkpoint(shown, call, ...)
   if (!file.exists(file)) {
@@ -139,7 +156,8 @@ read_checkpoint <- function(file, shown, call) {
   if (64 + size[[1L]] + bytes != size[[2L]]) {
     refuse("is damaged: its parts do not have the size that it states")
   }
-  values <- Map(function(type, length) readBin(connection, type, length, endian = "little"), head$arrays$type, head$arrays$length)
+  values <- Map(function(type, length) readBin(connection, type, length, endian = "little"),
+    head$arrays$type, head$arrays$length)
   if (!all(lengths(values) == head$arrays$length)) {
     refuse("changed while it was read")
   }
@@ -147,17 +165,21 @@ read_checkpoint <- function(file, shown, call) {
   head
 }
 
-# What is wrong with a head, or NULL.
+# What is wrong with a head, in words, or NULL.
 wrong_head <- function(head) {
-  is_whole <- function(value, min, max) is.double(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max && value == floor(value)
+  is_whole <- function(value, min, max) {
+    is.double(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max && value == floor(value)
+  }
   is_text <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
   unknown <- "has a head that no version of warpbayes has written"
   if (!is.list(head) || !is_text(head$package) || !is_text(head$class)) {
     return(unknown)
   }
   if (head$package != package_version_text()) {
-    return(sprintf("was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s",
-      head$package, package_version_text(), head$package))
+    return(sprintf(
+      "was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s",
+      head$package, package_version_text(), head$package
+    ))
   }
   if (is.null(resumable(head$class))) {
     return(sprintf("holds a fit of class %s, which cannot be resumed", dQuote(head$class, FALSE)))
@@ -165,14 +187,19 @@ wrong_head <- function(head) {
   fit <- head$fit
   arrays <- head$arrays
   most <- .Machine$integer.max
-  right <- is.list(fit) && inherits(fit, head$class) && is.call(fit$call) && is_fingerprint(head$fingerprint) && is.list(head$given) &&
-    is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) && is_whole(fit$seed, 0, 2^53) &&
-    is_whole(fit$iter, 0, most) && is_whole(head$total, fit$iter, most) && is.numeric(head$every) && isTRUE(head$every >= 0) && length(head$every) == 1L &&
+  right <- is.list(fit) && inherits(fit, head$class) && is.call(fit$call) &&
+    is_fingerprint(head$fingerprint) && is.list(head$given) &&
+    is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) &&
+    is_whole(fit$seed, 0, 2^53) && is_whole(fit$iter, 0, most) && is_whole(head$total, fit$iter, most) &&
+    is.numeric(head$every) && isTRUE(head$every >= 0) && length(head$every) == 1L &&
     is.double(fit$elapsed) && identical(names(fit$elapsed), c("start", "sweeps")) &&
     is.data.frame(arrays) && is.character(arrays$name) && all(arrays$type %in% c("double", "integer")) &&
-    is.double(arrays$length) && all(is.finite(arrays$length) & arrays$length >= 0 & arrays$length == floor(arrays$length)) &&
+    is.double(arrays$length) &&
+    all(is.finite(arrays$length) & arrays$length >= 0 & arrays$length == floor(arrays$length)) &&
     is.list(fit$state) && length(fit$state) == fit$chains &&
-    all(vapply(fit$state, function(state) is.list(state) && is.raw(state$key) && length(state$key) == 8L && identical(state$sweep, fit$iter), NA))
+    all(vapply(fit$state, function(state) {
+      is.list(state) && is.raw(state$key) && length(state$key) == 8L && identical(state$sweep, fit$iter)
+    }, NA))
   if (right) NULL else unknown
 }
 
@@ -181,12 +208,13 @@ is_fingerprint <- function(value) {
     is.raw(value$digests) && identical(dim(value$digests), c(16L, length(value$parts)))
 }
 
-# Traces and draws as they are in a fit after so many sweeps.
+# The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
 put_arrays <- function(fit, saved, sampler, file, call) {
   plan <- sampler(fit)
   draws <- kept_draws(fit$iter, fit)
   dims <- c(
-    lapply(plan$traces, function(trace) c(fit$iter, fit$chains, trace$dim)), lapply(plan$draws, function(part) c(part$dim, draws, fit$chains))
+    lapply(plan$traces, function(trace) c(fit$iter, fit$chains, trace$dim)),
+    lapply(plan$draws, function(part) c(part$dim, draws, fit$chains))
   )
   parts <- c(plan$traces, plan$draws)
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
@@ -210,18 +238,19 @@ put_arrays <- function(fit, saved, sampler, file, call) {
   fit
 }
 
-# What belongs to each class of fits ------------------------------------------------
+# What each class of fits adds --------------------------------------------------------
 
-# NULL for a class whose runs have no checkpoints, else a list of
+# For a class with checkpoints a list, otherwise NULL. The list has
 #   sampler       as R/chains.R describes it;
-#   without_data  function(fit): the fit without its data. They are set to NULL, and not removed, so that the order stays;
-#   with_data     function(saved, x, envir, call): the fit of the head `saved` with its data, made from the user's;
-#   fingerprint   function(fit): of a fit with its data;
-#   check_state   function(fit): raises an error where R code cannot use the states; the entries look at them too.
+#   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
+#   with_data     function(saved, x, envir, call): the fit in the head `saved`, with its data made from the user's `x`;
+#   fingerprint   function(fit): the fingerprint of the data in a fit;
+#   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
 resumable <- function(class) {
   switch(class,
     dp_mixture = list(
-      sampler = function(fit) if (is_bem(fit)) bem_sampler(fit) else mixture_sampler(fit), without_data = mixture_without_data, with_data = mixture_with_data,
+      sampler = function(fit) if (is_bem(fit)) bem_sampler(fit) else mixture_sampler(fit),
+      without_data = mixture_without_data, with_data = mixture_with_data,
       fingerprint = mixture_fingerprint, check_state = identity
     ),
     topic_model = list(
@@ -240,7 +269,7 @@ without_parts <- function(fit, names) {
   fit
 }
 
-# A call in which the user's data are a name again, where do.call() has put their values.
+# do.call() puts the values of the data into the call. They are replaced by the name of the argument.
 call_without_data <- function(call, argument) {
   if (!is.null(call[[argument]]) && !is.language(call[[argument]])) call[[argument]] <- as.name(argument)
   call
@@ -248,10 +277,14 @@ call_without_data <- function(call, argument) {
 
 mixture_without_data <- function(fit) without_parts(fit, intersect(c("x", "reader"), names(fit)))
 
-# The markers as the user chose them, or, in a fit that was continued, by their names.
+# The markers are those that the user chose. A continued fit knows only their names.
 mixture_with_data <- function(saved, x, envir, call) {
   fit <- saved$fit
-  markers <- if ("markers" %in% names(saved$given)) saved$given$markers else if (!is.matrix(x) || !is.null(colnames(x))) fit$markers
+  markers <- if ("markers" %in% names(saved$given)) {
+    saved$given$markers
+  } else if (!is.matrix(x) || !is.null(colnames(x))) {
+    fit$markers
+  }
   if (is_reader(x)) {
     fit$reader <- reader_again(x, fit, saved$given$markers, call)
     fit$rows <- x$rows
@@ -261,7 +294,7 @@ mixture_with_data <- function(saved, x, envir, call) {
   type <- if (is.null(fit$transform)) "none" else fit$transform$type
   data <- as_marker_matrix(given$x, given$markers, type, if (is.null(fit$transform)) 5 else fit$transform$cofactor,
     missing = if (is.null(fit$missing)) "error" else fit$missing, call = call)
-  # Samples that the data do not tell are those of the checkpoint.
+  # If the data do not tell the samples, those of the checkpoint stay.
   sample <- check_samples(given$sample, nrow(data$x), call)
   if (!is.null(sample)) {
     fit$sample <- as.integer(sample)
@@ -275,10 +308,14 @@ mixture_with_data <- function(saved, x, envir, call) {
 mixture_fingerprint <- function(fit) {
   if (!is.null(fit$reader)) {
     some <- fit$reader$some
-    return(fingerprint_of(c(rows = fit$rows), paste("values that workers read in column", dQuote(fit$markers, FALSE)), digest_numbers(some, nrow(some))))
+    return(fingerprint_of(
+      c(rows = fit$rows), paste("values that workers read in column", dQuote(fit$markers, FALSE)),
+      digest_numbers(some, nrow(some))
+    ))
   }
   fingerprint_of(
-    c(rows = fit$rows), c(paste("values in column", dQuote(fit$markers, FALSE)), if (!is.null(fit$samples)) "samples of the cells"),
+    c(rows = fit$rows),
+    c(paste("values in column", dQuote(fit$markers, FALSE)), if (!is.null(fit$samples)) "samples of the cells"),
     c(digest_numbers(fit$x, fit$rows), if (!is.null(fit$samples)) digest_numbers(fit$sample))
   )
 }
@@ -308,7 +345,8 @@ topics_fingerprint <- function(fit) {
   fingerprint_of(
     c(documents = counts$size[[1L]], terms = counts$size[[2L]]), c("names of documents", "names of terms", "counts"),
     c(
-      digest_text(c(counts$documents, counts$named[["documents"]])), digest_text(c(counts$terms, counts$named[["terms"]])),
+      digest_text(c(counts$documents, counts$named[["documents"]])),
+      digest_text(c(counts$terms, counts$named[["terms"]])),
       digest_numbers(c(digest_numbers(counts$p), digest_numbers(counts$i), digest_numbers(counts$count)))
     )
   )
@@ -316,7 +354,7 @@ topics_fingerprint <- function(fit) {
 
 logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "design", "na.action", "frame")
 
-# A formula holds the environment in which it was written, and so all that is there.
+# The environment of a formula may hold anything, the data included: it is replaced by the global environment.
 logit_without_data <- function(fit) {
   fit <- without_parts(fit, logit_data_parts)
   environment(fit$formula) <- globalenv()
@@ -343,5 +381,8 @@ logit_fingerprint <- function(fit) {
   digests <- lapply(fit$frame, digest_variable)
   design <- if (is_sparse) digest_numbers(c(digest_numbers(x@p), digest_numbers(x@i), digest_numbers(x@x)))
   names <- if (length(digests)) paste("values in column", dQuote(names(fit$frame), FALSE))
-  fingerprint_of(c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"), c(unlist(digests, use.names = FALSE), design))
+  fingerprint_of(
+    c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"),
+    c(unlist(digests, use.names = FALSE), design)
+  )
 }

@@ -1,5 +1,5 @@
-# Where a call runs: the resolver that every function asks. A call may take microseconds, so the last
-# answers are kept as long as nothing changes that they depend on.
+# Resolves where a call runs: backend, device, threads and instruction set. A call may take microseconds, so the last
+# answers are kept until something changes on which they depend.
 
 kept_runs <- new.env(parent = emptyenv())
 
@@ -7,13 +7,13 @@ kept_runs <- new.env(parent = emptyenv())
 short_work <- 4e6
 
 # The user's choice as the list that the compiled code reads (wb_call_from_list() of src/entry/entry.h).
-# NULL stands for the option. Results do not depend on any of it.
+# `backend` and `threads` may be NULL, which stands for the option. Results do not depend on the choice.
 #   work     multiply-adds of the whole call; with at most short_work it runs on one thread;
 #   devices  the graphics cards that share the work, from 0, or NULL;
-#   cluster  NULL, or a cluster whose workers have the data: the run then has a connection to it, `cluster`,
-#            and says where this process computes what is left.
+#   cluster  NULL, or a cluster whose workers have the data. The list then describes what this process computes,
+#            and has the connection to the workers as its element `cluster`.
 resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL,
-  call = sys.call(-1L)) {
+                        call = sys.call(-1L)) {
   if (!is.null(cluster)) {
     run <- resolve_run("cpu", threads, call = call)
     run$cluster <- connect_cluster(cluster, backend, threads, devices, call)
@@ -21,7 +21,7 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   }
   key <- list(backend, .Call(C_backend_options))
   if (work <= short_work && (is.null(threads) || is_thread_count(threads))) {
-    # One thread: nothing is looked up that decides about threads.
+    # A short call has one thread, so the settings of threads are not looked up.
     kept <- kept_runs$short
     threads <- 1L
     name <- "short"
@@ -30,7 +30,7 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
     key <- c(key, list(threads, thread_settings()))
     name <- "long"
   }
-  # A forked child cannot use the graphics card, and asks again to be told so.
+  # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
   if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
     kept <- list(key = key, run = make_run(backend, threads, call), process = Sys.getpid())
     assign(name, kept, envir = kept_runs)
@@ -39,8 +39,10 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
 }
 
 thread_settings <- function() {
-  list(getOption("warpbayes.threads"), Sys.getpid(), Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
-    "_R_CHECK_LIMIT_CORES_")))
+  list(
+    getOption("warpbayes.threads"), Sys.getpid(),
+    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
+  )
 }
 
 is_thread_count <- function(threads) {
@@ -73,9 +75,10 @@ run_on_devices <- function(run, devices, call) {
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
-    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s",
-      format(absent[[1L]]),
-      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")), call = call)
+    stop_warpbayes("backend", sprintf(
+      "`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
+      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")
+    ), call = call)
   }
   if (length(devices) > most_devices) {
     stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices),
@@ -89,21 +92,24 @@ run_on_devices <- function(run, devices, call) {
 # WB_MOST_DEVICES of src/backend/types.h.
 most_devices <- 16L
 
-# Multiply-adds of a sweep for each graphics card that shares it. A data centre's card computes for some
-# 4 ms then, and the exchange of sums takes one.
+# A sweep is shared so that each graphics card has at least this many multiply-adds. They take a data centre's card
+# about 4 ms; the exchange of sums takes 1 ms.
 device_work <- 3e10
 
-# The run of a session whose sweeps take `work` multiply-adds: on the cards that the fit was made with, or,
-# where it had none of its own or they are not here, on as many as `work` repays.
+# The run of a session whose sweeps take `work` multiply-adds. It uses the `devices` of the fit. If the fit names none,
+# or one that this machine lacks, it uses one card for each device_work of `work`.
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {
-    count <- if (is.null(getOption("warpbayes.device"))) min(length(here), most_devices,
-      floor(work / device_work)) else 0
+    count <- if (is.null(getOption("warpbayes.device"))) {
+      min(length(here), most_devices, floor(work / device_work))
+    } else {
+      0
+    }
     devices <- if (count > 1) here[seq_len(count)]
   }
   if (is.null(devices)) run else run_on_devices(run, devices, NULL)
 }
 
-# What a fit says that it was made with.
+# The `backend` that a fit reports.
 run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend

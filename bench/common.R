@@ -1,5 +1,5 @@
-# What the benchmarks share: times as medians of repetitions that take turns, rates of the machine measured between
-# them, results as CSV files or as tables in Markdown. Every script of this folder runs in this folder.
+# Functions that the benchmarks share. They time calls as medians of repetitions that take turns, measure the rates of
+# the machine, and write results as CSV files or as tables in Markdown. Every script of this folder runs in this folder.
 library(warpbayes)
 if (!nzchar(Sys.getenv("WARPBAYES_MEASURE"))) {
   Sys.setenv(WARPBAYES_MEASURE = "../build/measure")
@@ -7,7 +7,7 @@ if (!nzchar(Sys.getenv("WARPBAYES_MEASURE"))) {
 source("../tests/measure/measure.R")
 internal <- asNamespace("warpbayes")
 
-# Seconds of the clock.
+# Seconds of wall-clock time.
 elapsed <- function(expression) {
   gc(FALSE)
   start <- Sys.time()
@@ -15,11 +15,11 @@ elapsed <- function(expression) {
   as.double(Sys.time() - start, units = "secs")
 }
 
-# Seconds of the processor, all threads together. Other work on the machine matters less than for elapsed().
+# Seconds of processor time of all threads. Other work on the machine matters less than for elapsed().
 processor_seconds <- function(expression) sum(system.time(expression)[c("user.self", "sys.self")])
 
-# The seconds that several functions return. They are called in turn, `times` times each, so that a disturbance of the
-# machine slows all of them: a matrix with one row for each function. A first call of each is not counted.
+# The seconds that several functions return: a matrix with one row for each function and `times` columns. The functions
+# are called in turn, so that a disturbance of the machine slows all of them. The first call of each is not counted.
 interleave <- function(..., times = 5) {
   runs <- list(...)
   vapply(runs, function(run) run(), numeric(1))
@@ -31,7 +31,7 @@ interleave <- function(..., times = 5) {
 
 medians <- function(seconds) apply(seconds, 1, median)
 
-# The median of the seconds of several calls of one function, after a first call that is not counted.
+# The median of the seconds of `times` calls of one function, after a first call that is not counted.
 median_seconds <- function(call, times = 5) {
   medians(interleave(call = function() elapsed(call()), times = times))[["call"]]
 }
@@ -41,8 +41,8 @@ rate <- function(threads = 1, precision = "double", backend = "cpu") {
   internal$measure_multiply_add_rate(threads, precision, backend)
 }
 
-# Has everything computed on the graphics card. With the emulator's plugin in WARPBAYES_TEST_PLUGIN the emulator plays
-# the card and the result is TRUE: a rehearsal, for which scripts choose small sizes.
+# Makes everything run on the graphics card. If WARPBAYES_TEST_PLUGIN names the emulator's plugin, everything runs on
+# the emulator instead. The result is then TRUE, and scripts choose small sizes.
 use_card <- function() {
   plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN")
   options(warpbayes.backend = "cuda")
@@ -61,7 +61,7 @@ machine <- function() {
   sprintf("%s, %d cores", model, parallel::detectCores())
 }
 
-# results/<name>.csv, with the machine and the date in every row.
+# Writes results/<name>.csv, with the machine and the date in every row.
 save_results <- function(results, name) {
   dir.create("results", showWarnings = FALSE)
   results$machine <- machine()

@@ -1,6 +1,6 @@
-# Calls every entry on small inputs while R collects garbage at every fifth allocation within the entry. An object that
-# the entry did not protect is then gone and overwritten. R code around the entries runs without such collections.
-# It also checks that no call has changed its arguments. With the argument "once" it calls each entry once, under
+# Calls every entry on small inputs while R collects garbage at every fifth allocation within the entry. This overwrites
+# an object that the entry did not protect. R code around the entries runs without such collections. The script also
+# checks that no entry changes its arguments. With the argument "once" it runs the calls once without collections, for
 # valgrind. A second argument names a file for the results.
 library(warpbayes)
 options(warpbayes.threads = 2)
@@ -8,7 +8,7 @@ options(warpbayes.threads = 2)
 set.seed(1)
 x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
 
-# A sweep of a manager whose only worker is in this process, and what else workers do.
+# A sweep of a manager whose only worker is in this process, and the other entries that workers call.
 run_on_cluster <- function(fit) {
   native <- warpbayes:::native
   cells <- rbind(x, x)[rep_len(seq_len(nrow(x)), 2048), ]
@@ -63,15 +63,17 @@ results <- function() {
   rows <- matrix(1:12, 3)
   sums <- list(
     die + die, l - die, convolve_pmf(rows, rows), convolve_pmf(log(rows), log(rows), log = TRUE),
-    sum_pmf(list(1:3, 4:5)), sum_pmf(rows), rep_sum(die, 5), rep_sum(l, 3), condition_on_sum(die, l, 9), ppmf(3, l, log.p = TRUE),
-    rpmf(10, die, seed = 1), tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
+    sum_pmf(list(1:3, 4:5)), sum_pmf(rows), rep_sum(die, 5), rep_sum(l, 3), condition_on_sum(die, l, 9),
+    ppmf(3, l, log.p = TRUE), rpmf(10, die, seed = 1),
+    tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2), compound_pmf("geometric", die, prob = 0.3),
     compound_pmf(pmf_binomial(5, 0.3), die)
   )
   b <- c(0.3, 1, 4.5, 20, 200)
   polyagamma <- list(
     rpolyagamma(50, b, -2:5, seed = 1), rpolyagamma(5, 20, 1, "saddlepoint", seed = 1), dpolyagamma(0.4, b),
-    ppolyagamma(0.4, b, 3), qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3), tryCatch(rpolyagamma(1, -1), error = conditionMessage)
+    ppolyagamma(0.4, b, 3), qpolyagamma(0.4, b), polyagamma_cumulant(b, 1, 3),
+    tryCatch(rpolyagamma(1, -1), error = conditionMessage)
   )
   sparse <- if (requireNamespace("Matrix", quietly = TRUE)) methods::as(rows + 0, "CsparseMatrix") else rows
   items <- list(
@@ -123,15 +125,21 @@ if ("once" %in% arguments) {
   quit()
 }
 
-# Byte code has .Call() built in, so that what is here instead would not be called.
+# Byte code has .Call() built in, and would not call the replacement below.
 stopifnot(Sys.getenv("R_DISABLE_BYTECODE") == "1")
 plain_call <- .Call
 tortured_calls <- 0L
 unlockBinding(".Call", baseenv())
-# The bytes of arguments, but of what external pointers keep.
+# The bytes of arguments, without those behind external pointers.
 bytes_of <- function(arguments) {
   values <- function(value) {
-    if (typeof(value) == "externalptr" || is.function(value)) NULL else if (is.list(value)) lapply(value, values) else value
+    if (typeof(value) == "externalptr" || is.function(value)) {
+      NULL
+    } else if (is.list(value)) {
+      lapply(value, values)
+    } else {
+      value
+    }
   }
   serialize(lapply(arguments, values), NULL, version = 2L)
 }

@@ -1,9 +1,7 @@
-/* The draw of a component by blocks (core/block_draw.h) takes no component of
- * weight zero, whatever the uniform: all 2^23 uniforms of single precision, and in
- * double precision the ends of the unit interval and 20,001 neighbours of every
- * point where the choice changes. And the choice has the right law: in single
- * precision the share of the uniforms that choose a component is its share of the
- * weights, to 5 in 1e7.
+/* Tests the draw of a component by blocks (core/block_draw.h). It must never choose a component of weight zero. This is
+ * tried for all 2^23 uniforms of single precision, and in double precision for the ends of the unit interval and 20,001
+ * neighbours of every point where the choice changes. The choice must also have the right law: in single precision, the
+ * share of the uniforms that choose a component is its share of the weights, to 5 in 1e7.
  *
  * The last line is "N passed, N failed". */
 #include <math.h>
@@ -26,7 +24,7 @@
 
 #define ITEMS 6
 
-/* Weights of the blocks before, and of the items of the current one. */
+/* The total weight of the blocks before, and the weights of the items of the current block. */
 typedef struct block_case {
   double before;
   double weight[ITEMS];
@@ -46,12 +44,12 @@ static const block_case cases[] = {
   {1e-37, {0, 1e-37, 0, 0, 0, 0}},
   {15.999999, {0, 1, 1, 0, 0.0001, 0}},
   {1234.5, {0.0001, 0, 0, 0, 0, 0.0001}},
-  {0, {0, 0, 0, 0, 0, 0}}, /* of a row that is infinitely far from all so far */
+  {0, {0, 0, 0, 0, 0, 0}}, /* a row that is infinitely far from all components so far */
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* The item that the processor's loops choose; -1: the draw stays with the blocks before. A row by itself and rows side by
- * side must agree. */
+/* The item that the processor's loops choose, or -1 if the draw stays with the blocks before. The loop for one row and
+ * the loop for several rows must agree. */
 #define CHOOSE(REAL_OF, INDEX_OF, precision)                                                             \
   static int choose_##precision(const block_case *c, REAL_OF u) {                                        \
     REAL_OF prefix[ITEMS], sum = 0, total = (REAL_OF)c->before, of_rows = total;                         \

@@ -1,25 +1,22 @@
-/* Geweke's joint-distribution test of the mixture's Gibbs sampler (Geweke 2004,
- * "Getting it right", Journal of the American Statistical Association 99,
- * 799-804). If the sampler leaves the posterior of any data invariant, then
- * sweeps in turn with new data drawn given parameters and labels leave the joint
- * law of parameters, labels and data invariant, and that law can also be simulated
- * directly (prior_simulator.h). The means of many functions of the draws are
- * compared between the two.
+/* Geweke's joint-distribution test of the mixture's Gibbs sampler (Geweke 2004, "Getting it right", Journal of the
+ * American Statistical Association 99, 799-804). Suppose that the sampler leaves the posterior of any data invariant.
+ * Then sweeps that alternate with new data, drawn given parameters and labels, leave the joint law of parameters,
+ * labels and data invariant. That law can also be simulated directly (prior_simulator.h). The test compares the means
+ * of many functions of the draws between the two simulations.
  *
  *   geweke [-n sweeps] [-c case] [-t threads] [-s seed] [-v]
  *
- * -n sweeps of the first four cases (default 200,000), a quarter of which go to
- * each of the others (50,000 at least: in shorter runs batches hang together, which
- * fails the test); -c one case only; -v prints every functional.
+ *   -n sweeps of the first four cases (default 200,000; at least 50,000, because in shorter runs neighbouring batches
+ *      are correlated, which fails the test). Each other case has a quarter or a half as many.
+ *   -c runs one case only.
+ *   -v prints every functional.
  *
- * Standard errors are from batch means; chains start in their stationary law. The
- * bound on |z| is such that any of all functionals of the run passes it with
- * probability 1e-6 if the sampler is right (Bonferroni, Student's t for the number
- * of batches). A line for each case says which shift of a functional's mean would
- * be found half of the time, in standard deviations of the functional under the
- * prior: the median over functionals, and the worst. It shrinks with the root of
- * the number of sweeps. The last line is "N passed, N failed", the status 0 where
- * none failed. mutate.sh shows on planted errors what the test finds. */
+ * Standard errors are from batch means. Chains start in their stationary law. If the sampler is right, the probability
+ * that some functional of the run exceeds the bound on |z| is 1e-6 (Bonferroni, Student's t for the number of batches).
+ * The line of each case states the shift of a functional's mean that would be found half of the time: the median over
+ * functionals and the worst one, in standard deviations of the functional under the prior. The shift shrinks with the
+ * square root of the number of sweeps. The last line is "N passed, N failed"; the status is 0 if none failed. mutate.sh
+ * shows on planted errors what the test finds. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,9 +36,9 @@
 #define FALSE_ALARM 1e-6
 #define MOST_FUNCTIONALS 300
 #define CHAINS 4
-#define BATCHES 100 /* a chain */
+#define BATCHES 100 /* of each chain */
 
-/* What the sampler reaches of a backend. */
+/* The parts of a backend that the sampler uses. */
 static const wb_backend processor = {
   .abi_version = WB_ABI_VERSION,
   .size = sizeof(wb_backend),
@@ -64,7 +61,7 @@ typedef struct test_case {
   int moves;
   wb_precision precision;
   double share; /* of the sweeps asked for */
-  int learned;  /* m, gamma, nu and Phi too */
+  int learned;  /* m, gamma, nu and Phi are learned */
   double floor;
   int samples;
   int missing;  /* some values are missing */
@@ -93,8 +90,8 @@ static const test_case cases[] = {
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
-/* Degrees of freedom and shape large enough for the variances of all functionals
- * to exist, scales such that components overlap without being alike. */
+/* Degrees of freedom and shape are large enough for the variances of all functionals to exist. The scales make
+ * components overlap without being alike. */
 static model case_model(const test_case *c) {
   model m = {.n = c->n, .k = c->k, .p = c->p, .shape = 5, .rate = 3, .learned = c->learned,
              .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15, .floor = c->floor,
@@ -178,7 +175,7 @@ static void put_component_prior(functionals *f, const model *m, const point *at)
     for (int c = 0; c <= r; c++) {
       put_moments(f, prior->scale[r][c], "Phi.%d%d", r + 1, c + 1);
       put(f, prior->scale[r][c] * at->covariance[0][r][c], "Phi.%d%d Sigma1", r + 1, c + 1);
-      /* Cholesky's factor, for the determinant. */
+      /* The Cholesky factor, for the determinant. */
       scale[r][c] = prior->scale[r][c];
       for (int i = 0; i < c; i++) scale[r][c] -= scale[r][i] * scale[c][i];
       scale[r][c] = r == c ? sqrt(scale[r][c]) : scale[r][c] / scale[c][c];
@@ -273,7 +270,7 @@ static void put_all(functionals *f, const model *m, const point *at) {
   put(f, at->product, "x mu before", 0, 0);
 }
 
-/* What relates labels to the data from which they came. */
+/* Functionals of the labels and the data from which the labels were drawn. */
 static void relate(const model *m, point *at) {
   at->distance = 0;
   at->product = 0;
@@ -285,7 +282,7 @@ static void relate(const model *m, point *at) {
 
 /* The two simulators ------------------------------------------------------ */
 
-/* Means of every batch, batch by batch. */
+/* The means of the functionals in one batch. */
 typedef double batch_means[MOST_FUNCTIONALS];
 
 static int simulate_prior(const model *m, uint64_t seed, int chain, int length, batch_means *out) {
@@ -390,8 +387,7 @@ static void redraw_data(const model *m, const wb_mixture_state *state, uint64_t 
   }
 }
 
-/* Whether the statistics of a sweep are those of its labels: the same
- * counts, and sums that differ by rounding only. */
+/* Whether the statistics of a sweep are those of its labels: the same counts, and sums that differ by rounding only. */
 static int same_statistics(const model *m, const double *a, const double *b, wb_precision precision) {
   const size_t size = WB_MIXTURE_STATISTICS((size_t)m->p);
   const double tolerance = precision == WB_SINGLE ? 1e-5 : 1e-12;
@@ -401,7 +397,8 @@ static int same_statistics(const model *m, const double *a, const double *b, wb_
   return 1;
 }
 
-/* What the sampler sees of the data; and the values that it drew for the others, put into the data. */
+/* Copies the data for the sampler, with NaN for missing values. take_values() puts the values that the sampler drew for
+ * them into the data. */
 static void hide_values(const model *m, const point *at, double *seen) {
   for (int i = 0; i < m->n; i++)
     for (int c = 0; c < m->p; c++) seen[i + c * m->n] = is_missing(m, i, c) ? NAN : at->x[i + c * m->n];
@@ -418,8 +415,8 @@ static int take_values(const model *m, wb_mixture_session *session, point *at, w
   return status;
 }
 
-/* One chain of sweeps and new data. Returns how many sweeps went wrong: a status
- * other than WB_OK, or statistics that are not those of the labels. */
+/* One chain of sweeps that alternate with new data. Returns the number of wrong results: a status other than WB_OK, or
+ * statistics that are not those of the labels. */
 static long simulate_chain(const test_case *c, const model *m, uint64_t seed, int chain, int length,
                            batch_means *out) {
   const wb_backend *backend = &processor;
@@ -438,7 +435,8 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   sampler_open(m, &at, memory, &s);
   int32_t sample[MOST_ROWS];
   for (int i = 0; i < m->n && m->samples > 0; i++) sample[i] = i % m->samples;
-  const wb_mixture_data whole = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples, m->samples > 0 ? sample : NULL};
+  const wb_mixture_data whole = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples,
+                                 m->samples > 0 ? sample : NULL};
   double seen[MOST_ROWS * MOST_COLUMNS];
   wb_mixture_missing *missing = NULL;
   wb_message message;
@@ -459,14 +457,15 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         continue;
       }
       wrong += wb_mixture_begin(backend, session, &s.state, &message) != WB_OK;
-      /* Splits and joins leave no labels, but statistics: these go into a sweep of their own. */
+      /* Splits and joins leave statistics but no labels, so they follow a sweep of their own. */
       if (c->moves && m->samples == 0) {
         const double atom[4] = {0, 0.4, m->p - 1, -0.2};
         const wb_mixture_spots spots = {&data, 2, atom};
         wrong += wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,
                                         &message) != WB_OK;
         wrong += wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK;
-        wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, 0, key, 2 * iteration, &message) != WB_OK;
+        wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, 0, key, 2 * iteration,
+                                        &message) != WB_OK;
       }
       if (wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
                                  &message) != WB_OK ||
@@ -502,8 +501,7 @@ typedef struct result {
   double seconds;
 } result;
 
-/* Mean of the batches, its squared standard error, and the correlation of
- * neighbouring batches. */
+/* The mean of the batches, its squared standard error, and the correlation of neighbouring batches. */
 static void summarize(batch_means *batch, int j, double *mean, double *error, double *correlation) {
   const int count = CHAINS * BATCHES;
   double square = 0, product = 0;
@@ -517,8 +515,7 @@ static void summarize(batch_means *batch, int j, double *mean, double *error, do
   *correlation = square > 0 ? product / square : 0;
 }
 
-/* |z| that Student's t passes with probability `probability`, both tails, for
- * many degrees of freedom (Fisher's expansion). */
+/* The bound that |t| exceeds with `probability`, for Student's t with many degrees of freedom (Fisher's expansion). */
 static double bound_of(double probability, double df) {
   double low = 0, high = 40;
   for (int i = 0; i < 200; i++) {
@@ -535,7 +532,7 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* One line on a case; 1 where it passes. */
+/* Prints the line of a case. Returns 1 if it passes. */
 static int report(const test_case *c, result *r, int functionals_of_run, int verbose) {
   const double bound = bound_of(FALSE_ALARM / functionals_of_run, CHAINS * BATCHES - 1);
   double largest = -1, correlated = 0, shift[MOST_FUNCTIONALS];
@@ -545,19 +542,18 @@ static int report(const test_case *c, result *r, int functionals_of_run, int ver
     summarize(r->prior, j, &means[0], &errors[0], &correlation);
     summarize(r->chain, j, &means[1], &errors[1], &correlation);
     z = (means[1] - means[0]) / sqrt(errors[0] + errors[1]);
-    if (!(fabs(z) <= largest)) { /* a value that is no number counts as the largest */
+    if (!(fabs(z) <= largest)) { /* NaN counts as the largest */
       largest = isnan(z) ? INFINITY : fabs(z);
       where = j;
     }
     if (correlation > correlated) correlated = correlation;
-    /* The prior's draws are independent: their variance is that of a batch's mean
-     * times its length. */
+    /* The prior's draws are independent: their variance is that of a batch's mean times its length. */
     shift[j] = bound * sqrt((errors[0] + errors[1]) / (errors[0] * r->draws));
     if (verbose)
       printf("  %-24s prior %12.6g  chain %12.6g  se %8.2g  z %7.2f\n", r->name[j], means[0], means[1],
              sqrt(errors[0] + errors[1]), z);
   }
-  /* Batches that hang together make standard errors too small. */
+  /* Correlated batches make standard errors too small. */
   const int passed = largest <= bound && r->wrong == 0 && correlated < 0.4;
   qsort(shift, (size_t)r->count, sizeof *shift, compare_doubles);
   printf("%-23s %9.0f sweeps, %3d functionals: largest |z| %.2f (%s), bound %.2f; "
@@ -575,7 +571,7 @@ static double clock_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Names of a case's functionals, from any draw. */
+/* Stores the names of a case's functionals, which do not depend on the draw. Returns their number. */
 static int name_functionals(const model *m, result *r) {
   generator g;
   point at = {0};

@@ -1,5 +1,5 @@
-/* See prior_simulator.h. The generator is xoshiro256++ (Blackman & Vigna 2021),
- * its state filled by SplitMix64 (Steele, Lea & Flood 2014). */
+/* Simulates the mixture model as prior_simulator.h says. The generator is xoshiro256++ (Blackman & Vigna 2021). Its
+ * state is filled by SplitMix64 (Steele, Lea & Flood 2014). */
 #include "prior_simulator.h"
 
 #include <math.h>
@@ -50,8 +50,8 @@ static double normal(generator *g) {
   }
 }
 
-/* log of the multivariate gamma function of df/2, from Gamma(1/2) = sqrt(pi) and
- * Gamma(1) = 1 by recursion: lgamma() may write a global variable. */
+/* The log of the multivariate gamma function of df/2, by recursion from Gamma(1/2) = sqrt(pi) and Gamma(1) = 1.
+ * lgamma() may write a global variable, so it is not used. */
 static double log_gamma_p(int p, int df) {
   double sum = 0.25 * p * (p - 1) * log(M_PI);
   for (int r = 0; r < p; r++) {
@@ -61,7 +61,7 @@ static double log_gamma_p(int p, int df) {
   return sum;
 }
 
-/* Lower triangle L with L L' = a. */
+/* The lower triangle l with l l' = a. */
 static void root(int p, double a[MOST_COLUMNS][MOST_COLUMNS], double l[MOST_COLUMNS][MOST_COLUMNS]) {
   memset(l, 0, sizeof(double[MOST_COLUMNS][MOST_COLUMNS]));
   for (int r = 0; r < p; r++)
@@ -72,8 +72,7 @@ static void root(int p, double a[MOST_COLUMNS][MOST_COLUMNS], double l[MOST_COLU
     }
 }
 
-/* Inverse of a positive definite matrix by elimination; returns the log of its
- * determinant. */
+/* Inverts a positive definite matrix by elimination. Returns the log of the determinant of `a`. */
 static double invert(int p, double a[MOST_COLUMNS][MOST_COLUMNS],
                      double inverse[MOST_COLUMNS][MOST_COLUMNS]) {
   double work[MOST_COLUMNS][MOST_COLUMNS], log_determinant = 0;
@@ -114,7 +113,7 @@ void point_complete(const model *m, point *at) {
     at->log_determinant[j] = -invert(m->p, at->precision[j], at->covariance[j]);
 }
 
-/* A Wishart matrix with scale l l': the sum of df outer products of normal vectors. */
+/* Draws a Wishart matrix with scale l l': the sum of df outer products of normal vectors. */
 static void draw_wishart(int p, int df, double l[MOST_COLUMNS][MOST_COLUMNS], generator *g,
                          double w[MOST_COLUMNS][MOST_COLUMNS]) {
   double e[MOST_COLUMNS], y[MOST_COLUMNS];
@@ -130,15 +129,16 @@ static void draw_wishart(int p, int df, double l[MOST_COLUMNS][MOST_COLUMNS], ge
   }
 }
 
-/* A gamma of whole shape and rate 1. */
+/* Draws a gamma of whole shape and rate 1. */
 static double draw_gamma(int shape, generator *g) {
   double sum = 0;
   for (int i = 0; i < shape; i++) sum -= log(uniform(g));
   return sum;
 }
 
-/* The log of a gamma of any shape: a beta of shapes f and 1 - f, f the fraction of the shape, by Johnk's
- * method, times an exponential, and a sum of exponentials. In logs, since the fraction may be tiny. */
+/* Draws the log of a gamma of any shape. For the fraction f of the shape it draws a beta of shapes f and 1 - f by
+ * Johnk's method and multiplies it by an exponential. For the whole part it adds exponentials. It works in logs,
+ * because f may be tiny. */
 static double draw_log_gamma(double shape, generator *g) {
   const int whole = (int)shape;
   const double fraction = shape - whole;
@@ -204,7 +204,7 @@ static void draw_component(const model *m, generator *g, point *at, int j) {
   }
 }
 
-/* Log of the factor that the floor gives to each row of component j. */
+/* The log of the factor by which the floor multiplies the density of each row of component j. */
 static double log_factor(const model *m, const point *at, int j) {
   double trace = 0;
   for (int r = 0; r < m->p; r++) trace += at->precision[j][r][r];
@@ -227,10 +227,9 @@ static void draw_parameters(const model *m, generator *g, point *at) {
   point_complete(m, at);
 }
 
-/* With the data integrated out, the floor multiplies the density of the parameters by
- * (sum_j pi_j exp(log_factor_j))^n, at most 1: a draw from the prior is accepted with this
- * probability. Given the parameters, labels have weights pi_j exp(log_factor_j). Several samples have
- * no floor. */
+/* With the data integrated out, the floor multiplies the density of the parameters by (sum_j pi_j exp(log_factor_j))^n,
+ * which is at most 1. A draw from the prior is accepted with this probability. Given the parameters, labels have
+ * weights pi_j exp(log_factor_j). Several samples have no floor. */
 void prior_draw(const model *m, generator *g, point *at) {
   const int n = m->n, k = m->k, p = m->p;
   double weight[MOST_COMPONENTS], total;
@@ -277,9 +276,10 @@ int is_missing(const model *m, int row, int column) {
   return m->missing && lacks[row % 8] >> column & 1;
 }
 
-/* Log density of what is seen of row i in component j: from the covariance of those columns. */
+/* The log density of the observed values of row i in component j, from the covariance of the observed columns. */
 static double log_density(const model *m, const point *at, int i, int j) {
-  double covariance[MOST_COLUMNS][MOST_COLUMNS] = {{0}}, precision[MOST_COLUMNS][MOST_COLUMNS], from[MOST_COLUMNS], to[MOST_COLUMNS];
+  double covariance[MOST_COLUMNS][MOST_COLUMNS] = {{0}}, precision[MOST_COLUMNS][MOST_COLUMNS],
+         from[MOST_COLUMNS], to[MOST_COLUMNS];
   int seen[MOST_COLUMNS], p = 0;
   for (int c = 0; c < m->p; c++)
     if (!is_missing(m, i, c)) seen[p++] = c;
@@ -303,7 +303,7 @@ double log_likelihood(const model *m, const point *at) {
   return sum;
 }
 
-/* Log density of what is learned, but for the constant of nu. */
+/* The log density of the learned parts of the prior, without the constant of nu. */
 static double log_hyperprior(const model *m, const component_prior *prior) {
   const int p = m->p, a = m->mean_scale_shape, q = m->scale_df;
   const double b = m->mean_scale_rate;
@@ -324,7 +324,7 @@ static double log_hyperprior(const model *m, const component_prior *prior) {
   return sum + 0.5 * (q - p - 1) * invert(p, copy, inverse);
 }
 
-/* The samples' weights as logs, and a. */
+/* The log density of the samples' log weights and of a. */
 static double log_samples(const model *m, const point *at) {
   const double a = at->sample_concentration;
   double sum = m->sample_shape * log(m->sample_rate) + (m->sample_shape - 1) * log(a) - m->sample_rate * a;

@@ -1,9 +1,7 @@
-/* The mixture model simulated from its prior, as Geweke's marginal-conditional
- * simulator: parameters, labels, then data. Nothing here is shared with the
- * package: another generator, the C library's functions, and for each
- * distribution its definition in place of an algorithm (a gamma of whole shape is
- * a sum of exponentials, a Wishart matrix of whole degrees of freedom a sum of
- * outer products). Hence shape and df are whole numbers here. */
+/* Simulates the mixture model from its prior: parameters, then labels, then data (Geweke's marginal-conditional
+ * simulator). It shares nothing with the package: it has another generator and uses the C library's functions. Each
+ * distribution is drawn by its definition: a gamma of whole shape is a sum of exponentials, a Wishart matrix of whole
+ * degrees of freedom is a sum of outer products. So shape and df are whole numbers here. */
 #ifndef PRIOR_SIMULATOR_H
 #define PRIOR_SIMULATOR_H
 
@@ -14,21 +12,20 @@
 #define MOST_COLUMNS 5
 #define MOST_SAMPLES 3
 
-/* What a component's mean and covariance are drawn from: nu is df. */
+/* The prior of a component's mean and covariance. nu is df. */
 typedef struct component_prior {
   double mean[MOST_COLUMNS], mean_scale;
   int df;
   double scale[MOST_COLUMNS][MOST_COLUMNS];
-  /* Filled by component_prior_prepare(): nu Phi, the root of its inverse, and the
-   * constant of the log density of a component. */
+  /* Set by component_prior_prepare(): nu Phi, the root of its inverse, and the constant of a component's log
+   * density. */
   double scaled[MOST_COLUMNS][MOST_COLUMNS], wishart_root[MOST_COLUMNS][MOST_COLUMNS];
   double log_constant;
 } component_prior;
 
-/* The model. Each row has the factor exp(-floor tr(Sigma^-1)/2) for the component that it
- * is in. With `learned`, `component` is what the hyperprior is centred on:
- * m ~ N(mean, I), gamma ~ IG(mean_scale_shape, mean_scale_rate),
- * Phi ~ W(scale_df, scale/scale_df), nu uniform on DF_VALUES numbers from df on. */
+/* The model. The density of each row has the factor exp(-floor tr(Sigma^-1)/2), with the covariance of its component.
+ * With `learned`, `component` has the parameters of the hyperprior: m ~ N(mean, I), gamma ~ IG(mean_scale_shape,
+ * mean_scale_rate), Phi ~ W(scale_df, scale/scale_df), nu uniform on DF_VALUES numbers from df on. */
 #define DF_VALUES 25
 typedef struct model {
   int n, k, p;
@@ -40,19 +37,19 @@ typedef struct model {
   double mean_scale_rate;
   int scale_df;
   double floor; /* of every column; see mixture/mixture.h */
-  int samples;  /* 0: weights are those of the sticks. Otherwise row i is of sample i % samples, whose weights are
-                 * Dirichlet(a beta), beta from the sticks, a ~ Ga(sample_shape, sample_rate) */
+  int samples;  /* 0: the weights are those of the sticks. Otherwise row i is in sample i % samples, whose weights are
+                 * Dirichlet(a beta), with beta from the sticks and a ~ Ga(sample_shape, sample_rate) */
   int sample_shape;
   double sample_rate;
   int missing;  /* whether some values are missing: see is_missing() */
 } model;
 
-/* Whether the sampler does not see a value: rows lack none, one, several or all of the first three columns. */
+/* Whether a value is missing for the sampler. Rows lack none, one, several or all of the first three columns. */
 int is_missing(const model *m, int row, int column);
 
 void component_prior_prepare(int p, component_prior *prior);
 
-/* One draw of everything. x is n x p, column-major. */
+/* One draw of parameters, labels and data. x is n x p, column-major. */
 typedef struct point {
   component_prior component; /* the model's own, or learned */
   double alpha;
@@ -62,7 +59,7 @@ typedef struct point {
   double precision[MOST_COMPONENTS][MOST_COLUMNS][MOST_COLUMNS];
   int32_t label[MOST_ROWS];
   double x[MOST_ROWS * MOST_COLUMNS];
-  /* Of the same parameters and labels with the data from which the labels came. */
+  /* Functions of the parameters, the labels and the data from which the labels were drawn. */
   double log_likelihood, log_prior, distance, product;
   /* Derived by point_complete(). */
   double covariance[MOST_COMPONENTS][MOST_COLUMNS][MOST_COLUMNS];
@@ -79,17 +76,16 @@ void generator_open(generator *g, uint64_t seed, uint64_t stream);
 
 void prior_draw(const model *m, generator *g, point *at);
 
-/* Covariances and their determinants from the precisions. */
+/* Computes the covariances and the logs of their determinants from the precisions. */
 void point_complete(const model *m, point *at);
 
-/* Squared distance of row i from the mean of its component, in units of its
- * covariance. */
+/* The squared Mahalanobis distance of row i from the mean of its component. */
 double row_distance(const model *m, const point *at, int i);
 
-/* Log density of the data, without what is missing, given the parameters, labels summed out. */
+/* The log density of the observed data given the parameters, with labels summed out. */
 double log_likelihood(const model *m, const point *at);
 
-/* Log density of the parameters: means, covariances, sticks, concentration. */
+/* The log density of the parameters: means, covariances, sticks, concentration. */
 double log_prior(const model *m, const point *at);
 
 #endif

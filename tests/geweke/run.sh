@@ -1,19 +1,15 @@
 #!/bin/sh
-# Geweke's test of the mixture sampler, and the draw between blocks of components,
-# on the package's own C sources, without R.
+# Runs Geweke's test of the mixture sampler, and the test of the draw between blocks of components, without R.
 #
-#   tests/geweke/run.sh             the short version, 15 s on two cores: finds a
-#                                   mean that is off by 0.03 standard deviations
-#   tests/geweke/run.sh --full      1.6e7 sweeps (0.003 standard deviations), then
-#                                   the planted errors; so does WARPBAYES_EXTENDED_TESTS
-#   tests/geweke/run.sh --build F   only builds the program F
-#   tests/geweke/run.sh --objects S the short version with the objects that an installation
-#                                   of the same sources has left in the folder S
+#   tests/geweke/run.sh               short: 15 s on two cores, finds a mean that is off by 0.03 standard deviations
+#   tests/geweke/run.sh --full        1.6e7 sweeps (0.003 standard deviations), then the planted errors.
+#                                     WARPBAYES_EXTENDED_TESTS asks for the same.
+#   tests/geweke/run.sh --build F     only builds the program F
+#   tests/geweke/run.sh --objects S   short, with the objects that an installation of these sources left in the folder S
 set -eu
 cd "$(dirname "$0")/../.."
 
-# build FOLDER PROGRAM: from the sources in FOLDER/src. OpenMP runs chains side by
-# side where the compiler has it.
+# build FOLDER PROGRAM: from the sources in FOLDER/src. With OpenMP, chains run in parallel.
 build() {
   compiler=${CC:-cc}
   flags="-O2 -std=gnu99 -ffp-contract=off -I$1/src"
@@ -23,9 +19,11 @@ build() {
   fi
   rm "$2.c"
   if test -n "$objects"; then
-    set -- "$1" "$2" "$objects"/mixture/*.o "$objects"/cpu/mixture/*.o "$objects"/numeric/memory.o "$objects"/numeric/spread.o "$objects"/numeric/log_add.o "$objects"/backend/backend.o
+    set -- "$1" "$2" "$objects"/mixture/*.o "$objects"/cpu/mixture/*.o "$objects"/numeric/memory.o \
+      "$objects"/numeric/spread.o "$objects"/numeric/log_add.o "$objects"/backend/backend.o
   else
-    set -- "$1" "$2" "$1"/src/mixture/*.c "$1"/src/cpu/mixture/*.c "$1"/src/numeric/memory.c "$1"/src/numeric/spread.c "$1"/src/numeric/log_add.c "$1"/src/backend/backend.c
+    set -- "$1" "$2" "$1"/src/mixture/*.c "$1"/src/cpu/mixture/*.c "$1"/src/numeric/memory.c \
+      "$1"/src/numeric/spread.c "$1"/src/numeric/log_add.c "$1"/src/backend/backend.c
   fi
   program=$2
   shift 2
@@ -59,7 +57,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 
-# part COMMAND...: runs one program; its counts are added up in the end.
+# part COMMAND...: runs one program; its counts are added up at the end.
 part() {
   "$@" > "$folder/out" || failed=1
   cat "$folder/out"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds what bench/ and tests/ measure with: measure.so and, for a graphics card or the emulator, measure_cuda.so.
+# Builds the libraries with which bench/ and tests/ measure: measure.so and, for CUDA, measure_cuda.so.
 #   build.sh FOLDER                     without a graphics card
 #   build.sh FOLDER --card              with nvcc, for the card of this machine
-#   build.sh FOLDER --emulator [...]    for the emulator; further words are options of tests/emulator/build.sh
+#   build.sh FOLDER --emulator [...]    for the emulator; other arguments are options of tests/emulator/build.sh
 # measure.R loads them from the folder that WARPBAYES_MEASURE names.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,7 @@ folder=$(cd "$1" && pwd)
 device=${2:-}
 if test "$#" -lt 2; then shift; else shift 2; fi
 
-# With R's compiler and flags, away from the sources so that no object stays beside them.
+# Built with R's compiler and flags, in a folder of its own so that no object stays beside the sources.
 objects=$folder/objects
 rm -rf "$objects"
 mkdir "$objects"

@@ -1,17 +1,14 @@
-/* Draws for the 32 rows of a warp whose weights lie across its lanes: the butterfly-
- * patterned partial sums of Steele & Tristan (2017, "Using butterfly-patterned
- * partial sums to draw from discrete distributions", PPoPP), and the two ways that
- * they are compared with. All draw by trees as tree_draw.h says, and so the same items.
+/* Draws for the 32 rows of a warp whose weights lie across its lanes. It has the butterfly-patterned partial sums of
+ * Steele & Tristan (2017, "Using butterfly-patterned partial sums to draw from discrete distributions", PPoPP), and the
+ * two ways with which they are compared. All ways draw by trees as tree_draw.h says, and so draw the same items.
  *
- * A lane owns a row, but memory is read fast where the lanes read neighbouring
- * columns of one row. So a block of 32 x 32 weights is read with lane l holding
- * column l of every row, and what each lane needs of its own row must travel.
+ * A lane owns a row, but memory is read fast if the lanes read neighbouring columns of one row. So a block of 32 x 32
+ * weights is read with lane l holding column l of every row, and each lane needs values of its own row from the others.
  * Moving the weights takes 80 shuffles, moving partial sums 31.
  *
- * Unlike the source's algorithms 7 to 10 nothing but one sum for each 32nd part of
- * a row is kept: the block that has the draw is formed a second time, and its table
- * lives in registers. Any number of columns; all 32 lanes must come here together,
- * those without a row of their own with a copy of another's.
+ * Unlike algorithms 7 to 10 of the source, this keeps only one sum for each 32nd part of a row. The block that has the
+ * draw is formed a second time, and its table lives in registers. The number of columns is arbitrary. All 32 lanes must
+ * call this together; a lane without a row of its own takes a copy of another's.
  */
 #ifndef WB_MEASURE_BUTTERFLY_CUH
 #define WB_MEASURE_BUTTERFLY_CUH
@@ -28,15 +25,13 @@ constexpr unsigned all_lanes = 0xffffffffu;
 __device__ __forceinline__ double target_of(double u, double total) { return wb_target(u, total); }
 __device__ __forceinline__ float target_of(float u, float total) { return wb_targetf(u, total); }
 
-/* Before: lane l has column l of row r in a[r]. After: with X_v^w the sum of columns
- * v..w of row X, a[i] of lane j is X_v^w where m = i ^ (i + 1), k = m / 2,
- * X = (i & ~m) + (j & m), v = j & ~m, w = v + k: a left half of a node of X's tree;
- * and a[31] of lane j is the sum of row j.
+/* Before: lane l has column l of row r in a[r]. After: let X_v^w be the sum of columns v..w of row X. Then a[i] of lane
+ * j is X_v^w with m = i ^ (i + 1), k = m / 2, X = (i & ~m) + (j & m), v = j & ~m, w = v + k, which is a left half of a
+ * node of X's tree. And a[31] of lane j is the sum of row j.
  *
- * Of the source's two versions this is its first, in which all lanes keep left halves.
- * The other saves 31 selections, but its lanes keep left or right halves by their
- * number, and then search by additions or by subtractions: a draw would depend on the
- * lane that makes it. 31 shuffles and additions, 93 selections. */
+ * This is the first of the source's two versions, in which all lanes keep left halves. The second saves 31 selections.
+ * But there a lane's number decides whether it keeps left or right halves, and so whether it searches by additions or
+ * by subtractions: a draw would depend on its lane. 31 shuffles and additions, 93 selections. */
 template <typename Real>
 __device__ __forceinline__ void butterfly_table(Real (&a)[WB_TREE], int lane) {
   WB_UNROLL
@@ -53,7 +48,7 @@ __device__ __forceinline__ void butterfly_table(Real (&a)[WB_TREE], int lane) {
   }
 }
 
-/* The sum of the lane's own row: the last entry of the table without the others. */
+/* The sum of the lane's own row: the last entry of butterfly_table(), without the other entries. */
 template <typename Real>
 __device__ __forceinline__ Real butterfly_sum(Real (&a)[WB_TREE], int lane) {
   WB_UNROLL
@@ -69,9 +64,9 @@ __device__ __forceinline__ Real butterfly_sum(Real (&a)[WB_TREE], int lane) {
   return a[0];
 }
 
-/* wb_tree_find in the table: each lane searches its own row. The entry that it needs
- * is in the register (lane & ~m) + half - 1 of lane (item & ~m) + (lane & m),
- * m = 2 half - 1; the registers of a level take turns, 31 shuffles in all. */
+/* wb_tree_find() in the table: each lane searches its own row. The entry that it needs is in register
+ * (lane & ~m) + half - 1 of lane (item & ~m) + (lane & m), with m = 2 half - 1. The registers of a level take turns:
+ * 31 shuffles in all. */
 template <typename Real>
 __device__ __forceinline__ int butterfly_find(const Real (&table)[WB_TREE], int lane, Real position) {
   int item = 0;
@@ -92,8 +87,8 @@ __device__ __forceinline__ int butterfly_find(const Real (&table)[WB_TREE], int 
   return item;
 }
 
-/* Before: lane l has column l of row r in a[r]. After: column c of row l in a[c].
- * 80 shuffles (the source's figure 2). */
+/* Before: lane l has column l of row r in a[r]. After: it has column c of row l in a[c]. 80 shuffles (the source's
+ * figure 2). */
 template <typename Real>
 __device__ __forceinline__ void warp_transpose(Real (&a)[WB_TREE], int lane) {
   WB_UNROLL
@@ -113,8 +108,8 @@ __device__ __forceinline__ void warp_transpose(Real (&a)[WB_TREE], int lane) {
   }
 }
 
-/* wb_tree_sums and wb_tree_find on a lane's registers: an index known only at run
- * time would send the array to memory, so the half that is entered is copied. */
+/* wb_tree_sums() and wb_tree_find() on a lane's registers. An index known only at run time would send the array to
+ * memory, so the half that is entered is copied. */
 template <typename Real>
 __device__ __forceinline__ void lane_tree_sums(Real (&a)[WB_TREE]) {
   WB_UNROLL
@@ -138,11 +133,10 @@ __device__ __forceinline__ int lane_tree_find(const Real (&sums)[N], Real positi
   return (right ? half : 0) + lane_tree_find(entered, right ? position - left : position);
 }
 
-/* The three ways to a lane's sum of a block of columns, and to a table of it whose last
- * entry is that sum and in which an item is found. `weights(s, column)` is the weight of
- * `column` in the row of lane s, 0 past the last one; all lanes call it together, with the
- * same s unless the way is by_itself. The sum is of a block that all lanes have in common,
- * the table of a block of each lane's own. */
+/* The three ways. Each has sum(), the sum of a lane's row over a block of columns; table(), whose last entry is that
+ * sum; and find(), which finds an item in the table. sum() takes the same block in all lanes, table() a block of each
+ * lane's own. `weights(s, column)` is the weight of `column` in the row of lane s, 0 past the last column. All lanes
+ * call it together, with the same s unless the way is by_itself. */
 struct by_butterfly {
   template <typename Real, typename Weights>
   static __device__ __forceinline__ void read(const Weights &weights, int base, bool same, int lane,
@@ -189,7 +183,7 @@ struct by_transposition {
   }
 };
 
-/* Each lane reads its own row: addresses of a warp lie a row apart. */
+/* Each lane reads its own row, so the addresses of a warp lie a row apart. */
 struct by_itself {
   template <typename Real, typename Weights>
   static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {
@@ -209,17 +203,16 @@ struct by_itself {
   }
 };
 
-/* Sums of a row that a lane keeps, each of a run of blocks. */
+/* The number of sums that a lane keeps of its row, at the ends of runs of blocks. */
 constexpr int kept_sums = 32;
 
-/* The draw of each lane's row, -1 where the sum of its weights is not positive and
- * finite; what negative weights give is -1 or some item. `u` is the lane's uniform.
- * `own(column)` is the weight of a column of the lane's row, which only a few lanes ask
- * for, and not together.
+/* Draws an item of each lane's row. The result is -1 if the sum of the weights is not positive and finite. With
+ * negative weights it is -1 or any item. `u` is the lane's uniform. `own(column)` is the weight of a column of the
+ * lane's row. Only a few lanes ask for it, and not together.
  *
- * Each weight is asked for once, and in addition those of a 32nd part of the row and of
- * one block: sums at the ends of 32 runs of blocks are kept (in local memory, 32 Reals a
- * lane), and the run that has the draw is gone through again. */
+ * Each weight is read once. Those of a 32nd part of the row and of one block are read again: a lane keeps the sums at
+ * the ends of 32 runs of blocks (in local memory, 32 Reals a lane), and goes through the run that has the draw
+ * again. */
 template <typename Way, typename Real, typename Weights, typename Own>
 __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &own, int columns, Real u, int lane) {
   Real kept[kept_sums];
@@ -238,8 +231,8 @@ __device__ __forceinline__ int draw_by_trees(const Weights &weights, const Own &
   const int last = (blocks - 1) / run;
   while (at < last && kept[at] <= target) at++;
   Real before = at > 0 ? kept[at - 1] : Real(0);
-  /* The blocks of the run for their sums, then the chosen block for its item. Blocks past
-   * the last one have no weight and are not the first above the target. */
+  /* Goes through the blocks of the run for their sums, then through the chosen block for its item. Blocks past the last
+   * one have no weight, so none of them is chosen. */
   int chosen = at * run, item = 0;
   Real sum = before;
   bool found = false;

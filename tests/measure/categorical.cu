@@ -1,5 +1,5 @@
-/* Categorical draws on a graphics card, timed: the package's pass with any number of lanes to a row, and the three
- * ways of drawing by trees that Steele & Tristan (2017) compare. */
+/* Times categorical draws on a graphics card: the package's pass with any number of lanes for a row, and the three ways
+ * of drawing by trees that Steele & Tristan (2017) compare. */
 #include "cuda/categorical/items.cu"
 
 #include "butterfly.cuh"
@@ -10,7 +10,7 @@ namespace wb {
 
 namespace {
 
-/* Rows one after the other in memory, as seen from a warp whose lane 0 has row `first`. */
+/* Rows that lie one after the other in memory, for a warp whose lane 0 has row `first`. */
 template <typename Real>
 struct warp_rows {
   const Real *weights;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   if (wanted < rows) index[row] = item;
 }
 
-/* One call: the weights on the device, the kernel, the items back. */
+/* One call: copies the weights to the device, runs the kernel and copies the items back. */
 template <typename Real>
 struct timed_draw {
   const wb_categorical_rows *rows;

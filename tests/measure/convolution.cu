@@ -1,5 +1,5 @@
-/* The two kernels for direct sums on a graphics card, timed: the faster one for a size is what
- * cuda/pmf/direct_sum.cu must choose. */
+/* Times the two kernels for direct sums on a graphics card. cuda/pmf/direct_sum.cu must choose the faster one for each
+ * size. */
 #include "cuda/pmf/direct_sum.cu"
 
 #include "measure.h"

@@ -1,4 +1,5 @@
-# What bench/ and tests/ measure with, by the libraries that build.sh has left in the folder WARPBAYES_MEASURE.
+# Functions with which bench/ and tests/ measure. They call the libraries that build.sh has put into the folder
+# WARPBAYES_MEASURE.
 
 measure_library <- function(name) {
   path <- file.path(Sys.getenv("WARPBAYES_MEASURE"), paste0(name, ".so"))
@@ -8,7 +9,7 @@ measure_library <- function(name) {
   dyn.load(normalizePath(path))
 }
 
-# Calls an entry of measure.c. `device_function` is what it needs of measure_cuda.so where the run is on a card.
+# Calls an entry of measure.c. `device_function` names the function of measure_cuda.so for a run on a graphics card.
 call_measure <- function(entry, ..., run, device_function = NULL) {
   address <- if (!is.null(device_function) && run$backend == "cuda") {
     getNativeSymbolInfo(device_function, measure_library("measure_cuda"))$address
@@ -17,14 +18,15 @@ call_measure <- function(entry, ..., run, device_function = NULL) {
   do.call(.Call, c(list(getNativeSymbolInfo(entry, measure_library("measure")), ..., run), last))
 }
 
-# Bytes per second that the run's threads, or its graphics card, read from memory.
+# The bytes per second that the run's threads, or its graphics card, read from memory.
 measure_read_rate <- function(threads = NULL, backend = NULL) {
   call_measure("read_rate", run = warpbayes:::resolve_run(backend, threads), device_function = "wb_measure_read_rate")
 }
 
-# One draw for each distribution: the items, and the shortest of `times` times of the kernel in seconds (NA on a
-# processor). With `way` NULL the distributions are the rows, drawn from in one pass by `lanes` of a warp each (0: as
-# the package chooses). Else they are the columns, drawn from by trees in that way; by trees a processor draws too.
+# Makes one draw from each distribution. Returns the items, and the shortest of `times` times of the kernel in seconds
+# (NA on a processor). With `way` NULL the distributions are the rows. A graphics card then draws in one pass with
+# `lanes` lanes of a warp for each row (0: as the package chooses). Otherwise the distributions are the columns, drawn
+# from by trees in that way, on the processor too.
 measure_categorical <- function(weights, precision = "double", way = NULL, lanes = 0, times = 1, seed = 1,
                                 backend = NULL) {
   run <- warpbayes:::resolve_run(backend, 1)
@@ -37,22 +39,22 @@ measure_categorical <- function(weights, precision = "double", way = NULL, lanes
 }
 categorical_ways <- c("butterfly", "transposition", "naive") # in the order of measure_way in measure.h
 
-# The shortest of `times` times, in seconds, that a card's kernels take for draws of PG(shape, tilt).
+# The shortest of `times` times in seconds that a graphics card's kernels take for `count` draws of PG(shape, tilt).
 measure_polyagamma <- function(count, shape, tilt, times = 1) {
   call_measure("polyagamma", count, shape, tilt, as.integer(times),
     run = warpbayes:::resolve_run("cuda", 1), device_function = "wb_measure_polyagamma"
   )
 }
 
-# Likewise of one of the two kernels for direct sums: `pairs` pairs of n weights each.
+# The shortest of `times` times in seconds of one of the two kernels for direct sums, for `pairs` pairs of n weights.
 measure_convolution <- function(pairs, n, kernel = c("skew", "tiled"), times = 1) {
   call_measure("convolution", pairs, n, match.arg(kernel) == "skew", as.integer(times),
     run = warpbayes:::resolve_run("cuda", 1), device_function = "wb_measure_convolution"
   )
 }
 
-# Outputs first..first + count - 1, from 0, of the direct sum of two vectors; x is not the longer one. Computed `times`
-# over, so that R's call hardly counts where it is timed.
+# Outputs first..first + count - 1, from 0, of the direct sum of two vectors. x must not be longer than y. They are
+# computed `times` times, so that a timing hardly includes the call from R.
 direct_sum <- function(x, y, first = 0, count = length(x) + length(y) - 1, times = 1, threads = 1, backend = NULL) {
   stopifnot(length(x) <= length(y))
   call_measure("direct_sum", x, y, first, count, as.integer(times), run = warpbayes:::resolve_run(backend, threads))

@@ -44,8 +44,8 @@ static SEXP read_rate(SEXP run, SEXP function) {
   return Rf_ScalarReal(rate);
 }
 
-/* Outputs first..first + count - 1 of the direct sum of two vectors, the shorter one first, computed `times` over so
- * that the time of R's calls does not count. */
+/* Returns outputs first..first + count - 1 of the direct sum of two vectors, the shorter one first. Computes them
+ * `times` times, so that the time of the call from R does not count. */
 static SEXP direct_sum(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
   const wb_backend *const backend = R_ExternalPtrAddr(element(run, "pointer"));
   const wb_run where = run_of(run);
@@ -81,8 +81,8 @@ static int cpu_trees(const wb_categorical_rows *rows, const wb_categorical_draws
   return WB_OK;
 }
 
-/* A list of the seconds of draw 0 and the items from 1, 0 for none. The distributions are the columns of the matrix if
- * `by_trees`, else its rows. `option`: see measure_categorical. */
+/* Returns a list of the seconds of draw 0 and of the items, which count from 1; 0 means none. The distributions are the
+ * columns of the matrix if `by_trees`, otherwise its rows. `option`: see measure_categorical. */
 static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEXP option, SEXP times, SEXP run,
                         SEXP function) {
   static const char *const names[] = {"seconds", "index", ""};

@@ -1,4 +1,4 @@
-/* Polya-Gamma draws on a graphics card, timed without the copies. */
+/* Times Polya-Gamma draws on a graphics card, without copies. */
 #include "cuda/polyagamma/variables.cu"
 
 #include "measure.h"

@@ -1,5 +1,5 @@
-/* The bytes per second that a processor's threads read from memory: what the
- * benchmarks divide by where a computation reads much and computes little. */
+/* Measures the bytes per second that a processor's threads read from memory. Benchmarks of computations that read much
+ * and compute little are compared with this rate. */
 #include "core/rounding.h"
 
 #include "measure.h"
@@ -15,7 +15,7 @@ typedef double read_loop(const double *values, int64_t count);
 
 static read_loop *const read_sums[] = WB_ISA_TABLE(read_sum);
 
-/* More than any cache holds, and pieces that threads take one after the other. */
+/* READ_DOUBLES is more than any cache holds. Threads take pieces of READ_PIECE one after the other. */
 #define READ_DOUBLES ((int64_t)1 << 26)
 #define READ_PIECE ((int64_t)1 << 17)
 #define READ_REPEATS 3
@@ -39,7 +39,7 @@ int measure_cpu_read_rate(const wb_run *run, double *rate, wb_message *message) 
 #pragma omp parallel for num_threads(run->threads) reduction(+ : sum)
     for (int64_t at = 0; at < READ_DOUBLES; at += READ_PIECE) sum += read_sums[run->isa](values + at, READ_PIECE);
     const double elapsed = seconds() - start;
-    /* The sum is known, but not to the compiler. */
+    /* The sum is positive. The compiler does not know this, so it must compute the sum. */
     if (sum > 0 && (double)bytes > *rate * elapsed) *rate = (double)bytes / elapsed;
   }
   wb_aligned_free(values);

@@ -1,5 +1,5 @@
-/* The bytes per second that a graphics card reads from its memory: what the benchmarks divide by where a kernel reads
- * much and computes little. The twin of read.c. */
+/* Measures the bytes per second that a graphics card reads from its memory. Benchmarks of kernels that read much and
+ * compute little are compared with this rate. The twin of read.c. */
 #include "measure.h"
 
 #include "core/unroll.h"
@@ -8,12 +8,12 @@
 namespace {
 
 constexpr int THREADS = 256, BLOCKS = 16, LOADS = 8, REPEATS = 3;
-/* From a size that the emulator reads in a moment to one that no cache holds. */
+/* Bytes to read: LEAST takes the emulator a moment, MOST fits in no cache. */
 constexpr size_t LEAST = size_t(1) << 20, MOST = size_t(1) << 30;
 constexpr double SECONDS = 1e-3;
 
-/* The threads of the grid go through `pairs` pairs of doubles together, LOADS of 16 bytes each
- * in flight. The sums are written so that nothing is left out. */
+/* The threads of the grid go through `pairs` pairs of doubles together. Each thread has LOADS loads of 16 bytes in
+ * flight. The sums are written so that the compiler leaves out no load. */
 __global__ void __launch_bounds__(THREADS) read_all(const double2 *values, int64_t pairs, double *sums) {
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(THREADS) read_all(const double2 *values, int64
   sums[thread] = sum[0];
 }
 
-/* The seconds of the shortest of `times` readings. */
+/* *seconds is the time of the shortest of `times` readings. */
 int read_times(int32_t times, unsigned blocks, const wb::device_array<double> &values,
                const wb::device_array<double> &sums, size_t bytes, double *seconds, wb_message *message) {
   wb::launch_shape shape;

@@ -1,5 +1,5 @@
-/* Reads memory as fast as it goes, included once for each instruction set by isa.h: the
- * sum of `count` doubles, a multiple of 64, in sums that do not wait for one another. */
+/* Reads memory as fast as possible: adds `count` doubles, a multiple of 64, in sums that do not wait for one another.
+ * isa.h includes this file once for each instruction set. */
 static double WB_NAME(read_sum)(const double *values, int64_t count) {
   enum { LANES = WB_VECTOR_BYTES / 8, SUMS = 8 };
   wb_vector sums[SUMS];

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds what bench/ and tests/ measure with and tests it with the installed package.
-#   run.sh FOLDER [--card | --emulator [...]]   as build.sh; --emulator where nothing is said
-# WARPBAYES_TEST_PLUGIN names the plugin that plays the card. The last line is "N passed, N failed".
+# Builds the libraries with which bench/ and tests/ measure, and tests them with the installed package.
+#   run.sh FOLDER [--card | --emulator [...]]   as build.sh; the default is --emulator
+# WARPBAYES_TEST_PLUGIN names the emulator's plugin. The last line is "N passed, N failed, N skipped".
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1

@@ -1,10 +1,10 @@
-/* The time of kernels by CUDA's own clock. */
+/* Measures the time of kernels by CUDA's events. */
 #ifndef MEASURE_SHORTEST_CUH
 #define MEASURE_SHORTEST_CUH
 
 #include "cuda/device.cuh"
 
-/* Calls start(), which launches kernels, `times` times between two events; *seconds is the shortest time. */
+/* Calls start(), which launches kernels, `times` times between two events. *seconds is the shortest time. */
 template <typename Start>
 int measure_shortest(int32_t times, double *seconds, wb_message *message, Start start) {
   wb::event begin, end;

@@ -1,4 +1,4 @@
-# What bench/ measures computes what the package computes: on the processor, and on the card or the emulator.
+# Tests that the measured functions compute what the package computes, on the processor and on the card or the emulator.
 
 here <- Sys.getenv("WARPBAYES_MEASURE_SOURCE")
 source(file.path(here, "measure.R"))
@@ -31,7 +31,7 @@ test_that("neither the lanes of a row nor the way through a tree changes what is
 
 test_that("draws by trees follow the weights", {
   for (count in c(1, 31, 32, 33, 100, 1100)) {
-    # No weight at the borders of trees, and more and more between them.
+    # Weights are zero at the borders of trees and grow between them.
     weights <- replace(seq_len(count), unique(c(seq(1, count, 31), max(1, count - 1))), 0)
     weights[[count]] <- count
     for (precision in c("double", "single")) {
@@ -57,7 +57,7 @@ test_that("a part of a direct sum is that part of the whole", {
 test_that("rates and times are plausible", {
   for (backend in backends) {
     rate <- measure_read_rate(2, backend)
-    # The emulator, on a busy machine, reads little.
+    # The emulator reads little on a busy machine.
     expect_gt(rate, if (backend == "cuda") 1e5 else 1e7)
     expect_lt(rate, 1e14)
   }

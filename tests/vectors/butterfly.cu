@@ -1,6 +1,6 @@
-// The butterfly-patterned table of a warp entry by entry against the closed description of
-// its pattern; the sums, the search in it and the transposition; whole draws by
-// each way against core/categorical_draw.h.
+// Tests measure/butterfly.cuh: each entry of a warp's butterfly-patterned table against the closed description of its
+// pattern; the sums, the search in the table and the transposition; and whole draws in each way against
+// measure/tree_draw.h.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -51,10 +51,10 @@ void start(void (*kernel)(Parameters...), Arguments... arguments) {
   if (cudaLaunchKernelEx(&config, kernel, arguments...) != cudaSuccess) report("launching", 1);
 }
 
-/* weights[r * W + c]: column c of row r. Out likewise by register and lane. */
+/* weights[r * W + c] is column c of row r. In the results, element i * W + lane is register i of a lane. */
 template <typename Real>
-__global__ void make_tables(const Real *weights, const Real *positions, Real *table, Real *sum, Real *transposed, int *found,
-                            int *found_in_lane) {
+__global__ void make_tables(const Real *weights, const Real *positions, Real *table, Real *sum, Real *transposed,
+                            int *found, int *found_in_lane) {
   const int lane = static_cast<int>(threadIdx.x);
   Real a[W], b[W], c[W];
   for (int r = 0; r < W; r++) a[r] = b[r] = c[r] = weights[r * W + lane];
@@ -68,8 +68,8 @@ __global__ void make_tables(const Real *weights, const Real *positions, Real *ta
   found_in_lane[lane] = trees::lane_tree_find(c, positions[lane]);
 }
 
-/* Weights whose sums tell which were added: row r, column c weighs r 2^40 + 2^c in double; in
- * single precision, which holds no such number, r + 32 c. */
+/* Weights whose sums tell which weights were added. Row r, column c weighs r 2^40 + 2^c. Single precision cannot hold
+ * such numbers: there it weighs r + 32 c. */
 double telling(double, int r, int c) { return r * 0x1p40 + (double)(1u << c); }
 float telling(float, int r, int c) { return (float)(r + 32 * c); }
 
@@ -81,7 +81,7 @@ void check_tables(const char *precision) {
     for (int c = 0; c < W; c++) weights[r * W + c] = telling(Real(), r, c);
   long pattern = 0, sums = 0, moved = 0, found_wrong = 0;
   for (int turn = 0; turn < 64; turn++) {
-    /* Positions in the first turns at the borders between items, then anywhere. */
+    /* In the first turns the positions are borders between items, then they are anywhere. */
     for (int r = 0; r < W; r++) {
       Real own[W], total = 0;
       for (int c = 0; c < W; c++) own[c] = weights[r * W + c];
@@ -95,8 +95,8 @@ void check_tables(const char *precision) {
     }
     shared_values<Real> in(weights), at(positions), table(zeros), sum(lane), transposed(zeros);
     shared_values<int> found(none), found_in_lane(none);
-    start(make_tables<Real>, in.device(), at.device(), table.device(), sum.device(), transposed.device(), found.device(),
-          found_in_lane.device());
+    start(make_tables<Real>, in.device(), at.device(), table.device(), sum.device(), transposed.device(),
+          found.device(), found_in_lane.device());
     const std::vector<Real> t = table.read(), s = sum.read(), moved_to = transposed.read();
     const std::vector<int> f = found.read(), g = found_in_lane.read();
     for (int i = 0; i < W - 1; i++)
@@ -132,7 +132,9 @@ template <typename Real>
 struct rows_of_warp {
   const Real *weights;
   int columns;
-  __device__ Real operator()(int s, int column) const { return column < columns ? weights[s * columns + column] : Real(0); }
+  __device__ Real operator()(int s, int column) const {
+    return column < columns ? weights[s * columns + column] : Real(0);
+  }
 };
 template <typename Real>
 struct row_of_lane {
@@ -159,8 +161,8 @@ long reference(int columns, const float *weights, float u) {
   return (long)wb_draw_by_treesf(columns, weights, u, room.data());
 }
 
-/* Rows with zeros at both ends and of very different magnitudes; the least, the greatest
- * and other uniforms. Row 0 has no weight at all and row 1 an infinite one. */
+/* Draws from rows with zeros at both ends and with very different magnitudes, at the least, the greatest and other
+ * uniforms. Row 0 has no weight at all, and row 1 an infinite one. */
 template <typename Real>
 void check_draws(const char *precision) {
   long wrong = 0, empty = 0;
@@ -170,7 +172,8 @@ void check_draws(const char *precision) {
       for (int c = 0; c < columns; c++) {
         const double x = wb_uniform(wb_bits64(wb_philox(9, (uint32_t)columns, (uint32_t)r, (uint32_t)c, 0), 0));
         const bool zero = r == 0 || (columns > 4 && (c < 2 || c > columns - 3)) || (x < 0.3 && columns > 4);
-        weights[(size_t)(r * columns + c)] = zero ? Real(0) : (Real)(r % 3 == 0 ? x : r % 3 == 1 ? 1 : x * x * x * 1e-6);
+        weights[(size_t)(r * columns + c)] =
+          zero ? Real(0) : (Real)(r % 3 == 0 ? x : r % 3 == 1 ? 1 : x * x * x * 1e-6);
       }
       if (r == 1) weights[(size_t)(r * columns)] = (Real)1e300 * (Real)1e300;
       const wb_bits bits = wb_philox(11, (uint32_t)columns, (uint32_t)r, 0, 0);

@@ -1,6 +1,6 @@
-/* Categorical draws at every single-precision uniform, at the least and the greatest
- * double one, and on the borders between items: an item of zero weight never comes up,
- * and each other item for as many uniforms as its weight says. */
+/* Tests categorical draws at every uniform of single precision, at the least and the greatest uniform of double
+ * precision, and at the borders between items. An item of zero weight must never be drawn. Every other item must be
+ * drawn for its share of the uniforms. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static uint64_t word(uint32_t i, uint32_t j) {
 #define MOST 128
 #define UNIFORMS (1u << 23)
 
-/* Law 1 for a row given as weights of `count` items, the same uniform in all blocks. */
+/* The draw in one pass from the weights of `count` items, with the same uniform in all blocks. */
 static int one_passf(int count, const float *weights, float u) {
   float total = 0;
   int chosen = -1;
@@ -93,10 +93,14 @@ static const struct {
   const char *name;
   draw_single *single;
   draw_double *full;
-} laws[] = {{"one pass", one_passf, one_pass}, {"inversion", by_inversionf, by_inversion}, {"trees", by_treesf, by_trees}};
+} laws[] = {
+  {"one pass", one_passf, one_pass},
+  {"inversion", by_inversionf, by_inversion},
+  {"trees", by_treesf, by_trees}
+};
 
-/* Rows that are hard on rounding: zeros at both ends and between, 60 powers of ten of
- * magnitude, neighbours of equal weights. */
+/* Rows for which rounding matters: zeros at both ends and between, weights of very different magnitudes, and equal
+ * neighbours. */
 static void make_row(uint32_t number, int count, double *weights) {
   int positive = 0;
   for (int j = 0; j < count; j++) {
@@ -115,8 +119,8 @@ static void make_row(uint32_t number, int count, double *weights) {
   if (!positive) weights[count / 2] = 0.1;
 }
 
-/* Every uniform of single precision: how often each item comes up, against its share; by
- * more than a few uniforms at each border, and the rounding of sums, nothing may be off. */
+/* Counts how often each item is drawn over all uniforms of single precision. `off` becomes the largest difference from
+ * an item's share. It may be a few uniforms, because of the borders and the rounding of sums. */
 static void every_uniform(int law, int count, uint32_t number, double *zero, double *off) {
   double weights[MOST], total = 0, drawn[MOST] = {0};
   float narrow[MOST];
@@ -141,7 +145,7 @@ static void every_uniforms(void) {
   for (int law = 0; law < 3; law++) {
     double zero = 0, off = 0, zero_long = 0;
     char name[80];
-    /* In one pass each block has a uniform of its own: its shares are for one block. */
+    /* In one pass each block has a uniform of its own, so shares are compared for one block only. */
     for (uint32_t number = 0; number < 5; number++) every_uniform(law, number % 2 ? 5 : 16, number, &zero, &off);
     snprintf(name, sizeof name, "%s, every single uniform, one block: items without weight", laws[law].name);
     report(name, zero, 0);
@@ -155,8 +159,8 @@ static void every_uniforms(void) {
   }
 }
 
-/* Uniforms at both ends and around every border of rows of up to 128 items. Any u in
- * (0, 1) is tried here, not only those that the generator gives. */
+/* Tries uniforms at both ends and around every border of rows of up to 128 items. They may be any u in (0, 1), not only
+ * values of the generator. */
 static void borders(void) {
   for (int law = 0; law < 3; law++) {
     double zero = 0, zerof = 0, tried = 0;
@@ -193,13 +197,14 @@ static void borders(void) {
   }
 }
 
-/* Whole weights make all sums exact: trees then give the item that prefix sums give. */
+/* With whole weights all sums are exact, so trees and prefix sums must give the same item. */
 static void exact_index(void) {
   double different = 0;
   for (uint32_t number = 0; number < 20000; number++) {
     const int count = 1 + (int)(word(number, 2000) % MOST);
     double weights[MOST] = {0};
-    for (int j = 0; j < count; j++) weights[j] = (double)(word(number, (uint32_t)j) % 4 == 0 ? 0 : word(number, (uint32_t)j) % 997);
+    for (int j = 0; j < count; j++)
+      weights[j] = (double)(word(number, (uint32_t)j) % 4 == 0 ? 0 : word(number, (uint32_t)j) % 997);
     weights[word(number, 2001) % (uint64_t)count] += 1;
     const double u = wb_uniform(word(number, 2002));
     different += by_trees(count, weights, u) != by_inversion(count, weights, u);
@@ -207,7 +212,7 @@ static void exact_index(void) {
   report("trees and prefix sums, exact sums: different items", different, 0);
 }
 
-/* What cannot be drawn from. */
+/* Weights without a positive, finite sum must be refused. */
 static void refusals(void) {
   const double none[3] = {0, 0, 0}, infinite[2] = {1, 1e308 * 10}, negative[3] = {-1, 0, 0};
   const float nonef[2] = {0, 0};

@@ -1,10 +1,8 @@
-/* Known answers of core/: reads the lines of the *.txt files and compares results with
- * them. check_vectors.c evaluates the lines on the processor (as C or, through
- * check_vectors.cpp, as C++), check_vectors.cu on a graphics card.
+/* Compares results of core/ with the known answers in the lines of the *.txt files. check_vectors.c evaluates the lines
+ * on the processor, as C or through check_vectors.cpp as C++. check_vectors.cu evaluates them on a graphics card.
  *
- * A line is   function arguments = values   ; # begins a comment. Whole numbers
- * are written 0x... or in decimal, real numbers in any form that strtod reads,
- * exactly. Values must agree in every bit; any NaN equals any other.
+ * A line is   function arguments = values   ; # begins a comment. Whole numbers are written 0x... or in decimal, real
+ * numbers exactly, in any form that strtod reads. Values must agree in every bit; any NaN equals any other.
  */
 #ifndef WB_CHECK_VECTORS_H
 #define WB_CHECK_VECTORS_H
@@ -35,8 +33,8 @@ typedef enum wb_function {
   WB_F_POLYAGAMMA, WB_F_POLYAGAMMA_BY, WB_F_POLYAGAMMA_CUMULANT, WB_F_POLYAGAMMA_LAW, WB_F_POLYAGAMMA_QUANTILE
 } wb_function;
 
-/* words: whole numbers before the real ones. The streams' four are key, purpose,
- * iteration, element. integers: the values are whole numbers. */
+/* words: the number of whole numbers before the real ones. Those of a stream are key, purpose, iteration and element.
+ * integers: whether the values are whole numbers. */
 typedef struct wb_signature {
   const char *name;
   wb_function function;
@@ -168,10 +166,12 @@ WB_HD void wb_case_evaluate(wb_case *one) {
     case WB_F_ANGLE: value[0] = wb_angle(x, one->number[1]); break;
     case WB_F_POLYAGAMMA:
       for (int i = 0; i < 3; i++)
-        value[i] = wb_polyagamma_draw(one->word[0], (uint32_t)one->word[1], one->word[2] + (uint64_t)i, x, one->number[1]);
+        value[i] = wb_polyagamma_draw(one->word[0], (uint32_t)one->word[1], one->word[2] + (uint64_t)i, x,
+                                      one->number[1]);
       break;
     case WB_F_POLYAGAMMA_BY:
-      value[0] = wb_polyagamma_draw_by((int)one->word[0], one->word[1], (uint32_t)one->word[2], one->word[3], x, one->number[1]);
+      value[0] = wb_polyagamma_draw_by((int)one->word[0], one->word[1], (uint32_t)one->word[2], one->word[3], x,
+                                       one->number[1]);
       break;
     case WB_F_POLYAGAMMA_CUMULANT: value[0] = wb_polyagamma_cumulant(x, one->number[1], (int)one->word[0]); break;
     case WB_F_POLYAGAMMA_LAW:
@@ -179,7 +179,8 @@ WB_HD void wb_case_evaluate(wb_case *one) {
       break;
     case WB_F_POLYAGAMMA_QUANTILE:
       for (int i = 0; i < 2; i++)
-        value[i] = wb_polyagamma_quantile(i ? WB_POLYAGAMMA_UPPER : WB_POLYAGAMMA_LOWER, x, one->number[1], one->number[2]);
+        value[i] = wb_polyagamma_quantile(i ? WB_POLYAGAMMA_UPPER : WB_POLYAGAMMA_LOWER, x, one->number[1],
+                                          one->number[2]);
       break;
     case WB_F_WISHART_FACTOR: wb_draw_wishart_factor(&stream, 3, x, value); break;
     case WB_F_WISHART_GRAM_FACTOR: wb_draw_wishart_gram_factor(&stream, 3, x, value); break;
@@ -187,7 +188,7 @@ WB_HD void wb_case_evaluate(wb_case *one) {
   for (int i = 0; i < WB_CASE_VALUES; i++) bits[i] = wb_double_bits(value[i]);
 }
 
-/* Evaluates the cases: each driver has its own. 0 on success. */
+/* Evaluates the cases. Each driver defines it. Returns 0 on success. */
 static int wb_cases_evaluate(wb_case *cases, size_t count);
 
 static int wb_case_parse(const char *text, wb_case *one) {
@@ -214,7 +215,7 @@ static int wb_case_parse(const char *text, wb_case *one) {
   if (*next++ != '=') return 0;
   for (int i = 0; i < signature->values; i++, next = end) {
     one->expected[i] = signature->integers ? strtoull(next, &end, 0) : wb_double_bits(strtod(next, &end));
-    /* Nothing after "=": a new line, whose values --write will fill in. */
+    /* A new line has nothing after "=": --write fills in its values. */
     if (end == next) one->expected[i] = wb_case_absent();
   }
   return next[strspn(next, " \n")] == '\0';
@@ -249,9 +250,8 @@ static void wb_case_print_values(const wb_case *one, const uint64_t *values) {
   }
 }
 
-/* Reads one file and compares; returns the number of lines that differ, -1 when
- * the file cannot be used. With `write` set it prints the file with the values
- * that were computed instead: how the files were made. */
+/* Reads one file and compares. Returns the number of lines that differ, or -1 if the file cannot be used. With `write`
+ * it prints the file with the computed values instead; the files were made in this way. */
 static int wb_file_check(const char *path, int write, size_t *lines) {
   FILE *file = fopen(path, "r");
   if (!file) {

@@ -1,7 +1,6 @@
-/* Writes tests/testthat/convolution-reference.csv: sums of discrete variables in
- * quadruple precision, by direct sums. The factors are made by operations that
- * IEEE 754 rounds the same way everywhere; tests/testthat/helper-convolution.R
- * makes the same doubles.
+/* Writes tests/testthat/convolution-reference.csv: laws of sums of discrete variables in quadruple precision, by direct
+ * sums. The factors are made by operations that IEEE 754 rounds the same way everywhere.
+ * tests/testthat/helper-convolution.R makes the same doubles.
  *   cc -O2 -ffp-contract=off convolution.c -lquadmath -o convolution
  *   ./convolution > ../testthat/convolution-reference.csv     (half a minute)
  */
@@ -22,7 +21,7 @@ static vector zeros(int n) {
   return v;
 }
 
-/* choose(n, k) 2^-n, by the ratios of neighbours. */
+/* choose(n, k) 2^-n, from the ratios of neighbours. */
 static vector binomial_half(int n) {
   vector v = zeros(n + 1);
   v.x[0] = 1;
@@ -53,8 +52,7 @@ static vector geometric(int n, double ratio) {
   return v;
 }
 
-/* R's runif() after set.seed(seed): Mersenne Twister (Matsumoto & Nishimura
- * 1998) with R's initial scrambling. */
+/* R's runif() after set.seed(seed): the Mersenne Twister (Matsumoto & Nishimura 1998) with R's initial scrambling. */
 static uint32_t state[624];
 static int position;
 static void set_seed(uint32_t seed) {

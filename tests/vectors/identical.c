@@ -1,10 +1,8 @@
-/* Checksums of the bits that core/ returns for millions of arguments, computed in
- * loops over lanes as the package's own loops are: tests/vectors/run.sh compiles
- * this file for several instruction sets, compilers and levels of optimisation,
- * and compares.
+/* Prints checksums of the bits that core/ returns for millions of arguments, computed in loops over lanes like those of
+ * the package. tests/vectors/run.sh compiles this file for several instruction sets, compilers and levels of
+ * optimisation, and compares the checksums.
  *
- *   identical ARGUMENTS    ("unsupported" and status 3 on a CPU without the
- *                          instructions that it was compiled for)
+ *   identical ARGUMENTS    ("unsupported" and status 3 if the CPU lacks the instructions for which it was compiled)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +43,7 @@ static void wb_uniforms(uint64_t first, uint32_t iteration, double *u) {
     for (int l = 0; l < WB_LANES; l++) y[l] = (double)z[l];  \
   }
 
-/* Half of the arguments of log near 1, the others over all exponents. */
+/* Half of the arguments of log are near 1; the others have any exponent. */
 WB_HD double wb_any_positive(double u) {
   return wb_select(u < 0.5, u + 0.75, wb_bits_double(wb_double_bits(u) * 0x9E3779B97F4A7C15u & 0x7FEFFFFFFFFFFFFFu));
 }
@@ -88,8 +86,8 @@ static const wb_subject wb_subjects[] = {
     {"exp_weightf", wb_lanes_exp_weightf},
     {"logf", wb_lanes_logf}};
 
-/* FNV-1a over 64-bit words, one hash per lane so that it costs little; NaNs count
- * as one value, as their bits are no machine's promise. */
+/* FNV-1a over 64-bit words, with one hash per lane so that it costs little. All NaNs count as one value, because their
+ * bits differ between machines. */
 static void wb_hash(uint64_t *hash, const double *y) {
   for (int l = 0; l < WB_LANES; l++) {
     uint64_t bits = wb_double_bits(wb_select(y[l] == y[l], y[l], wb_nan()));

@@ -1,7 +1,6 @@
-/* Tests of the packed triangles of core/linear_algebra.h: a product of factors gives the
- * matrix back, and a matrix times its inverse the identity; results in place have the
- * same bits; a matrix that is not positive definite is recognised at the right row.
- * Errors are measured in units of p 2^-52 times the size of the terms. */
+/* Tests the packed triangles of core/linear_algebra.h. The product of the factors must give the matrix, and a matrix
+ * times its inverse the identity. Results in place must have the same bits. A matrix that is not positive definite must
+ * be recognised at the right row. Errors are measured in units of p 2^-52 times the size of the terms. */
 #include <stdio.h>
 #include <stdlib.h>
 

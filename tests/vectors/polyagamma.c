@@ -1,18 +1,17 @@
 /* Polya-Gamma laws in quadruple precision, by inverting the characteristic function.
  *
- *   polyagamma           a few points; 0 where all is within bounds
+ *   polyagamma           a few points; status 0 if all errors are within bounds
  *   polyagamma full      a grid of shapes from 0.001 to 1e6 and tilts from 0 to 1e4
  *   polyagamma table     that grid as CSV
  *
- * For each shape and tilt: the Kolmogorov distance between PG(b, c) and the law that
- * wb_polyagamma_draw draws from, computed and not sampled, which must be below 1e-6; and the
- * errors of core/polyagamma_law.h. What the law of a draw is:
- *   expansion         a rising function of a normal variable: the distance is the largest
- *                     |F(x(z)) - Phi(z)|
- *   inverse Gaussian  the distance of two distribution functions
- *   parts             the density is known, that of the proposals times the sum that accepts: a
- *                     bound is the total variation of a part times their number
- *   units             the series' sum leaves out less than 1e-19; a fraction is a part
+ * For each shape and tilt it computes (and does not sample) the Kolmogorov distance between PG(b, c) and the law of
+ * wb_polyagamma_draw(), which must be below 1e-6. It also computes the errors of core/polyagamma_law.h. The law of a
+ * draw:
+ *   expansion         a draw is a rising function x of a normal z: the distance is the largest |F(x(z)) - Phi(z)|
+ *   inverse Gaussian  the distance is that of two distribution functions
+ *   parts             the density is that of the proposals times the sum that accepts: a bound is the total variation
+ *                     of one part times the number of parts
+ *   units             the sum of the series leaves out less than 1e-19; a fraction is one part
  */
 #include <quadmath.h>
 #include <stdio.h>
@@ -40,9 +39,8 @@ static quad log_cosh_real(quad v) {
   return crealq(log_cosh(at(v, 0)));
 }
 
-/* log of the density, the lower or the upper tail: the integral of exp(s x) E exp(-s X), over s for
- * tails, along a parabola in v = c^2/4 + s/2. No step is taken to avoid cancellation:
- * 113 bits have room for it. */
+/* The log of the density, the lower tail or the upper tail: the integral of exp(s x) E exp(-s X), divided by s for
+ * tails, along a parabola in v = c^2/4 + s/2. Cancellation is harmless with 113 bits. */
 static quad log_law(int quantity, quad x, quad b, quad c) {
   const quad pole = c * c / 4, cut = -M_PIq * M_PIq / 4;
   quad low, high;
@@ -53,8 +51,8 @@ static quad log_law(int quantity, quad x, quad b, quad c) {
     low = 1e-30Q;
     high = quantity == WB_POLYAGAMMA_UPPER ? pole - cut : 1e80Q;
   }
-  /* The smallest value of the integrand on the real axis, by halving in the distance from the
-   * pole or the cut; derivatives as differences would do, but these are exact. */
+  /* Finds the smallest value of the integrand on the real axis by bisection in the log distance from the pole or the
+   * cut, with exact derivatives. */
   quad v0 = 0;
   for (int i = 0; i < 120; i++) {
     const quad middle = sqrtq(low) * sqrtq(high);
@@ -99,7 +97,8 @@ static quad mean_of(quad b, quad c) {
 /* P(X <= x). */
 static quad lower(quad x, quad b, quad c) {
   if (x <= 0) return 0;
-  return x <= mean_of(b, c) ? expq(log_law(WB_POLYAGAMMA_LOWER, x, b, c)) : 1 - expq(log_law(WB_POLYAGAMMA_UPPER, x, b, c));
+  return x <= mean_of(b, c) ? expq(log_law(WB_POLYAGAMMA_LOWER, x, b, c))
+                            : 1 - expq(log_law(WB_POLYAGAMMA_UPPER, x, b, c));
 }
 
 static quad normal_lower(quad z) {
@@ -126,7 +125,7 @@ static quad inverse_gaussian_distance(quad b, quad c, int points) {
   quad worst = 0;
   for (int i = 0; i <= points; i++) {
     const quad z = -6 + 12.0Q * i / points;
-    /* From the far left to the far right, for small and for large shapes. */
+    /* x goes from the far left to the far right, for small and for large shapes. */
     const quad x = mean * expq(2 * asinhq(z * spread / 2) + (spread > 1 ? 0 : 0));
     const quad r = sqrtq(shape / x), left = r * (x / mean - 1), right = r * (x / mean + 1);
     /* exp(2 shape/mean) Phi(-right) with erfc's own exponential taken out by logarithms. */
@@ -138,10 +137,11 @@ static quad inverse_gaussian_distance(quad b, quad c, int points) {
   return worst;
 }
 
-/* Of a part: half the integral of |f - f'|, f' the density that trials accept. */
+/* A bound on the total variation of one part: half the integral of |f - f'|, where f' is the density of accepted
+ * trials. */
 static quad part_variation(quad b, quad c, int points) {
   quad accepted = 0, missed = 0;
-  /* The density of the proposals times (1 + e^-c)^b, in which R is the share of the density. */
+  /* `proposal` is the inverse Gaussian density of the proposals times (1 + e^-c)^b. */
   const quad constant = b * (c / 2 + logq(1 + expq(-c)));
   quad mass = 0, differ = 0;
   (void)accepted;
@@ -163,13 +163,14 @@ static quad part_variation(quad b, quad c, int points) {
     differ += weight * fabsq(proposal * sum - density);
   }
   missed = expq(log_law(WB_POLYAGAMMA_UPPER, WB_POLYAGAMMA_PART_LIMIT, b, c));
-  /* Against the unnormalised law at most `differ` + `missed`, and normalising at most doubles
-   * it; half of that is the variation. What lies left of the grid is below e^-37 of the mass. */
+  /* The difference from the unnormalised law is at most `differ` + `missed`. Normalising at most doubles it, and half
+   * of that is the variation. Less than e^-37 of the mass lies left of the grid. */
   (void)mass;
   return differ + missed;
 }
 
-static const char *const way_names[] = {"none", "units", "parts", "expansion, 8 cumulants", "expansion, 6 cumulants", "inverse Gaussian"};
+static const char *const way_names[] = {"none", "units", "parts", "expansion, 8 cumulants", "expansion, 6 cumulants",
+                                        "inverse Gaussian"};
 
 static quad distance_of(double b, double c, int points) {
   const int way = wb_polyagamma_choose(b, c);
@@ -189,8 +190,8 @@ static quad distance_of(double b, double c, int points) {
   }
 }
 
-/* The largest error of a logarithm l of density or tail over max(1, |l|), from 8 standard deviations
- * below the mean to 8 above, on a logarithmic scale. */
+/* The largest error of a log density or log tail l, divided by max(1, |l|), at points on a logarithmic scale from 8
+ * standard deviations below the mean to 8 above. */
 static quad law_error(double b, double c) {
   const double mean = wb_polyagamma_middle(b, c);
   double kappa[8];
@@ -214,10 +215,12 @@ static quad law_error(double b, double c) {
 #define LAW_ERROR 2e-11
 
 int main(int argc, char **argv) {
-  static const double few[][2] = {{0.001, 0}, {0.3, 5}, {0.999, 0}, {4.5, 2}, {11.999, 2.4}, {12, 5}, {29.99, 4}, {30, 4}, {14, 16.4}, {1000, 0}};
-  static const double shapes[] = {1e-3, 1e-2, 0.1, 0.3, 0.6, 0.9, 0.999999, 1, 1.5, 1.999, 2, 4, 4.5, 7.3, 11, 11.999, 12, 13.7,
-                                  17, 22, 29.999, 30, 50, 100, 171, 1000, 1e4, 1e5, 1e6};
-  static const double tilts[] = {0, 1e-6, 0.01, 0.3, 1, 1.9999, 2, 2.399, 2.4, 3, 4, 5, 6.5, 8, 10, 12, 14.999, 15.001, 17, 20, 22, 30, 100, 1000, 1e4};
+  static const double few[][2] = {{0.001, 0}, {0.3, 5}, {0.999, 0}, {4.5, 2}, {11.999, 2.4}, {12, 5}, {29.99, 4},
+                                  {30, 4}, {14, 16.4}, {1000, 0}};
+  static const double shapes[] = {1e-3, 1e-2, 0.1, 0.3, 0.6, 0.9, 0.999999, 1, 1.5, 1.999, 2, 4, 4.5, 7.3, 11, 11.999,
+                                  12, 13.7, 17, 22, 29.999, 30, 50, 100, 171, 1000, 1e4, 1e5, 1e6};
+  static const double tilts[] = {0, 1e-6, 0.01, 0.3, 1, 1.9999, 2, 2.399, 2.4, 3, 4, 5, 6.5, 8, 10, 12, 14.999, 15.001,
+                                 17, 20, 22, 30, 100, 1000, 1e4};
   const int table = argc > 1 && argv[1][0] == 't', full = argc > 1;
   const int rows = full ? (int)(sizeof shapes / sizeof *shapes) : (int)(sizeof few / sizeof *few);
   const int columns = full ? (int)(sizeof tilts / sizeof *tilts) + 1 : 1;
@@ -234,17 +237,20 @@ int main(int argc, char **argv) {
       checks += 2;
       if (!(distance <= DISTANCE) || !(error <= LAW_ERROR)) {
         failures++;
-        if (!table) printf("shape %g, tilt %g: distance %.3g, error of the law %.3g\n", b, c, (double)distance, (double)error);
+        if (!table)
+          printf("shape %g, tilt %g: distance %.3g, error of the law %.3g\n", b, c, (double)distance, (double)error);
       }
       if (distance > worst) worst = distance;
       if (error > worst_error) worst_error = error;
       if (table) {
-        printf("%.9g,%.9g,\"%s\",%.2g,%.2g\n", b, c, way_names[wb_polyagamma_choose(b, c)], (double)distance, (double)error);
+        printf("%.9g,%.9g,\"%s\",%.2g,%.2g\n", b, c, way_names[wb_polyagamma_choose(b, c)], (double)distance,
+               (double)error);
         fflush(stdout);
       }
     }
   if (!table)
-    printf("Polya-Gamma laws: %d values, %d outside; largest Kolmogorov distance of a draw %.2g, error of the law %.2g\n", checks,
-           failures, (double)worst, (double)worst_error);
+    printf("Polya-Gamma laws: %d values, %d outside; "
+           "largest Kolmogorov distance of a draw %.2g, error of the law %.2g\n",
+           checks, failures, (double)worst, (double)worst_error);
   return failures != 0;
 }

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Builds and runs the tests of src/core with $CC and $CXX (cc and c++ unless set): known
-# answers in C, C++ and CUDA (emulated, and on a graphics card if there is one); errors
-# in ulp; distributions of draws; packed triangles; the same bits with every instruction
-# set, compiler and level of optimisation. Takes half a minute on two free cores.
-# The last line is "N passed, N failed"; the status is 0 when none failed.
+# Builds and runs the tests of src/core with $CC and $CXX (by default cc and c++): known answers in C, C++ and CUDA (on
+# the emulator, and on a graphics card if there is one); errors in ulp; distributions of draws; packed triangles; the
+# same bits with every instruction set, compiler and level of optimisation. Takes half a minute on two free cores.
+# The last line is "N passed, N failed"; the status is 0 if none failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 CC=${CC:-cc}
@@ -16,7 +15,7 @@ passed=0
 failed=0
 flags="-O2 -Wall -Wextra -Werror -pedantic -ffp-contract=off -I../../src"
 
-# fma() as one instruction if this machine has it: the programs are faster.
+# Programs are faster if fma() is one instruction of this machine.
 fused=
 if grep -q '^flags.* fma ' /proc/cpuinfo 2> /dev/null; then
   fused=-mfma
@@ -55,8 +54,8 @@ answers="philox.txt elementary.txt streams.txt polyagamma.txt"
 nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
 test -x "$nvcc" || echo "CUDA: no nvcc, not compiled for it"
 
-# Where the compiler leaves a loop over lines of the triangle as a loop, kernels are several times slower and
-# results are the same.
+# Checks that nvcc unrolls the loops over lines of the triangle. If it does not, results are the same but kernels are
+# several times slower.
 unrolled() {
   "$nvcc" -std=c++17 -fmad=false -arch=compute_90 -ptx -I../../src -o "$work/unrolled.ptx" unrolled.cu || return 1
   awk '
@@ -88,8 +87,7 @@ if test -x "$nvcc"; then
   count $? "loops of kernels unrolled"
 fi
 
-# on_device NAME SOURCE WHAT ARGUMENTS...: on a graphics card where there is one, and
-# on the emulator.
+# on_device NAME SOURCE WHAT ARGUMENTS...: runs a program on the emulator, and on a graphics card if there is one.
 on_device() {
   program=$1
   source=$2
@@ -135,7 +133,7 @@ on_device butterfly butterfly.cu "butterfly-patterned partial sums"
     "$work/convolution" | cmp - ../testthat/convolution-reference.csv
     count $? "sums of discrete variables in quadruple precision"
   fi
-  # With WARPBAYES_EXTENDED_TESTS on the whole grid of shapes and tilts: a quarter of an hour.
+  # With WARPBAYES_EXTENDED_TESTS this runs the whole grid of shapes and tilts, in a quarter of an hour.
   if test -n "$quad" && build polyagamma $quad -std=gnu99 $flags -Wno-pedantic $fused polyagamma.c -lquadmath; then
     "$work/polyagamma" ${WARPBAYES_EXTENDED_TESTS:+full}
     count $? "Polya-Gamma laws in quadruple precision"
@@ -147,8 +145,8 @@ on_device butterfly butterfly.cu "butterfly-patterned partial sums"
 
 # The same bits ------------------------------------------------------------------
 
-# same NAME ARGUMENTS COMPILER FLAGS...: checksums after 1e5, 1e6 and 1e7
-# arguments, as many as asked for, against the first program's.
+# same NAME ARGUMENTS COMPILER FLAGS...: compares checksums after 1e5, 1e6 and 1e7 arguments (up to ARGUMENTS) with
+# those of the first program.
 reference=
 same() {
   name=$1
@@ -188,7 +186,7 @@ for compiler in gcc clang; do
       ;;
     *) same "$compiler-O3" 10000000 "$compiler" -O3 ;;
   esac
-  # Without fma instructions fma() is a function, slow where the CPU has none.
+  # Without fma instructions fma() is a function, which is slow if the CPU lacks them.
   same "$compiler-baseline" 100000 "$compiler" -O2
 done
 

@@ -1,11 +1,10 @@
-/* The worst error of each elementary function against quadruple precision, in
- * units in the last place (ulp) of the exact result, over its whole range: dense
- * random arguments and structured ones around 0, 1, the zeros of the function,
- * the ends of the exponents and the borders between its methods.
+/* Measures the worst error of each elementary function over its whole range, against quadruple precision, in units in
+ * the last place (ulp) of the exact result. Arguments are dense and random, and structured around 0, 1, the zeros of
+ * the function, the ends of the exponents and the borders between its methods.
  *
- *   ulp [arguments per range, 200000 unless said]
+ *   ulp [arguments per range, 200000 by default]
  *
- * Exits with 1 when a bound stated below is passed. */
+ * Exits with 1 if an error exceeds its bound below. */
 #include <quadmath.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +46,8 @@ static double wb_argument(wb_range range, int single, wb_stream *stream) {
   return single ? (double)(float)x : x;
 }
 
-/* |computed - exact| in ulp of exact: 2^(exponent - digits), no smaller than the
- * spacing of subnormal numbers. */
+/* |computed - exact| in ulp of exact. An ulp is 2^(exponent - digits), and at least the spacing of subnormal
+ * numbers. */
 static double wb_ulp(double computed, quad exact, int single) {
   int exponent, digits = single ? 24 : 53, least = single ? -125 : -1021;
   quad largest = single ? 3.40282346638528859811704183484516925e38Q : 1.79769313486231570814527423731704357e308Q;
@@ -57,15 +56,16 @@ static double wb_ulp(double computed, quad exact, int single) {
   if ((quad)computed == exact) return 0.0;
   if (isinfq(exact) || isinf(computed)) {
     /* The largest number and inf are one apart. */
-    return fabsq((quad)computed) == largest || fabsq(exact) > largest * (1 - 1e-7Q * (single ? 1 : 1e-9Q)) ? 1.0 : HUGE_VAL;
+    return fabsq((quad)computed) == largest || fabsq(exact) > largest * (1 - 1e-7Q * (single ? 1 : 1e-9Q))
+      ? 1.0
+      : HUGE_VAL;
   }
   frexpq(exact, &exponent);
   if (exponent < least) exponent = least;
   return (double)(fabsq((quad)computed - exact) / ldexpq(1.0Q, exponent - digits));
 }
 
-/* Phi^-1(p) in quadruple precision: Newton on log Phi from a start that is good
- * to 1e-15 already. */
+/* Phi^-1(p) in quadruple precision, by Newton's method on log Phi from a start with an error of about 1e-15. */
 static quad wb_normal_quantile_quad(double p, double start) {
   quad tail = p > 0.5 ? 1.0Q - (quad)p : (quad)p;
   quad x = p > 0.5 ? -(quad)start : (quad)start;
@@ -77,7 +77,7 @@ static quad wb_normal_quantile_quad(double p, double start) {
   return p > 0.5 ? -x : x;
 }
 
-/* Where the exact value is not a normal number ours is 0. */
+/* The package returns 0 if the exact value is below the normal numbers. */
 static quad wb_normal_cdf_quad(quad x) {
   quad cumulative = 0.5Q * erfcq(-x / M_SQRT2q);
   return cumulative < 2.2250738585072014e-308Q ? 0.0Q : cumulative;
@@ -127,7 +127,7 @@ typedef struct wb_subject {
   double (*try_at)(double, int);
   int single;
   double bound; /* ulp */
-  int share;    /* arguments are divided by it: slow references */
+  int share;    /* divides the number of arguments, for slow references */
   wb_range ranges[7];
 } wb_subject;
 
@@ -152,7 +152,8 @@ int main(int argc, char **argv) {
         {WB_NEIGHBOURS, 0.7071067811865476, 0}, {WB_NEIGHBOURS, 1.0, 0}, {WB_NEIGHBOURS, tiny, 0}}},
       {"log1p", wb_try_log1p, 0, 1.0, 1,
        {{WB_UNIFORM, -1.0, 2.0}, {WB_AROUND, 0.0, 1.0}, {WB_EXPONENTS, least, huge}, {WB_AROUND, -0.9999999999, 1e-10},
-        {WB_UNIFORM, -0.999999, -0.5}, {WB_NEIGHBOURS, 0.4142135623730950, 0}, {WB_NEIGHBOURS, -0.2928932188134524, 0}}},
+        {WB_UNIFORM, -0.999999, -0.5}, {WB_NEIGHBOURS, 0.4142135623730950, 0},
+        {WB_NEIGHBOURS, -0.2928932188134524, 0}}},
       {"log1mexp", wb_try_log1mexp, 0, 2.0, 4,
        {{WB_UNIFORM, -5.0, 0.0}, {WB_UNIFORM, -740.0, 0.0}, {WB_AROUND, -0.6931471805599453, 0.1}}},
       {"sqrt", wb_try_sqrt, 0, 0.5, 4, {{WB_EXPONENTS, least, huge}, {WB_UNIFORM, 1.0, 4.0}}},
@@ -173,14 +174,15 @@ int main(int argc, char **argv) {
        {{WB_UNIFORM, -1e5, 1e5}, {WB_UNIFORM, -4.0, 4.0}, {WB_AROUND, 0.0, 1.0}, {WB_NEIGHBOURS, 1.5707963267948966, 0},
         {WB_AROUND, 0.7853981633974483, 0.01}}},
       {"angle", wb_try_angle, 0, 2.5, 4,
-       {{WB_UNIFORM, -1.0, 1.0}, {WB_EXPONENTS, 1e-300, 1e300}, {WB_AROUND, 0.41421356237309503, 0.01}, {WB_AROUND, 1.0, 0.4},
-        {WB_UNIFORM, 1.0, 10.0}}},
+       {{WB_UNIFORM, -1.0, 1.0}, {WB_EXPONENTS, 1e-300, 1e300}, {WB_AROUND, 0.41421356237309503, 0.01},
+        {WB_AROUND, 1.0, 0.4}, {WB_UNIFORM, 1.0, 10.0}}},
       {"expf", wb_try_expf, 1, 1.0, 1,
        {{WB_UNIFORM, -104.0, 89.0}, {WB_UNIFORM, -1.0, 1.0}, {WB_AROUND, 0.0, 1.0}, {WB_UNIFORM, -104.0, -87.0},
         {WB_NEIGHBOURS, 88.7228317, 0}}},
       {"exp_weightf", wb_try_exp_weightf, 1, 1.0, 1, {{WB_UNIFORM, -87.3365402, 0.0}, {WB_UNIFORM, -1.0, 0.0}}},
       {"logf", wb_try_logf, 1, 1.0, 1,
-       {{WB_EXPONENTS, 1.5e-45, 3.4e38}, {WB_UNIFORM, 0.5, 2.0}, {WB_AROUND, 1.0, 0.4}, {WB_EXPONENTS, 1.5e-45, 1.2e-38}}},
+       {{WB_EXPONENTS, 1.5e-45, 3.4e38}, {WB_UNIFORM, 0.5, 2.0}, {WB_AROUND, 1.0, 0.4},
+        {WB_EXPONENTS, 1.5e-45, 1.2e-38}}},
       {"sqrtf", wb_try_sqrtf, 1, 0.5, 4, {{WB_EXPONENTS, 1.5e-45, 3.4e38}}}};
   long per_range = argc > 1 ? atol(argv[1]) : 200000;
   int failures = 0;

@@ -1,12 +1,9 @@
-/* Whether the draws of core/ have their distributions: Kolmogorov-Smirnov distances to
- * distribution functions computed here in long double with the C library's
- * functions, and first moments.
+/* Tests whether the draws of core/ have their distributions. It compares them with distribution functions computed here
+ * in long double with the C library's functions, by Kolmogorov-Smirnov distances, and compares first moments.
  *
- * False alarms: each of at most 150 tests has level 1e-8, so the program as a
- * whole at most 2e-6; the seed is fixed. For the distance that is the bound 2
- * exp(-2 n D^2) (Massart 1990), which holds for every n; moments use the normal
- * limit. That errors are found is shown by distributions that are wrong by 2%: the
- * tests must reject them.
+ * False alarms: each of at most 150 tests has level 1e-8, so the whole program has at most 2e-6. The seed is fixed. The
+ * level of a distance is from the bound 2 exp(-2 n D^2) (Massart 1990), which holds for every n. Moments use the normal
+ * limit. To show that errors are found, the tests must reject distributions that are wrong by 2%.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +18,7 @@
 #define WB_DRAWS_A_STREAM 4
 static const double wb_distance_limit = 3.0915; /* sqrt(log(2/1e-8)/2) */
 static const double wb_moment_limit = 5.7307;   /* two-sided normal quantile of 1e-8 */
-static const double wb_worst_limit = 6.3995;    /* of 1e-8/64: the worst of up to 64 */
+static const double wb_worst_limit = 6.3995;    /* of 1e-8/64, for the worst of up to 64 */
 
 static int tests = 0, failures = 0;
 static uint64_t key;
@@ -36,9 +33,8 @@ static void report(const char *name, const char *what, double statistic, double 
 
 /* Distribution functions ---------------------------------------------------- */
 
-/* P(G <= exp(y)), G ~ Ga(a, 1): series below a + 1 (Abramowitz & Stegun 6.5.29),
- * continued fraction above (6.5.31, by the modified Lentz algorithm). Working
- * from y keeps shapes whose draws are below the smallest number. */
+/* P(G <= exp(y)), G ~ Ga(a, 1): a series below a + 1 (Abramowitz & Stegun 6.5.29), a continued fraction above (6.5.31,
+ * by the modified Lentz algorithm). The argument is y because G may be below the smallest number. */
 static double gamma_cdf(double y, const double *a_) {
   long double a = a_[0], x = expl(y), front = a * (long double)y - x;
   if (x < a + 1.0L) {
@@ -104,7 +100,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Sorts the draws and compares at 4,000 of them: no more than the distance. */
+/* Sorts the draws and compares at 4,000 of them. The result is at most the distance. */
 static void check_law(const char *name, double *draws, int n, double (*cdf)(double, const double *),
                       const double *parameters, int should_hold) {
   double distance = 0.0;
@@ -119,8 +115,7 @@ static void check_law(const char *name, double *draws, int n, double (*cdf)(doub
          should_hold);
 }
 
-/* Mean and variance against `mean` and `variance`; `fourth` is the fourth central
- * moment. */
+/* Compares the mean and variance of the draws with `mean` and `variance`. `fourth` is the fourth central moment. */
 static void check_moments(const char *name, const double *draws, int n, double mean, double variance, double fourth) {
   double first = 0.0, second = 0.0;
   for (int i = 0; i < n; i++) {
@@ -132,7 +127,7 @@ static void check_moments(const char *name, const double *draws, int n, double m
   report(name, "variance", fabs(second / n - variance) / sqrt((fourth - variance * variance) / n), wb_moment_limit, 1);
 }
 
-/* The i-th draw's stream: WB_DRAWS_A_STREAM draws from each element. */
+/* The stream of draw i. The stream of each element gives WB_DRAWS_A_STREAM draws. */
 static wb_stream *stream_for(int i) {
   static wb_stream stream;
   static uint32_t iteration = 0;
@@ -196,7 +191,7 @@ static void check_gamma(double *draws, int n) {
   }
 }
 
-/* Gammas from tables: the laws of some shapes, and the words of neighbours. */
+/* Gammas from tables: the laws for some shapes, and the covariance of draws from neighbouring elements. */
 static void check_gamma_strips(double *draws, int n) {
   const double bases[] = {1e-4, 1e-3, 0.01, 0.1, 0.5, 1.0, 1.1, 5.0, 50.0, 1e3};
   const int counts[] = {0, 1, WB_GAMMA_COUNTS - 1};
@@ -209,9 +204,11 @@ static void check_gamma_strips(double *draws, int n) {
       const double shape = bases[b] + count, wrong = 1.02 * shape;
       wb_gamma_strips_build(shape, &strips->law[count], strips->strip[count]);
       for (int i = 0; i < n; i++)
-        draws[i] = wb_draw_log_gamma_by_strips(strips, count, key, WB_PURPOSE_SIMULATION, (uint32_t)(100 + 10 * b + c), (uint64_t)i);
+        draws[i] = wb_draw_log_gamma_by_strips(strips, count, key, WB_PURPOSE_SIMULATION,
+                                               (uint32_t)(100 + 10 * b + c), (uint64_t)i);
       double product = 0.0;
-      for (int i = 0; i + 1 < n; i++) product += (gamma_cdf(draws[i], &shape) - 0.5) * (gamma_cdf(draws[i + 1], &shape) - 0.5);
+      for (int i = 0; i + 1 < n; i++)
+        product += (gamma_cdf(draws[i], &shape) - 0.5) * (gamma_cdf(draws[i + 1], &shape) - 0.5);
       snprintf(name, sizeof name, "log gamma by strips, shape %g", shape);
       report(name, "neighbours' covariance", fabs(product / n) * 12.0 * sqrt((double)n), wb_moment_limit, 1);
       check_law(name, draws, n, gamma_cdf, &shape, 1);
@@ -226,7 +223,7 @@ static void check_beta(double *draws, double *others, int n) {
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
     const double *ab = shapes[s], ba[2] = {ab[1], ab[0]};
     for (int i = 0; i < n; i++) wb_draw_log_beta(stream_for(i), ab[0], ab[1], &draws[i], &others[i]);
-    /* The side on which log V is not crowded at 0. */
+    /* Compares log V or log(1 - V), whichever is not crowded at 0. */
     if (ab[0] <= ab[1]) {
       snprintf(name, sizeof name, "log V, V ~ Be(%g, %g)", ab[0], ab[1]);
       check_law(name, draws, n, beta_cdf, ab, 1);
@@ -235,8 +232,7 @@ static void check_beta(double *draws, double *others, int n) {
       check_law(name, others, n, beta_cdf, ba, 1);
     }
   }
-  /* log(1 - v) of Be(1, b) has the law exp(b y): b = 1e-3 reaches down to
-   * -2e4, where v itself is 1. */
+  /* log(1 - v) of Be(1, b) has the law exp(b y). With b = 1e-3 it reaches down to -2e4, where v itself is 1. */
   const double b = 1e-3;
   for (int i = 0; i < n; i++) {
     wb_draw_log_beta(stream_for(i), 1.0, b, &draws[i], &others[i]);
@@ -261,8 +257,8 @@ static void check_dirichlet(double *draws, double *others, int n) {
   check_law("Dirichlet, third of (.5, 2, .01)", others, n, beta_cdf, third, 1);
 }
 
-/* Numbers of tables: moments of sums of independent events, and for few customers the
- * probability of each number. */
+/* Numbers of tables: the moments of a sum of independent events, and for few customers the probability of each
+ * number. */
 static void check_tables(double *draws, int n) {
   const double cases[][2] = {{0.05, 1e6}, {0.5, 1000}, {1.3, 12}, {3, 20}, {40, 1e5}, {200, 100}};
   char name[64];
@@ -291,9 +287,8 @@ static void check_tables(double *draws, int n) {
   }
 }
 
-/* Means and variances of all entries of W, and the law of its first and last
- * diagonal entry, chi-squared with df degrees of freedom. Fourth central
- * moments: 12 df^2 + 48 df on the diagonal, 3 df^2 + 6 df beside it. */
+/* Means and variances of all entries of W, and the law of its first and last diagonal entries, which is chi-squared
+ * with df degrees of freedom. Fourth central moments are 12 df^2 + 48 df on the diagonal and 3 df^2 + 6 df off it. */
 static void check_wishart(int gram, int p, double df, double *first, double *last, int n) {
   size_t size = wb_packed_size(p);
   double *w = (double *)calloc(3 * size, sizeof *w), *mean = w + size, *square = mean + size;
