@@ -25,7 +25,7 @@ test_that("all forms of a binary response are the same", {
   expect_identical(coef(quick(cbind(y, 1 - y) ~ x)), reference)
   expect_identical(coef(quick(y ~ x, family = binomial)), reference)
   expect_identical(coef(quick(y ~ x, family = binomial())), reference)
-  # A row of weight 2 is two rows, up to the random numbers: the posterior of a weight of 0 is that without the row.
+  # A row of weight 2 equals two rows, up to the random numbers. A row of weight 0 equals no row.
   out <- small
   out$y[1:5] <- 1 - out$y[1:5]
   expect_equal(
@@ -34,7 +34,7 @@ test_that("all forms of a binary response are the same", {
   )
 })
 
-test_that("arguments that cannot be used are named", {
+test_that("messages name the arguments that cannot be used", {
   expect_error(quick(y ~ x, iterr = 5), "`iterr` is not known here", class = input)
   expect_error(quick(y ~ x, family = "poisson"), "`family` must be one of", class = input)
   expect_error(quick(y ~ x, family = binomial("probit")), "link \"logit\", not \"probit\"", class = input)
@@ -90,7 +90,7 @@ test_that("perfect separation, columns that depend on others, more columns than 
   fit <- quick(rep(0:1, 5) ~ wide, iter = 300)
   expect_true(all(is.finite(coef(fit))))
   equal <- quick(rep(1, 60) ~ x, iter = 3000, warmup = 300)
-  # Against quadrature: mean of the intercept where all 60 rows succeed, x being nearly without influence.
+  # Mean of the intercept by quadrature. All 60 rows are successes, and there is no predictor.
   a <- seq(-5, 15, 0.01)
   weight <- exp(60 * plogis(a, log.p = TRUE) + dnorm(a, 0, 2.5, log = TRUE))
   alone <- quick(rep(1, 60) ~ 1, iter = 20000, warmup = 500)
@@ -99,7 +99,7 @@ test_that("perfect separation, columns that depend on others, more columns than 
   expect_lt(abs(mean(draws) - sum(a * weight) / sum(weight)) / error, 6)
 })
 
-test_that("extreme offsets are right", {
+test_that("posteriors with extreme offsets are right", {
   on_processor()
   # With an offset of 700 on half of the rows, the other half decides.
   far <- quick(ifelse(o > 0, 1, y) ~ 1 + offset(o), transform(small, o = rep(c(0, 700), 30)), iter = 4000, warmup = 500)
@@ -108,7 +108,7 @@ test_that("extreme offsets are right", {
   expect_true(all(is.finite(far$log_likelihood)))
 })
 
-test_that("rare events are right", {
+test_that("posteriors of rare events are right", {
   on_processor()
   skip_where_repeated()
   # 0 successes in 1e6 trials: the posterior is nearly log-gamma below. Its mean and quartiles are by quadrature. The

@@ -23,16 +23,16 @@ rank_of_truth <- function(seed) {
   truth <- draw_truth()
   prior <- dp_prior(mean = 0, mean_scale = law$mean_scale, df = law$df, scale = 1, floor = 0, learn = character(),
     concentration = c(law$shape, law$rate))
-  # Draws a few sweeps apart: of cells whose components are known, weights are drawn nearly independently.
+  # Draws a few sweeps apart are nearly independent, because the components of the cells are known.
   fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed,
     threads = 1, progress = FALSE
   )
   types <- cell_types(fit, draws = NULL, threads = 1)
   draws <- types$proportions[, as.integer(types$type[[1L]])]
   stopifnot(length(draws) == 49)
-  # Half as wide: what intervals that are too narrow would give.
+  # Planted error: intervals half as wide.
   narrow <- mean(draws) + (draws - mean(draws)) / 2
-  # Where there is one type all are 1: its place is drawn.
+  # With a single type all proportions are 1, so the rank is drawn at random.
   place <- function(draws) sum(draws < truth$proportion) + floor(runif(1) * (1 + sum(draws == truth$proportion)))
   c(right = place(draws), narrow = place(narrow))
 }

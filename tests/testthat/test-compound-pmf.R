@@ -36,7 +36,7 @@ test_that("compounds with a known law are right in every entry", {
     law <- function(k) ifelse(k == 0, p, p * s * (1 - p) * exp((k - 1) * log1p(-p * s)))
     expect_lt(worst(x, law), 1e-12)
   }
-  # Variables that are 0 or 1 thin a number out.
+  # Bernoulli variables thin the number.
   for (lambda in c(3, 400, 4e4)) {
     expect_lt(worst(compound("poisson", coin, lambda = lambda, tail = 1e-200), function(k) dpois(k, lambda / 4)), 1e-12)
   }
@@ -80,7 +80,7 @@ test_that("names, distributions and modified zeros agree", {
   }
 })
 
-test_that("a distribution of the number is a weighted sum of powers", {
+test_that("with any distribution of the number, the result is the weighted sum of powers", {
   number <- pmf(c(0.1, 0, 0.4, 0.3, 0, 0.2))
   x <- compound(number, die)
   powers <- lapply(0:5, function(n) rep_sum(die, n, threads = 2))
@@ -93,19 +93,19 @@ test_that("a distribution of the number is a weighted sum of powers", {
   expect_equal(compound(pmf(log(number$prob), log = TRUE), pmf(log(die$prob), from = 1, log = TRUE))$prob, x$prob)
 })
 
-test_that("the tail that is left out is no more than asked for, and nothing comes back at the other end", {
+test_that("the truncated tail is within the limit, and does not wrap around to the lower end", {
   for (tail in c(1e-8, 1e-15, 1e-100)) {
     x <- compound("poisson", coin, lambda = 40, tail = tail)
     last <- length(x$prob) - 1
     expect_lte(ppois(last, 10, lower.tail = FALSE), tail)
     expect_gt(ppois(last - 2, 10, lower.tail = FALSE), tail)
-    # A tenth of the numbers, of which the tail is scaled down, and ten times as many.
+    # `often` scales the tail by 0.1, `rarely` by 1 / (1 - exp(-0.01)), about 100.
     often <- compound("poisson", coin, lambda = 40, tail = tail, zero = 0.9)$prob
     expect_lte(0.1 / -expm1(-40) * ppois(length(often) - 1, 10, FALSE), tail)
     rarely <- compound("poisson", coin, lambda = 0.01, tail = tail, zero = 0)$prob
     expect_lte(ppois(length(rarely), 0.0025, FALSE) / -expm1(-0.01), tail)
   }
-  # All but impossible from 0 on: a transform of too short a length would put the upper tail here.
+  # Entries from 0 on are tiny. A transform that is too short would wrap the upper tail onto them.
   x <- compound("poisson", die, lambda = 600, tail = 1e-12)
   expect_equal(dpmf(0:2, x) / exp(-600), c(1, 100, 100 + 100^2 / 2), tolerance = 1e-12)
 })

@@ -10,8 +10,8 @@ split_binary <- function(x) {
   list(mantissa = mantissa, exponent = exponent - ifelse(x < 1e-290, 200, 0))
 }
 
-# log2 of entry i of a convolution. A product is off by 2^-53 of itself, and sum() adds in extended precision, so
-# that the relative error of a sum of positive products stays below 1e-13 for a million of them.
+# log2 of entry i of a convolution. A product is off by 2^-53 of itself, and sum() adds in extended precision, so that
+# the relative error of a sum of positive products stays below 1e-13 for a million of them.
 reference_log2 <- function(x, y, i) {
   first <- max(1, i - length(y$mantissa) + 1)
   j <- seq(first, min(i, length(x$mantissa)))
@@ -99,13 +99,13 @@ attack <- function(pairs, longest, looks = 12L) {
   c(wrong = wrong, worst = worst)
 }
 
-test_that("nasty pairs have no wrong entry", {
+test_that("difficult pairs have no wrong entry", {
   set.seed(11)
   pairs <- if (on_cuda() || sanitized()) 40 else 300
   expect_identical(attack(pairs, 2000)[["wrong"]], 0)
 })
 
-test_that("twenty thousand nasty pairs, and a few as long as a million, have no wrong entry", {
+test_that("twenty thousand difficult pairs, and a few as long as a million, have no wrong entry", {
   skip_if_not(nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "a long run")
   skip_if(on_cuda(), "the emulator would take days")
   set.seed(12)

@@ -2,7 +2,7 @@ expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
 
-# The instruction sets of this machine; without fma in hardware small sizes only.
+# The instruction sets of this machine. Without fma in hardware, only small sizes are tested.
 isas <- function() {
   all <- c("baseline", "avx2", "avx512")
   all[seq_len(match(warp_info()$isa_widest, all))]
@@ -38,7 +38,7 @@ test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, whic
   }
 })
 
-test_that("the fast method does what was asked where less is asked", {
+test_that("the fast method keeps the accuracy that was asked for", {
   x <- random_factor(9000, 1)
   y <- random_factor(11000, 2)
   direct <- convolve_pmf(x, y, accuracy = 0, threads = 2)
@@ -56,7 +56,7 @@ test_that("sizes around the borders of tiles, groups and blocks agree with plain
       x <- rexp(m)
       y <- rexp(n)
       expect_equal(convolve_pmf(x, y), reference_convolve(x, y), tolerance = 1e-14)
-      # The shorter one leads, whichever comes first.
+      # The result does not depend on the order of the factors.
       expect_identical(convolve_pmf(x, y), if (m == n) convolve_pmf(x, y) else convolve_pmf(y, x))
     }
   }
@@ -91,7 +91,7 @@ test_that("threads, instruction sets and backends do not change a bit", {
   }
 })
 
-test_that("work cut into parts is the same work", {
+test_that("work cut into parts gives the same result", {
   x <- random_factor(2000, 1)
   y <- random_factor(2500, 2)
   rows <- matrix(random_factor(200 * 32, 3), 200)
@@ -101,7 +101,7 @@ test_that("work cut into parts is the same work", {
   expect_identical(list(convolve_pmf(x, y, accuracy = 0, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
 })
 
-test_that("with too little device memory for two vectors the message says so", {
+test_that("the message says when device memory is too small for two vectors", {
   skip_if(warp_info()$backend == "cpu", "the backend has memory of its own")
   saved <- options(warpbayes.device_memory = 20000)
   on.exit(options(saved))
@@ -128,7 +128,7 @@ test_that("rows of matrices are convolved in pairs", {
   expect_identical(convolve_pmf(y, x, threads = 2), convolve_pmf(matrix(y, 1), x, threads = 2))
 })
 
-test_that("rows too long for direct sums take the fast method one by one", {
+test_that("rows that are too long for direct sums take the fast method, one by one", {
   rows <- rbind(poisson_factor(8300, 700), random_factor(8300, 1))
   result <- convolve_pmf(rows, rows[2:1, ], threads = 2)
   expect_identical(result[1L, ], convolve_pmf(rows[1L, ], rows[2L, ], threads = 2))
@@ -136,7 +136,7 @@ test_that("rows too long for direct sums take the fast method one by one", {
   expect_lt(max(abs(result / direct - 1)[direct > 1e-300]), 1e-12)
 })
 
-test_that("logarithms keep their accuracy where probabilities have long underflowed", {
+test_that("logarithms keep their accuracy far below the range of doubles", {
   k <- 0:1499
   x <- -(k - 700)^2 / 16
   y <- -(k - 300)^2 / 32 - ifelse(k %% 7 == 0, 900, 0)
@@ -218,12 +218,12 @@ test_that("distributions keep their place and their scale", {
   expect_equal(exp(l$log_prob), s$prob)
   expect_equal(convolve_pmf(l, y, threads = 2)$log_prob, log(convolve_pmf(s, y, threads = 2)$prob))
   expect_equal(convolve_pmf(l, y, log = FALSE, threads = 2)$prob, convolve_pmf(s, y, threads = 2)$prob)
-  # A vector together with a distribution is one.
+  # A vector and a distribution give a distribution.
   expect_identical(convolve_pmf(x, c(0.5, 0.5), threads = 2), convolve_pmf(x, pmf(c(0.5, 0.5)), threads = 2))
 })
 
-test_that("weights that jump about leave many short stretches to the direct sum", {
-  # Hundreds of refused stretches: the length of the next one must not double for each.
+test_that("direct sums compute the many short stretches of irregular weights", {
+  # Hundreds of stretches are refused. The length of the next stretch must not double after each of them.
   set.seed(1)
   for (range in c(100, 300)) {
     x <- exp(-range * stats::runif(9000))
@@ -233,7 +233,7 @@ test_that("weights that jump about leave many short stretches to the direct sum"
   }
 })
 
-test_that("whole numbers and named vectors are weights like others", {
+test_that("whole numbers and named vectors can be weights", {
   expect_identical(convolve_pmf(1:3, c(a = 1, b = 2)), c(1, 4, 7, 6))
   expect_identical(convolve_pmf(c(1, -0), 2), c(2, 0))
   expect_identical(convolve_pmf(table(c(1, 1, 2)), 1), c(2, 1))
@@ -281,7 +281,7 @@ test_that("a result larger than memory is refused with its size", {
   expect_input_error(check(2^53), "more than R allows")
 })
 
-test_that("an entry gives its result or says why there is none", {
+test_that("an entry returns its result or the reason why there is none", {
   run <- warpbayes:::resolve_run(NULL, 2)
   failure <- function(...) {
     result <- .Call(..., FALSE, 0, warpbayes:::fourier_cache(), run)
@@ -314,7 +314,7 @@ test_that("a negative zero is a zero", {
   expect_identical(convolve_pmf(cbind(1, -0), cbind(2, 3)), cbind(2, 3, 0))
 })
 
-test_that("weights whose sums in between leave the range of doubles", {
+test_that("intermediate sums may leave the range of doubles", {
   expect_equal(
     sum_pmf(list(c(1e-200, 1e-200), c(1e-200, 1e-200), c(1e200, 1e200), c(1e200, 1)), threads = 2),
     c(1, 3, 3, 1, 1e-200), tolerance = 1e-14
@@ -331,7 +331,7 @@ test_that("weights whose sums in between leave the range of doubles", {
   expect_equal(rep_sum(log(c(1, 2, 1)), 1100, log = TRUE, threads = 2)[[1101]], lchoose(2200, 1100), tolerance = 1e-13)
 })
 
-test_that("memory is asked for before it is taken", {
+test_that("the memory needed is checked before it is allocated", {
   root <- tempfile()
   dir.create(file.path(root, "memory"), recursive = TRUE)
   on.exit(unlink(root, recursive = TRUE))
