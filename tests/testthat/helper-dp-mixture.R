@@ -7,8 +7,8 @@ clustered <- function(n, p, seed) {
   x + 6 * (sample(3, n, replace = TRUE) - 2)
 }
 
-# Log weight plus log density of each component at the rows of x, n x k. weights (k), means (k x p), covariances (p x p
-# x k).
+# Log weight plus log density of each component at the rows of x (n x p), as n x k.
+# weights (k), means (k x p), covariances (p x p x k).
 reference_joint <- function(x, weights, means, covariances) {
   vapply(seq_along(weights), function(j) {
     root <- chol(covariances[, , j])

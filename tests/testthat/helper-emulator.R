@@ -66,7 +66,7 @@ count_failures <- function(cuda, run, calls, error, expected, what = "") {
   failures
 }
 
-# Runs `code` with `count` devices. The emulator plays any number of devices.
+# Runs `code` with `count` devices. The emulator plays up to 16 devices.
 with_devices <- function(count, code) {
   skip_without_cuda()
   state <- warpbayes:::backend_state

@@ -25,7 +25,7 @@ test_that("all forms of a binary response are the same", {
   expect_identical(coef(quick(cbind(y, 1 - y) ~ x)), reference)
   expect_identical(coef(quick(y ~ x, family = binomial)), reference)
   expect_identical(coef(quick(y ~ x, family = binomial())), reference)
-  # A row of weight 2 equals two rows, up to the random numbers. A row of weight 0 equals no row.
+  # A row of weight 0 has no influence, whatever its response.
   out <- small
   out$y[1:5] <- 1 - out$y[1:5]
   expect_equal(

@@ -286,7 +286,7 @@ test_that("a fit by either method can start either method", {
   )
   fit <- bem(init = gibbs, iter = 3, chains = 3, tolerance = 0)
   expect_identical(fit$start_sweeps, 0)
-  # Starts take the last states of the chains in the order of their log posterior, and then begin again with the first.
+  # Starts take the last states of the chains in turn, with the components in the order of their sizes.
   sorted <- function(state) order_by_size(state$statistics, 2)
   first <- function(chain) {
     session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, 0L, FALSE, resolve_run(NULL, 2))

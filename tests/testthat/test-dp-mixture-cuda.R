@@ -255,7 +255,7 @@ test_that("steps are identical for every number of columns", {
   expect_same_steps(clustered(9, 300, 1), k = 2)
 })
 
-test_that("steps are identical for every number of components, also when some are dropped", {
+test_that("steps are identical for every number of components, also if some are dropped", {
   skip_without_cuda()
   for (k in c(1, 2, 15, 16, 17, 33, 64, 256)) {
     expect_same_steps(clustered(277, 3, k), k)

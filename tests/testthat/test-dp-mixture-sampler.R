@@ -3,8 +3,8 @@
 # fixed. Geweke's test of the whole sampler is in tests/geweke. All tests run on the processor, because other tests
 # compare the backends.
 
-# Distribution functions and moments of the normal-inverse-Wishart law mu | Sigma ~ N(m, gamma Sigma), Sigma ~ IW(df,
-# Psi).
+# Distribution functions and moments of the normal-inverse-Wishart law
+# mu | Sigma ~ N(m, gamma Sigma), Sigma ~ IW(df, Psi).
 t_cdf <- function(m, gamma, df, psi, p) {
   nu <- df - p + 1
   function(x) stats::pt((x - m) / sqrt(gamma * psi / nu), nu)
@@ -267,7 +267,7 @@ test_that("zero-inflated, rounded, binary and count channels give valid fits und
 
 test_that("populations that overlap in many markers are not joined into one by the start", {
   skip_where_repeated()
-  # Each cluster of k-means has cells of several populations there.
+  # k-means finds clusters there that mix several populations.
   set.seed(32)
   p <- 20
   population <- sample.int(12, 1500, TRUE, prob = 2^-(1:12 / 3))

@@ -56,7 +56,7 @@ test_that("a checkpoint with samples and missing values can be resumed", {
   expect_error(resume(file, moved, progress = FALSE), "has other samples of the cells than the data", class = input)
 })
 
-test_that("Bayesian EM refuses samples, and its fit can start a sampler with samples", {
+test_that("Bayesian EM refuses samples and missing values, and its fit can start a sampler with either", {
   climb <- function(x, ...) dp_mixture(x, 4, "bem", warmup = 5, iter = 5, seed = 1, threads = 2, progress = FALSE, ...)
   expect_error(climb(cells, sample = of), "`method` is \"bem\", which fits one sample", class = input)
   expect_error(climb(holes, missing = "model"), "`method` is \"bem\", which takes no missing values", class = input)

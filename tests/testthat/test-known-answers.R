@@ -193,8 +193,8 @@ bem_cases <- alist(
   }
 )
 
-# The draws of phi and theta are kept. Averages of conditional means are compared too: they depend on the draws through
-# the topics alone.
+# The draws of phi and theta are kept, because the averages depend on the draws only through the topics: they are
+# averages of conditional means.
 topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3) {
   suppressWarnings(
     topic_model(counts, topics, keep = keep, iter = iter, warmup = warmup, seed = 5, precision = precision, ...)

@@ -292,7 +292,7 @@ test_that("bars may have borders", {
   expect_identical(plot(die, border = "white"), die)
 })
 
-test_that("probabilities whose sum differs slightly from 1 are normalised everywhere", {
+test_that("probabilities are normalised everywhere if `tolerance` allows a sum far from 1", {
   x <- pmf(c(0.5, 0.4, 0.3), tolerance = 0.5)
   expect_equal(x$prob, c(5, 4, 3) / 12)
   expect_equal(ppmf(0:2, x), cumsum(c(5, 4, 3)) / 12)

@@ -91,8 +91,8 @@ test_that("co_clustering() agrees with the draws", {
 })
 
 # If clusters are far apart, each mean has a nearly normal posterior around the cluster's mean with variance S / n. The
-# average of D draws, with autocorrelation time at most 4, lies within 6 standard errors of it with probability 1 -
-# 2e-9. There are 3 x 4 comparisons.
+# average of D draws, with autocorrelation time at most 4, lies within 6 standard errors of it with probability
+# 1 - 2e-9. There are 3 x 4 comparisons.
 test_that("means of relabelled sampled fits are right, and chains can be continued", {
   skip_on_sanitized_emulator()
   seeds <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 1:20 else 1

@@ -44,7 +44,7 @@ test_that("draws are right where other samplers fail", {
   # Others: overflow of cosh, and cancellation.
   good(1, 800)
   good(200, 1e-9)
-  # Others: fractional shapes, and truncated sums of gammas.
+  # Others: a fractional part added to whole draws, and truncated sums of gammas.
   good(2.7, 0)
   good(2.7, 1)
   good(0.05, 0.5)
@@ -69,7 +69,7 @@ test_that("the methods of the literature can be chosen and draw from the law", {
     expect_lt(polyagamma_ks(rpolyagamma(n, 1, tilt, "devroye", seed = 2, threads = 2), 1, tilt), 3.2)
     expect_lt(polyagamma_ks(rpolyagamma(n, 5, tilt, "sum", seed = 3, threads = 2), 5, tilt), 3.2)
     expect_lt(polyagamma_ks(rpolyagamma(n, 2.5, tilt, "alternate", seed = 4, threads = 2), 2.5, tilt), 3.2)
-    # Their distances from the law are too small for this number of draws.
+    # Their distances from the law are too small to show in this number of draws.
     expect_lt(polyagamma_ks(rpolyagamma(n / 10, 200, tilt, "saddlepoint", seed = 5, threads = 2), 200, tilt), 3.2)
     expect_lt(polyagamma_ks(rpolyagamma(n / 10, 1e5, tilt, "normal", seed = 6, threads = 2), 1e5, tilt), 3.2)
   }

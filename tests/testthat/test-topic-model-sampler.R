@@ -83,8 +83,8 @@ test_that("the same seed repeats a fit, and NULL uses R's generator", {
   expect_identical(fit_small(x, seed = first$seed)$phi, first$phi)
 })
 
-# With one topic, all tokens have it, so phi has independent draws from a known Dirichlet. So have the topics of a
-# document without tokens.
+# With one topic all tokens have it, so draws of phi are independent with a known Dirichlet law. So are draws of theta
+# for a document without tokens.
 test_that("phi and theta have the laws of their Dirichlets", {
   skip_where_repeated()
   draws <- if (resolve_run()$backend == "cpu") 4000 else 100

@@ -328,7 +328,7 @@ test_that("relabel() gives chains the numbers of the reference", {
   expect_identical(relabel(few, average = FALSE)$phi, few$phi)
 })
 
-test_that("tidy tables and draws for posterior have their form", {
+test_that("tables of tidy() and draws for posterior have the right form", {
   skip_if_not_installed("generics")
   beta <- generics::tidy(small)
   expect_identical(dim(beta), c(54L, 3L))
@@ -378,7 +378,7 @@ test_that("every type of plot works", {
   )
 })
 
-test_that("threads and instructions do not change a fit of few terms", {
+test_that("threads, which change the groups of documents, and instructions do not change a fit of few terms", {
   skip_if(on_cuda(), "loops of the processor")
   set.seed(5)
   for (case in list(c(2, 3), c(9, 1), c(16, 2), c(40, 5), c(33, 17), c(70, 40))) {
