@@ -1,3 +1,5 @@
+# The backend under test, and conditions for skipping tests.
+
 on_cuda <- function() warp_info()$backend == "cuda"
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))

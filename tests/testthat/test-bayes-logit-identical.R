@@ -46,7 +46,7 @@ test_that("GPU and CPU give the same bits", {
   expect_identical(regression_fits(2300, backend = "cuda"), regression_fits(2300, backend = "cpu", threads = 2))
 })
 
-test_that("a continued fit and a fit of the whole length are the same", {
+test_that("a continued fit equals a fit of the whole length", {
   d <- regression_rows(200)
   parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state", "iter")
   for (formula in list(y ~ x1, y ~ x1 + (1 | g), c ~ x1)) {
@@ -76,13 +76,13 @@ test_that("an interrupted fit continues as if it had not been interrupted", {
   stopped <- fit
   stopped$interrupted <- TRUE
   expect_output(print(stopped), "interrupted")
-  # advance() itself is interrupted in test-chains.R; here its result must be one that continue() takes.
+  # test-chains.R interrupts advance() itself. Here its result must be one that continue() accepts.
   longer <- continue(stopped, 5, threads = 2, progress = FALSE)
   expect_identical(longer$coefficient_trace[1:10, , ], fit$coefficient_trace[, , ])
   expect_false(longer$interrupted)
 })
 
-test_that("scaling and the order of sums are those of plain R", {
+test_that("scaling and the order of sums agree with plain R", {
   d <- regression_rows(3000)
   fit <- bayes_logit(y ~ x1 + x2, d, chains = 1, iter = 3, warmup = 1, seed = 1, threads = 2, progress = FALSE)
   beta <- fit$coefficient_trace[3, 1, ]

@@ -11,7 +11,7 @@ toys <- list(
 )
 replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
 
-test_that("sweeps leave the joint law of parameters and responses as it is", {
+test_that("sweeps leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
   # False alarms: 1e-6 for each model.
   if (resolve_run()$backend != "cpu") replicates <- 40
@@ -51,7 +51,7 @@ expect_posterior <- function(draws, log_density, range, label) {
     at <- approx(cdf, grid[[i]], c(0.1, 0.5, 0.9), ties = "ordered")$y
     for (q in 1:3) {
       below <- (draws[, , i] <= at[[q]]) + 0
-      # Six standard errors: 2e-9 a comparison, and room for the error of the effective size.
+      # Six standard errors (2e-9 a comparison), and a margin for the error of the effective size.
       error <- sd(below) / sqrt(effective_size(split_chains(below)))
       expect_lt(abs(mean(below) - c(0.1, 0.5, 0.9)[[q]]) / error, 6, label = paste(label, i, q))
     }

@@ -10,7 +10,7 @@ sparse_rows_of <- function(n, p, density = 0.2) {
 }
 input <- "warpbayes_error_input"
 
-test_that("a step on a sparse matrix has the bits of one on the same dense matrix", {
+test_that("a step gives the same bits for a sparse and a dense matrix", {
   d <- sparse_rows_of(2300, 9)
   beta <- seq(-1, 1, length.out = 9)
   step <- function(x, ...) {
@@ -58,7 +58,7 @@ test_that("a sparse and a dense design of the same model give the same posterior
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   d <- sparse_rows_of(300, 2)
   data <- data.frame(y = d$y, f = factor(rep_len(c("a", "b"), 300)))
-  # Priors as wide as this make centring irrelevant.
+  # With such wide priors centring does not matter.
   wide <- logit_prior(scale = 50, intercept_scale = 50)
   fit <- function(...) {
     bayes_logit(...,
@@ -74,7 +74,7 @@ test_that("a sparse and a dense design of the same model give the same posterior
   expect_s4_class(sparse$design$x, "dgCMatrix")
 })
 
-test_that("sparse fits predict, and complain about matrices that do not fit", {
+test_that("sparse fits predict, and refuse matrices that do not fit", {
   d <- sparse_rows_of(60, 3)
   data <- data.frame(y = d$y, z = rnorm(60), f = factor(rep_len(c("a", "b", "c"), 60)))
   quick <- function(...) bayes_logit(..., chains = 1, iter = 30, warmup = 10, seed = 1, threads = 2, progress = FALSE)
@@ -110,7 +110,7 @@ test_that("sparse fits predict, and complain about matrices that do not fit", {
   }
 })
 
-test_that("predict() refuses a sparse matrix that it would not read", {
+test_that("predict() refuses a sparse matrix that compiled code would misread", {
   set.seed(1)
   data <- data.frame(y = rep(0:1, 10), z = rnorm(20))
   more <- Matrix::rsparsematrix(20, 2, 0.3)

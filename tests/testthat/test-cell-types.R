@@ -45,7 +45,7 @@ test_that("the tree of joins agrees with plain R", {
   }
 })
 
-test_that("of equal overlaps the first pair by column is joined", {
+test_that("if overlaps are equal, the first pair by column is joined", {
   overlap <- matrix(0, 4, 4)
   overlap[2, 1] <- overlap[1, 2] <- overlap[4, 3] <- overlap[3, 4] <- overlap[3, 1] <- 0.25
   tree <- native(C_mixture_join_types, overlap, rep(1, 4))
@@ -59,7 +59,7 @@ test_that("a Gaussian that was split in two is one type, and the overlap decides
   mixture <- list(weights = c(0.4, 0.4, 0.2), means = means, covariances = covariances)
   tree <- type_tree(mixture, 1000)
   expect_identical(cut_tree(tree, NULL, 0.08, 0), c(1L, 1L, 2L))
-  # Equal weights, one standard deviation apart: half of that beyond the border.
+  # Components with equal weights, one standard deviation apart. The overlap is half of the mass beyond the border.
   expect_equal(tree$level[[1]], pnorm(-0.5), tolerance = 1e-12)
   expect_identical(cut_tree(tree, NULL, 0.4, 0), 1:3)
   expect_identical(cut_tree(tree, 1, 0.08, 0), c(1L, 1L, 1L))
@@ -173,7 +173,7 @@ test_that("the reference draw is the one that most others agree with", {
   expect_equal(best_jaccard(a, ifelse(a == 2L, 2L, c(rep(1L, 40), rep(2L, 60))), 2), c(0.8, 50 / 60))
 })
 
-test_that("types are named, printed, summarised and drawn", {
+test_that("types can be named, printed, summarised and plotted", {
   named <- cell_types(fit, names = c("T", "B"), threads = 2)
   expect_identical(levels(named), c("T", "B", "3"))
   expect_identical(levels(named$type), c("T", "B", "3"))
@@ -196,7 +196,7 @@ test_that("types are named, printed, summarised and drawn", {
   }
 })
 
-test_that("one component, one marker and a sampled fit are types too", {
+test_that("cell_types() works for one component, one marker and a sampled fit", {
   skip_on_sanitized_emulator()
   set.seed(5)
   x <- matrix(c(rnorm(40), rnorm(20, 12)), ncol = 1)
@@ -213,7 +213,7 @@ test_that("one component, one marker and a sampled fit are types too", {
 })
 
 test_that("disagreement between draws is reported", {
-  # In half of the draws the first population is two.
+  # In half of the draws the first population is split in two.
   split <- fit
   number <- attr(fit, "numbers")
   for (draw in 1:6) split$draws$means[number[1:2, draw, 2], 1, draw, 2] <- c(-2.6, 2.6)

@@ -23,7 +23,7 @@ fit_cells <- function(x = cells(), iter = 30, ...) {
 
 in_file <- function() tempfile("checkpoint")
 
-# Turns the checkpoint of a finished run into one of a longer run that is unfinished. `change` may change its head too.
+# Turns the checkpoint of a finished run into one of a longer, unfinished run. `change` may change its head.
 unfinished <- function(file, total, change = identity, to = file) {
   head <- read_checkpoint(file, file, NULL)
   arrays <- head$arrays
@@ -49,15 +49,15 @@ test_that("resume() gives the fit of a run that was not stopped", {
     fit_cells(x, iter, checkpoint = file)
     unfinished(file, 30)
     expect_same_fit(resume(file, x, threads = 2, progress = FALSE), whole)
-    # The finished run.
+    # Resuming the finished run.
     expect_same_fit(resume(file, x, threads = 2), whole)
   }
   expect_same_fit(fit_cells(x, checkpoint = file, checkpoint_every = 0), whole)
-  # One that continued.
+  # A run that continued a fit.
   part <- fit_cells(x, 13)
   expect_same_fit(continue(part, 17, threads = 2, checkpoint = file, checkpoint_every = 0), whole)
   expect_same_fit(resume(file, x, threads = 2), whole)
-  # Its own settings, unless others are given.
+  # A resumed run keeps its settings, unless others are given.
   expect_identical(read_checkpoint(file, file, NULL)$every, 0)
   unfinished(file, 40)
   resume(file, x, threads = 2, checkpoint_every = 3)
@@ -65,7 +65,7 @@ test_that("resume() gives the fit of a run that was not stopped", {
   expect_identical(list.files(dirname(file), paste0("^", basename(file))), basename(file))
 })
 
-test_that("markers and transformations of the fit are found again", {
+test_that("resume() uses the markers and transformations of the fit", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -92,7 +92,7 @@ test_that("the backend may change between the parts of a run", {
   }
 })
 
-test_that("topic models go on from their checkpoints", {
+test_that("topic models can be resumed from their checkpoints", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -123,7 +123,7 @@ test_that("topic models go on from their checkpoints", {
   refused(resume(file, x), "no version of warpbayes has written .*sums.phi")
 })
 
-test_that("regressions go on from their checkpoints", {
+test_that("regressions can be resumed from their checkpoints", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -165,7 +165,7 @@ test_that("regressions go on from their checkpoints", {
   refused(resume(file, other), "`x` has other values in column .wt. \\(and in 1 more\\)")
 })
 
-test_that("chains on workers of a future plan come back to be written down", {
+test_that("chains on workers of a future plan return regularly for checkpoints", {
   skip_where_repeated()
   skip_if(on_cuda(), "workers use the processor")
   skip_if_not_installed("future")
@@ -200,7 +200,7 @@ test_that("chains on workers of a future plan come back to be written down", {
   }
   environment(toy) <- asNamespace("warpbayes")
   checkpoint <- check_checkpoint(file, 0)
-  # Of each chain.
+  # Each chain gives this warning.
   said <- capture_warnings(failed <- advance_on_workers(part, 17, toy, 1, checkpoint))
   expect_match(said, "sweep 27 of 30 failed: a planted failure")
   expect_identical(failed$iter, 26)
@@ -378,7 +378,7 @@ test_that("relative file names work from any folder, and a checkpoint is overwri
   expect_identical(resume("run", x, threads = 2)$iter, 12)
 })
 
-# A sampler that does `what()` when it comes to a sweep.
+# A sampler that calls what() when it reaches a sweep.
 at_sweep <- function(sweep, what) {
   function(fit) {
     plan <- mixture_sampler(fit)
@@ -415,7 +415,7 @@ test_that("a run that did not finish one sweep can be resumed", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
-  # The function with a sampler that fails. `between`: the function that hands the sampler to it, if there is one.
+  # A function that runs with a failing sampler. `between`: the function that passes the sampler to it, if there is one.
   failing <- function(name, sampler, between = NULL) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
     planted <- function(fit) {
@@ -444,7 +444,7 @@ test_that("a run that did not finish one sweep can be resumed", {
     expect_error(do.call(runs[[i]][[2]], c(arguments, checkpoint = file)), "a planted failure")
     expect_identical(read_checkpoint(file, file, NULL)$fit$iter, 0)
     whole <- do.call(runs[[i]][[1]], arguments)
-    # A formula has the place where it was made.
+    # A formula keeps the environment in which it was made.
     expect_same_fit(resume(file, data[[i]], threads = 2), whole)
   }
 })
@@ -478,7 +478,7 @@ test_that("if a checkpoint cannot be written there is a warning, and the one bef
   unlink(temporary_checkpoint(checkpoint$file), recursive = TRUE)
   expect_true(read_checkpoint(file, file, NULL)$fit$iter < 20)
   expect_same_fit(resume(file, x, threads = 2), whole)
-  # The first one must succeed.
+  # The first checkpoint must succeed.
   block()
   refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint),
     "`checkpoint`: the checkpoint .* cannot be written"
@@ -506,7 +506,7 @@ test_that("messages of the entries say what is wrong", {
   refused(short(file, file, NULL), "changed while it was read")
 })
 
-test_that("checkpoints take no more than a twentieth of the time", {
+test_that("checkpoints take at most a twentieth of the time", {
   fit <- fit_cells(cells(60), 12)
   plan <- mixture_sampler(fit)
   wait_after <- function(seconds, every) {
@@ -535,7 +535,8 @@ test_that("digests depend on all bytes and detect every change", {
   expect_identical(anyDuplicated(seen), 0L)
   one <- vapply(1:200, function(i) hex(digest_numbers(as.double(1:200 == i))), "")
   expect_identical(anyDuplicated(one), 0L)
-  # Each bit of the digest changes in half of the cases: of 2,000 with probability 1e-6 outside of these bounds.
+  # Each bit of the digest changes in half of the cases: with 2,000 cases a count is outside these bounds with
+  # probability 1e-6.
   flips <- vapply(1:2000, function(i) {
     x <- rnorm(20)
     y <- x
@@ -646,7 +647,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
     ),
     deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file))
   )
-  # No file of this process may be larger than 100 blocks of 512 or 1,024 bytes; all draws take 0.12 MB.
+  # The limit is 100 blocks of 512 or 1,024 bytes a file. All draws take 0.12 MB.
   child <- start_child(list(run = c(
     "warnings <- 0",
     sprintf("fit <- withCallingHandlers(%s, warning = function(condition) warnings <<- warnings + 1)", run),
@@ -682,7 +683,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   if (system(paste(listening, "true"), ignore.stdout = TRUE, ignore.stderr = TRUE) != 0L) listening <- ""
   for (iter in c(900, 3000, 10000)) {
     child <- start_child(killed_run(file, result, iter), ready, listening)
-    # Before its first sweep there is no fit to return.
+    # An interrupt before the first sweep returns no fit.
     begun <- function() tryCatch(read_checkpoint(file, file, NULL)$fit$iter > 0, error = function(error) FALSE)
     wait_for(begun, paste0(ready, ".log"))
     tools::pskill(child, 2L)

@@ -1,3 +1,5 @@
+# compound_pmf(): known laws, truncated tails, backends and arguments.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -124,7 +126,7 @@ test_that("constants, zeros and single values", {
   expect_equal(compound("poisson", die / 2 + 0.25, lambda = 3)$by, 0.25)
 })
 
-test_that("bits are the same for any number of threads, instruction set and backend", {
+test_that("threads, instruction sets and backends do not change a bit", {
   size <- pmf(dnbinom(0:3500, 0.7, mu = 300), normalize = TRUE)
   x <- compound("negative_binomial", size, successes = 2, mu = 3, tail = 1e-10)
   expect_gt(length(x$prob), 8192)
@@ -137,7 +139,7 @@ test_that("bits are the same for any number of threads, instruction set and back
   expect_identical(compound("negative_binomial", size, successes = 2, mu = 3, tail = 1e-10), x)
 })
 
-test_that("the fast method of long recursions keeps the error", {
+test_that("the fast method for long recursions keeps the error bound", {
   skip_if(on_cuda(), "the emulator would take minutes; shorter recursions run there")
   skip_where_repeated()
   size <- pmf(dgeom(0:60000, 1 / 9000), normalize = TRUE)

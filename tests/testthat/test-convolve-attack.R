@@ -1,8 +1,8 @@
-# Pairs of shapes that break transforms, tilts and floating point. Every entry that is compared is right to 1e-12, and
-# none is zero or NaN by mistake. The long form has 20,000 pairs and lengths up to a million; it runs where
-# WARPBAYES_EXTENDED_TESTS is set.
+# Pairs of shapes that are difficult for transforms, tilts and floating point. Every entry that is compared must be
+# right to 1e-12, and none may be zero or NaN by mistake. The long form (WARPBAYES_EXTENDED_TESTS) has 20,000 pairs and
+# lengths up to a million.
 
-# The factors of x as mantissas in [1, 2) and whole exponents; exact, for the least doubles too.
+# The entries of x as mantissas in [1, 2) and whole exponents, exact also for subnormal numbers.
 split_binary <- function(x) {
   lifted <- x * 2^ifelse(x < 1e-290, 200, 0)
   exponent <- floor(log2(lifted))
@@ -46,7 +46,7 @@ shapes <- list(
   one = function(n) replace(numeric(n), sample(n, 1), runif(1))
 )
 
-# The number of entries that are wrong, of about `looks` in each of `pairs` pairs.
+# The number of wrong entries, of about `looks` compared entries in each of `pairs` pairs.
 attack <- function(pairs, longest, looks = 12L) {
   wrong <- 0
   worst <- 0
@@ -76,7 +76,7 @@ attack <- function(pairs, longest, looks = 12L) {
         fine <- off < 1e-12
         worst <- max(worst, off)
       } else {
-        # Below the normal numbers the last place of each term.
+        # For subnormal numbers each term adds an error in the last place.
         fine <- abs(result[[i]] - 2^size) <= 1e-12 * 2^size + (4 + min(length(x), length(y))) * 2^-1074
       }
       if (logs) {

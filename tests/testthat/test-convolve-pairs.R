@@ -44,7 +44,7 @@ test_that("weights that cannot be used are found in any pair", {
       expect_silent(convolve_pmf(x, good, threads = 2))
     }
   }
-  # Vectors that one thread gathers, and one vector for all.
+  # Vectors that one thread gathers, and one vector for all pairs.
   long <- matrix(1, 3, 2000)
   long[2L, 1999L] <- -1
   expect_error(convolve_pmf(long, long, accuracy = 0, threads = 2), "`x`.*row 2", class = "warpbayes_error_input")
@@ -64,7 +64,7 @@ test_that("a sum above the largest double is an error in pairs too", {
 
 test_that("a failure of any CUDA call gives an error with a message and leaves nothing behind", {
   cuda <- emulator()
-  # So long that they are not tried again with other checks.
+  # The pairs are so long that they are not tried again with other checks.
   x <- matrix(random_factor(51 * 40, 1), 51)
   expect_gt(length(x)^2, short_work)
   sums <- function(backend) tryCatch(convolve_pmf(x, x, backend = backend, threads = 2), warpbayes_error = identity)

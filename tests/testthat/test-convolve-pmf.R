@@ -1,3 +1,5 @@
+# convolve_pmf(): accuracy against quadruple precision, backends, logarithms, arguments and interrupts.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -14,7 +16,7 @@ with_isa <- function(isa, code) {
   code
 }
 
-test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, whichever method", {
+test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, for each method", {
   cases <- list(
     binomial = list(binomial_half(1000), binomial_half(1000)),
     poisson = list(poisson_factor(171, 1), poisson_factor(14200, 10000)),
@@ -147,7 +149,7 @@ test_that("logarithms keep their accuracy far below the range of doubles", {
   expect_lt(max(abs(r[reference$index + 1] - reference$value) / pmax(1, abs(reference$value))), 4e-16)
 })
 
-test_that("logarithms without any order, zeros and single values", {
+test_that("logarithms in random order, zeros and single values", {
   set.seed(3)
   x <- -rexp(200, 1e-4)
   y <- -rexp(150, 1e-5)
@@ -164,7 +166,7 @@ test_that("logarithms without any order, zeros and single values", {
   expect_identical(convolve_pmf(c(-Inf, -5), c(0, -Inf), log = TRUE), c(-Inf, -5, -Inf))
 })
 
-test_that("long vectors of logarithms: smooth, with gaps, and wild", {
+test_that("long vectors of logarithms: smooth, with gaps, and irregular", {
   k <- 0:5999
   smooth <- -(k - 2000)^2 / 1e4
   gaps <- ifelse(k %% 2 == 0, smooth, -Inf)
@@ -206,7 +208,7 @@ test_that("windows of plain weights: gaps, far modes, subnormal numbers", {
   }
 })
 
-test_that("distributions keep their place and their scale", {
+test_that("distributions keep their origin and their scale", {
   x <- pmf(c(0.25, 0.75), from = -3)
   y <- pmf(c(0.5, 0.25, 0.25), from = 10)
   s <- convolve_pmf(x, y, threads = 2)
@@ -308,7 +310,7 @@ test_that("an interrupt that an entry found is passed on", {
   expect_identical(heard, "heard")
 })
 
-test_that("a negative zero is a zero", {
+test_that("a negative zero counts as zero", {
   expect_identical(convolve_pmf(c(1, -0, 2), c(3, 1)), c(3, 1, 6, 2))
   expect_identical(rep_sum(c(-0, 1), 3), c(0, 0, 0, 1))
   expect_identical(convolve_pmf(cbind(1, -0), cbind(2, 3)), cbind(2, 3, 0))
@@ -348,11 +350,11 @@ test_that("the memory needed is checked before it is allocated", {
 
 test_that("long work stops within half a second of an interrupt", {
   skip_if(warp_info()$backend != "cpu" || .Platform$OS.type != "unix", "the loops of the processor are looked at")
-  # A child of a shell in the background may have been told to ignore interrupts.
+  # If a shell started this process in the background, it may ignore interrupts.
   skip_if(system2("sh", c("-c", shQuote("trap 'exit 7' INT; kill -INT $$; exit 0"))) != 7,
     "interrupts are ignored here"
   )
-  # Half a second until the interrupt, and half a second of computing after it; sanitizers are slow.
+  # Half a second until the interrupt, and half a second of computing after it. Sanitizers are slow.
   limit <- if (nzchar(Sys.getenv("LD_PRELOAD")) || nzchar(Sys.getenv("ASAN_OPTIONS"))) 6 else 1.2
   file <- tempfile(fileext = ".R")
   on.exit(unlink(file))

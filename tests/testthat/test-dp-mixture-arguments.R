@@ -63,7 +63,7 @@ test_that("choices must be known", {
   )
 })
 
-test_that("what is kept must be known", {
+test_that("`keep` must name known quantities", {
   refuse("`keep` must be some of \"weights\", \"means\", \"covariances\", \"labels\", not \"sigma\"",
     keep = c("means", "sigma")
   )
@@ -119,7 +119,7 @@ test_that("continue() needs a fit with its data", {
   expect_error(continue(fit, 5), "`fit` has lost its data, `fit\\$x`: more sweeps need them", class = input)
 })
 
-test_that("the condition says which argument and which call", {
+test_that("the condition holds the argument and the call", {
   wrong <- list(
     iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", init = 1, prior = 1,
     transform = "log", chains = 0

@@ -474,7 +474,7 @@ test_that("a failure of any CUDA call of a worker gives an error and leaves noth
   expect_gt(failures, length(calls) / 3)
 })
 
-test_that("the tree's nodes are few, and their number does not grow with the cells", {
+test_that("the number of the tree's nodes is small and does not grow with the cells", {
   bytes <- function(n, count) {
     split <- native(C_mixture_split, n, count)
     expect_identical(split$first_row[[count + 1L]], n)

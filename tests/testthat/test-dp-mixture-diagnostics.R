@@ -117,8 +117,8 @@ test_that("the verdict says when chains are too short or do not move", {
   expect_match(verdict(still)$sentences, "no quantity varies")
 })
 
-# The verdict on a mixture is about six quantities. Each line of `alarms` has a rate of at most 5%
-# (bench/convergence.R), so that 13 of 40 or more have a probability below 1e-7.
+# The verdict on a mixture covers six quantities. Each line of `alarms` has a rate of at most 5% (bench/convergence.R),
+# so 13 or more of 40 have a probability below 1e-7.
 test_that("false alarms about convergence are rare, and chains that differ are found", {
   skip_where_repeated()
   skip_if(resolve_run()$backend == "cuda", "nothing here depends on the backend")

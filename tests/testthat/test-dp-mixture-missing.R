@@ -174,7 +174,7 @@ augmentation <- function(x, sweeps, m, gamma, nu, phi) {
       other <- 3 - c
       rows <- which(lacks[, c])
       slope <- sigma[c, other] / sigma[other, other]
-      # No row lacks both.
+      # No row lacks both values.
       x[rows, c] <- mu[[c]] + slope * (x[rows, other] - mu[[other]]) +
         rnorm(length(rows), sd = sqrt(sigma[c, c] - slope * sigma[c, other]))
     }
@@ -283,7 +283,7 @@ test_that("all functions of fits accept cells with missing values", {
   expect_identical(draws_of(continue(lost, 4, threads = 2)), draws_of(continue(fit, 4, threads = 2)))
 })
 
-test_that("a start from labels, transformed data and rounded channels take missing values", {
+test_that("starts from labels, transformed data and rounded channels accept missing values", {
   x <- gappy(120)
   fit <- fit_gappy(x, init = rep(1:3, 40))
   expect_true(all(is.finite(fit$log_posterior)))

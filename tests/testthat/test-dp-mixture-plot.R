@@ -120,7 +120,7 @@ test_that("plots that cannot be drawn are refused with a message", {
   )
 })
 
-test_that("a heat map without room says so and leaves the device as it was", {
+test_that("a heat map without room gives an error and restores the device", {
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file, width = 2, height = 1)
   on.exit({

@@ -15,7 +15,7 @@ test_that("classes and probabilities are those of the draw with the highest log 
   expect_identical(colnames(predict(fit, x, type = "prob", threads = 2)), as.character(1:5))
 })
 
-test_that("the log density is averaged over the kept draws as a probability", {
+test_that("the density, not its log, is averaged over the kept draws", {
   density <- 0
   for (chain in 1:2) {
     for (draw in 1:50) {

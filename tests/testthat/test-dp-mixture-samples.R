@@ -222,7 +222,7 @@ test_that("intervals of proportions have about their nominal coverage", {
   expect_gt(sum(held), qbinom(1e-7, length(held), 0.9))
 })
 
-test_that("a sample of few cells borrows from the others", {
+test_that("the proportions of a small sample shrink towards the others", {
   set.seed(2)
   x <- list(a = two_populations(0.3, 400), b = two_populations(0.3, 400), c = two_populations(0.3, 400),
     d = two_populations(1, 2)

@@ -68,7 +68,7 @@ test_that("rows are streamed from a copy in single precision, and from the matri
     stream_session("cuda", precision, limit, way, moves = FALSE, cuda = cuda)$pinned
   }
   without <- pinned("double", 0, "locked")
-  # The copy starts at the first of 64 leaves. Its last leaf is padded.
+  # The copy starts at a multiple of 64 leaves, here the first leaf. Its last leaf is padded.
   expect_identical(pinned("single", 2.1e5, "packed") - pinned("single", 0, "packed"), 9 * 2048 * 2 * 4)
   expect_identical(pinned("double", 2.6e5, "packed") - without, bytes)
   expect_identical(pinned("single", 2.1e5, "locked") - pinned("single", 0, "locked"), bytes)

@@ -1,3 +1,5 @@
+# Distributions on multiples of a step.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -21,7 +23,7 @@ expect_same <- function(x, expected, tolerance = 1e-12) {
   expect_equal(frame$prob, expected$prob, tolerance = tolerance)
 }
 
-test_that("multiples and shifts change values and nothing else", {
+test_that("multiples and shifts change only the values", {
   expect_identical(as.data.frame(2 * die)$value, 2 * (1:6))
   expect_identical((2 * die)$prob, die$prob)
   expect_identical(as.data.frame(die / 2)$value, (1:6) / 2)
@@ -72,7 +74,7 @@ test_that("a sum of different steps has the common step", {
   )
 })
 
-test_that("values give the step, repeat, and may lie far apart", {
+test_that("values determine the step, may repeat and may be far apart", {
   x <- pmf(c(0.3, 0.5, 0.2), values = c(1.95, 1.5, 2.5))
   expect_identical(x$by, 0.05)
   expect_identical(dpmf(c(1.5, 1.95, 2.5, 2), x), c(0.5, 0.3, 0.2, 0))

@@ -1,3 +1,5 @@
+# Operations on distributions: extremes, truncation, mixtures, expectations and joint tables.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }

@@ -1,3 +1,5 @@
+# pmf(): moments, d, p, q and r functions, printing and plots.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -317,7 +319,7 @@ test_that("the printed digits are right", {
   expect_output(print(die + die), "0.02778 0.05556 0.08333 0.11111 0.13889 0.16667")
 })
 
-test_that("a distribution is not taken for the list that holds it", {
+test_that("a distribution differs from a list that holds it", {
   expect_input_error(die[1], "`\\[` is not known for distributions; dpmf\\(values, x\\)")
   expect_input_error(rev(die), "`rev\\(\\)` is not known for distributions; -x")
 })

@@ -1,3 +1,5 @@
+# Cumulants, densities, probabilities and quantiles of the Polya-Gamma law.
+
 expect_law_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }

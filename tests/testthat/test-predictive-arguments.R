@@ -151,7 +151,7 @@ test_that("results that are too large are refused before they are computed", {
   )
 })
 
-test_that("methods show what there is", {
+test_that("print, summary, predict and other methods work", {
   y <- c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5)
   fit <- quick(y, copula_density(0.5, points = seq(0, 8, length.out = 20)))
   expect_output(print(fit), "rho 0.5; prequential log score")

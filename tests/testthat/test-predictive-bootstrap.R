@@ -157,7 +157,7 @@ test_that("data that cannot be used are refused", {
   expect_input(normal_mean(1, c(mean = NA)), "`prior`")
   expect_input(normal_mean(1, c(variance = 0)), "positive variance")
   expect_input(normal_mean(NULL, c(shape = -2)), "shape")
-  # Without values to learn from, a single observation is enough.
+  # With one observation, or with horizon 0, the draws do not vary.
   expect_equal(predictive_resample(5, bayesian_bootstrap(), draws = 3)$draws[, 1], rep(5, 3))
   expect_equal(predictive_resample(1:3, bayesian_bootstrap(), horizon = 0, draws = 3)$draws[, 1], rep(2, 3))
 })

@@ -245,7 +245,7 @@ test_that("results depend on seed, resample and step alone", {
   }
 })
 
-test_that("horizon 0 is the prediction, and \"auto\" watches the variance", {
+test_that("horizon 0 is the prediction, and \"auto\" stops by the variance", {
   y <- few$one$y
   fit <- predictive_resample(y, copula_density(0.8, points = c(0, 3)), 0, 3, seed = 1)
   expect_equal(fit$cdf, matrix(fit$cdf0, 3, 2, byrow = TRUE))

@@ -190,7 +190,7 @@ test_that("integer and logical weights are accepted", {
   expect_identical(rcategorical(array(1:3, 3), 20, seed = 1, threads = 2), rcategorical(1:3, 20, seed = 1, threads = 2))
 })
 
-test_that("shapes, names and edges of sizes", {
+test_that("shapes, names and extreme sizes", {
   x <- matrix(1, 3, 2, dimnames = list(c("a", "b", "c"), c("u", "v")))
   expect_named(rcategorical(x, seed = 1, threads = 2), c("a", "b", "c"))
   expect_identical(dimnames(rcategorical(x, 2, seed = 1, threads = 2)), list(c("a", "b", "c"), NULL))

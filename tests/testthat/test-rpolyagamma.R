@@ -1,3 +1,5 @@
+# rpolyagamma(): the law of its draws, backends and arguments.
+
 expect_polyagamma_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }

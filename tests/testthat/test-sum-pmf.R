@@ -1,3 +1,5 @@
+# sum_pmf(): accuracy, lists of distributions and arguments.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }

@@ -173,7 +173,7 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
   out
 }
 
-# Batch means for the chain's error. One comparison of ten fails with probability 1e-6 / 10 if all is right.
+# Batch means give the chain's error. If all is right, one of the ten comparisons fails with probability 1e-6 / 10.
 geweke_z <- function(chain, direct) {
   batches <- 50
   size <- nrow(chain) %/% batches
@@ -181,7 +181,7 @@ geweke_z <- function(chain, direct) {
   (colMeans(means) - colMeans(direct)) / sqrt(apply(means, 2L, var) / batches + apply(direct, 2L, var) / nrow(direct))
 }
 
-test_that("words and parameters have their joint distribution, and planted errors show", {
+test_that("words and parameters have their joint distribution, and planted errors are found", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "thousands of sessions: the emulator's draws are identical to these")
   n <- if (extended()) 2e5 else 2500

@@ -310,7 +310,7 @@ test_that("the assignment has the least cost", {
   }
 })
 
-test_that("relabel() gives chains the numbers of the reference", {
+test_that("relabel() numbers the topics of all chains as in the reference", {
   matched <- relabel(small)
   expect_identical(matched$stable, 3L)
   expect_lt(max(matched$distance), 0.2)
