@@ -1,4 +1,4 @@
-# The assignment problem: against all permutations, and ties.
+# The assignment problem: comparison with all permutations, and ties.
 
 permutations <- function(n) {
   if (n == 1) {

@@ -1,7 +1,7 @@
 # Simulation-based calibration (Talts et al. 2018) of the proportions of cell types. Mixtures are drawn from the prior,
-# and cells from the mixtures. The true proportion of the first cell's type has a rank among its posterior draws, which
-# must be uniform. Components are a hundred times the standard deviation of their cells apart, so that each component
-# with cells is a type. Proportions of types count only components that have cells.
+# and cells from the mixtures. The rank of the true proportion of the first cell's type among its posterior draws must
+# be uniform. Components are a hundred standard deviations of their cells apart, so each component with cells is a type.
+# Proportions of types count only components that have cells.
 
 sizes <- list(k = 4, n = 80, p = 2)
 law <- list(mean_scale = 1e4, df = 20, shape = 2, rate = 2)
@@ -37,7 +37,7 @@ rank_of_truth <- function(seed) {
   c(right = place(draws), narrow = place(narrow))
 }
 
-# Chi-square of ranks 0 to 49 in ten classes.
+# Chi-squared statistic of ranks 0 to 49 in ten classes.
 unevenness <- function(ranks) sum((tabulate(ranks %/% 5 + 1, 10) - length(ranks) / 10)^2) / (length(ranks) / 10)
 
 test_that("proportions of cell types are calibrated", {

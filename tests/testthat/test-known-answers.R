@@ -1,11 +1,11 @@
-# Digests of small fits and draws of every topic: a number that changes without intent is seen here, with its topic,
-# case and precision. After an intended change `WARPBAYES_WRITE_KNOWN_ANSWERS=true WARPBAYES_TEST_FILTER=known-answers
-# Rscript tools/run-tests.R` writes known-answers.csv again. A row serves all processors, compilers and both backends.
+# Digests of small fits and draws of every topic: an unintended change of a number shows here, with its topic, case and
+# precision. After an intended change `WARPBAYES_WRITE_KNOWN_ANSWERS=true WARPBAYES_TEST_FILTER=known-answers Rscript
+# tools/run-tests.R` writes known-answers.csv again. A row holds for all processors, compilers and both backends.
 #
-# A case is an expression whose value has only what the package promises bit for bit. What R computes by its C library
-# or by sums in extended precision is left out: weights of components and mean log scores, for example. Where R's
-# logarithm or exponential is unavoidable, its argument is one for which the exact value is not near the middle of two
-# doubles, so that every C library rounds it to the same one.
+# A case is an expression whose value contains only what the package promises bit for bit. Results of R's C library or
+# of sums in extended precision are left out, such as weights of components and mean log scores. If R's logarithm or
+# exponential is unavoidable, its exact value is not near the middle of two doubles, so that every C library rounds it
+# to the same double.
 
 # R's exp() makes the values that a learned `df` can take.
 mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("mean", "mean_scale", "scale")),

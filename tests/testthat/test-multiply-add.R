@@ -1,4 +1,4 @@
-# The measured multiply-add rate.
+# The measured rate of multiply-adds.
 
 test_that("both precisions have a plausible rate on every available backend", {
   backends <- c("cpu", if (warp_info()$cuda$available) "cuda")

@@ -1,4 +1,4 @@
-# Copula updates: plain R, published numbers, the martingale property.
+# Copula updates: comparison with plain R, published numbers, and the martingale property.
 
 few <- list(
   one = list(y = standardised(c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5, -1)), rho = 0.8),

@@ -1,4 +1,4 @@
-# Predictive resampling of normal means: the law is known.
+# Predictive resampling of normal means, whose law is known.
 
 data_of <- function(n) {
   set.seed(n)
