@@ -41,12 +41,12 @@ flags="-std=c++17 -O2 -g1 -gdwarf-4 -fPIC -fvisibility=hidden -ffp-contract=off 
 if grep -qw fma /proc/cpuinfo 2> /dev/null; then
   flags="$flags -mfma"
 fi
-# Only the kernels' files are instrumented: the scheduler is not what is looked at.
+# Only the kernels' files are instrumented, because the scheduler is not under test.
 case $sanitize in
   '') instrument='' ;;
   address) instrument=-fsanitize=address defines="$defines -DWB_EMULATOR_ASAN" ;;
   thread) instrument=-fsanitize=thread defines="$defines -DWB_EMULATOR_TSAN" ;;
-  # Stores of more than 16 bytes, as clang makes of several, are not seen.
+  # The check does not see stores of more than 16 bytes, which clang makes of several smaller ones.
   access)
     instrument=-fsanitize=thread
     defines="$defines -DWB_EMULATOR_ACCESS"
@@ -103,7 +103,7 @@ fi
 if [ -n "$kernels" ]; then
   cp "$kernels"/cuda_*.o "$objects"
 else
-  # Objects of src/cuda are called cuda_*, which --kernels takes.
+  # --kernels takes the objects of src/cuda by their names, cuda_*.
   if [ -n "$sources" ]; then
     printf %s "$sources" > "$objects/sources"
   else

@@ -2,8 +2,8 @@
 # Deletes each __syncthreads() and __syncwarp() of src/cuda in turn and says whether the race driver notices it. The
 # driver notices a race, a failure of the emulator, and results that change if threads run from the last to the first.
 #   mutations.sh [FOLDER]
-# If nobody notices, the barrier is superfluous or the driver has no case that needs it. Each barrier takes a build, so
-# this is not part of tools/test.
+# If the driver does not notice, the barrier is superfluous or the driver has no case that needs it. Each barrier takes
+# a build, so this is not part of tools/test.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,6 @@
-/* Runs every kernel of the package through the backend's table with small sizes, from
- * the first thread to the last and from the last to the first, and compares the two
- * bit by bit. Built with --sanitize=thread it is what finds races; other builds are
- * useful too. A function that the backend does not have is left out and named. */
+/* Runs every kernel of the package through the backend's table with small sizes, from the first thread to the last and
+ * from the last to the first, and compares the two results bit by bit. The build with --sanitize=thread finds races;
+ * other builds are useful too. If the backend lacks a function, it is left out and named. */
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -48,7 +47,7 @@ class Numbers {
   uint64_t state_;
 };
 
-/* Everything that a call gave back, as bytes. */
+/* The bytes of all results of a call. */
 class Record {
  public:
   template <typename T>
@@ -77,7 +76,7 @@ struct MixtureCase {
   uint64_t memory_limit;
   int32_t samples;
   bool missing = false;
-  int major = 9; /* of the compute capability: 9 has tensor cores */
+  int major = 9; /* of the compute capability; 9 has tensor cores */
 
   std::string name() const {
     char text[160];
@@ -89,7 +88,7 @@ struct MixtureCase {
   }
 };
 
-/* Anchors and halves of pairs of components, every second of which is to be joined. */
+/* Anchors and halves of pairs of components. Every second pair is to be joined. */
 bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_session *session, Record *record) {
   const size_t p = (size_t)c.columns, k = (size_t)c.components;
   const size_t pairs = std::min<size_t>(k / 2, WB_MIXTURE_MOST_PAIRS);
@@ -124,7 +123,7 @@ bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_sessi
   return true;
 }
 
-/* Every third row lacks a value, one column or the other: a pattern for each column. */
+/* Every third row lacks a value in one column or another: a pattern for each column. */
 struct Gaps {
   std::vector<int32_t> order, observed, row;
   std::vector<int64_t> first;
@@ -147,7 +146,7 @@ struct Gaps {
   }
 };
 
-/* A sweep twice and an evaluation of some rows; whether all that makes sense. */
+/* Two sweeps and an evaluation of some rows. Returns whether the results make sense. */
 bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record) {
   const size_t n = (size_t)c.rows, p = (size_t)c.columns, k = (size_t)c.components;
   const size_t triangle = p * (p + 1) / 2, statistics_size = WB_MIXTURE_STATISTICS(p);
@@ -245,7 +244,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     record->add(labels);
     record->add(log_density);
     record->add(probability);
-    /* Twice the same mixture, on top of itself. */
+    /* Adds the density twice to itself, so that its log grows by log 3. */
     const wb_mixture_parameters twice[] = {parameters, parameters};
     const std::vector<double> unit((size_t)count, 0.0);
     std::vector<double> sum(log_density);
@@ -290,7 +289,7 @@ struct TopicCase {
 
 bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *record) {
   Numbers numbers(7);
-  /* Every third count is not 0, every fourth document is empty. */
+  /* Every third count is positive, and every fourth document is empty. */
   std::vector<int32_t> term, count, place_count;
   std::vector<uint32_t> place_token;
   std::vector<int64_t> first_pair(1, 0), first_token(1, 0), first_place(1, 0);
@@ -378,7 +377,7 @@ struct ConvolutionCase {
   }
 };
 
-/* Compared with sums in increasing j, as near as rounding lets all orders be. */
+/* Compares with sums in increasing j, within the rounding error of any order. */
 bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record *record) {
   Numbers numbers((uint64_t)(c.m + 1000 * c.n));
   const std::vector<double> p = numbers.vector((size_t)(c.pairs * c.m), 0, 1),
@@ -424,7 +423,7 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
 struct CategoricalCase {
   int64_t rows, columns, draws;
   wb_precision precision;
-  int32_t log; /* below 0: sparse */
+  int32_t log; /* negative: sparse */
   uint64_t memory_limit;
 
   std::string name() const {
@@ -486,7 +485,7 @@ struct PolyagammaCase {
   }
 };
 
-/* Compared with the scalar functions. */
+/* Compares with the scalar functions. */
 bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *record) {
   static const double some_shapes[] = {1, 0.3, 4.5, 20, 50, 3, 11.5}, some_tilts[] = {0, 2, -3, 17, 1};
   std::vector<double> shape((size_t)c.shapes), tilt((size_t)c.tilts);
@@ -625,14 +624,14 @@ void mixtures(const wb_backend *backend) {
       {1, 1, 1, WB_DOUBLE, 0, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_SINGLE, 0, 0},
-      /* Memory for a part of the rows only: chunks. */
+      /* Memory for only a part of the rows, so that they go in chunks. */
       {3 * WB_LEAF_ROWS - 1, 5, 31, WB_DOUBLE, 400000, 0},
       {9 * WB_LEAF_ROWS + 3, 2, 17, WB_SINGLE, 225000, 0},
       {3 * WB_LEAF_ROWS - 1, 2, 3, WB_DOUBLE, 200000, 0},
       {WB_LEAF_ROWS + 77, 2, 18, WB_DOUBLE, 0, 3},
       {2 * WB_LEAF_ROWS + 9, 5, 17, WB_SINGLE, 300000, 5},
       {200, 18, 20, WB_DOUBLE, 0, 0},
-      /* With tensor cores from eleven components or so on, and without. */
+      /* With tensor cores, from about eleven components on, and without. */
       {300, 14, 64, WB_DOUBLE, 0, 0},
       {300, 14, 10, WB_DOUBLE, 0, 0},
       {300, 14, 64, WB_SINGLE, 0, 0},
@@ -643,7 +642,7 @@ void mixtures(const wb_backend *backend) {
       {70, 43, 2, WB_DOUBLE, 0, 0},
       {70, 43, 2, WB_SINGLE, 0, 0},
       {40, 3, 1100, WB_DOUBLE, 0, 0},
-      /* Sums of several leaves, and in groups of few. */
+      /* Sums of several leaves, with several groups of few leaves. */
       {3 * WB_LEAF_ROWS + 5, 4, 70, WB_DOUBLE, 0, 0},
       {5 * WB_LEAF_ROWS - 1, 3, 65, WB_SINGLE, 500000, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0, false, 8},
@@ -798,7 +797,7 @@ bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *reco
   update.conditional = conditional.data();
   update.gain = gain.data();
   good = good && succeeded(backend->predictive->copula_update(&update, &run, &message), message, "copula_update");
-  /* And the observations of the fit, given. */
+  /* And the observations of the fit, given as data. */
   std::vector<int32_t> row(g * n);
   for (size_t i = 0; i < row.size(); i++) row[i] = (int32_t)(i % n);
   update.score = score.data();
@@ -856,7 +855,7 @@ void regressions(const wb_backend *backend) {
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
 }
 
-/* A measurement of speed: nothing to compare. */
+/* A measurement of speed has no result to compare. */
 void bus(const wb_backend *backend) {
   wb_run run = {};
   run.threads = 1;
@@ -866,7 +865,7 @@ void bus(const wb_backend *backend) {
   tell(good && rate > 0 && back > 0, "bus_rate");
 }
 
-/* Likewise. */
+/* Neither has this one. */
 void multiply_adds(const wb_backend *backend) {
   if (backend->multiply_add_rate == nullptr) {
     std::printf("multiply_add_rate: not in this backend\n");

@@ -1,3 +1,5 @@
+# The backend under test, and conditions for skipping tests.
+
 on_cuda <- function() warp_info()$backend == "cuda"
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
@@ -5,16 +7,16 @@ sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
 
 # tools/test runs the suite several times, with the same draws each time. The step `cpu`, and each step with --full,
-# runs all tests. The other steps leave out: long comparisons of draws with a law whose code other tests run too, tests
-# that start workers, and what R alone does, such as pictures.
+# runs all tests. The other steps leave out: long comparisons of draws with a law, because other tests run the same
+# code; tests that start workers; and tests of R code alone, such as plots.
 repeated <- function() (sanitized() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))) && !extended()
 
 skip_where_repeated <- function() {
   testthat::skip_if(repeated() || sanitized(), "a long run; another step of tools/test has it")
 }
 
-# The emulator is several times slower with a sanitizer. Tests that compare results of kernels which other tests run
-# under the sanitizer are left to the emulator without one.
+# The emulator is several times slower with a sanitizer. Tests that compare results of kernels are left to the emulator
+# without one, if other tests run these kernels under the sanitizer.
 skip_on_sanitized_emulator <- function() {
   testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
 }

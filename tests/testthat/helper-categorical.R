@@ -5,7 +5,7 @@ reference_categorical_key <- function(seed) {
   reference_philox(c(seed %% 2^32, seed %/% 2^32), 0, 0, 65536, 0)[1L, 1:2]
 }
 
-# Double-precision uniforms: the two of each block of the generator, one row for each of `blocks`.
+# Double-precision uniforms: one row for each of `blocks`, with the two uniforms of that block of the generator.
 reference_pairs <- function(key, blocks, row, purpose) {
   words <- reference_philox(key, blocks, row, purpose * 65536, 0)
   cbind(words[, 2L] * 2^20 + words[, 1L] %/% 2^12 + 0.5, words[, 4L] * 2^20 + words[, 3L] %/% 2^12 + 0.5) / 2^52
@@ -34,8 +34,8 @@ reference_categorical <- function(weights, seed, row, draws) {
   c(first, others)
 }
 
-# Compares the counts of items with their weights. Items without weight must never come up. The others get a chi-squared
-# test, in which neighbours are pooled until 10 are expected. False-alarm rate 1e-7 a call.
+# Compares the counts of items with their weights. Items without weight must never be drawn. The others get a
+# chi-squared test, in which neighbours are pooled until at least 10 are expected. False-alarm rate 1e-7 a call.
 expect_law <- function(items, weights) {
   count <- tabulate(items, length(weights))
   expect_identical(sum(count[weights == 0]), 0L)

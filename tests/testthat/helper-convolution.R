@@ -1,4 +1,4 @@
-# Factors made by operations that IEEE 754 rounds in one way everywhere, and entries of their sums in quadruple
+# Factors made by operations that IEEE 754 rounds in one way everywhere, and entries of their convolutions in quadruple
 # precision. tests/vectors/convolution.c makes the same factors and wrote the file of entries.
 
 convolution_reference <- function(case) {
@@ -6,7 +6,7 @@ convolution_reference <- function(case) {
   all[all$case == case, ]
 }
 
-# R's cumprod() works in extended precision where there is one; loops do not.
+# R's cumprod() may use extended precision; a loop does not.
 binomial_half <- function(n) {
   x <- numeric(n + 1)
   x[[1L]] <- 2^-n
@@ -16,7 +16,7 @@ binomial_half <- function(n) {
   x
 }
 
-# Proportional to Poisson probabilities of 0..n - 1, 1 at the mode.
+# Proportional to the Poisson probabilities of 0..n - 1, with the value 1 at the mode.
 poisson_factor <- function(n, mean) {
   x <- numeric(n)
   x[[mean + 1]] <- 1
@@ -47,7 +47,7 @@ random_factor <- function(n, seed) {
   runif(n)
 }
 
-# The convolution by plain sums in R, in no order that matters.
+# The convolution by plain sums in R. The order of the sums does not matter.
 reference_convolve <- function(x, y) {
   r <- numeric(length(x) + length(y) - 1)
   for (j in seq_along(x)) {

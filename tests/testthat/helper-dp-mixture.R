@@ -1,15 +1,14 @@
-# Data of a few clusters, mixture densities in plain R, and fits as dp_mixture() returns them, made up rather than
-# sampled.
+# Data of a few clusters, mixture densities in plain R, and made-up fits in the form that dp_mixture() returns.
 
-# Rows in a few clusters, so that some blocks of components matter and some do not.
+# Rows in a few clusters, so that only some blocks of components matter.
 clustered <- function(n, p, seed) {
   set.seed(seed)
   x <- matrix(rnorm(n * p), n)
   x + 6 * (sample(3, n, replace = TRUE) - 2)
 }
 
-# g(x): n rows. weights (k), means (k x p), covariances (p x p x k). Returns the
-# n x k log of weight times density.
+# Log weight plus log density of each component at the rows of x (n x p), as n x k.
+# weights (k), means (k x p), covariances (p x p x k).
 reference_joint <- function(x, weights, means, covariances) {
   vapply(seq_along(weights), function(j) {
     root <- chol(covariances[, , j])
@@ -24,7 +23,7 @@ reference_log_density <- function(x, weights, means, covariances) {
   top + log(rowSums(exp(joint - top)))
 }
 
-# `shift` moves the log likelihood of the last chain: a chain that stands apart.
+# `shift` moves the log likelihood of the last chain, which then differs from the others.
 simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chains = 2, shift = 0, seed = 1) {
   set.seed(seed)
   markers <- paste0("CD", seq_len(p))

@@ -1,6 +1,6 @@
 # The emulator's controls (tests/emulator/README.md) for tests of failing CUDA calls and of several devices.
 
-# The plugin in use if it is the emulator's, otherwise NULL.
+# The plugin in use if it is the emulator, otherwise NULL.
 emulator_library <- function() {
   plugin <- normalizePath(warp_info()$cuda$plugin)
   same <- function(dll) identical(normalizePath(dll[["path"]], mustWork = FALSE), plugin)
@@ -17,7 +17,7 @@ emulator <- function() {
     fail = function(at, error) .C(address("wb_emulator_fail"), as.integer(at), as.integer(error)),
     calls = function() .C(address("wb_emulator_calls"), integer(1))[[1L]],
     memory = function(bytes) .C(address("wb_emulator_memory"), as.double(bytes)),
-    # Releases first what the backend keeps between calls on purpose.
+    # First releases what the backend keeps between calls on purpose.
     usage = function() {
       .Call(warpbayes:::C_backend_release, warpbayes:::resolve_run("cuda", 1))
       unlist(.C(address("wb_emulator_usage"), device = numeric(1), pinned = numeric(1), handles = integer(1)))
@@ -35,8 +35,8 @@ quietly <- function(code) {
   force(code)
 }
 
-# The errors with which a CUDA call is made to fail, and CUDA's words for them: no memory, a wrong argument, a failed
-# kernel and a broken device. After the last two no call works until the process ends.
+# The errors that a CUDA call can be made to return, and CUDA's words for them: no memory, a wrong argument, a failed
+# kernel and a broken device. After the last two, every call fails until the process ends.
 cuda_errors <- c(memory = 2, invalid = 1, kernel = 719, lost = 214)
 cuda_words <- c(
   memory = "out of memory", invalid = "invalid argument", kernel = "unspecified launch failure",
@@ -44,8 +44,8 @@ cuda_words <- c(
 )
 
 # Calls run() once for each number in `calls` and makes the CUDA call with that number fail. The result must be an error
-# in words. It may also be the `expected` result, if the failure does not matter (memory is freed) or there is another
-# way. Nothing may be left allocated. Returns the number of errors.
+# with a message. It may be the `expected` result if the failure does not matter, as when memory is freed, or if there
+# is another way. Nothing may stay allocated. Returns the number of errors.
 count_failures <- function(cuda, run, calls, error, expected, what = "") {
   failures <- 0
   for (at in calls) {
@@ -66,7 +66,7 @@ count_failures <- function(cuda, run, calls, error, expected, what = "") {
   failures
 }
 
-# Runs `code` with `count` devices. The emulator plays as many as it is told.
+# Runs `code` with `count` devices. The emulator plays up to 16 devices.
 with_devices <- function(count, code) {
   skip_without_cuda()
   state <- warpbayes:::backend_state

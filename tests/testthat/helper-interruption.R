@@ -1,7 +1,7 @@
 # Interrupts and other ways to stop a fit while it runs.
 
-# A shell starts background jobs with SIGINT ignored, and R from 4.5 on leaves it ignored. Nothing can interrupt this
-# process then.
+# A shell starts background jobs with SIGINT ignored, and R from 4.5 on leaves it ignored. Such a process cannot be
+# interrupted.
 skip_if_uninterruptible <- function() {
   skip_on_os("windows")
   status <- "/proc/self/status"
@@ -10,10 +10,11 @@ skip_if_uninterruptible <- function() {
   skip_if(any(bitwAnd(last_digit, 2L) != 0L), "SIGINT is ignored: started in the background")
 }
 
-# Does what Ctrl-C does, in each of these processes.
+# Sends each of these processes the signal of Ctrl-C.
 interrupt <- function(process = Sys.getpid()) tools::pskill(process, tools::SIGINT)
 
-# The value of `code`, a fit that was interrupted, when R has heeded the interrupt that goes on after it.
+# The value of `code`, a fit that was interrupted. The interrupt stays pending after the fit and must end the loop
+# below.
 then_interrupted <- function(code) {
   fit <- NULL
   heeded <- tryCatch({
@@ -25,8 +26,8 @@ then_interrupted <- function(code) {
   fit
 }
 
-# Calls act() after the slice with number `at` of the fit in `code`, in place of the
-# progress signal. Slices end where draws are kept.
+# Runs `code`, a fit, and calls act() in place of the progress signal after slice number `at`. Slices end where draws
+# are kept.
 after_slice <- function(at, act, code) {
   namespace <- asNamespace("warpbayes")
   original <- namespace$progress_signal
@@ -41,7 +42,7 @@ after_slice <- function(at, act, code) {
   code
 }
 
-# The value of `code` and the last warning that it gave.
+# The value of `code` and its last warning.
 with_warning <- function(code) {
   said <- NULL
   value <- withCallingHandlers(code, warning = function(condition) {

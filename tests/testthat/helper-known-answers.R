@@ -1,12 +1,12 @@
-# Data and digests of test-known-answers.R. The data come from whole numbers and from operations that IEEE 754 rounds
-# in one way. They depend on neither R's generator nor the C library, so the digests hold on every machine.
+# Data and digests of test-known-answers.R. The data come from whole numbers and from operations that IEEE 754 rounds in
+# one way. They depend on neither R's generator nor the C library, so the digests hold on every machine.
 
-# `count` whole numbers from 0 to `below` - 1: the minimal standard generator of Park and Miller (1988),
-# Communications of the ACM 31(10), 1192-1201, without its first 20 numbers. All products are below 2^53.
+# `count` whole numbers from 0 to `below` - 1: the minimal standard generator of Park and Miller (1988), Communications
+# of the ACM 31(10), 1192-1201, without its first 20 numbers. All products are below 2^53.
 known_integers <- function(count, below, seed) {
   modulus <- 2147483647
   multiply <- function(x, y) ((x * (y %/% 65536)) %% modulus * 65536 + x * (y %% 65536)) %% modulus
-  # `step` goes from each number to the one that comes length(state) later.
+  # `step` is the multiplier that leads from each number to the one length(state) places later.
   step <- 16807
   state <- multiply(1 + seed, step)
   while (length(state) < count + 20) {
@@ -16,7 +16,7 @@ known_integers <- function(count, below, seed) {
   floor(state[20 + seq_len(count)] * below / modulus)
 }
 
-# Whole numbers a, b, c, d whose squares have the sum `total`.
+# Whole numbers a, b, c, d with a^2 + b^2 + c^2 + d^2 = `total`.
 four_squares <- function(total) {
   for (a in seq(floor(sqrt(total)), 0)) {
     for (b in seq(floor(sqrt(total - a^2)), 0)) {
@@ -31,8 +31,8 @@ four_squares <- function(total) {
   }
 }
 
-# Numbers near the given whole ones, up to scale: multiples of 2^-12 with mean 0 and standard deviation 1. Both are
-# exact, so that R's logarithms of standard deviations are 0 and its sums need no rounding. The package scans 2048
+# Numbers near the given whole ones, up to scale: multiples of 2^-12 with mean 0 and standard deviation 1. Both moments
+# are exact. So R's logarithms of standard deviations are 0, and its sums need no rounding. The package scans 2048
 # values at a time, so each of these blocks has mean 0. The last eight values, in pairs of opposite sign, make the sum
 # of squares exact.
 exact_moments <- function(values) {
@@ -55,8 +55,8 @@ exact_moments <- function(values) {
   values / unit
 }
 
-# Cells of a few clusters; the mean of marker j is 3 j, exactly. `atoms`: a third of the values of the first marker are
-# the same. `missing`: every seventh value or so is NA.
+# Cells of a few clusters. The mean of marker j is exactly 3 j. `atoms`: a third of the values of the first marker are
+# equal. `missing`: about every seventh value is NA.
 known_cells <- function(rows, markers, seed, clusters = 4, atoms = FALSE, missing = FALSE) {
   cluster <- known_integers(rows, clusters, seed) + 1
   centre <- matrix(4096 * known_integers(clusters * markers, 6, seed + 1), clusters)
@@ -84,7 +84,7 @@ known_counts <- function(documents, terms, seed) {
 
 # Many documents and many terms; most pairs of them have no tokens.
 sparse_counts <- function(documents, terms, pairs, seed) {
-  # Each document and each term comes once at least.
+  # Each document and each term occurs at least once.
   document <- c(seq_len(documents), 1 + known_integers(pairs, documents, seed))
   term <- c(rep_len(seq_len(terms), documents), 1 + known_integers(pairs, terms, seed + 1))
   data.frame(document, term, count = 1 + known_integers(documents + pairs, 3, seed + 2))
@@ -98,7 +98,8 @@ known_weights <- function(size, seed) {
   weights / 2^30
 }
 
-# Rows of a regression: predictors with exact moments, responses in equal numbers, so that R's logarithms of odds are 0.
+# Rows of a regression. The predictors have exact moments, and the responses come in equal numbers, so that R's
+# logarithms of odds are 0.
 known_rows <- function(rows, seed) {
   x <- known_cells(rows, 6, seed)
   score <- rank(x[, 1L] + x[, 2L] / 2 + known_integers(rows, 3, seed), ties.method = "first") - 1
@@ -118,7 +119,7 @@ known_digest <- function(values) {
     if (is.list(part)) {
       for (one in part) write_numbers(one)
     } else if (is.numeric(part) || is.logical(part)) {
-      # The bits of NA are not the same everywhere.
+      # The bits of NA differ between machines.
       stopifnot(!anyNA(part))
       part <- as.vector(unclass(part))
       writeBin(length(part), connection, endian = "little")

@@ -10,19 +10,19 @@ polyagamma_draws <- function(usual) {
   if (on_emulator()) min(usual, 2000) else if (polyagamma_extended()) 1e7 else usual
 }
 
-# E exp(-t X), with exponentials that do not overflow.
+# E exp(-t X), computed with exponentials that do not overflow.
 polyagamma_laplace <- function(t, shape, tilt) {
   log_cosh <- function(x) x + log1p(exp(-2 * x)) - log(2)
   exp(shape * (log_cosh(abs(tilt) / 2) - log_cosh(sqrt((tilt^2 / 2 + t) / 2))))
 }
 
-# The largest |z| of mean, variance and Laplace transforms.
+# The largest |z| of the mean, the variance and the Laplace transforms.
 polyagamma_worst_z <- function(x, shape, tilt) {
   n <- length(x)
   mean <- polyagamma_mean(shape, tilt)
   var <- polyagamma_var(shape, tilt)
   fourth <- polyagamma_cumulant(shape, tilt, 4) + 2 * var^2
-  # For very small shapes a few draws make up the moments, so only the transforms are compared.
+  # For very small shapes a few draws dominate the moments, so only the transforms are compared.
   moments <- if (shape * n >= 1e4) {
     c((mean(x) - mean) / sqrt(var / n), (mean((x - mean)^2) - var) / sqrt(fourth / n))
   }
@@ -35,8 +35,8 @@ polyagamma_worst_z <- function(x, shape, tilt) {
   max(abs(c(moments, transforms)))
 }
 
-# sqrt(n) times the Kolmogorov distance between draws and their law, from at most a thousand of the
-# draws' order statistics, which can only make it smaller.
+# sqrt(n) times the Kolmogorov distance between draws and their law. It uses at most a thousand order statistics of the
+# draws, which can only make it smaller.
 polyagamma_ks <- function(x, shape, tilt) {
   n <- length(x)
   rank <- unique(round(seq(1, n, length.out = min(n, 1000))))

@@ -2,9 +2,8 @@
 
 clip_probability <- function(u) pmin(pmax(u, 1e-6), 1 - 1e-6)
 
-# u and p: points x d (distribution functions given the coordinates before; densities
-# of the first coordinates); z: normal scores of the observation; a: its weight at each
-# point.
+# u and p: points x d, the distribution functions given the preceding coordinates and the densities of the leading
+# coordinates. z: normal scores of the observation. a: the observation's weight at each point.
 reference_update <- function(u, p, z, a, rho) {
   product <- 1
   for (j in seq_along(z)) {
@@ -20,7 +19,7 @@ reference_update <- function(u, p, z, a, rho) {
 
 reference_alpha <- function(i) (2 - 1 / i) / (i + 1)
 
-# The weight at points x of an observation with covariates at x_new.
+# The weight of an observation with covariates x_new at points x.
 reference_weight <- function(alpha, x, x_new, rho_x) {
   if (ncol(x) == 0L) {
     return(rep(alpha, nrow(x)))
@@ -33,8 +32,8 @@ reference_weight <- function(alpha, x, x_new, rho_x) {
   alpha * k / (1 - alpha + alpha * k)
 }
 
-# y: n x d standardised data in order; x: n x q. Normal scores of the observations, the
-# log density of each as predicted, and u, p at the points after all.
+# y: n x d standardised data in order; x: n x q. Returns the normal scores of the observations, the log density that was
+# predicted for each, and u and p at the points after the last observation.
 reference_copula <- function(y, rho, points = y, x = matrix(0, nrow(y), 0), rho_x = numeric(),
                              points_x = matrix(0, nrow(points), 0)) {
   n <- nrow(y)
@@ -52,7 +51,7 @@ reference_copula <- function(y, rho, points = y, x = matrix(0, nrow(y), 0), rho_
   list(score = score, z = z, u = at$u, p = at$p)
 }
 
-# Binary responses y: probabilities of 1.
+# For binary responses y: probabilities of 1.
 reference_binary <- function(y, x, rho, rho_x, points_x = x) {
   own <- rep(0.5, length(y))
   at <- rep(0.5, nrow(points_x))
@@ -74,8 +73,7 @@ reference_binary <- function(y, x, rho, rho_x, points_x = x) {
 
 standardised <- function(y) (y - mean(y)) / sqrt(mean((y - mean(y))^2))
 
-# The uniforms of steps 0..steps - 1 of a resample by their purpose: the word is the
-# first or the second of a block.
+# The uniforms of steps 0..steps - 1 of a resample for one purpose. `word`: the first or the second uniform of a block.
 reference_step_uniforms <- function(seed, purpose, resample, steps, block = 0, word = 1) {
   bits <- reference_philox(key_words(.Call(C_chain_key, seed, 0L)), block, resample, purpose * 65536,
     seq_len(steps) - 1
@@ -85,7 +83,7 @@ reference_step_uniforms <- function(seed, purpose, resample, steps, block = 0, w
 
 on_processor <- function() resolve_run()$backend == "cpu"
 
-# Two-sided, at a false-alarm rate of 1e-6 each: the mean of draws against its value.
+# Compares the mean of draws with its exact value by a two-sided test with a false-alarm rate of 1e-6.
 expect_mean <- function(draws, value) {
   se <- stats::sd(draws) / sqrt(length(draws))
   expect_lt(abs(mean(draws) - value) / se, 4.9)

@@ -1,7 +1,7 @@
-# Other R processes, which tests kill or interrupt.
+# Starts other R processes, which tests kill or interrupt.
 
-# Starts R on a script that first sets up what this process has and writes `ready` when it begins. Returns its process
-# number.
+# Starts R on a script. The script first loads the package and options of this process, and writes `ready` when it
+# begins. Returns the process number.
 start_child <- function(lines, ready, limit = NULL) {
   script <- tempfile(fileext = ".R")
   quoted <- function(value) paste(deparse(value), collapse = " ")

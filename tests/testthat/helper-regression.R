@@ -6,14 +6,14 @@
 
 half_cauchy <- function(n, scale) abs(rcauchy(n, 0, scale))
 
-# The square of a half-Cauchy variable and its auxiliary variable, as the sampler represents them.
+# The square of a half-Cauchy variable, and its auxiliary variable as in the sampler.
 half_cauchy_pair <- function(scale) {
   auxiliary <- 1 / rgamma(1, 0.5, 1 / scale^2)
   c(1 / rgamma(1, 0.5, 1 / auxiliary), auxiliary)
 }
 
-# A toy problem of `rows` rows. The arguments are what tests vary; `wrong` plants an error. Means of counts are held
-# below 1e6, which the tails of the horseshoe pass once in hundreds of replicates.
+# A toy problem of `rows` rows. Tests vary the arguments; `wrong` plants an error. Means of counts are limited to 1e6,
+# because the tails of the horseshoe exceed that once in hundreds of replicates.
 regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "") {
   set.seed(20)
   x <- cbind(1, matrix(rnorm(2 * rows), rows))
@@ -28,7 +28,7 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
   )
 }
 
-# Parameters from the prior: the state of a chain.
+# Parameters from the prior, in the form of a chain's state.
 draw_toy_parameters <- function(toy) {
   shrinkage <- rep(1, toy$outcomes * (2 * toy$p + 2))
   coefficients <- NULL
@@ -95,7 +95,7 @@ toy_prior <- function(toy, y) {
   )
 }
 
-# One replicate: parameters and responses before, and parameters after `sweeps` sweeps.
+# One replicate: parameters and responses before the sweeps, and parameters after `sweeps` sweeps.
 toy_replicate <- function(toy, seed, sweeps, run) {
   before <- draw_toy_parameters(toy)
   y <- draw_toy_responses(toy, before)
@@ -108,7 +108,8 @@ toy_replicate <- function(toy, seed, sweeps, run) {
   list(y = y, before = before, after = state)
 }
 
-# Numbers whose law is known under the prior, each as a probability: uniform if all is right.
+# Functions with a known law under the prior, each transformed to a probability. They are uniform if the sampler is
+# right.
 toy_levels <- function(toy, state) {
   p <- toy$p
   levels <- NULL
@@ -132,7 +133,7 @@ toy_levels <- function(toy, state) {
   levels
 }
 
-# Functions of parameters and responses together, bounded and monotone in each.
+# Joint functions of parameters and responses, bounded and monotone in each.
 toy_ties <- function(toy, state, y) {
   linear <- toy$x %*% matrix(state$coefficients, toy$p)
   shares <- if (toy$family == "negbinomial") y / (1 + y) else y / toy$trials
@@ -157,7 +158,7 @@ toy_distance <- function(toy, replicates, sweeps, seed = 1) {
     u <- sort(u)
     max(seq_along(u) / length(u) - u, u - (seq_along(u) - 1) / length(u))
   })
-  # Both samples lie within their own bounds of the one law.
+  # Each sample has its own bound around their common law.
   tied <- vapply(seq_len(ncol(after)), function(j) {
     at <- sort(c(after[, j], before[, j]))
     max(abs(ecdf(after[, j])(at) - ecdf(before[, j])(at)))

@@ -1,14 +1,14 @@
 # Shared by the tests of the mixture sampler: the generator and the draw of labels in plain R, and statistical
 # comparisons with a known false-alarm rate.
 
-# Philox4x32-10 (Salmon et al. 2011) on doubles that hold 32-bit words: counter
-# words c0..c3 are recycled, the result is a matrix with the four words in columns.
+# Philox4x32-10 (Salmon et al. 2011) on doubles that hold 32-bit words. Counter words c0..c3 are recycled. Returns a
+# matrix with the four words in columns.
 reference_philox <- function(key, c0, c1, c2, c3) {
   xor <- function(a, b) {
     high <- bitwXor(as.integer(a %/% 65536), as.integer(b %/% 65536))
     high * 65536 + bitwXor(as.integer(a %% 65536), as.integer(b %% 65536))
   }
-  # The 64-bit product of two words, as its high and low word.
+  # The 64-bit product of two words, as a high and a low word.
   multiply <- function(a, b) {
     low <- (a %% 65536) * (b %% 65536)
     cross1 <- (a %% 65536) * (b %/% 65536)
@@ -41,8 +41,7 @@ key_words <- function(key) {
   c(sum(bytes[1:4] * 256^(0:3)), sum(bytes[5:8] * 256^(0:3)))
 }
 
-# Uniforms of rows 0..n - 1 for blocks 0..blocks - 1 of 16 components: n x blocks.
-# Purpose 16 is the draw of labels.
+# Uniforms of rows 0..n - 1 for blocks 0..blocks - 1 of 16 components: n x blocks. Purpose 16 is the draw of labels.
 reference_uniforms <- function(key, iteration, n, blocks, precision) {
   vapply(seq_len(blocks) - 1, function(block) {
     per_group <- if (precision == "double") 2 else 4
@@ -57,8 +56,8 @@ reference_uniforms <- function(key, iteration, n, blocks, precision) {
   }, numeric(n))
 }
 
-# Labels (from 1) of rows with log weights `joint` (n x k): block by block of 16
-# components, each of which takes over with probability sum / (before + sum).
+# Labels (from 1) of rows with log weights `joint` (n x k), drawn block by block of 16 components. A block takes over
+# from the blocks before it with probability sum / (before + sum).
 reference_labels <- function(joint, key, iteration, precision = "double") {
   n <- nrow(joint)
   k <- ncol(joint)
@@ -82,25 +81,25 @@ reference_labels <- function(joint, key, iteration, precision = "double") {
   label
 }
 
-# A prior as the entries read it.
+# A prior in the form that the entries read.
 sampler_prior <- function(p, mean = numeric(p), mean_scale = 2, df = 6, scale = diag(p), concentration = c(3, 2)) {
   compiled_prior(list(
     mean = mean, mean_scale = mean_scale, df = df, scale = scale, concentration = concentration, learn = character()
   ))
 }
 
-# One of which all parts are learned.
+# A prior of which all parts are learned.
 learned_prior <- function(p) compiled_prior(resolve_prior(dp_prior(), numeric(p), rep(1, p), paste0("m", seq_len(p))))
 
 statistics_size <- function(p) 1 + p + p * (p + 1) / 2
 
-# The state of a chain before sweep `iteration`, as the entries read it.
+# The state of a chain before sweep `iteration`, in the form that the entries read.
 sampler_state <- function(prior, statistics, concentration, key, iteration) {
   list(key = key, sweep = iteration - 1, statistics = statistics, concentration = concentration, prior = prior$values)
 }
 
-# Sweeps on an open session of p columns, in the units of its rows; labels, means and
-# covariances are kept if `keep` says so.
+# Runs sweeps on an open session of p columns, in the units of its rows. `keep` says whether labels, means and
+# covariances are kept.
 run_sweeps <- function(session, prior, statistics, concentration, key, p, iteration = 1, sweeps = 1L, moves = FALSE,
                        keep = TRUE) {
   native(
@@ -130,11 +129,11 @@ sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_p
 
 # Comparisons ---------------------------------------------------------------
 
-# The probability that one of the comparisons of a test fails although everything is right.
+# The probability that at least one comparison of a test fails although everything is right.
 false_alarm <- 1e-6
 
-# Means of the columns of `draws`, independent draws, against `expected`: the
-# largest |z| stays within the normal bound for all of them together.
+# Compares the column means of `draws`, which are independent, with `expected`. The largest |z| must stay within a
+# normal bound that holds for all of them together.
 expect_means <- function(draws, expected) {
   draws <- as.matrix(draws)
   z <- (colMeans(draws) - expected) / (apply(draws, 2L, stats::sd) / sqrt(nrow(draws)))
@@ -145,8 +144,8 @@ expect_means <- function(draws, expected) {
   )
 }
 
-# Independent draws against a distribution function: Kolmogorov's distance, with
-# the bound of Dvoretzky, Kiefer & Wolfowitz (Massart 1990).
+# Compares independent draws with a distribution function: Kolmogorov's distance with the bound of Dvoretzky, Kiefer &
+# Wolfowitz (Massart 1990).
 expect_distribution <- function(draws, cdf, comparisons = 1) {
   n <- length(draws)
   u <- cdf(sort(draws))
@@ -161,7 +160,7 @@ adjusted_rand <- function(a, b) {
   (pairs(counts) - expected) / ((pairs(rowSums(counts)) + pairs(colSums(counts))) / 2 - expected)
 }
 
-# What two fits must share to the last bit: everything but how and when they were made.
+# Two fits must be identical in everything except how and when they were made.
 fit_result <- function(fit) {
   unclass(fit)[setdiff(names(fit), c("elapsed", "call", "threads", "backend", "interrupted", "keep", "x"))]
 }

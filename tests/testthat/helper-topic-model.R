@@ -1,6 +1,6 @@
 # Shared by the tests of topic models: simulated documents, and the sampler in plain R.
 
-# Few documents; one of them and one term without tokens, one pair with many.
+# Few documents. One of them and one term have no tokens; one pair has many.
 small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
   set.seed(seed)
   x <- matrix(rpois(documents * terms, mean), documents, dimnames = list(NULL, paste0("w", seq_len(terms))))
@@ -10,7 +10,7 @@ small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
   x
 }
 
-# Fits that are the same to the last bit.
+# Expects two fits to be identical to the last bit.
 topic_parts <- c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")
 
 same <- function(fit, reference, parts = topic_parts) {
@@ -20,7 +20,7 @@ same <- function(fit, reference, parts = topic_parts) {
   expect_identical(lapply(fit$state, `[[`, "topics"), lapply(reference$state, `[[`, "topics"))
 }
 
-# Documents x terms counts from given topics (K x V) and alpha.
+# Simulates counts, documents x terms, from given topics (K x V) and alpha.
 simulate_documents <- function(documents, length, phi, alpha, seed) {
   set.seed(seed)
   k <- nrow(phi)
@@ -33,7 +33,7 @@ simulate_documents <- function(documents, length, phi, alpha, seed) {
   list(x = x, theta = theta)
 }
 
-# K topics, each mostly on terms of its own.
+# K topics; each has most of its weight on terms of its own.
 block_topics <- function(topics, terms_each, within = 0.9) {
   v <- topics * terms_each
   phi <- matrix((1 - within) / v, topics, v)
@@ -45,7 +45,7 @@ block_topics <- function(topics, terms_each, within = 0.9) {
   phi / rowSums(phi)
 }
 
-# Total variation between true and estimated topics, matched one to one.
+# Total variation between true topics and the estimated ones that are matched to them.
 matched_distance <- function(true, estimate) {
   distance <- variation_distance(true, unname(estimate))
   distance[cbind(seq_len(nrow(true)), solve_assignment(distance))]
@@ -53,15 +53,15 @@ matched_distance <- function(true, estimate) {
 
 topics_of <- function(state) readBin(state$topics, "integer", length(state$topics) / 2, size = 2L, signed = FALSE) + 1L
 
-# Document and term of each token in the order of the sampler.
+# The document and the term of each token, in the order of the sampler.
 tokens_of <- function(x) {
   at <- which(t(x) > 0)
   count <- t(x)[at]
   data.frame(document = rep((at - 1L) %/% ncol(x) + 1L, count), term = rep((at - 1L) %% ncol(x) + 1L, count))
 }
 
-# The topics that the draw of core/topic_draw.h gives in exact order: lanes of 16, halves
-# of the tree first, rows within the lane.
+# The topics that core/topic_draw.h draws, in its order: lanes of 16, then the tree from its halves down, then rows
+# within the lane.
 reference_topics <- function(x, theta, phi, key, iteration) {
   tokens <- tokens_of(x)
   n <- nrow(tokens)

@@ -1,6 +1,6 @@
-# A made-up fit with known types: three populations far from each other, each of two components that overlap. With
-# `permute`, components are numbered anew in every draw; the attribute "numbers" (k x draws x chains) has the number of
-# each component in each draw.
+# A made-up fit with known types: three populations far from each other, each with two overlapping components. With
+# `permute`, components are numbered anew in every draw, and the attribute "numbers" (k x draws x chains) has the number
+# of each component in each draw.
 
 population_fit <- function(n = 400, kept = 6, chains = 2, permute = TRUE, speck = 0, seed = 3) {
   set.seed(seed)
@@ -25,7 +25,7 @@ population_fit <- function(n = 400, kept = 6, chains = 2, permute = TRUE, speck 
     for (draw in seq_len(kept)) {
       w <- rgamma(k, 1000 * weights)
       means <- centres + rnorm(2 * k, sd = 0.03)
-      # number[j]: what component j is called in this draw.
+      # number[j]: the number of component j in this draw.
       number <- if (permute) sample.int(k) else seq_len(k)
       numbers[, draw, chain] <- number
       fit$draws$weights[number, draw, chain] <- w / sum(w)

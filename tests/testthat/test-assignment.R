@@ -1,4 +1,4 @@
-# The assignment problem: against all permutations, and ties.
+# The assignment problem: comparison with all permutations, and ties.
 
 permutations <- function(n) {
   if (n == 1) {
@@ -17,7 +17,7 @@ test_that("the sum of costs is the least of all permutations", {
     row <- rep(seq_len(n), each = nrow(all))
     least <- sum <- numeric(30)
     for (i in 1:30) {
-      # Whole numbers of few values: many ties. Then any numbers, of any sign.
+      # Whole numbers from a small range have many ties. Then come real numbers of any sign.
       cost <- matrix(if (i %% 2) sample(0:3, n * n, replace = TRUE) else rnorm(n * n, sd = 10^sample(-3:3, 1)), n)
       column <- solve_assignment(cost)
       sum[[i]] <- if (anyDuplicated(column)) NA else cost_of(cost, column)
@@ -27,7 +27,7 @@ test_that("the sum of costs is the least of all permutations", {
   }
 })
 
-test_that("a permutation is found in a large matrix, and ties leave numbers as they are", {
+test_that("a planted permutation is found in a large matrix, and ties keep the numbering", {
   set.seed(71)
   hidden <- sample.int(150)
   count <- matrix(rpois(150^2, 2), 150)
@@ -43,8 +43,8 @@ test_that("a permutation is found in a large matrix, and ties leave numbers as t
 })
 
 test_that("prices certify the optimum of larger problems", {
-  # No cost is below the sum of its row's and its column's price, and the hidden permutation
-  # has exactly these: no other is better.
+  # No cost is below the sum of its row's and its column's price, and the planted permutation attains these sums. So no
+  # other permutation is better.
   set.seed(72)
   for (n in c(20L, 60L)) {
     hidden <- sample.int(n)
@@ -56,7 +56,7 @@ test_that("prices certify the optimum of larger problems", {
   }
 })
 
-test_that("what is no number has no assignment", {
+test_that("costs that are not numbers are refused", {
   expect_error(warpbayes:::solve_assignment(matrix(NaN, 3, 3)), "not finite", class = "warpbayes_error_input")
   expect_error(warpbayes:::solve_assignment(matrix(0, 2, 3)), "do not agree", class = "warpbayes_error_input")
 })

@@ -14,7 +14,7 @@ processor <- function(cores = 8L, openmp = TRUE, forked = FALSE, isa = 1L) {
   list(isa = isa, fma = TRUE, cores = cores, openmp = openmp, forked = forked, compiler = "gcc 12.2.0")
 }
 
-# Clears the options of the person who runs the tests.
+# Clears the options that the person who runs the tests may have set.
 plain <- c(OMP_NUM_THREADS = "", OMP_THREAD_LIMIT = "", `_R_CHECK_LIMIT_CORES_` = "")
 
 test_that("a run on the CPU has a pointer, threads and an instruction set", {
@@ -60,7 +60,7 @@ test_that("threads come from the argument, the option, the environment, the core
   }))
 })
 
-test_that("threads that cannot be are refused", {
+test_that("invalid numbers of threads are refused", {
   for (threads in list(0, -1, 1.5, NA, Inf, NaN, "2", c(1, 2), numeric(), TRUE, 5000)) {
     expect_error(warpbayes:::resolve_run("cpu", threads),
       "`threads` must be one whole number from 1 to 4096, not ", fixed = TRUE, class = "warpbayes_error_input"
@@ -89,7 +89,7 @@ test_that("an instruction set can be forced, but not one that the processor lack
   )
 })
 
-test_that("the device is an index that exists", {
+test_that("the device must be an existing index", {
   devices <- data.frame(device = 0:1, name = c("first", "second"))
   device <- function(value) with_options(list(warpbayes.device = value), warpbayes:::resolve_device(devices))
   expect_identical(device(NULL), 0L)
@@ -152,7 +152,7 @@ test_that("backend \"cuda\" without a usable plugin says which step failed", {
   })
 })
 
-test_that("a plugin of another version, or one that fails, is refused with its reason", {
+test_that("a plugin of another version or with a failure is refused with the reason", {
   skip_on_cran() # compiles
   skip_on_os("windows")
   plugin <- function(abi_version, size, name, body = "return 0;") {
@@ -203,7 +203,7 @@ test_that("a plugin of another version, or one that fails, is refused with its r
   )
 })
 
-test_that("a child forked after CUDA was used is told so", {
+test_that("a child forked after CUDA was used gets an error that says so", {
   state <- warpbayes:::backend_state
   saved <- as.list(state)
   on.exit({
@@ -247,7 +247,7 @@ test_that("warp_info() names what is in use and why", {
   })
 })
 
-test_that("warp_info() prints what it is given", {
+test_that("warp_info() prints all its parts", {
   info <- structure(list(
     version = "0.1.0", compiler = "gcc 12.2.0", openmp = TRUE, isa = "avx2", isa_widest = "avx512", fma = FALSE,
     threads = 1L, cores = 4L, backend = "cuda", why = "a graphics card is there",

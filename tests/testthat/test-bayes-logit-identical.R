@@ -1,4 +1,4 @@
-# What must not change a fit: threads, vector instructions, the device, slices, interruption.
+# A fit must not depend on threads, vector instructions, the device, slices or interruption.
 
 regression_rows <- function(n) {
   set.seed(5)
@@ -41,12 +41,12 @@ test_that("threads and vector instructions do not change a fit", {
   }
 })
 
-test_that("the graphics card gives the bits of the processor", {
+test_that("GPU and CPU give the same bits", {
   skip_if(resolve_run()$backend != "cuda", "needs a graphics card or its emulator")
   expect_identical(regression_fits(2300, backend = "cuda"), regression_fits(2300, backend = "cpu", threads = 2))
 })
 
-test_that("a continued fit and a fit of the whole length are the same", {
+test_that("a continued fit equals a fit of the whole length", {
   d <- regression_rows(200)
   parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state", "iter")
   for (formula in list(y ~ x1, y ~ x1 + (1 | g), c ~ x1)) {
@@ -69,27 +69,27 @@ test_that("a continued fit and a fit of the whole length are the same", {
   expect_error(continue(half, 2, threads = 2), "changed since it was made", class = "warpbayes_error_input")
 })
 
-test_that("an interrupted fit runs on as if nothing had been", {
+test_that("an interrupted fit continues as if it had not been interrupted", {
   skip_if(resolve_run()$backend != "cpu", "the clock of the emulator")
   d <- regression_rows(3000)
   fit <- bayes_logit(y ~ x1, d, chains = 2, iter = 10, warmup = 2, seed = 4, threads = 2, progress = FALSE)
   stopped <- fit
   stopped$interrupted <- TRUE
   expect_output(print(stopped), "interrupted")
-  # advance() itself is interrupted in test-chains.R; here its result must be one that continue() takes.
+  # test-chains.R interrupts advance() itself. Here its result must be one that continue() accepts.
   longer <- continue(stopped, 5, threads = 2, progress = FALSE)
   expect_identical(longer$coefficient_trace[1:10, , ], fit$coefficient_trace[, , ])
   expect_false(longer$interrupted)
 })
 
-test_that("scaling and the order of sums are those of plain R", {
+test_that("scaling and the order of sums agree with plain R", {
   d <- regression_rows(3000)
   fit <- bayes_logit(y ~ x1 + x2, d, chains = 1, iter = 3, warmup = 1, seed = 1, threads = 2, progress = FALSE)
   beta <- fit$coefficient_trace[3, 1, ]
   linear <- as.vector(cbind(1, d$x1, d$x2) %*% beta)
   expect_equal(fit$log_likelihood[3, 1], sum(dbinom(d$y, 1, plogis(linear), log = TRUE)), tolerance = 1e-12)
-  # The variables of the last sweep are those of rpolyagamma's generator with the chain's key: their sums
-  # have the means of X'WX and X'z.
+  # The variables of the last sweep are those of rpolyagamma's generator with the chain's key: their sums have the means
+  # of X'WX and X'z.
   statistics <- fit$state[[1]]$statistics
   scaled <- cbind(1, (d$x1 - mean(d$x1)) / sd(d$x1), (d$x2 - mean(d$x2)) / sd(d$x2))
   expect_equal(statistics[7:9], as.vector(crossprod(scaled, d$y - 0.5)), tolerance = 1e-10)

@@ -1,6 +1,6 @@
 # The samplers of regressions draw from their posteriors. See helper-regression.R.
 
-# 1,000 replicates of 8 rows on the processor; in the long form twenty times as many.
+# 1,000 replicates of 8 rows on the processor, and twenty times as many in the long form.
 toys <- list(
   binomial = regression_toy(), "binomial, Zellner" = regression_toy(prior = "zellner"),
   "binomial, horseshoe" = regression_toy(prior = "horseshoe"), "binomial, groups" = regression_toy(groups = 4),
@@ -11,7 +11,7 @@ toys <- list(
 )
 replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
 
-test_that("sweeps leave the joint law of parameters and responses as it is", {
+test_that("sweeps leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
   # False alarms: 1e-6 for each model.
   if (resolve_run()$backend != "cpu") replicates <- 40
@@ -20,7 +20,7 @@ test_that("sweeps leave the joint law of parameters and responses as it is", {
   }
 })
 
-test_that("that comparison finds planted errors", {
+test_that("the comparison of joint laws finds planted errors", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(toy, error, sweeps = 15) {
@@ -51,14 +51,14 @@ expect_posterior <- function(draws, log_density, range, label) {
     at <- approx(cdf, grid[[i]], c(0.1, 0.5, 0.9), ties = "ordered")$y
     for (q in 1:3) {
       below <- (draws[, , i] <= at[[q]]) + 0
-      # Six standard errors: 2e-9 a comparison, and room for the error of the effective size.
+      # Six standard errors (2e-9 a comparison), and a margin for the error of the effective size.
       error <- sd(below) / sqrt(effective_size(split_chains(below)))
       expect_lt(abs(mean(below) - c(0.1, 0.5, 0.9)[[q]]) / error, 6, label = paste(label, i, q))
     }
   }
 }
 
-test_that("posteriors are those of quadrature", {
+test_that("posterior means and quartiles agree with quadrature", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   set.seed(3)
@@ -66,7 +66,7 @@ test_that("posteriors are those of quadrature", {
   d$y <- rbinom(12, 3, 0.3)
   d$n <- rnbinom(12, mu = 4, size = 2)
   unit <- function(fit) fit$design$scale[[2]]
-  # The prior's intercept is that at the predictor's mean.
+  # The prior of the intercept is for the mean of the predictor.
   fit <- bayes_logit(cbind(y, 3 - y) ~ x, d, chains = 2, iter = 6500, warmup = 500, seed = 1, threads = 1,
     progress = FALSE
   )
@@ -85,7 +85,7 @@ test_that("posteriors are those of quadrature", {
       dgamma(exp(r), 1, 0.1, log = TRUE) + r
   }, list(c(-2, 5), c(-4, 6)), "negative binomial")
 
-  # With groups the intercepts are summed out.
+  # With groups, the comparison sums out the intercepts.
   fit <- bayes_logit(cbind(y, 3 - y) ~ 1 + (1 | g), d, chains = 2, iter = 6500, warmup = 500, seed = 3, threads = 1,
     progress = FALSE
   )

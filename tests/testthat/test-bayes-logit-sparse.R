@@ -10,7 +10,7 @@ sparse_rows_of <- function(n, p, density = 0.2) {
 }
 input <- "warpbayes_error_input"
 
-test_that("a step on a sparse matrix has the bits of one on the same dense matrix", {
+test_that("a step gives the same bits for a sparse and a dense matrix", {
   d <- sparse_rows_of(2300, 9)
   beta <- seq(-1, 1, length.out = 9)
   step <- function(x, ...) {
@@ -33,7 +33,7 @@ test_that("a step on a sparse matrix has the bits of one on the same dense matri
   expect_error(step(d$sparse), "`x` has values that are not finite", class = input)
 })
 
-test_that("fits with a sparse design are those of the dense design, up to its centring, on all backends", {
+test_that("sparse and dense designs give the same fit, up to centring, on all backends", {
   d <- sparse_rows_of(2300, 6)
   data <- data.frame(y = d$y, f = factor(rep_len(c("a", "b", "c"), 2300)), g = rep_len(1:5, 2300), k = rpois(2300, 2))
   few <- function(formula, ...) {
@@ -58,7 +58,7 @@ test_that("a sparse and a dense design of the same model give the same posterior
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   d <- sparse_rows_of(300, 2)
   data <- data.frame(y = d$y, f = factor(rep_len(c("a", "b"), 300)))
-  # Priors as wide as this make centring irrelevant.
+  # With such wide priors centring does not matter.
   wide <- logit_prior(scale = 50, intercept_scale = 50)
   fit <- function(...) {
     bayes_logit(...,
@@ -69,12 +69,12 @@ test_that("a sparse and a dense design of the same model give the same posterior
   sparse <- fit(y ~ f, sparse = d$sparse)
   draws_worth <- function(fit, i) effective_size(split_chains(logit_draws(fit)[, , i]))
   size <- vapply(seq_len(4), function(i) min(draws_worth(dense, i), draws_worth(sparse, i)), 1)
-  # Four comparisons; beyond 5.5 standard errors in one of 6e6 runs.
+  # Four comparisons. |z| exceeds 5.5 in one of 6e6 runs.
   expect_true(all(abs(coef(dense) - coef(sparse)) < 5.5 * sqrt(diag(vcov(dense)) * 2 / size)))
   expect_s4_class(sparse$design$x, "dgCMatrix")
 })
 
-test_that("sparse fits predict, and complain about matrices that do not fit", {
+test_that("sparse fits predict, and refuse matrices that do not fit", {
   d <- sparse_rows_of(60, 3)
   data <- data.frame(y = d$y, z = rnorm(60), f = factor(rep_len(c("a", "b", "c"), 60)))
   quick <- function(...) bayes_logit(..., chains = 1, iter = 30, warmup = 10, seed = 1, threads = 2, progress = FALSE)
@@ -101,7 +101,7 @@ test_that("sparse fits predict, and complain about matrices that do not fit", {
   expect_error(quick(y ~ 0, data, sparse = TRUE), "neither an intercept nor predictors", class = input)
   d$sparse[4, 2] <- Inf
   expect_error(quick(y ~ z, data, sparse = d$sparse), "has the value Inf of predictor \"v2\" in row 4", class = input)
-  # Matrices that compiled code would misread are refused: columns out of range, columns that do not increase.
+  # Matrices that compiled code would misread are refused: column indices out of range or not increasing.
   run <- resolve_run("cpu", 1)
   for (column in list(99L, c(1L, 1L), -1L)) {
     changed <- regression_data(fit)
@@ -110,7 +110,7 @@ test_that("sparse fits predict, and complain about matrices that do not fit", {
   }
 })
 
-test_that("predict() refuses a sparse matrix that it would not read", {
+test_that("predict() refuses a sparse matrix that compiled code would misread", {
   set.seed(1)
   data <- data.frame(y = rep(0:1, 10), z = rnorm(20))
   more <- Matrix::rsparsematrix(20, 2, 0.3)

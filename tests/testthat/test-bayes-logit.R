@@ -25,7 +25,7 @@ test_that("all forms of a binary response are the same", {
   expect_identical(coef(quick(cbind(y, 1 - y) ~ x)), reference)
   expect_identical(coef(quick(y ~ x, family = binomial)), reference)
   expect_identical(coef(quick(y ~ x, family = binomial())), reference)
-  # A row of weight 2 is two rows, up to the random numbers: the posterior of a weight of 0 is that without the row.
+  # A row of weight 0 has no influence, whatever its response.
   out <- small
   out$y[1:5] <- 1 - out$y[1:5]
   expect_equal(
@@ -34,7 +34,7 @@ test_that("all forms of a binary response are the same", {
   )
 })
 
-test_that("arguments that cannot be used are named", {
+test_that("messages name the arguments that cannot be used", {
   expect_error(quick(y ~ x, iterr = 5), "`iterr` is not known here", class = input)
   expect_error(quick(y ~ x, family = "poisson"), "`family` must be one of", class = input)
   expect_error(quick(y ~ x, family = binomial("probit")), "link \"logit\", not \"probit\"", class = input)
@@ -77,7 +77,7 @@ test_that("arguments that cannot be used are named", {
   expect_error(logit_prior(g = -1), "`g` must be", class = input)
 })
 
-test_that("perfect separation, columns that depend on others, more columns than rows and equal responses are fitted", {
+test_that("perfect separation, dependent columns, more columns than rows and equal responses can be fitted", {
   on_processor()
   separated <- data.frame(x = 1:20, y = rep(0:1, each = 10))
   fit <- quick(y ~ x, separated, iter = 2000, warmup = 200)
@@ -90,7 +90,7 @@ test_that("perfect separation, columns that depend on others, more columns than 
   fit <- quick(rep(0:1, 5) ~ wide, iter = 300)
   expect_true(all(is.finite(coef(fit))))
   equal <- quick(rep(1, 60) ~ x, iter = 3000, warmup = 300)
-  # Against quadrature: mean of the intercept where all 60 rows succeed, x being nearly without influence.
+  # Mean of the intercept by quadrature. All 60 rows are successes, and there is no predictor.
   a <- seq(-5, 15, 0.01)
   weight <- exp(60 * plogis(a, log.p = TRUE) + dnorm(a, 0, 2.5, log = TRUE))
   alone <- quick(rep(1, 60) ~ 1, iter = 20000, warmup = 500)
@@ -99,7 +99,7 @@ test_that("perfect separation, columns that depend on others, more columns than 
   expect_lt(abs(mean(draws) - sum(a * weight) / sum(weight)) / error, 6)
 })
 
-test_that("extreme offsets are right", {
+test_that("posteriors with extreme offsets are right", {
   on_processor()
   # With an offset of 700 on half of the rows, the other half decides.
   far <- quick(ifelse(o > 0, 1, y) ~ 1 + offset(o), transform(small, o = rep(c(0, 700), 30)), iter = 4000, warmup = 500)
@@ -108,11 +108,11 @@ test_that("extreme offsets are right", {
   expect_true(all(is.finite(far$log_likelihood)))
 })
 
-test_that("rare events are right", {
+test_that("posteriors of rare events are right", {
   on_processor()
   skip_where_repeated()
-  # 0 successes in 1e6 trials: the posterior is nearly log-gamma below. Its mean and quartiles are by quadrature. The
-  # chain mixes slowly.
+  # 0 successes in 1e6 trials: the posterior's lower tail is nearly log-gamma. Its mean and quartiles come from
+  # quadrature. The chain mixes slowly.
   none <- quick(cbind(0, 1e6) ~ 1, data.frame(o = 1), iter = 2e5, warmup = 5e4)
   a <- seq(-40, -5, 0.001)
   weight <- exp(-1e6 * log1p(exp(a)) + dnorm(a, 0, 2.5, log = TRUE))
@@ -136,7 +136,7 @@ test_that("missing values, empty levels and rows without trials are as in glm", 
   expect_identical(sum(is.na(residuals(zero))), sum(small$x <= 0))
 })
 
-test_that("without likelihood the draws are the prior's", {
+test_that("without likelihood the draws come from the prior", {
   on_processor()
   fit <- bayes_logit(cbind(y, 1 - y) ~ x, small, weights = c(1e-12, rep(0, 59)),
     prior = logit_prior(location = 1, intercept_location = -2),
@@ -176,7 +176,7 @@ test_that("accessors agree with the draws", {
   expect_error(coef(early), "no kept draws", class = input)
 })
 
-test_that("predictions of groups, counts and classes are those of their draws", {
+test_that("predictions of groups, counts and classes agree with the draws", {
   grouped <- quick(y ~ x + (1 | g))
   used <- 21:60
   at <- predict(grouped, data.frame(x = 0.5, g = c("3", "new")), type = "link")
@@ -200,7 +200,7 @@ test_that("predictions of groups, counts and classes are those of their draws", 
   expect_equal(as.vector(rowSums(log_lik(table))), as.vector(table$log_likelihood[used, ]), tolerance = 1e-10)
 })
 
-test_that("fits print, summarise, plot and go to other packages", {
+test_that("methods for printing, summaries, plots and other packages work", {
   fits <- list(quick(y ~ x + (1 | g), chains = 2), quick(c ~ x, family = "negbinomial"),
     quick(m ~ x, family = "multinomial")
   )
@@ -231,7 +231,7 @@ test_that("fits print, summarise, plot and go to other packages", {
   expect_identical(dim(posterior::as_draws_matrix(fits[[1]])), c(80L, 4L))
 })
 
-test_that("a fit goes through saveRDS", {
+test_that("a fit can be saved and read again", {
   fit <- quick(y ~ x + (1 | g), chains = 2)
   file <- tempfile()
   saveRDS(fit, file)

@@ -1,7 +1,7 @@
 # Simulation-based calibration (Talts et al. 2018) of the proportions of cell types. Mixtures are drawn from the prior,
-# and cells from the mixtures. The true proportion of the first cell's type has a rank among its posterior draws, which
-# must be uniform. Components are a hundred times the standard deviation of their cells apart, so that each component
-# with cells is a type. Proportions of types count only components that have cells.
+# and cells from the mixtures. The rank of the true proportion of the first cell's type among its posterior draws must
+# be uniform. Components are a hundred standard deviations of their cells apart, so each component with cells is a type.
+# Proportions of types count only components that have cells.
 
 sizes <- list(k = 4, n = 80, p = 2)
 law <- list(mean_scale = 1e4, df = 20, shape = 2, rate = 2)
@@ -23,21 +23,21 @@ rank_of_truth <- function(seed) {
   truth <- draw_truth()
   prior <- dp_prior(mean = 0, mean_scale = law$mean_scale, df = law$df, scale = 1, floor = 0, learn = character(),
     concentration = c(law$shape, law$rate))
-  # Draws a few sweeps apart: of cells whose components are known, weights are drawn nearly independently.
+  # Draws a few sweeps apart are nearly independent, because the components of the cells are known.
   fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed,
     threads = 1, progress = FALSE
   )
   types <- cell_types(fit, draws = NULL, threads = 1)
   draws <- types$proportions[, as.integer(types$type[[1L]])]
   stopifnot(length(draws) == 49)
-  # Half as wide: what intervals that are too narrow would give.
+  # Planted error: intervals half as wide.
   narrow <- mean(draws) + (draws - mean(draws)) / 2
-  # Where there is one type all are 1: its place is drawn.
+  # With a single type all proportions are 1, so the rank is drawn at random.
   place <- function(draws) sum(draws < truth$proportion) + floor(runif(1) * (1 + sum(draws == truth$proportion)))
   c(right = place(draws), narrow = place(narrow))
 }
 
-# Chi-square of ranks 0 to 49 in ten classes.
+# Chi-squared statistic of ranks 0 to 49 in ten classes.
 unevenness <- function(ranks) sum((tabulate(ranks %/% 5 + 1, 10) - length(ranks) / 10)^2) / (length(ranks) / 10)
 
 test_that("proportions of cell types are calibrated", {

@@ -1,6 +1,6 @@
-# cell_types(): the joins against plain R, known populations, prediction, words, pictures, errors.
+# cell_types(): the joins against plain R, known populations, prediction, printing, plots and errors.
 
-# The joins written as in the documentation, with the largest overlap searched for among all pairs.
+# The joins as the documentation defines them, with the largest overlap searched among all pairs.
 plain_joins <- function(weights, means, covariances) {
   k <- length(weights)
   w <- weights / sum(weights)
@@ -29,7 +29,7 @@ plain_joins <- function(weights, means, covariances) {
   list(level = level, pairs = pairs)
 }
 
-test_that("the tree of joins is that of plain R", {
+test_that("the tree of joins agrees with plain R", {
   for (seed in 1:6) {
     set.seed(seed)
     k <- c(2, 5, 12, 20, 33, 7)[[seed]]
@@ -45,7 +45,7 @@ test_that("the tree of joins is that of plain R", {
   }
 })
 
-test_that("of equal overlaps the first pair by column is joined", {
+test_that("if overlaps are equal, the first pair by column is joined", {
   overlap <- matrix(0, 4, 4)
   overlap[2, 1] <- overlap[1, 2] <- overlap[4, 3] <- overlap[3, 4] <- overlap[3, 1] <- 0.25
   tree <- native(C_mixture_join_types, overlap, rep(1, 4))
@@ -59,7 +59,7 @@ test_that("a Gaussian that was split in two is one type, and the overlap decides
   mixture <- list(weights = c(0.4, 0.4, 0.2), means = means, covariances = covariances)
   tree <- type_tree(mixture, 1000)
   expect_identical(cut_tree(tree, NULL, 0.08, 0), c(1L, 1L, 2L))
-  # Equal weights, one standard deviation apart: half of that beyond the border.
+  # Components with equal weights, one standard deviation apart. The overlap is half of the mass beyond the border.
   expect_equal(tree$level[[1]], pnorm(-0.5), tolerance = 1e-12)
   expect_identical(cut_tree(tree, NULL, 0.4, 0), 1:3)
   expect_identical(cut_tree(tree, 1, 0.08, 0), c(1L, 1L, 1L))
@@ -69,7 +69,7 @@ fit <- population_fit()
 truth <- attr(fit, "population")
 types <- cell_types(fit, threads = 2)
 
-test_that("three populations are found whatever their components are called", {
+test_that("three populations are found however their components are numbered", {
   expect_identical(as.integer(types$type), truth)
   expect_identical(types$types$type, c("1", "2", "3"))
   expect_equal(types$types$proportion, c(0.5, 0.3, 0.2), tolerance = 0.05)
@@ -121,7 +121,7 @@ test_that("new cells have the averaged probabilities of the types", {
   expect_identical(predict(types, fit$x[0, ], threads = 2), factor(character(), c("1", "2", "3")))
 })
 
-test_that("threads and the numbers of draws do not matter where draws agree", {
+test_that("if draws agree, threads and the numbers of draws do not matter", {
   one <- cell_types(fit, threads = 1)
   expect_identical(one[c("types", "type", "probability", "proportions")],
     types[c("types", "type", "probability", "proportions")]
@@ -144,7 +144,7 @@ test_that("the tree can be cut into any number of types", {
   expect_identical(sort(types$tree$order), 1:6)
 })
 
-test_that("a remote speck is named as such or joins, and is not counted among the types asked for", {
+test_that("a small remote group is called a speck or joined, and is not counted in the number of types", {
   fit <- population_fit(n = 2000, kept = 3, speck = 0.002)
   truth <- attr(fit, "population")
   kept <- cell_types(fit, threads = 2)
@@ -152,19 +152,19 @@ test_that("a remote speck is named as such or joins, and is not counted among th
   expect_identical(as.integer(kept$type), truth)
   expect_output(print(kept), "1 speck of less than 0.5% of the cells has 0.3% together")
   joined <- cell_types(fit, specks = "join", threads = 2)
-  # It lies nearest to the population at (0, 12), from which its overlap is zero.
+  # The nearest population is the one at (0, 12), and the overlap with it is zero.
   expect_identical(as.integer(joined$type), ifelse(truth == 4L, 3L, truth))
   three <- cell_types(fit, types = 3, threads = 2)
   expect_identical(three$type, joined$type)
   counted <- cell_types(fit, types = 3, specks = "keep", threads = 2)
   expect_identical(sum(counted$types$speck), 1L)
-  # No cut has five types besides the speck unless populations are divided.
+  # No cut has five types besides the speck, unless a cut divides a population.
   expect_identical(nrow(cell_types(fit, types = 5, threads = 2)$types), 5L)
-  # Nor seven at all: the speck counts.
+  # Seven types would need the speck to count.
   expect_identical(nrow(cell_types(fit, types = 7, threads = 2)$types), 7L)
 })
 
-test_that("the chosen draw is the one that most others agree with", {
+test_that("the reference draw is the one that most others agree with", {
   a <- rep(1:2, each = 50)
   b <- rep(1:2, 50)
   expect_identical(central_partition(cbind(b, a, 3L - a, a), 1:4), 2L)
@@ -173,7 +173,7 @@ test_that("the chosen draw is the one that most others agree with", {
   expect_equal(best_jaccard(a, ifelse(a == 2L, 2L, c(rep(1L, 40), rep(2L, 60))), 2), c(0.8, 50 / 60))
 })
 
-test_that("types are named, printed, summarised and drawn", {
+test_that("types can be named, printed, summarised and plotted", {
   named <- cell_types(fit, names = c("T", "B"), threads = 2)
   expect_identical(levels(named), c("T", "B", "3"))
   expect_identical(levels(named$type), c("T", "B", "3"))
@@ -196,7 +196,7 @@ test_that("types are named, printed, summarised and drawn", {
   }
 })
 
-test_that("one component, one marker and a sampled fit are types too", {
+test_that("cell_types() works for one component, one marker and a sampled fit", {
   skip_on_sanitized_emulator()
   set.seed(5)
   x <- matrix(c(rnorm(40), rnorm(20, 12)), ncol = 1)
@@ -212,8 +212,8 @@ test_that("one component, one marker and a sampled fit are types too", {
   expect_identical(as.integer(two$type), rep(1:2, c(40, 20)))
 })
 
-test_that("draws that do not agree are said", {
-  # In half of the draws the first population is two.
+test_that("disagreement between draws is reported", {
+  # In half of the draws the first population is split in two.
   split <- fit
   number <- attr(fit, "numbers")
   for (draw in 1:6) split$draws$means[number[1:2, draw, 2], 1, draw, 2] <- c(-2.6, 2.6)
@@ -224,7 +224,7 @@ test_that("draws that do not agree are said", {
   expect_output(print(torn), "not\\s+agree\\s+on\\s+\"1\":\\s+\"1\"\\s+may\\s+be\\s+part\\s+of\\s+\"3\"")
 })
 
-test_that("what cannot be joined is refused", {
+test_that("input that cannot be joined is refused", {
   error <- "warpbayes_error_input"
   expect_error(cell_types(1), "`fit` must come from dp_mixture\\(\\), not 1", class = error)
   expect_error(cell_types(fit, types = 0), "`types` must be one whole number from 1", class = error)

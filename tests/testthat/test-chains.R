@@ -1,4 +1,4 @@
-# Three chains that keep all that can be kept, with a prior that is learned.
+# Three chains that keep all draws, with a prior that is learned.
 fit_chains <- function(...) {
   set.seed(1)
   x <- matrix(rnorm(1200), ncol = 3)
@@ -35,7 +35,7 @@ test_that("chains on the workers of a future plan give the same draws", {
   same(continue(here, 7, backend = "cpu", threads = 1), longer)
 })
 
-# A sampler that is no mixture: its draws are functions of the chain's key and the sweep.
+# A sampler of a made-up model. Its draws are functions of the chain's key and the sweep.
 toy_sampler <- function(fit) {
   value <- function(state, sweep) as.integer(state$key[[1L]]) + sweep / 1000
   list(
@@ -80,7 +80,7 @@ toy_fit <- function(iter, warmup = 2, thin = 3, chains = 2, ...) {
   advance_chains(fit, iter, toy_sampler, resolve_run("cpu", 1), FALSE, 1)
 }
 
-test_that("any sampler that is described as the contract says runs on the chains", {
+test_that("any sampler that keeps the contract runs on the chains", {
   fit <- toy_fit(12)
   keys <- vapply(1:2, function(chain) as.double(chain_key(5, chain)[[1L]]), 0)
   level <- outer(1:12 / 1000, keys, `+`)
@@ -135,7 +135,7 @@ test_that("a session is closed when a step fails, and changed fits are refused",
   )
 })
 
-test_that("values are kept only where all of them fit", {
+test_that("values are kept only if all of them fit", {
   array <- list(pointer = native(C_store_open, list(a = 0), list(4), list(NULL)))
   refuse <- function(...) {
     expect_error(fill_store(...), "do not have the size or type", class = "warpbayes_error_input")
@@ -160,7 +160,7 @@ test_that("values are kept only where all of them fit", {
   closed(native(C_store_close, NULL))
 })
 
-test_that("a sweep that fails in mid-run leaves the sweeps before it", {
+test_that("after a failed sweep the sweeps before it are kept", {
   set.seed(2)
   x <- matrix(rnorm(400), 200)
   fit <- dp_mixture(x, components = 3, iter = 20, warmup = 10, chains = 2, seed = 1, threads = 2)

@@ -13,7 +13,7 @@ cells <- function(n = 300) {
   cbind(a = c(rnorm(2 * n / 3), rnorm(n / 3, 6)), b = rnorm(n))
 }
 
-# Two chains that keep all that can be kept, with a prior that is learned.
+# Two chains that keep all draws, with a prior that is learned.
 fit_cells <- function(x = cells(), iter = 30, ...) {
   dp_mixture(x,
     components = 5, chains = 2, iter = iter, warmup = 10, thin = 2, seed = 4, progress = FALSE, threads = 2,
@@ -23,7 +23,7 @@ fit_cells <- function(x = cells(), iter = 30, ...) {
 
 in_file <- function() tempfile("checkpoint")
 
-# Turns the checkpoint of a finished run into one of a longer run that is unfinished. `change` may change its head too.
+# Turns the checkpoint of a finished run into one of a longer, unfinished run. `change` may change its head.
 unfinished <- function(file, total, change = identity, to = file) {
   head <- read_checkpoint(file, file, NULL)
   arrays <- head$arrays
@@ -39,7 +39,7 @@ write_raw <- function(file, head, arrays = list()) {
   native(C_checkpoint_write, paste0(file, ".tmp"), file, head, unname(arrays), sizes, sizes)
 }
 
-test_that("a run goes on from its checkpoint as if it had not been stopped", {
+test_that("resume() gives the fit of a run that was not stopped", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -49,15 +49,15 @@ test_that("a run goes on from its checkpoint as if it had not been stopped", {
     fit_cells(x, iter, checkpoint = file)
     unfinished(file, 30)
     expect_same_fit(resume(file, x, threads = 2, progress = FALSE), whole)
-    # The finished run.
+    # Resuming the finished run.
     expect_same_fit(resume(file, x, threads = 2), whole)
   }
   expect_same_fit(fit_cells(x, checkpoint = file, checkpoint_every = 0), whole)
-  # One that continued.
+  # A run that continued a fit.
   part <- fit_cells(x, 13)
   expect_same_fit(continue(part, 17, threads = 2, checkpoint = file, checkpoint_every = 0), whole)
   expect_same_fit(resume(file, x, threads = 2), whole)
-  # Its own settings, unless others are given.
+  # A resumed run keeps its settings, unless others are given.
   expect_identical(read_checkpoint(file, file, NULL)$every, 0)
   unfinished(file, 40)
   resume(file, x, threads = 2, checkpoint_every = 3)
@@ -65,7 +65,7 @@ test_that("a run goes on from its checkpoint as if it had not been stopped", {
   expect_identical(list.files(dirname(file), paste0("^", basename(file))), basename(file))
 })
 
-test_that("markers and transformations of the fit are found again", {
+test_that("resume() uses the markers and transformations of the fit", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -92,7 +92,7 @@ test_that("the backend may change between the parts of a run", {
   }
 })
 
-test_that("topic models go on from their checkpoints", {
+test_that("topic models can be resumed from their checkpoints", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -123,7 +123,7 @@ test_that("topic models go on from their checkpoints", {
   refused(resume(file, x), "no version of warpbayes has written .*sums.phi")
 })
 
-test_that("regressions go on from their checkpoints", {
+test_that("regressions can be resumed from their checkpoints", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
@@ -149,7 +149,7 @@ test_that("regressions go on from their checkpoints", {
   refused(resume(file, other), "`x` has other values in column .wt.")
   refused(resume(file, mtcars[-1, ]), "`x` has 30 rows; the checkpoint was made with 31")
   refused(resume(file, NULL), "`x` is not the data of the checkpoint: `formula` cannot be evaluated")
-  # Variables that are not in a data frame, and values in the place of names.
+  # Variables outside a data frame, and values in place of names.
   wt <- mtcars$wt
   am <- mtcars$am
   whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
@@ -165,7 +165,7 @@ test_that("regressions go on from their checkpoints", {
   refused(resume(file, other), "`x` has other values in column .wt. \\(and in 1 more\\)")
 })
 
-test_that("chains on workers of a future plan come back to be written down", {
+test_that("chains on workers of a future plan return regularly for checkpoints", {
   skip_where_repeated()
   skip_if(on_cuda(), "workers use the processor")
   skip_if_not_installed("future")
@@ -182,13 +182,13 @@ test_that("chains on workers of a future plan come back to be written down", {
     future::plan(plan)
     unlink(file)
   })
-  # In three rounds, or more where sweeps take long.
+  # Three rounds, or more if sweeps take long.
   expect_same_fit(resume(file, x, backend = "cpu", threads = 2, checkpoint_every = 0), whole)
   expect_same_fit(resume(file, x, backend = "cpu", threads = 2), whole)
   writeBin(first, file)
   part <- fit_cells(x, 13, backend = "cpu", checkpoint = file)
   expect_same_fit(continue(part, 17, backend = "cpu", threads = 2, checkpoint = file, checkpoint_every = 0), whole)
-  # A chain that fails in the second round: the first round stands, and the checkpoint with it.
+  # A chain that fails in the second round: the results and the checkpoint of the first round are kept.
   toy <- function(fit) {
     plan <- mixture_sampler(fit)
     right <- plan$step
@@ -200,7 +200,7 @@ test_that("chains on workers of a future plan come back to be written down", {
   }
   environment(toy) <- asNamespace("warpbayes")
   checkpoint <- check_checkpoint(file, 0)
-  # Of each chain.
+  # Each chain gives this warning.
   said <- capture_warnings(failed <- advance_on_workers(part, 17, toy, 1, checkpoint))
   expect_match(said, "sweep 27 of 30 failed: a planted failure")
   expect_identical(failed$iter, 26)
@@ -209,7 +209,7 @@ test_that("chains on workers of a future plan come back to be written down", {
   expect_same_fit(resume(file, x, backend = "cpu", threads = 2), whole)
 })
 
-test_that("other data are refused, by where they differ", {
+test_that("other data are refused, and the message says where they differ", {
   file <- in_file()
   on.exit(unlink(file))
   x <- cells()
@@ -233,7 +233,7 @@ test_that("other data are refused, by where they differ", {
   refused(resume(file, x, checkpoint_every = -1), "`checkpoint_every` must be")
 })
 
-test_that("files that are no whole checkpoints are refused, and why", {
+test_that("files that are not complete checkpoints are refused with the reason", {
   file <- in_file()
   other <- in_file()
   on.exit(unlink(c(file, other)))
@@ -251,7 +251,7 @@ test_that("files that are no whole checkpoints are refused, and why", {
   }
   put(c(bytes, as.raw(0)))
   refused(resume(other, x), "is damaged: it has [0-9]+ bytes, but should have")
-  # Any bit that is turned is found.
+  # A change of any bit is found.
   set.seed(1)
   at <- c(1:64, sample(length(bytes), if (extended()) 2000 else 100))
   for (i in at) {
@@ -274,7 +274,7 @@ test_that("files that are no whole checkpoints are refused, and why", {
   refused(resume(c("a", "b"), x), "`file` must be the name of a file, not a character of length 2")
 })
 
-test_that("a file made with a right digest and a wrong content is an error and no crash", {
+test_that("a file with a right digest and wrong content gives an error, not a crash", {
   skip_on_sanitized_emulator()
   file <- in_file()
   other <- in_file()
@@ -323,7 +323,7 @@ test_that("a file made with a right digest and a wrong content is an error and n
   changed("its chains, sweeps and draws do not agree|a content that no version", set("fit", "keep")(3))
   changed("a content that no version of warpbayes has written|`x`", set("fit", "transform")("a"))
   for (value in list(1:3, "a", NULL, list(), Inf)) {
-    # What the entries and the sampler read. None may crash.
+    # Contents that the entries and the sampler read. None may crash.
     for (name in c("statistics", "concentration", "prior", "merge")) {
       unfinished(file, 20, function(head) {
         head$fit$state[[1]][name] <- list(value)
@@ -335,7 +335,7 @@ test_that("a file made with a right digest and a wrong content is an error and n
   }
 })
 
-test_that("what cannot be written is an error before the fit starts", {
+test_that("a checkpoint that cannot be written is an error before the fit starts", {
   file <- in_file()
   on.exit(unlink(file))
   x <- cells(60)
@@ -357,7 +357,7 @@ test_that("what cannot be written is an error before the fit starts", {
   refused(fit_cells(x, checkpoint = "/proc/checkpoint"), "`checkpoint` cannot be written to ./proc/checkpoint.: ")
 })
 
-test_that("names are found from everywhere, and a checkpoint is overwritten", {
+test_that("relative file names work from any folder, and a checkpoint is overwritten", {
   skip_on_sanitized_emulator()
   folder <- tempfile()
   dir.create(folder)
@@ -378,7 +378,7 @@ test_that("names are found from everywhere, and a checkpoint is overwritten", {
   expect_identical(resume("run", x, threads = 2)$iter, 12)
 })
 
-# A sampler that does `what()` when it comes to a sweep.
+# A sampler that calls what() when it reaches a sweep.
 at_sweep <- function(sweep, what) {
   function(fit) {
     plan <- mixture_sampler(fit)
@@ -415,7 +415,7 @@ test_that("a run that did not finish one sweep can be resumed", {
   skip_on_sanitized_emulator()
   file <- in_file()
   on.exit(unlink(file))
-  # The function with a sampler that fails. `between`: the function that hands the sampler to it, if there is one.
+  # A function that runs with a failing sampler. `between`: the function that passes the sampler to it, if there is one.
   failing <- function(name, sampler, between = NULL) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
     planted <- function(fit) {
@@ -444,12 +444,12 @@ test_that("a run that did not finish one sweep can be resumed", {
     expect_error(do.call(runs[[i]][[2]], c(arguments, checkpoint = file)), "a planted failure")
     expect_identical(read_checkpoint(file, file, NULL)$fit$iter, 0)
     whole <- do.call(runs[[i]][[1]], arguments)
-    # A formula has the place where it was made.
+    # A formula keeps the environment in which it was made.
     expect_same_fit(resume(file, data[[i]], threads = 2), whole)
   }
 })
 
-test_that("a checkpoint that cannot be written costs a warning, and the one before stands", {
+test_that("if a checkpoint cannot be written there is a warning, and the one before stays", {
   skip_on_sanitized_emulator()
   folder <- tempfile()
   dir.create(folder)
@@ -460,7 +460,7 @@ test_that("a checkpoint that cannot be written costs a warning, and the one befo
   part <- fit_cells(x, 12)
   run <- resolve_run(NULL, 2)
   checkpoint <- check_checkpoint(file, 0)
-  # In the place of the temporary file is a folder.
+  # A folder has the name of the temporary file.
   block <- function() dir.create(temporary_checkpoint(checkpoint$file), showWarnings = FALSE)
   warnings <- character()
   fit <- withCallingHandlers(
@@ -478,14 +478,14 @@ test_that("a checkpoint that cannot be written costs a warning, and the one befo
   unlink(temporary_checkpoint(checkpoint$file), recursive = TRUE)
   expect_true(read_checkpoint(file, file, NULL)$fit$iter < 20)
   expect_same_fit(resume(file, x, threads = 2), whole)
-  # The first one must succeed.
+  # The first checkpoint must succeed.
   block()
   refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint),
     "`checkpoint`: the checkpoint .* cannot be written"
   )
 })
 
-test_that("the entries say what is wrong", {
+test_that("messages of the entries say what is wrong", {
   file <- in_file()
   folder <- tempfile()
   dir.create(file.path(folder, "in"), recursive = TRUE)
@@ -506,7 +506,7 @@ test_that("the entries say what is wrong", {
   refused(short(file, file, NULL), "changed while it was read")
 })
 
-test_that("checkpoints take no more than a twentieth of the time", {
+test_that("checkpoints take at most a twentieth of the time", {
   fit <- fit_cells(cells(60), 12)
   plan <- mixture_sampler(fit)
   wait_after <- function(seconds, every) {
@@ -525,7 +525,7 @@ test_that("checkpoints take no more than a twentieth of the time", {
   expect_lt(wait_after(0, 50), 50.1)
 })
 
-test_that("digests are those of the bytes, and see every change", {
+test_that("digests depend on all bytes and detect every change", {
   hex <- function(digest) paste(format(digest), collapse = "")
   set.seed(3)
   bytes <- as.raw(sample(0:255, 1000, replace = TRUE))
@@ -535,7 +535,8 @@ test_that("digests are those of the bytes, and see every change", {
   expect_identical(anyDuplicated(seen), 0L)
   one <- vapply(1:200, function(i) hex(digest_numbers(as.double(1:200 == i))), "")
   expect_identical(anyDuplicated(one), 0L)
-  # Each bit of the digest changes in half of the cases: of 2,000 with probability 1e-6 outside of these bounds.
+  # Each bit of the digest changes in half of the cases: with 2,000 cases a count is outside these bounds with
+  # probability 1e-6.
   flips <- vapply(1:2000, function(i) {
     x <- rnorm(20)
     y <- x
@@ -545,13 +546,13 @@ test_that("digests are those of the bytes, and see every change", {
   }, integer(128))
   bounds <- qbinom(c(0.5e-6, 1 - 0.5e-6) / c(128, 1) + c(0, 0.5e-6 * 127 / 128), 2000, 0.5)
   expect_true(all(rowSums(flips) >= bounds[[1]] & rowSums(flips) <= bounds[[2]]))
-  # A known answer, so that checkpoints of all machines agree.
-  # They were computed by another program from the description in src/numeric/digest.h.
+  # Known answers, so that checkpoints of all machines agree. Another program computed them from the description in
+  # src/numeric/digest.h.
   expect_identical(hex(digest_numbers(c(1, 2, 3))), "5e88ba9da2936757551b21b07aed4abc")
   expect_identical(hex(digest_numbers(as.raw(0:199))), "971a8cd6595975394062a24edf53509c")
   expect_identical(digest_numbers(matrix(1:6 + 0, 3), 3)[17:32], digest_numbers(c(4, 5, 6)))
   refused(digest_numbers(list(1), 1), "have no digest")
-  # Text is not mixed up with what it is pasted to, nor with what is missing.
+  # A string differs from the pair of strings that it is pasted from, and from NA.
   texts <- list("ab", c("a", "b"), c("ab", ""), NA_character_, "NA", character(), "")
   expect_identical(anyDuplicated(vapply(texts, function(text) hex(digest_text(text)), "")), 0L)
   variables <- list(1:3, factor(1:3), factor(c("a", "b", "c")), c("1", "2", "3"), matrix(1:4, 2), 1:4,
@@ -582,7 +583,7 @@ killed_run <- function(file, result, iter) {
   )
 }
 
-test_that("a run that is killed again and again comes to the same end", {
+test_that("a run that is killed again and again ends with the same result", {
   skip_on_cran()
   skip_on_os("windows")
   skip_where_repeated()
@@ -600,7 +601,7 @@ test_that("a run that is killed again and again comes to the same end", {
     components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE,
     keep = c("weights", "means", "labels")
   )
-  # The moments differ from run to run. No test can fail because of that.
+  # The moments of the kills differ from run to run. No test can fail for this reason.
   set.seed(Sys.getpid())
   kills <- 0
   wanted <- if (extended()) 50 else 3
@@ -646,7 +647,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
     ),
     deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file))
   )
-  # No file of this process may be larger than 100 blocks of 512 or 1,024 bytes; all draws take 0.12 MB.
+  # The limit is 100 blocks of 512 or 1,024 bytes a file. All draws take 0.12 MB.
   child <- start_child(list(run = c(
     "warnings <- 0",
     sprintf("fit <- withCallingHandlers(%s, warning = function(condition) warnings <<- warnings + 1)", run),
@@ -676,13 +677,13 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   ready <- file.path(folder, "ready")
   x <- cells(900)
   saveRDS(x, paste0(file, ".x"))
-  # On a busy machine the run may end before this process sees that it has begun. Then a longer run is tried.
-  # See skip_if_uninterruptible().
+  # On a busy machine the run may end before this process sees its start. Then a longer run is tried. See
+  # skip_if_uninterruptible().
   listening <- "env --default-signal=INT"
   if (system(paste(listening, "true"), ignore.stdout = TRUE, ignore.stderr = TRUE) != 0L) listening <- ""
   for (iter in c(900, 3000, 10000)) {
     child <- start_child(killed_run(file, result, iter), ready, listening)
-    # Before its first sweep there is no fit to return.
+    # An interrupt before the first sweep returns no fit.
     begun <- function() tryCatch(read_checkpoint(file, file, NULL)$fit$iter > 0, error = function(error) FALSE)
     wait_for(begun, paste0(ready, ".log"))
     tools::pskill(child, 2L)

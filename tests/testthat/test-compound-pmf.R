@@ -1,3 +1,5 @@
+# compound_pmf(): known laws, truncated tails, backends and arguments.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -36,7 +38,7 @@ test_that("compounds with a known law are right in every entry", {
     law <- function(k) ifelse(k == 0, p, p * s * (1 - p) * exp((k - 1) * log1p(-p * s)))
     expect_lt(worst(x, law), 1e-12)
   }
-  # Variables that are 0 or 1 thin a number out.
+  # Bernoulli variables thin the number.
   for (lambda in c(3, 400, 4e4)) {
     expect_lt(worst(compound("poisson", coin, lambda = lambda, tail = 1e-200), function(k) dpois(k, lambda / 4)), 1e-12)
   }
@@ -80,7 +82,7 @@ test_that("names, distributions and modified zeros agree", {
   }
 })
 
-test_that("a distribution of the number is a weighted sum of powers", {
+test_that("with any distribution of the number, the result is the weighted sum of powers", {
   number <- pmf(c(0.1, 0, 0.4, 0.3, 0, 0.2))
   x <- compound(number, die)
   powers <- lapply(0:5, function(n) rep_sum(die, n, threads = 2))
@@ -93,19 +95,19 @@ test_that("a distribution of the number is a weighted sum of powers", {
   expect_equal(compound(pmf(log(number$prob), log = TRUE), pmf(log(die$prob), from = 1, log = TRUE))$prob, x$prob)
 })
 
-test_that("the tail that is left out is no more than asked for, and nothing comes back at the other end", {
+test_that("the truncated tail is within the limit, and does not wrap around to the lower end", {
   for (tail in c(1e-8, 1e-15, 1e-100)) {
     x <- compound("poisson", coin, lambda = 40, tail = tail)
     last <- length(x$prob) - 1
     expect_lte(ppois(last, 10, lower.tail = FALSE), tail)
     expect_gt(ppois(last - 2, 10, lower.tail = FALSE), tail)
-    # A tenth of the numbers, of which the tail is scaled down, and ten times as many.
+    # `often` scales the tail by 0.1, `rarely` by 1 / (1 - exp(-0.01)), about 100.
     often <- compound("poisson", coin, lambda = 40, tail = tail, zero = 0.9)$prob
     expect_lte(0.1 / -expm1(-40) * ppois(length(often) - 1, 10, FALSE), tail)
     rarely <- compound("poisson", coin, lambda = 0.01, tail = tail, zero = 0)$prob
     expect_lte(ppois(length(rarely), 0.0025, FALSE) / -expm1(-0.01), tail)
   }
-  # All but impossible from 0 on: a transform of too short a length would put the upper tail here.
+  # Entries from 0 on are tiny. A transform that is too short would wrap the upper tail onto them.
   x <- compound("poisson", die, lambda = 600, tail = 1e-12)
   expect_equal(dpmf(0:2, x) / exp(-600), c(1, 100, 100 + 100^2 / 2), tolerance = 1e-12)
 })
@@ -124,7 +126,7 @@ test_that("constants, zeros and single values", {
   expect_equal(compound("poisson", die / 2 + 0.25, lambda = 3)$by, 0.25)
 })
 
-test_that("bits are the same for any number of threads, instruction set and backend", {
+test_that("threads, instruction sets and backends do not change a bit", {
   size <- pmf(dnbinom(0:3500, 0.7, mu = 300), normalize = TRUE)
   x <- compound("negative_binomial", size, successes = 2, mu = 3, tail = 1e-10)
   expect_gt(length(x$prob), 8192)
@@ -137,7 +139,7 @@ test_that("bits are the same for any number of threads, instruction set and back
   expect_identical(compound("negative_binomial", size, successes = 2, mu = 3, tail = 1e-10), x)
 })
 
-test_that("the fast method of long recursions keeps the error", {
+test_that("the fast method for long recursions keeps the error bound", {
   skip_if(on_cuda(), "the emulator would take minutes; shorter recursions run there")
   skip_where_repeated()
   size <- pmf(dgeom(0:60000, 1 / 9000), normalize = TRUE)

@@ -1,3 +1,5 @@
+# condition_on_sum(): known laws and arguments.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -15,14 +17,14 @@ test_that("two binomials given their sum are hypergeometric", {
   }
 })
 
-test_that("a total with a probability far below doubles has its conditional distribution", {
+test_that("the conditional distribution is right for a total whose probability underflows", {
   x <- pmf(dpois(0:5000, 1, log = TRUE), log = TRUE)
   y <- pmf(dpois(0:5000, 2, log = TRUE), log = TRUE)
   given <- condition_on_sum(x, y, 4000)
   expect_equal(given$x$log_prob, dbinom(0:4000, 4000, 1 / 3, log = TRUE), tolerance = 1e-12)
   plain <- condition_on_sum(x, y, 4000, log = FALSE)
   expect_equal(plain$x$prob, dbinom(0:4000, 4000, 1 / 3), tolerance = 1e-10)
-  # The products of these doubles all underflow.
+  # All products of these doubles underflow.
   far <- pmf(dnorm(0:300, 0, 8), normalize = TRUE)
   expect_equal(condition_on_sum(far, far, 600)$x$prob, 1)
   middle <- condition_on_sum(far, far, 599)
@@ -30,7 +32,7 @@ test_that("a total with a probability far below doubles has its conditional dist
   expect_identical(middle$x$from, 299)
 })
 
-test_that("places and weights", {
+test_that("origins and weights of the arguments are used", {
   die <- pmf(rep(1 / 6, 6), from = 1)
   given <- condition_on_sum(die, -die, 3)
   expect_identical(given$x$from, 4)

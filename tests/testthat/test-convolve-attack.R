@@ -1,8 +1,8 @@
-# Pairs of shapes that break transforms, tilts and floating point. Every entry that is compared is right to 1e-12, and
-# none is zero or NaN by mistake. The long form has 20,000 pairs and lengths up to a million; it runs where
-# WARPBAYES_EXTENDED_TESTS is set.
+# Pairs of shapes that are difficult for transforms, tilts and floating point. Every entry that is compared must be
+# right to 1e-12, and none may be zero or NaN by mistake. The long form (WARPBAYES_EXTENDED_TESTS) has 20,000 pairs and
+# lengths up to a million.
 
-# The factors of x as mantissas in [1, 2) and whole exponents; exact, for the least doubles too.
+# The entries of x as mantissas in [1, 2) and whole exponents, exact also for subnormal numbers.
 split_binary <- function(x) {
   lifted <- x * 2^ifelse(x < 1e-290, 200, 0)
   exponent <- floor(log2(lifted))
@@ -10,8 +10,8 @@ split_binary <- function(x) {
   list(mantissa = mantissa, exponent = exponent - ifelse(x < 1e-290, 200, 0))
 }
 
-# log2 of entry i of a convolution. A product is off by 2^-53 of itself, and sum() adds in extended precision, so
-# that the relative error of a sum of positive products stays below 1e-13 for a million of them.
+# log2 of entry i of a convolution. A product is off by 2^-53 of itself, and sum() adds in extended precision, so that
+# the relative error of a sum of positive products stays below 1e-13 for a million of them.
 reference_log2 <- function(x, y, i) {
   first <- max(1, i - length(y$mantissa) + 1)
   j <- seq(first, min(i, length(x$mantissa)))
@@ -46,7 +46,7 @@ shapes <- list(
   one = function(n) replace(numeric(n), sample(n, 1), runif(1))
 )
 
-# The number of entries that are wrong, of about `looks` in each of `pairs` pairs.
+# The number of wrong entries, of about `looks` compared entries in each of `pairs` pairs.
 attack <- function(pairs, longest, looks = 12L) {
   wrong <- 0
   worst <- 0
@@ -76,7 +76,7 @@ attack <- function(pairs, longest, looks = 12L) {
         fine <- off < 1e-12
         worst <- max(worst, off)
       } else {
-        # Below the normal numbers the last place of each term.
+        # For subnormal numbers each term adds an error in the last place.
         fine <- abs(result[[i]] - 2^size) <= 1e-12 * 2^size + (4 + min(length(x), length(y))) * 2^-1074
       }
       if (logs) {
@@ -99,13 +99,13 @@ attack <- function(pairs, longest, looks = 12L) {
   c(wrong = wrong, worst = worst)
 }
 
-test_that("nasty pairs have no wrong entry", {
+test_that("difficult pairs have no wrong entry", {
   set.seed(11)
   pairs <- if (on_cuda() || sanitized()) 40 else 300
   expect_identical(attack(pairs, 2000)[["wrong"]], 0)
 })
 
-test_that("twenty thousand nasty pairs, and a few as long as a million, have no wrong entry", {
+test_that("twenty thousand difficult pairs, and a few as long as a million, have no wrong entry", {
   skip_if_not(nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "a long run")
   skip_if(on_cuda(), "the emulator would take days")
   set.seed(12)

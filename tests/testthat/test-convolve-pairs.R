@@ -7,14 +7,14 @@ with_device_memory <- function(bytes, code) {
   force(code)
 }
 
-test_that("pairs in chunks are the pairs one by one", {
+test_that("pairs in chunks give the same results as pairs one by one", {
   for (size in list(c(3, 5), c(33, 20), c(70, 120))) {
     x <- matrix(random_factor(101 * size[[1L]], 1), 101)
     y <- matrix(random_factor(101 * size[[2L]], 2), 101)
     pair <- function(i, j) convolve_pmf(x[i, ], y[j, ], backend = "cpu", threads = 2)
     expected <- t(vapply(1:101, function(i) pair(i, i), numeric(sum(size) - 1)))
     shared <- t(vapply(1:101, function(i) pair(1L, i), numeric(sum(size) - 1)))
-    # All at once, in many chunks, and in pieces where not even one pair has room in all slots.
+    # All at once, in many chunks, and in pieces, where memory does not hold one pair in each slot.
     for (limit in c(0, 60000, (sum(size) + 1100) * 80 / 9)) {
       with_device_memory(limit, {
         expect_identical(convolve_pmf(x, y, threads = 2), expected)
@@ -25,7 +25,7 @@ test_that("pairs in chunks are the pairs one by one", {
   }
 })
 
-test_that("weights that cannot be used are found in whichever pair they are", {
+test_that("weights that cannot be used are found in any pair", {
   good <- matrix(random_factor(75 * 9, 3), 75)
   for (columns in c(9, 1)) {
     other <- good[, seq_len(columns), drop = FALSE]
@@ -44,7 +44,7 @@ test_that("weights that cannot be used are found in whichever pair they are", {
       expect_silent(convolve_pmf(x, good, threads = 2))
     }
   }
-  # Vectors that one thread gathers, and one vector for all.
+  # Vectors that one thread gathers, and one vector for all pairs.
   long <- matrix(1, 3, 2000)
   long[2L, 1999L] <- -1
   expect_error(convolve_pmf(long, long, accuracy = 0, threads = 2), "`x`.*row 2", class = "warpbayes_error_input")
@@ -62,9 +62,9 @@ test_that("a sum above the largest double is an error in pairs too", {
   expect_error(convolve_pmf(x, x, threads = 2), "the result has weights above 1.8e308", class = "warpbayes_error_input")
 })
 
-test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+test_that("a failure of any CUDA call gives an error with a message and leaves nothing behind", {
   cuda <- emulator()
-  # So long that they are not tried again with other checks.
+  # The pairs are so long that they are not tried again with other checks.
   x <- matrix(random_factor(51 * 40, 1), 51)
   expect_gt(length(x)^2, short_work)
   sums <- function(backend) tryCatch(convolve_pmf(x, x, backend = backend, threads = 2), warpbayes_error = identity)
@@ -76,7 +76,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       expect_identical(sums("cuda"), expected)
       calls <- cuda$calls() - start
       expect_gt(calls, 10)
-      # All calls where the pairs go at once, and some of those of many chunks.
+      # All calls if the pairs go at once, and some of the calls if they go in many chunks.
       step <- if (limit > 0 || sanitized()) 3 else 1
       for (error in names(cuda_errors)[if (limit > 0) c(1, 3) else 1:4]) {
         failures <- count_failures(cuda, function() sums("cuda"), seq(1, calls, by = step), error, expected,

@@ -1,8 +1,10 @@
+# convolve_pmf(): accuracy against quadruple precision, backends, logarithms, arguments and interrupts.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
 
-# The instruction sets of this machine; without fma in hardware small sizes only.
+# The instruction sets of this machine. Without fma in hardware, only small sizes are tested.
 isas <- function() {
   all <- c("baseline", "avx2", "avx512")
   all[seq_len(match(warp_info()$isa_widest, all))]
@@ -14,7 +16,7 @@ with_isa <- function(isa, code) {
   code
 }
 
-test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, whichever method", {
+test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, for each method", {
   cases <- list(
     binomial = list(binomial_half(1000), binomial_half(1000)),
     poisson = list(poisson_factor(171, 1), poisson_factor(14200, 10000)),
@@ -38,7 +40,7 @@ test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, whic
   }
 })
 
-test_that("the fast method does what was asked where less is asked", {
+test_that("the fast method keeps the accuracy that was asked for", {
   x <- random_factor(9000, 1)
   y <- random_factor(11000, 2)
   direct <- convolve_pmf(x, y, accuracy = 0, threads = 2)
@@ -56,7 +58,7 @@ test_that("sizes around the borders of tiles, groups and blocks agree with plain
       x <- rexp(m)
       y <- rexp(n)
       expect_equal(convolve_pmf(x, y), reference_convolve(x, y), tolerance = 1e-14)
-      # The shorter one leads, whichever comes first.
+      # The result does not depend on the order of the factors.
       expect_identical(convolve_pmf(x, y), if (m == n) convolve_pmf(x, y) else convolve_pmf(y, x))
     }
   }
@@ -91,7 +93,7 @@ test_that("threads, instruction sets and backends do not change a bit", {
   }
 })
 
-test_that("work cut into parts is the same work", {
+test_that("work cut into parts gives the same result", {
   x <- random_factor(2000, 1)
   y <- random_factor(2500, 2)
   rows <- matrix(random_factor(200 * 32, 3), 200)
@@ -101,7 +103,7 @@ test_that("work cut into parts is the same work", {
   expect_identical(list(convolve_pmf(x, y, accuracy = 0, threads = 2), convolve_pmf(rows, rows, threads = 2)), whole)
 })
 
-test_that("with too little device memory for two vectors the message says so", {
+test_that("the message says when device memory is too small for two vectors", {
   skip_if(warp_info()$backend == "cpu", "the backend has memory of its own")
   saved <- options(warpbayes.device_memory = 20000)
   on.exit(options(saved))
@@ -128,7 +130,7 @@ test_that("rows of matrices are convolved in pairs", {
   expect_identical(convolve_pmf(y, x, threads = 2), convolve_pmf(matrix(y, 1), x, threads = 2))
 })
 
-test_that("rows too long for direct sums take the fast method one by one", {
+test_that("rows that are too long for direct sums take the fast method, one by one", {
   rows <- rbind(poisson_factor(8300, 700), random_factor(8300, 1))
   result <- convolve_pmf(rows, rows[2:1, ], threads = 2)
   expect_identical(result[1L, ], convolve_pmf(rows[1L, ], rows[2L, ], threads = 2))
@@ -136,7 +138,7 @@ test_that("rows too long for direct sums take the fast method one by one", {
   expect_lt(max(abs(result / direct - 1)[direct > 1e-300]), 1e-12)
 })
 
-test_that("logarithms keep their accuracy where probabilities have long underflowed", {
+test_that("logarithms keep their accuracy far below the range of doubles", {
   k <- 0:1499
   x <- -(k - 700)^2 / 16
   y <- -(k - 300)^2 / 32 - ifelse(k %% 7 == 0, 900, 0)
@@ -147,7 +149,7 @@ test_that("logarithms keep their accuracy where probabilities have long underflo
   expect_lt(max(abs(r[reference$index + 1] - reference$value) / pmax(1, abs(reference$value))), 4e-16)
 })
 
-test_that("logarithms without any order, zeros and single values", {
+test_that("logarithms in random order, zeros and single values", {
   set.seed(3)
   x <- -rexp(200, 1e-4)
   y <- -rexp(150, 1e-5)
@@ -164,7 +166,7 @@ test_that("logarithms without any order, zeros and single values", {
   expect_identical(convolve_pmf(c(-Inf, -5), c(0, -Inf), log = TRUE), c(-Inf, -5, -Inf))
 })
 
-test_that("long vectors of logarithms: smooth, with gaps, and wild", {
+test_that("long vectors of logarithms: smooth, with gaps, and irregular", {
   k <- 0:5999
   smooth <- -(k - 2000)^2 / 1e4
   gaps <- ifelse(k %% 2 == 0, smooth, -Inf)
@@ -206,7 +208,7 @@ test_that("windows of plain weights: gaps, far modes, subnormal numbers", {
   }
 })
 
-test_that("distributions keep their place and their scale", {
+test_that("distributions keep their origin and their scale", {
   x <- pmf(c(0.25, 0.75), from = -3)
   y <- pmf(c(0.5, 0.25, 0.25), from = 10)
   s <- convolve_pmf(x, y, threads = 2)
@@ -218,12 +220,12 @@ test_that("distributions keep their place and their scale", {
   expect_equal(exp(l$log_prob), s$prob)
   expect_equal(convolve_pmf(l, y, threads = 2)$log_prob, log(convolve_pmf(s, y, threads = 2)$prob))
   expect_equal(convolve_pmf(l, y, log = FALSE, threads = 2)$prob, convolve_pmf(s, y, threads = 2)$prob)
-  # A vector together with a distribution is one.
+  # A vector and a distribution give a distribution.
   expect_identical(convolve_pmf(x, c(0.5, 0.5), threads = 2), convolve_pmf(x, pmf(c(0.5, 0.5)), threads = 2))
 })
 
-test_that("weights that jump about leave many short stretches to the direct sum", {
-  # Hundreds of refused stretches: the length of the next one must not double for each.
+test_that("direct sums compute the many short stretches of irregular weights", {
+  # Hundreds of stretches are refused. The length of the next stretch must not double after each of them.
   set.seed(1)
   for (range in c(100, 300)) {
     x <- exp(-range * stats::runif(9000))
@@ -233,7 +235,7 @@ test_that("weights that jump about leave many short stretches to the direct sum"
   }
 })
 
-test_that("whole numbers and named vectors are weights like others", {
+test_that("whole numbers and named vectors can be weights", {
   expect_identical(convolve_pmf(1:3, c(a = 1, b = 2)), c(1, 4, 7, 6))
   expect_identical(convolve_pmf(c(1, -0), 2), c(2, 0))
   expect_identical(convolve_pmf(table(c(1, 1, 2)), 1), c(2, 1))
@@ -281,7 +283,7 @@ test_that("a result larger than memory is refused with its size", {
   expect_input_error(check(2^53), "more than R allows")
 })
 
-test_that("an entry gives its result or says why there is none", {
+test_that("an entry returns its result or the reason why there is none", {
   run <- warpbayes:::resolve_run(NULL, 2)
   failure <- function(...) {
     result <- .Call(..., FALSE, 0, warpbayes:::fourier_cache(), run)
@@ -308,13 +310,13 @@ test_that("an interrupt that an entry found is passed on", {
   expect_identical(heard, "heard")
 })
 
-test_that("a negative zero is a zero", {
+test_that("a negative zero counts as zero", {
   expect_identical(convolve_pmf(c(1, -0, 2), c(3, 1)), c(3, 1, 6, 2))
   expect_identical(rep_sum(c(-0, 1), 3), c(0, 0, 0, 1))
   expect_identical(convolve_pmf(cbind(1, -0), cbind(2, 3)), cbind(2, 3, 0))
 })
 
-test_that("weights whose sums in between leave the range of doubles", {
+test_that("intermediate sums may leave the range of doubles", {
   expect_equal(
     sum_pmf(list(c(1e-200, 1e-200), c(1e-200, 1e-200), c(1e200, 1e200), c(1e200, 1)), threads = 2),
     c(1, 3, 3, 1, 1e-200), tolerance = 1e-14
@@ -331,7 +333,7 @@ test_that("weights whose sums in between leave the range of doubles", {
   expect_equal(rep_sum(log(c(1, 2, 1)), 1100, log = TRUE, threads = 2)[[1101]], lchoose(2200, 1100), tolerance = 1e-13)
 })
 
-test_that("memory is asked for before it is taken", {
+test_that("the memory needed is checked before it is allocated", {
   root <- tempfile()
   dir.create(file.path(root, "memory"), recursive = TRUE)
   on.exit(unlink(root, recursive = TRUE))
@@ -348,11 +350,11 @@ test_that("memory is asked for before it is taken", {
 
 test_that("long work stops within half a second of an interrupt", {
   skip_if(warp_info()$backend != "cpu" || .Platform$OS.type != "unix", "the loops of the processor are looked at")
-  # A child of a shell in the background may have been told to ignore interrupts.
+  # If a shell started this process in the background, it may ignore interrupts.
   skip_if(system2("sh", c("-c", shQuote("trap 'exit 7' INT; kill -INT $$; exit 0"))) != 7,
     "interrupts are ignored here"
   )
-  # Half a second until the interrupt, and half a second of computing after it; sanitizers are slow.
+  # Half a second until the interrupt, and half a second of computing after it. Sanitizers are slow.
   limit <- if (nzchar(Sys.getenv("LD_PRELOAD")) || nzchar(Sys.getenv("ASAN_OPTIONS"))) 6 else 1.2
   file <- tempfile(fileext = ".R")
   on.exit(unlink(file))

@@ -1,5 +1,5 @@
-# Every message of dp_mixture() and continue() about their arguments, once each.
-# Those about the data matrix, the prior and the backend are in the tests of these.
+# Every message of dp_mixture() and continue() about their arguments, once each. Messages about the data matrix, the
+# prior and the backend are in the tests of these.
 
 input <- "warpbayes_error_input"
 small <- cbind(a = c(1, 2, 4, 8, 3), b = c(5, 3, 1, 4, 1))
@@ -37,7 +37,7 @@ test_that("counts must be whole numbers in range", {
   refuse("`seed` must be one whole number from 0 to 9007199254740991, not -1", seed = -1)
   refuse("`seed` must be one whole number .*, not 9007199254740992", seed = 2^53)
   refuse("`seed` must be one whole number .*, not 0.5", seed = 0.5)
-  # Whole numbers of any type and the ends of the ranges will do.
+  # Whole numbers of any type and the ends of the ranges are accepted.
   whole <- dp_mixture(small, components = 2L, chains = 1L, iter = 1L, warmup = 0L, thin = 1L, seed = 0L, threads = 2L)
   expect_s3_class(whole, "dp_mixture")
 })
@@ -47,7 +47,7 @@ test_that("a run must keep a draw", {
   refuse("`thin` is 6, but only 5 sweeps follow the warm-up: no draw would be kept", iter = 10, thin = 6)
 })
 
-test_that("choices must be among those there are", {
+test_that("choices must be known", {
   refuse("`method` must be one of \"gibbs\".*, not \"em\"", method = "em")
   refuse("`method` must be one of .*, not 1", method = 1)
   refuse("`precision` must be one of \"double\", \"single\", not \"half\"", precision = "half")
@@ -63,7 +63,7 @@ test_that("choices must be among those there are", {
   )
 })
 
-test_that("what is kept must be known", {
+test_that("`keep` must name known quantities", {
   refuse("`keep` must be some of \"weights\", \"means\", \"covariances\", \"labels\", not \"sigma\"",
     keep = c("means", "sigma")
   )
@@ -82,22 +82,22 @@ test_that("a start must give each row a component", {
   refuse("`init` has the component 1.5 at row 2", components = 3, init = c(1, 1.5, 3, NA, 3))
 })
 
-test_that("the prior must be one, and fit the data", {
+test_that("the prior must be a dp_prior() that fits the data", {
   refuse("`cofactor` is given, but `transform` is \"none\"", cofactor = 5)
   refuse("`prior` must come from dp_prior\\(\\), not a list of length 1", prior = list(df = 3))
   refuse("`prior\\$mean` has length 3; there are 2 markers", prior = dp_prior(mean = 1:3))
   refuse("`prior\\$scale` is 3 x 3; there are 2 markers", prior = dp_prior(scale = diag(3)))
 })
 
-test_that("the data are named in messages about them", {
+test_that("messages about the data name them", {
   refuse("`x` is NULL", x = NULL)
   refuse("`x` has only one row", x = small[1, , drop = FALSE])
   refuse("`x` has NaN in row 2, column 1 \\(\"a\"\\)", x = replace(small, 2, NaN))
   refuse("`markers` names \"c\"", markers = "c")
 })
 
-test_that("draws that memory cannot hold are refused with what to do", {
-  # Petabytes: no machine has them.
+test_that("draws that memory cannot hold are refused with advice", {
+  # The draws would take petabytes.
   expect_error(
     dp_mixture(small, components = 1e5, iter = 2e9, warmup = 0, threads = 2),
     "the 2,000,000,000 draws to keep take [0-9.]+ [GTP]B and the traces of all sweeps [0-9.]+ GB, but only",
@@ -119,7 +119,7 @@ test_that("continue() needs a fit with its data", {
   expect_error(continue(fit, 5), "`fit` has lost its data, `fit\\$x`: more sweeps need them", class = input)
 })
 
-test_that("the condition says which argument and which call", {
+test_that("the condition holds the argument and the call", {
   wrong <- list(
     iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", init = 1, prior = 1,
     transform = "log", chains = 0
@@ -132,7 +132,7 @@ test_that("the condition says which argument and which call", {
   }
 })
 
-test_that("failures of the compiled code come back as conditions", {
+test_that("failures of the compiled code become R conditions", {
   prior <- sampler_prior(2)
   key <- .Call(C_chain_key, 1, 1L)
   statistics <- numeric(2 * statistics_size(2))
@@ -158,7 +158,7 @@ test_that("failures of the compiled code come back as conditions", {
   )
 })
 
-test_that("a matrix turned the wrong way gets a warning", {
+test_that("a transposed matrix gets a warning", {
   set.seed(1)
   x <- matrix(rnorm(303), 3)
   expect_warning(dp_mixture(x, components = 2, iter = 2, seed = 1, threads = 2),

@@ -1,5 +1,5 @@
-# Bayesian EM: one step against plain R, the closed form of one component, a log posterior that
-# never falls, the same numbers everywhere, and what a fit by this method can and cannot do.
+# Bayesian EM: one step against plain R, the closed form of one component, a log posterior that never falls, identical
+# numbers on all backends, and the methods of a fit by Bayesian EM.
 
 set.seed(41)
 population <- sample(3, 600, replace = TRUE, prob = c(5, 3, 2))
@@ -62,7 +62,7 @@ reference_log_prior <- function(step, prior) {
   sum(components) + sum(log(step$alpha) + step$alpha * step$rest) + dgamma(step$alpha, shape, rate, log = TRUE)
 }
 
-test_that("steps are those of plain R, with modes and with means", {
+test_that("steps agree with plain R, with modes and with means", {
   cases <- list(list(p = 2, k = 4, n = 150), list(p = 1, k = 3, n = 40), list(p = 3, k = 2, n = 90),
     list(p = 2, k = 1, n = 50)
   )
@@ -104,7 +104,7 @@ test_that("steps are those of plain R, with modes and with means", {
   }
 })
 
-test_that("one component ends in one step at the closed form", {
+test_that("one component reaches the closed form in one step", {
   fit <- bem(components = 1, warmup = 0, prior = dp_prior(mean_scale = 2, df = 5, scale = 1, mean = 0, floor = 0),
     tolerance = 0
   )
@@ -120,8 +120,8 @@ test_that("one component ends in one step at the closed form", {
   expect_equal(mean$draws$covariances * (5 + n), fit$draws$covariances * (5 + n + 7), tolerance = 1e-12)
 })
 
-test_that("the log posterior never falls, and with means it may", {
-  # 150 random problems: what falls is rounding, at most 1e-12 of the value.
+test_that("the log posterior never falls with modes, and may fall with means", {
+  # 150 random problems. Rounding may lower the value by at most 1e-12 of it.
   problems <- if (repeated() || on_cuda()) 12 else 150
   largest_fall <- function(estimate) {
     vapply(seq_len(problems), function(seed) {
@@ -146,10 +146,10 @@ test_that("the log posterior never falls, and with means it may", {
   if (problems > 100) expect_gt(sum(largest_fall("mean") > 1e-9), 20)
 })
 
-test_that("a component without cells is cut, and stays at its prior's mode", {
+test_that("a component without cells is dropped and stays at its prior's mode", {
   fit <- bem(init = rep(1:2, 300), warmup = 0, iter = 5, tolerance = 0)
   weights <- fit$draws$weights[, 1, 1]
-  # The last component has what the sticks before it leave.
+  # The last component has the rest of the stick.
   expect_identical(weights == 0, c(FALSE, FALSE, TRUE, TRUE, TRUE, FALSE))
   expect_equal(fit$draws$means[3, , 1, 1],
     fit$prior$mean * fit$scale + fit$center, tolerance = 1e-12, ignore_attr = TRUE
@@ -160,7 +160,7 @@ test_that("a component without cells is cut, and stays at its prior's mode", {
   expect_true(all(is.finite(fit$log_posterior)))
 })
 
-# What a fit holds beside how it was made.
+# The parts of a fit other than how it was made.
 mode_of <- function(fit) {
   fit[c(
     "draws", "log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state",
@@ -188,7 +188,7 @@ test_that("threads and vector instructions do not change a fit", {
       expect_identical(fit(2, isa), one)
     }
   }
-  # All remainders of rows by vectors, of columns by four, of components by sixteen.
+  # Rows, columns and components leave all remainders modulo the vector length, four and sixteen.
   for (case in list(c(97, 1, 2), c(130, 2, 17), c(64, 3, 1), c(65, 4, 3), c(70, 7, 33))) {
     x <- many[seq_len(case[[1L]]), rep_len(1:5, case[[2L]]), drop = FALSE]
     colnames(x) <- NULL
@@ -201,7 +201,7 @@ test_that("threads and vector instructions do not change a fit", {
   }
 })
 
-test_that("a continued fit is the long one, and one that has stopped stays", {
+test_that("a continued fit equals a longer one, and a fit that has stopped does not change", {
   skip_on_sanitized_emulator()
   part <- function(iter) bem(chains = 3, warmup = 4, iter = iter, tolerance = 1e-4)
   whole <- part(40)
@@ -217,7 +217,7 @@ test_that("a continued fit is the long one, and one that has stopped stays", {
   expect_identical(unique(whole$log_posterior[whole$steps[[early]]:whole$iter, early]),
     whole$log_posterior[[whole$iter, early]]
   )
-  # Steps end where the log posterior gains too little, and not before.
+  # Steps end when the log posterior gains too little, and not before.
   gains <- diff(whole$log_posterior[seq_len(whole$steps[[early]]), early]) / 600
   expect_lte(gains[[length(gains)]], 1e-4)
   expect_true(all(gains[-length(gains)] > 1e-4))
@@ -227,16 +227,17 @@ test_that("a continued fit is the long one, and one that has stopped stays", {
   expect_error(continue(changed, 2, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
 })
 
-test_that("an interrupted fit is one with a warning, and goes on to the same result", {
+test_that("an interrupt gives a fit with a warning, and continuing gives the same result", {
   skip_on_sanitized_emulator()
   skip_if_uninterruptible()
   whole <- bem(chains = 2, warmup = 3, iter = 200, tolerance = 0)
   for (at in 1:3) {
-    expect_warning(part <- then_interrupted(after_slice(at, interrupt, bem(chains = 2, warmup = 3, iter = 200, tolerance = 0))),
+    expect_warning(
+      part <- then_interrupted(after_slice(at, interrupt, bem(chains = 2, warmup = 3, iter = 200, tolerance = 0))),
       "interrupted: [0-9]+ of at most 200 steps are done; the mixtures")
     expect_true(part$interrupted)
     if (at == 1) {
-      # The first slice of the first start is undone.
+      # An interrupt in the first slice of the first start undoes that slice.
       expect_identical(part$iter, 0)
       expect_error(predict(part), "the fit has no kept draws", class = "warpbayes_error_input")
       expect_output(print(part), "No step was made; continue\\(fit, iter\\) makes some")
@@ -257,19 +258,19 @@ test_that("chains on the workers of a future plan end at the same modes", {
   expect_identical(mode_of(bem(chains = 3, warmup = 4, iter = 30, tolerance = 1e-4)), mode_of(here))
 })
 
-test_that("the prior is held, at what the first start learned", {
+test_that("the prior is fixed at what the first start learned", {
   skip_on_sanitized_emulator()
   fit <- bem(chains = 2, warmup = 10, iter = 5)
   expect_identical(fit$prior$learn, character())
   values <- compiled_prior(fit$prior)$values
   for (state in fit$state) expect_identical(state$prior, values)
   expect_false(identical(fit$prior$scale, diag(0.25, 2)))
-  # The average of the second half of the sweeps that a chain from this seed has.
+  # The average over the second half of the sweeps of a chain with this seed.
   chain <- dp_mixture(cells, components = 6, seed = 1, iter = 10, warmup = 0, thin = 1, threads = 2, progress = FALSE)
   expect_false(identical(chain$prior$df, fit$prior$df))
   alone <- bem(chains = 1, warmup = 10, iter = 5)
   expect_identical(alone$log_posterior[, 1], fit$log_posterior[seq_len(alone$iter), 1])
-  # Without sweeps it is held where learning would start; a part that is given, always.
+  # Without sweeps the prior is fixed where learning would start. A part that is given is always fixed.
   held <- bem(warmup = 0, iter = 2)$prior
   expect_identical(held$scale, diag(0.25, 2))
   given <- bem(warmup = 10, iter = 2, prior = dp_prior(df = 9))$prior
@@ -277,15 +278,15 @@ test_that("the prior is held, at what the first start learned", {
   expect_false(identical(given$mean_scale, held$mean_scale))
 })
 
-test_that("any fit is a start for either method", {
+test_that("a fit by either method can start either method", {
   skip_on_sanitized_emulator()
-  # Nothing that a draw keeps is needed.
+  # None of the draws is needed.
   gibbs <- dp_mixture(cells, components = 6, iter = 20, chains = 2, seed = 3, keep = "weights", threads = 2,
     progress = FALSE
   )
   fit <- bem(init = gibbs, iter = 3, chains = 3, tolerance = 0)
   expect_identical(fit$start_sweeps, 0)
-  # The statistics of the last state of each chain, in order of size, again from the first.
+  # Starts take the last states of the chains in turn, with the components in the order of their sizes.
   sorted <- function(state) order_by_size(state$statistics, 2)
   first <- function(chain) {
     session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, 0L, FALSE, resolve_run(NULL, 2))
@@ -302,11 +303,11 @@ test_that("any fit is a start for either method", {
   expect_identical(fit$log_likelihood[1, ], c(first(1), first(2), first(1)))
   # The prior is that of the chain with the highest log posterior.
   expect_identical(fit$state[[1]]$prior, gibbs$state[[which.max(gibbs$log_posterior[20, ])]]$prior)
-  # Back to Gibbs: the likelihood starts where the mode is.
+  # Back to Gibbs: the log likelihood starts near the mode's.
   mode <- bem(iter = 60, warmup = 10)
   sampled <- dp_mixture(cells, components = 8, iter = 4, init = mode, seed = 1, threads = 2, progress = FALSE)
   expect_gt(sampled$log_likelihood[[1, 1]], max(mode$log_likelihood) - 60)
-  # Fewer components are enough where they hold all cells.
+  # Fewer components are enough if they hold all cells.
   few <- bem(init = population, warmup = 0, iter = 2, components = 3)
   wide <- few
   wide$components <- 9
@@ -330,7 +331,7 @@ test_that("any fit is a start for either method", {
   refuse("`init` has been changed since it was made", init = mode)
 })
 
-test_that("what a mode has not is refused, and what it has works", {
+test_that("functions that need draws refuse a mode, and all others work", {
   skip_on_sanitized_emulator()
   fit <- bem(chains = 3, warmup = 5, tolerance = 1e-5)
   best <- which.max(fit$log_posterior[fit$iter, ])
@@ -413,7 +414,7 @@ test_that("arguments of one method are refused by the other", {
   refuse("`warmup` must be one whole number from 0 to", method = "bem", warmup = -1)
 })
 
-test_that("failures of the compiled code come back as conditions", {
+test_that("failures of the compiled code become R conditions", {
   prior <- sampler_prior(2)
   statistics <- numeric(2 * statistics_size(2))
   statistics[c(7, 10)] <- c(5, Inf)
@@ -435,7 +436,7 @@ test_that("failures of the compiled code come back as conditions", {
   expect_error(climb(state), "the mixture session is closed", class = "warpbayes_error_input")
 })
 
-test_that("the mode of the cells of GvHD describes new cells as a sampled fit does", {
+test_that("the mode for the GvHD cells describes new cells as well as a sampled fit does", {
   skip_where_repeated()
   skip_if_not_installed("mclust")
   skip_if(identical(getOption("warpbayes.backend"), "cuda"))

@@ -1,5 +1,5 @@
-# A mixture whose cells are on the workers of a cluster: to the last bit what this process computes by itself, and clear
-# errors when a worker is lost.
+# A mixture whose cells are on the workers of a cluster: the result is identical to that of one process, and messages
+# are clear when a worker is lost.
 
 # Workers on this machine, with the package, backend and plugin of this process.
 start_workers <- function(count) {
@@ -14,7 +14,7 @@ start_workers <- function(count) {
   cluster
 }
 
-# All tests share three workers, where one does not spoil its own.
+# All tests share three workers, except tests that damage their workers.
 shared <- new.env()
 workers <- function(count) {
   if (is.null(shared$cluster)) {
@@ -22,7 +22,7 @@ workers <- function(count) {
   }
   shared$cluster[seq_len(count)]
 }
-# `repeated`: whether the test is also for the emulator.
+# `repeated`: whether the test also runs on the emulator.
 skip_if_clusterless <- function(repeated = FALSE) {
   skip_on_cran()
   skip_on_os("windows")
@@ -70,7 +70,7 @@ test_that("any number of workers gives the result of one process", {
   expect_output(print(fit), "on 3 workers \\((cpu|cuda)\\)")
 })
 
-test_that("splits and joins are the same where the moves are accepted", {
+test_that("splits and joins are the same when moves are accepted", {
   skip_if_clusterless(repeated = TRUE)
   x <- clouds(2048 * 5, 2, seed = 8)
   x[1:500, ] <- x[1:500, ] - 8
@@ -80,7 +80,7 @@ test_that("splits and joins are the same where the moves are accepted", {
   same_result(fit_clouds(x, iter = 12, init = start, components = 8, cluster = workers(2)), alone)
 })
 
-test_that("samples, missing values, single precision, no moves and modes are the same too", {
+test_that("samples, missing values, single precision, no moves and modes give the same result too", {
   skip_if_clusterless(repeated = TRUE)
   x <- clouds(2048 * 3 + 11)
   sample <- rep_len(c("b", "a", "c"), nrow(x))
@@ -99,7 +99,7 @@ test_that("samples, missing values, single precision, no moves and modes are the
   expect_identical(sessions_left(workers(2)), 0L)
 })
 
-test_that("a fit and its checkpoint go on with a cluster and without", {
+test_that("a fit and its checkpoint can be continued with and without a cluster", {
   skip_if_clusterless()
   x <- clouds(2048 * 3)
   whole <- fit_clouds(x, iter = 8)
@@ -125,10 +125,10 @@ reader_of <- function(x, ...) {
   }), ...)
 }
 
-test_that("cells that workers read give the fit of the matrix", {
+test_that("cells that workers read give the same fit as the matrix", {
   skip_if_clusterless(repeated = TRUE)
   x <- clouds(2048 * 5 + 100)
-  # A value that many cells share, and values on a grid.
+  # Data with a value that many cells share, and data on a grid.
   x[seq(1, nrow(x), by = 7), 1] <- 0
   x[, 2] <- round(x[, 2], 1)
   reader <- reader_of(x, block = 1500)
@@ -208,7 +208,7 @@ test_that("readers that cannot be used are refused", {
   expect_identical(sessions_left(workers(2)), 0L)
 })
 
-test_that("a worker that is killed in mid-fit is named, and the checkpoint stands", {
+test_that("the message names a worker that is killed during a fit, and the checkpoint stays", {
   skip_if_clusterless()
   x <- clouds(2048 * 3)
   whole <- fit_clouds(x, iter = 8)
@@ -226,13 +226,13 @@ test_that("a worker that is killed in mid-fit is named, and the checkpoint stand
   expect_match(stopped$said, "The cluster cannot be used any more")
   expect_identical(stopped$value$iter, 4)
   same_result(resume(file, x, threads = 1, cluster = workers(3), progress = FALSE), whole)
-  # A call that begins with the worker lost is an error.
+  # A call that starts after the worker was lost is an error.
   expect_error(fit_clouds(x, cluster = cluster),
     "`cluster`: worker 2 of 2 has ended or cannot be reached", class = "warpbayes_error_device"
   )
 })
 
-test_that("a reply that was left behind is not taken for another", {
+test_that("a reply to an earlier call is not taken for the current one", {
   skip_if_clusterless()
   cluster <- start_workers(1)
   on.exit(parallel::stopCluster(cluster))
@@ -249,7 +249,9 @@ test_that("an interrupt leaves the cluster usable", {
   x <- clouds(2048 * 3)
   whole <- fit_clouds(x, iter = 8)
   process <- c(Sys.getpid(), unlist(parallel::clusterCall(workers(2), Sys.getpid)))
-  part <- with_warning(then_interrupted(after_slice(1, function() interrupt(process), fit_clouds(x, iter = 8, cluster = workers(2)))))
+  part <- with_warning(then_interrupted(
+    after_slice(1, function() interrupt(process), fit_clouds(x, iter = 8, cluster = workers(2)))
+  ))
   expect_match(part$said, "interrupted: 4 of 8 sweeps are done")
   rest <- continue(part$value, 4, threads = 1, cluster = workers(2), progress = FALSE)
   same_result(rest, whole)
@@ -317,7 +319,7 @@ test_that("clusters that cannot be used are refused", {
   expect_match(answer("0.1", 1)$value$problem, "has no package warpbayes")
 })
 
-test_that("a call that fails is told from a worker that is lost, and ends the connection", {
+test_that("a failed call differs from a lost worker, and ends the connection", {
   skip_if_clusterless()
   cluster <- start_workers(1)
   on.exit(parallel::stopCluster(cluster))
@@ -336,7 +338,7 @@ test_that("a call that fails is told from a worker that is lost, and ends the co
   )
 })
 
-test_that("a worker's answers are checked, and it checks what it is asked", {
+test_that("the manager checks replies and the worker checks requests", {
   x <- clouds(5000, 2)
   split <- native(C_mixture_split, 5000, 2L)
   expect_identical(split, list(first_row = c(0, 2048, 5000), piece = 1))
@@ -359,7 +361,7 @@ test_that("a worker's answers are checked, and it checks what it is asked", {
   }
   .Call(C_mixture_close_worker, session)
   expect_error(native(C_mixture_answer, session, raw(8)), "the mixture session is closed")
-  # A manager whose workers reply nonsense.
+  # A manager whose workers give invalid replies.
   manage <- function(reply) {
     manager <- native(C_mixture_open_cluster, reply, split$first_row, 1, c(0, 0), c(1, 1), 0L, TRUE, 0L,
       resolve_run("cpu", 1)
@@ -386,7 +388,7 @@ test_that("a worker's answers are checked, and it checks what it is asked", {
   expect_error(manage(function(request) failure), "no memory", class = "warpbayes_error_memory")
 })
 
-# Calls use(session) of a manager whose workers are in this process.
+# Calls use(session) with a manager whose workers are in this process.
 in_this_process <- function(fit, workers, use) {
   split <- native(C_mixture_split, as.double(fit$rows), workers)
   open <- function(i) {
@@ -413,7 +415,7 @@ in_this_process <- function(fit, workers, use) {
   use(manager)
 }
 
-test_that("a manager and its workers compute what one session does", {
+test_that("a manager with workers computes the same as one session", {
   x <- clouds(2048 * 3 + 9, 2)
   fit_one <- function(...) {
     dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
@@ -454,7 +456,7 @@ test_that("workers with several graphics cards, and of different kinds, give the
   expect_identical(fit$backend, "cpu and cuda")
 })
 
-test_that("a failure of any CUDA call of a worker is an error that leaves nothing behind", {
+test_that("a failure of any CUDA call of a worker gives an error and leaves nothing behind", {
   skip_if(!on_cuda(), "no graphics card")
   cuda <- emulator()
   x <- clouds(2048 * 2, 2)
@@ -466,27 +468,27 @@ test_that("a failure of any CUDA call of a worker is an error that leaves nothin
   expected <- work()
   calls <- cuda$calls() - before
   calls <- unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 5 else 60))))
-  # Without the memory that was refused, the rows come in chunks.
+  # If memory is refused, the rows go in chunks.
   attempt <- function() tryCatch(work()$state, warpbayes_error = identity)
   failures <- quietly(count_failures(cuda, attempt, calls, "memory", expected$state))
   expect_gt(failures, length(calls) / 3)
 })
 
-test_that("the tree's nodes are few, and their number does not grow with the cells", {
+test_that("the number of the tree's nodes is small and does not grow with the cells", {
   bytes <- function(n, count) {
     split <- native(C_mixture_split, n, count)
     expect_identical(split$first_row[[count + 1L]], n)
-    # Shares differ by little.
+    # The shares differ little.
     expect_lt(max(diff(split$first_row)) / (n / count), 1.05)
     n / 2048 / split$piece / count
   }
   for (n in c(1e6, 1e8, 3e9)) for (count in 2:5) expect_true(bytes(n, count) >= 31 && bytes(n, count) <= 65)
 })
 
-test_that("workers of snow and of MPI serve as well", {
+test_that("workers of snow and of MPI can be used", {
   skip_if_clusterless()
   skip_if(on_cuda() || !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "runs in the extended tests")
-  # In a process of its own: MPI ends with it.
+  # In a process of its own, because MPI ends with the process.
   run <- function(make, end, command, ...) {
     script <- tempfile(fileext = ".R")
     on.exit(unlink(script))
@@ -512,7 +514,7 @@ test_that("workers of snow and of MPI serve as well", {
   skip_if(!nzchar(system.file(package = "Rmpi")) || !nzchar(Sys.which("mpirun")),
     "package Rmpi or mpirun is not installed"
   )
-  # snow::stopCluster() waits for ever where Open MPI has started the workers.
+  # snow::stopCluster() never returns if Open MPI started the workers.
   run("snow::makeMPIcluster(2)", "Rmpi::mpi.abort()", Sys.which("mpirun"), "--oversubscribe", "-np", "1", rscript)
 })
 

@@ -1,5 +1,5 @@
-# Every call of the CUDA runtime that a mixture session makes fails in turn, on the
-# emulator: an R error in words, nothing left behind, and the processor goes on.
+# On the emulator, every CUDA runtime call of a mixture session fails in turn: R gets an error with a message, nothing
+# stays allocated, and the processor still works.
 
 with_memory <- function(limit, code) {
   old <- options(warpbayes.device_memory = limit)
@@ -10,7 +10,7 @@ with_memory <- function(limit, code) {
 set.seed(4)
 rows <- matrix(rnorm(2 * (2048 + 5)), ncol = 2)
 
-# Opens a session, sweeps and predicts; the results, or the error.
+# Opens a session, sweeps and predicts. Returns the results or the error.
 session <- function(backend) {
   run <- function() {
     k <- 5
@@ -26,7 +26,7 @@ session <- function(backend) {
   tryCatch(run(), warpbayes_error = identity)
 }
 
-test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+test_that("a failure of any CUDA call gives an error with a message and leaves nothing behind", {
   cuda <- emulator()
   before <- rows + 0
   expected <- session("cpu")
@@ -39,12 +39,12 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
       expect_gt(calls, 50)
       expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
       for (error in names(cuda_errors)[if (limit > 0) c(1, 3) else 1:4]) {
-        # Every call fails once, for want of memory. Other errors take the same way back, and
-        # with chunks the calls are the same, only more: every third, each time another third. Under a
-        # sanitizer some of all.
+        # Every call fails once for lack of memory. Other errors use the same code for cleaning up, and chunks only
+        # repeat the calls. So for these, every third call fails, and each error has another third. Under a sanitizer
+        # only some calls fail.
         step <- (if (extended() || (error == "memory" && limit == 0)) 1 else 3) * (if (sanitized()) 9 else 1)
         first <- if (step == 1) 1 else match(error, names(cuda_errors))
-        # What closes a session may fail unheard, and without memory for all rows they go in chunks.
+        # Failures while the session is closed are not reported. Without memory for all rows, rows go in chunks.
         failures <- count_failures(cuda, function() session("cuda"), seq(first, calls, by = step), error, expected,
           sprintf("limit %g", limit)
         )
@@ -57,7 +57,7 @@ test_that("a failure of any CUDA call is an error in words that leaves nothing b
   expect_identical(rows, before)
 })
 
-test_that("a fit that fails half way ends in an error, and the next one works", {
+test_that("a fit that fails half way ends with an error, and the CPU still works", {
   cuda <- emulator()
   fit <- function(backend) dp_mixture(rows, components = 4, iter = 5, seed = 1, threads = 2, backend = backend)
   reference <- fit("cpu")
@@ -65,8 +65,8 @@ test_that("a fit that fails half way ends in an error, and the next one works", 
     start <- cuda$calls()
     fit("cuda")
     calls <- cuda$calls() - start
-    # In the warm-up. A failure to return to the caller's device goes unheard, and a question that fails loses
-    # no device: then one of the next calls is taken.
+    # The failures are in the warm-up. A failure to return to the caller's device is not reported, and a failed query
+    # does not lose the device. Then one of the next calls is made to fail.
     for (at in calls %/% 3 + 0:5) {
       cuda$reset()
       cuda$fail(at, 719)
@@ -74,7 +74,7 @@ test_that("a fit that fails half way ends in an error, and the next one works", 
       again <- tryCatch(fit("cuda"), error = identity)
       if (inherits(failed, "error") && inherits(again, "error")) break
     }
-    # The device stays lost; the processor does not mind.
+    # The device stays lost. The processor still works.
     for (failure in list(failed, again)) {
       expect_s3_class(failure, "warpbayes_error_device")
       expect_match(conditionMessage(failure), "CUDA says \"unspecified launch failure\"", fixed = TRUE)
@@ -108,7 +108,7 @@ test_that("device memory stays within the limit", {
     expect_lte(used[["swept"]], limit)
     expect_identical(used[["opened"]] > bytes, limit > bytes * (1 + 1 / 12) + 96)
   }
-  # The card itself is too small.
+  # The memory of the card itself is too small.
   on.exit(cuda$memory(0))
   cuda$memory(bytes * 0.7)
   expect_lte(use(3, 0)[["swept"]], bytes * 0.7)
@@ -119,7 +119,7 @@ test_that("device memory stays within the limit", {
   )
 })
 
-test_that("beside data of some size a sweep takes less than a tenth of their memory", {
+test_that("for larger data a sweep takes less than a tenth of the memory of the data", {
   skip_if(!nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "long: 400 MB on the emulator")
   cuda <- emulator()
   for (precision in 0:1) {
@@ -138,7 +138,7 @@ test_that("beside data of some size a sweep takes less than a tenth of their mem
   }
 })
 
-test_that("a device that is not there is an error that says so", {
+test_that("a missing device is an error that says so", {
   cuda <- emulator()
   run <- resolve_run("cuda", 1)
   run$device <- 7L
@@ -148,7 +148,7 @@ test_that("a device that is not there is an error that says so", {
   )
 })
 
-test_that("a forked child cannot use the parent's session, and says so", {
+test_that("a forked child cannot use the parent's session and gets an error that says so", {
   skip_on_os("windows")
   skip_if(sanitized(), "no forks under sanitizers")
   cuda <- emulator()
@@ -159,7 +159,7 @@ test_that("a forked child cannot use the parent's session, and says so", {
       tryCatch(run_sweeps(
         pointer, sampler_prior(2), numeric(5 * statistics_size(2)), 2, .Call(C_chain_key, 3, 1L), 2, keep = FALSE
       ), warpbayes_error_backend = conditionMessage),
-      # Nor does closing it, or the end of the child, disturb the parent's.
+      # Closing the session in the child, or the end of the child, does not disturb the parent's session.
       tryCatch({
         .Call(C_mixture_close, pointer)
         "closed"

@@ -1,10 +1,9 @@
-# Mixtures on a graphics card, or on the emulator that plays one, give the processor's results to the last bit: sweeps
-# and predictions, steps of Bayesian EM, and what tensor cores compute.
+# Mixtures on a graphics card, or on the emulator, give bit for bit the processor's results: sweeps and predictions,
+# steps of Bayesian EM, and the results of tensor cores.
 
 # Sweeps and predictions -------------------------------------------------------
 
-# One call of each function of the backend on one session: two sweeps with labels,
-# then predictions for rows in the middle.
+# Calls each function of the backend on one session: two sweeps with labels, then predictions for rows in the middle.
 session_results <- function(x, k, backend, precision = "double", first = nrow(x) %/% 3, count = nrow(x) %/% 2) {
   p <- ncol(x)
   session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE,
@@ -38,7 +37,7 @@ expect_same_session <- function(x, k, ...) {
       )
     }
   }
-  # The comparison is of numbers, not of two failures.
+  # Two failures would compare equal too.
   expect_true(all(is.finite(cpu$two$log_likelihood), is.finite(cpu$evaluated$prob)))
   expect_identical(sum(matrix(cuda$two$statistics, ncol = k)[1L, ]), as.double(nrow(x)))
   cuda
@@ -46,7 +45,7 @@ expect_same_session <- function(x, k, ...) {
 
 test_that("sweeps and predictions are identical for every number of columns", {
   skip_without_cuda()
-  # Under a sanitizer each kernel once, with a column too few.
+  # Under a sanitizer each kernel runs once, with one column fewer than it is made for.
   for (p in if (sanitized()) c(seq(1, 23, by = 2), 27, 31, 39, 47) else c(1:41, 47)) {
     expect_same_session(clustered(131 + p, p, p), k = 19)
   }
@@ -71,8 +70,8 @@ test_that("single precision gives the same bits too", {
 
 test_that("components and what is learned of their prior are identical for every number of columns", {
   skip_without_cuda()
-  # Blocks of one warp and of four; factors in shared memory and not; one
-  # component, several, more than a warp has lanes; more probes than are measured at a time.
+  # Blocks of one warp and of four. Factors in shared memory and outside it. One component, several, and more than a
+  # warp has lanes. More probes than are measured at a time.
   sizes <- list(
     c(1, 1), c(1, 40), c(2, 3), c(7, 17), c(31, 5), c(32, 4), c(33, 5), c(40, 2), c(55, 3), c(56, 3), c(70, 2)
   )
@@ -111,7 +110,7 @@ test_that("more leaves than a group of the summation tree are identical", {
   expect_same_session(clustered(67 * 2048 + 11, 1, 5), k = 3, first = 4000, count = 3)
 })
 
-test_that("with too little device memory rows go in chunks, with the same result", {
+test_that("if device memory is short, rows go in chunks with the same result", {
   skip_without_cuda()
   x <- clustered(9 * 2048 + 100, 4, 8)
   bytes <- 8 * length(x)
@@ -127,7 +126,7 @@ test_that("with too little device memory rows go in chunks, with the same result
   }
 })
 
-test_that("values as far out as can be are identical", {
+test_that("results for extreme values are identical", {
   skip_without_cuda()
   x <- clustered(200, 3, 1)
   x[1, ] <- 1e300
@@ -164,7 +163,7 @@ test_that("whole fits and their predictions are identical", {
   }
 })
 
-test_that("a session takes turns between sweeps, predictions and numbers of components", {
+test_that("a session can switch between sweeps, predictions and numbers of components", {
   skip_without_cuda()
   x <- clustered(3000, 3, 4)
   key <- .Call(C_chain_key, 2, 1L)
@@ -185,7 +184,7 @@ test_that("a session takes turns between sweeps, predictions and numbers of comp
   expect_identical(turns("cuda"), turns("cpu"))
 })
 
-test_that("what a graphics card cannot take is refused in words", {
+test_that("sizes that a graphics card cannot handle are refused with a message", {
   skip_without_cuda()
   run <- resolve_run("cuda", 1)
   open <- function() native(C_mixture_open, matrix(0, 1, 6001), numeric(6001), rep(1, 6001), 0L, FALSE, run)
@@ -202,7 +201,7 @@ test_that("what a graphics card cannot take is refused in words", {
 
 # Bayesian EM -----------------------------------------------------------------
 
-# Two steps from labels, then a sweep and a prediction in the same session, and one step more.
+# Two steps from labels, a sweep and a prediction in the same session, and one more step.
 steps_on <- function(backend, x, k, precision = "double", labels = sample(k, nrow(x), replace = TRUE),
                      sweep = nrow(x) < 400) {
   p <- ncol(x)
@@ -251,12 +250,12 @@ test_that("steps are identical for every number of columns", {
   for (p in if (sanitized()) c(1, 6, 17, 47) else c(1:9, 14, 16, 17, 25, 41, 47)) {
     expect_same_steps(clustered(131 + p, p, p), k = 7)
   }
-  # One row's values take more shared memory than a block has without asking: more than the
-  # 256 columns of which a few rows are read at a time.
+  # Wide rows: the values of one row exceed a block's default limit of shared memory, and there are more than the 256
+  # columns of which a few rows are read at a time.
   expect_same_steps(clustered(9, 300, 1), k = 2)
 })
 
-test_that("steps are identical for every number of components, and where some are cut", {
+test_that("steps are identical for every number of components, also if some are dropped", {
   skip_without_cuda()
   for (k in c(1, 2, 15, 16, 17, 33, 64, 256)) {
     expect_same_steps(clustered(277, 3, k), k)
@@ -278,7 +277,7 @@ test_that("rows of several leaves and groups of them are identical, in any chunk
   x <- clustered(3 * 2048 + 77, 2, 5)
   whole <- expect_same_steps(x, 6)
   expect_same_steps(clustered(1, 2, 5), 3)
-  # Every row counts for every component: the lists of rows are as long as can be.
+  # Every row belongs to every component, so the lists of rows have their greatest length.
   full <- expect_same_steps(matrix(rnorm(2048 * 2 + 5), ncol = 1), 4)
   expect_true(all(full$first$sizes > 100))
   # Room for two leaves, and for one at a time.
@@ -291,11 +290,11 @@ test_that("rows of several leaves and groups of them are identical, in any chunk
     "MB of device memory are needed at least for 6 components in 2 columns", class = "warpbayes_error_memory"
   )
   skip_if(sanitized())
-  # More leaves than a group of the tree.
+  # More leaves than a group of the summation tree.
   expect_same_steps(clustered(67 * 2048, 1, 2), 2)
 })
 
-test_that("a failure of any CUDA call in a step is an error in words that leaves nothing behind", {
+test_that("a failure of any CUDA call in a step gives an error with a message and leaves nothing behind", {
   cuda <- emulator()
   x <- clustered(2048 + 5, 2, 4)
   attempt <- function(backend) {
@@ -354,11 +353,11 @@ fit_on <- function(backend, n, p, k, ...) {
 
 parts <- function(fit) fit[c("weights", "means", "labels", "log_likelihood")]
 
-test_that("a card with tensor cores, one without and the processor draw the same", {
+test_that("cards with and without tensor cores draw the same as the processor", {
   cuda <- emulator()
   on.exit(cuda$capability(9, 0))
-  # Columns on both sides of a multiple of four, up to the most and past it; components on both sides of sixteen; rows
-  # that fill no block.
+  # Columns around multiples of four, up to the limit and past it. Components around sixteen. Rows that do not fill a
+  # block.
   for (case in list(
     c(130, 3, 16), c(129, 4, 32), c(127, 5, 33), c(2, 8, 16), c(300, 14, 21), c(65, 16, 17), c(64, 17, 48),
     c(33, 29, 16),
@@ -374,7 +373,7 @@ test_that("a card with tensor cores, one without and the processor draw the same
   }
 })
 
-test_that("samples that share components, missing values and several leaves are drawn by them too", {
+test_that("tensor cores also draw with samples, missing values and several leaves", {
   cuda <- emulator()
   on.exit(cuda$capability(9, 0))
   set.seed(3)
@@ -394,20 +393,20 @@ test_that("samples that share components, missing values and several leaves are 
   }
 })
 
-test_that("sums of several leaves at a time are the processor's", {
+test_that("sums of several leaves at a time equal the processor's", {
   skip_on_sanitized_emulator()
   cuda <- emulator()
   fit <- function(backend, n, p, k, precision) {
     set.seed(n + p)
     x <- matrix(rnorm(n * p), n)
-    # Components of no rows, of few and of many.
+    # Components without rows, with few and with many.
     init <- pmin(sample(k, n, TRUE), sample(c(1L, 5L, k), n, TRUE))
     parts(dp_mixture(x, k,
       iter = 1, warmup = 0, keep = c("weights", "means"), init = init, seed = 1, backend = backend, moves = FALSE,
       precision = precision, progress = FALSE
     ))
   }
-  # All numbers of leaves in a node, all numbers of values over eight, the most columns and one more.
+  # All numbers of leaves in a node, all remainders of the number of values by eight, the most columns and one more.
   cases <- list(
     c(2300, 3, 64), c(4200, 7, 70), c(6150, 8, 65), c(8200, 16, 64), c(8300, 24, 64), c(4100, 33, 64), c(4100, 47, 64),
     c(2100, 48, 64)
@@ -421,7 +420,7 @@ test_that("sums of several leaves at a time are the processor's", {
       )
     }
   }
-  # Several groups of the tree in a launch, and memory for a few leaves of a group only.
+  # Several groups of the tree in one launch, and memory for only a few leaves of a group.
   expect_identical(fit("cuda", 66 * 2048 - 5, 1, 64, "double"), fit("cpu", 66 * 2048 - 5, 1, 64, "double"))
   previous <- options(warpbayes.device_memory = 1.2e6)
   on.exit(options(previous))

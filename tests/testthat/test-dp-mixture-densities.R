@@ -1,4 +1,4 @@
-# Densities under many draws, added up where the cells are.
+# Densities under many draws are added up in the session that holds the cells.
 
 set.seed(6)
 columns <- 3L
@@ -38,7 +38,7 @@ sum_of <- function(backend, x = cells, precision = 0L, unit = 0.25, threads = 2)
 
 log_sum <- function(a, b) ifelse(pmax(a, b) == -Inf, -Inf, pmax(a, b) + log1p(exp(-abs(a - b))))
 
-test_that("the sum is that of the densities one by one", {
+test_that("the sum agrees with the densities one by one", {
   for (precision in 0:1) {
     with_session(NULL, cells, precision, function(session, run) {
       total <- rep(-Inf, nrow(cells))
@@ -50,11 +50,11 @@ test_that("the sum is that of the densities one by one", {
       }
       together <- add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)))
       expect_equal(together, total, tolerance = 1e-13)
-      # In several calls, and for some of the rows.
+      # In several calls, and for a part of the rows.
       parts <- add(session, run, 4:7, 0, add(session, run, 1:3, 0, rep(-Inf, nrow(cells))))
       expect_identical(parts, together)
       expect_identical(add(session, run, seq_len(draws), 2000, rep(-Inf, 100)), together[2001:2100])
-      # A unit for each row, and sums that are there.
+      # With a unit for each row, and added to existing sums.
       unit <- seq(-1, 1, length.out = nrow(cells))
       expect_equal(add(session, run, seq_len(draws), 0, rep(-Inf, nrow(cells)), unit),
         total + 0.25 - unit, tolerance = 1e-13
@@ -76,9 +76,9 @@ test_that("threads, instructions and backends do not change a bit", {
   expect_identical(sum_of(NULL, gaps), sum_of("cpu", gaps))
 })
 
-test_that("a graphics card takes as many draws at a time as it has memory for", {
+test_that("a graphics card takes as many draws at a time as its memory holds", {
   skip_if_not(on_cuda())
-  # 200 components take 25 kB in each draw; the cells take 0.15 MB.
+  # The parameters of 200 components take 25 kB a draw; the cells take 0.15 MB.
   many <- rep(1:4, 50)
   sums <- function(backend, bytes) {
     with_options(list(warpbayes.device_memory = bytes), with_session(backend, cells, 0L, function(session, run) {
@@ -94,7 +94,7 @@ test_that("a graphics card takes as many draws at a time as it has memory for", 
   expect_error(sums(NULL, 20000), "MB of device memory are needed", class = "warpbayes_error_memory")
 })
 
-test_that("what does not agree is refused", {
+test_that("inconsistent arguments are refused", {
   error <- "warpbayes_error_input"
   total <- numeric(10)
   with_session(NULL, cells, 0L, function(session, run) {
@@ -120,7 +120,7 @@ test_that("what does not agree is refused", {
   })
 })
 
-test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+test_that("a failure of any CUDA call gives an error with a message and leaves nothing behind", {
   cuda <- emulator()
   some <- cells[1:2100, ]
   sums <- function(backend) tryCatch(sum_of(backend, some), warpbayes_error = identity)

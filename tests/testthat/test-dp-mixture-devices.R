@@ -1,5 +1,4 @@
-# Several graphics cards share the rows of a mixture: to the last bit what one of them, or the
-# processor, computes.
+# Several graphics cards share the rows of a mixture and give bit for bit the result of one card or of the processor.
 
 fit_of <- function(x, ..., devices = NULL, backend = "cuda") {
   dp_mixture(x, components = 5, iter = 6, warmup = 2, thin = 2, keep = c("weights", "means", "covariances", "labels"),
@@ -27,7 +26,7 @@ test_that("any number of cards gives the result of the processor", {
   }
 })
 
-test_that("cards return sums of several leaves where there are many", {
+test_that("cards return sums of several leaves if there are many leaves", {
   set.seed(6)
   n <- 2048 * 33 + 5
   x <- matrix(rnorm(n) + 4 * (runif(n) < 0.3))
@@ -39,7 +38,7 @@ test_that("cards return sums of several leaves where there are many", {
   with_devices(2, same_fit(one_sweep(backend = "cuda", devices = 0:1), one_sweep(backend = "cpu")))
 })
 
-test_that("single precision, samples of rows, no moves, and predictions are the same too", {
+test_that("single precision, samples, no moves and predictions give the same result too", {
   skip_on_sanitized_emulator()
   set.seed(2)
   n <- 2048 * 7 + 11
@@ -56,7 +55,7 @@ test_that("single precision, samples of rows, no moves, and predictions are the 
         count, c(TRUE, TRUE, TRUE)
       )
     }
-    # Rows of the first card, of the second, of both.
+    # Rows of the first card, of the second, and of both.
     for (range in list(c(5, 100), c(2048 * 5, 500), c(3000, 9000), c(0, n))) {
       expect_identical(ask(both, range[[1L]], range[[2L]]), ask(one, range[[1L]], range[[2L]]))
     }
@@ -65,7 +64,7 @@ test_that("single precision, samples of rows, no moves, and predictions are the 
   })
 })
 
-test_that("a fit goes on with other cards than it began with", {
+test_that("a fit can be continued on other cards", {
   skip_on_sanitized_emulator()
   set.seed(4)
   x <- matrix(rnorm(9000 * 2), 9000)
@@ -75,13 +74,13 @@ test_that("a fit goes on with other cards than it began with", {
     continue(part, 4, backend = "cpu", threads = 1, progress = FALSE)
   })
   with_devices(2, same_fit(continue(fit_of(x, devices = 1), 4, backend = "cuda", threads = 1, progress = FALSE), whole))
-  # One card is left of the two that the fit names.
+  # Only one of the two cards that the fit names is present.
   with_devices(1, same_fit(
     continue(whole, 2, backend = "cuda", progress = FALSE), continue(whole, 2, backend = "cpu", progress = FALSE)
   ))
 })
 
-test_that("work that does not repay several cards is done by one", {
+test_that("work that is too small for several cards is done by one", {
   with_devices(3, {
     run <- resolve_run("cuda", 1)
     expect_null(spread_over_devices(run, NULL, 2 * device_work - 1)$devices)
@@ -119,7 +118,7 @@ fit_few <- function(x) {
   )
 }
 
-test_that("a failure of any CUDA call of any card is an error that leaves nothing behind", {
+test_that("a failure of any CUDA call of any card gives an error and leaves nothing behind", {
   set.seed(5)
   x <- matrix(rnorm(2 * 2048 * 2), ncol = 2)
   with_devices(2, {
@@ -131,7 +130,7 @@ test_that("a failure of any CUDA call of any card is an error that leaves nothin
     expected <- work()
     calls <- cuda$calls() - before
     named <- FALSE
-    # The first calls open the session; later ones repeat themselves from sweep to sweep.
+    # The first calls open the session. Later calls are the same in each sweep.
     for (at in unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 20 else 60))))) {
       cuda$fail(at, 2)
       result <- quietly(tryCatch(work(), warpbayes_error = identity))
@@ -140,7 +139,7 @@ test_that("a failure of any CUDA call of any card is an error that leaves nothin
       if (inherits(result, "error")) {
         named <- named || grepl("graphics card 1: ", conditionMessage(result), fixed = TRUE)
       } else {
-        # Without the memory that was refused, the rows come in chunks.
+        # If memory is refused, the rows go in chunks.
         expect_identical(result$log_likelihood, expected$log_likelihood)
       }
       expect_identical(usage,

@@ -1,4 +1,4 @@
-# Rhat, effective sample size, and the sentences about convergence.
+# Rhat, effective sample size, and the verdict on convergence.
 
 autoregressive <- function(sweeps, chains, correlation, shift = 0) {
   draws <- vapply(seq_len(chains), function(chain) {
@@ -7,7 +7,7 @@ autoregressive <- function(sweeps, chains, correlation, shift = 0) {
   matrix(draws, sweeps)
 }
 
-test_that("Rhat and bulk effective sample size are those of package posterior", {
+test_that("Rhat and bulk effective sample size agree with package posterior", {
   skip_where_repeated()
   skip_if_not_installed("posterior")
   set.seed(40)
@@ -26,13 +26,13 @@ test_that("Rhat and bulk effective sample size are those of package posterior", 
 })
 
 test_that("the effective size of an autoregression is near its theoretical value", {
-  # n (1 - r) / (1 + r) = 2 * 20000 / 3 = 13,333 for r = 1/2, with a relative
-  # standard error of some 3% for 40,000 draws: 20% off is beyond 6 of them.
+  # n (1 - r) / (1 + r) = 2 * 20000 / 3 = 13,333 for r = 1/2. With 40,000 draws the relative standard error is about 3%,
+  # so the bound of 20% is more than 6 of them.
   set.seed(41)
   expect_equal(bulk_size(autoregressive(20000, 2, 0.5)), 40000 / 3, tolerance = 0.2)
 })
 
-test_that("Rhat sees chains that differ in place, in spread, or not at all", {
+test_that("Rhat finds differences in location, spread and trend, and no difference in equal chains", {
   set.seed(42)
   same <- matrix(rnorm(2000), 500)
   expect_lt(split_rhat(same), 1.02)
@@ -44,7 +44,7 @@ test_that("Rhat sees chains that differ in place, in spread, or not at all", {
   expect_gt(split_rhat(trend), 1.2)
 })
 
-test_that("quantities that cannot be judged give NA, stuck chains infinity", {
+test_that("Rhat is NA if it cannot be computed and infinite for stuck chains", {
   expect_identical(split_rhat(matrix(3, 100, 2)), NA_real_)
   expect_identical(bulk_size(matrix(3, 100, 2)), NA_real_)
   expect_identical(split_rhat(matrix(1:6, 3)), NA_real_)
@@ -54,7 +54,7 @@ test_that("quantities that cannot be judged give NA, stuck chains infinity", {
 
 verdict <- function(fit) convergence_verdict(fit, diagnose(fit))
 
-test_that("the verdict is in words, with the quantity and by how much", {
+test_that("the verdict names the quantity and its value", {
   fit <- simulate_fit(sweeps = 600, warmup = 100, chains = 2)
   expect_true(verdict(fit)$converged)
   expect_match(verdict(fit)$sentences[[1]], "No sign against convergence: Rhat is at most 1.0")
@@ -86,7 +86,7 @@ test_that("the verdict is in words, with the quantity and by how much", {
   )
 })
 
-test_that("components of a few cells do not decide, but are spoken of; a truncation that binds is said", {
+test_that("small components are mentioned but do not decide, and a binding truncation is reported", {
   fit <- simulate_fit(sweeps = 600, warmup = 100)
   fit$occupied[] <- rep(2:3, each = 600)
   result <- verdict(fit)
@@ -105,7 +105,7 @@ test_that("components of a few cells do not decide, but are spoken of; a truncat
   expect_null(truncation_words(fit))
 })
 
-test_that("chains too short or too still to judge are said to be so", {
+test_that("the verdict says when chains are too short or do not move", {
   expect_match(verdict(simulate_fit(sweeps = 55, warmup = 50))$sentences, "there are 5 sweeps after the warmup")
   expect_match(verdict(simulate_fit(sweeps = 51, warmup = 50))$sentences, "there is one sweep after the warmup")
   fit <- simulate_fit()
@@ -117,9 +117,9 @@ test_that("chains too short or too still to judge are said to be so", {
   expect_match(verdict(still)$sentences, "no quantity varies")
 })
 
-# The verdict on a mixture is about six quantities. Each line of `alarms` has a rate of at most 5%
-# (bench/convergence.R), so that 13 of 40 or more have a probability below 1e-7.
-test_that("draws that have converged are rarely called otherwise, and chains that differ are found", {
+# The verdict on a mixture covers six quantities. Each line of `alarms` has a rate of at most 5% (bench/convergence.R),
+# so 13 or more of 40 have a probability below 1e-7.
+test_that("false alarms about convergence are rare, and chains that differ are found", {
   skip_where_repeated()
   skip_if(resolve_run()$backend == "cuda", "nothing here depends on the backend")
   verdict_on <- function(n, chains, phi, shift = 0) {
@@ -138,17 +138,17 @@ test_that("draws that have converged are rarely called otherwise, and chains tha
   expect_lt(alarms(60, 1, 0), 0.31)
   expect_lt(alarms(60, 4, 0), 0.31)
   expect_lt(alarms(200, 2, 0.7), 0.31)
-  # Two chains worth 200 independent draws each, one of them 1.5 standard deviations off. Never missed in 300 simulated
-  # fits.
+  # Two chains of 200 independent draws each, one of them shifted by 1.5 standard deviations. No shift was missed in 300
+  # simulated fits.
   found <- replicate(20, verdict_on(200, 2, 0, 1.5))
   expect_identical(found, rep(FALSE, 20))
   expect_identical(verdict_on(200, 1, 0), TRUE)
 })
 
-test_that("chance is told from difference where the arithmetic has special cases", {
+test_that("the test of a difference between chains handles special cases", {
   set.seed(1)
   x <- matrix(rnorm(400), 100)
-  # Independent draws: the correction is near 1, and the probability that of the F distribution.
+  # For independent draws the correction is near 1, and the probability is that of the F distribution.
   expect_lt(correlation_time(x), 1.5)
   expect_identical(batch_correction(1, 10), 1)
   expect_gt(batch_correction(20, 10), 2)
@@ -159,7 +159,7 @@ test_that("chance is told from difference where the arithmetic has special cases
   expect_gt(chance_of_difference(x), 0.01)
   expect_lt(chance_of_difference(x + rep(c(0, 0, 0, 2), each = 100)), 1e-6)
   expect_lt(chance_of_difference(x * rep(c(1, 1, 1, 5), each = 100)), 1e-6)
-  # Of autocorrelations phi^lag, the correlation time is (1 + phi) / (1 - phi).
+  # With autocorrelations phi^lag the correlation time is (1 + phi) / (1 - phi).
   slow <- matrix(stats::filter(rnorm(20000, sd = sqrt(1 - 0.81)), 0.9, "recursive"), 5000)
   expect_equal(correlation_time(slow), 19, tolerance = 0.3)
 })

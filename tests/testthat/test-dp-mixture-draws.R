@@ -21,7 +21,7 @@ test_that("posterior's formats hold the kept sweeps of every chain", {
   expect_equal(as.double(summary$rhat)[summary$variable == "log_likelihood"], diagnose(fit)$rhat[[1]])
 })
 
-test_that("thinned draws are matched with their sweeps", {
+test_that("thinned draws keep their sweep numbers", {
   thinned <- fit
   thinned$thin <- 5
   thinned$draws <- lapply(fit$draws, function(draws) {
@@ -31,7 +31,7 @@ test_that("thinned draws are matched with their sweeps", {
   expect_identical(array_of_draws(thinned)[, 1, "concentration"], thinned$draws$concentration[, 1])
 })
 
-test_that("what was learned of the prior is among the draws", {
+test_that("the draws include the learned parts of the prior", {
   learned <- dp_mixture(x[1:200, ], components = 4, iter = 20, chains = 2, seed = 1, threads = 2,
     prior = dp_prior(learn = c("mean", "mean_scale", "df", "scale")))
   draws <- array_of_draws(learned)

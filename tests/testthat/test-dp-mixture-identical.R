@@ -1,6 +1,5 @@
-# What must not change a fit: threads, vector instructions, slices, interruption,
-# what is kept, other chains, R's own random numbers. And one pass over the rows, row by
-# row, against plain R.
+# A fit must not depend on threads, vector instructions, slices, interruption, what is kept, other chains or R's own
+# random numbers. One pass over the rows is compared with plain R, row by row.
 
 set.seed(77)
 cells <- matrix(rnorm(2 * 6000), ncol = 2, dimnames = list(NULL, c("a", "b")))
@@ -10,7 +9,7 @@ fit_cells <- function(x = cells[1:400, ], components = 5, iter = 24, warmup = 6,
   dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
-# The same fit to the last bit, except what an argument names.
+# Expects the same fit to the last bit, except in the parts that an argument names.
 expect_same_fit <- function(fit, reference, except = character()) {
   names <- setdiff(intersect(names(fit_result(fit)), names(fit_result(reference))), except)
   expect_gt(length(names), 15)
@@ -19,7 +18,7 @@ expect_same_fit <- function(fit, reference, except = character()) {
   }
 }
 
-test_that("the generator in plain R gives the published known answers", {
+test_that("the generator in plain R reproduces the published known answers", {
   expect_identical(reference_philox(c(0, 0), 0, 0, 0, 0), matrix(c(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8), 1))
   ones <- 2^32 - 1
   expect_identical(
@@ -31,18 +30,16 @@ test_that("the generator in plain R gives the published known answers", {
   expect_identical(key_words(.Call(C_chain_key, 123456789 + 2 * 2^32, 3L)), words[1, 1:2])
 })
 
-test_that("one pass draws the labels of plain R and sums their rows", {
+test_that("one pass draws the same labels as plain R and sums their rows", {
   for (k in c(1, 3, 16, 17, 50, 65)) {
     for (p in c(1, 2, 5)) {
-      # Rows of two leaves on the processor; a few tiles where the emulator plays
-      # a graphics card.
+      # Rows of two leaves on the processor, and of a few tiles on the emulator.
       n <- if (resolve_run()$backend == "cpu") 2300 else 300
       set.seed(k + p)
       x <- matrix(rnorm(n * p, sd = 2), n)
       out <- sweep_once(x, k, seed = 10 * k + p, concentration = 4, iteration = 7, backend = NULL)
       labels <- reference_labels(out$joint, out$key, 7)
-      # A label may differ only where a uniform lies within rounding of a border:
-      # about one row in 1e12.
+      # A label may differ only if a uniform lies within rounding of a border: about one row in 1e12.
       expect_identical(out$labels, as.integer(labels))
 
       statistics <- matrix(out$statistics, ncol = k)
@@ -59,15 +56,14 @@ test_that("one pass draws the labels of plain R and sums their rows", {
   }
 })
 
-test_that("in single precision the labels are those of plain R but for rounding", {
-  # Log densities in single precision are off by about 1e-6, so a label differs
-  # about once in 1e5 rows.
+test_that("in single precision the labels differ from plain R only by rounding", {
+  # Log densities in single precision are off by about 1e-6, so a label differs about once in 1e5 rows.
   for (k in c(3, 17, 65)) {
     set.seed(k)
     x <- matrix(rnorm(2300 * 3), ncol = 3)
     out <- sweep_once(x, k, seed = k, concentration = 4, iteration = 2, precision = "single")
     expect_lte(sum(out$labels != reference_labels(out$joint, out$key, 2, "single")), 3)
-    # Whatever the labels, the counts are theirs.
+    # The counts must agree with the labels, whatever these are.
     expect_identical(matrix(out$statistics, ncol = k)[1, ], as.double(tabulate(out$labels, k)))
   }
 })
@@ -82,7 +78,7 @@ test_that("threads do not change a fit", {
 })
 
 test_that("threads that share the components do not change a fit", {
-  # Enough components, and enough columns, that sharing them pays.
+  # Enough components and columns for threads to share the components.
   set.seed(8)
   x <- matrix(rnorm(8 * 4200), ncol = 8)
   fit <- function(threads) {
@@ -98,8 +94,7 @@ test_that("threads that share the components do not change a fit", {
 test_that("vector instructions do not change a fit", {
   widest <- .Call(C_backend_processor)$isa
   skip_if(widest == 0, "only the baseline instructions here")
-  # All remainders of rows by the vectors' length, of columns by four, of
-  # components by sixteen.
+  # Rows, columns and components leave all remainders modulo the vector length, four and sixteen.
   for (case in list(c(297, 1, 2), c(130, 2, 17), c(64, 3, 1), c(65, 4, 3), c(201, 7, 33))) {
     set.seed(case[[1L]])
     x <- matrix(rnorm(case[[1L]] * case[[2L]]), case[[1L]])
@@ -129,7 +124,7 @@ test_that("vector instructions do not change a fit", {
   }
 })
 
-test_that("a continued fit is the long one, wherever it is cut", {
+test_that("a continued fit equals the long one, wherever it is cut", {
   skip_on_sanitized_emulator()
   fit_part <- function(iter, learn) {
     fit_cells(
@@ -142,7 +137,7 @@ test_that("a continued fit is the long one, wherever it is cut", {
     for (first in if (on_cuda()) 9 else c(8, 9, 15, 23)) {
       expect_same_fit(continue(fit_part(first, learn), 24 - first, threads = 2), whole)
     }
-    # In many steps, on other threads and in a fit that went through a file.
+    # In many steps, with other numbers of threads, and through a file.
     file <- tempfile(fileext = ".rds")
     part <- fit_part(8, learn)
     saveRDS(part, file)
@@ -155,11 +150,11 @@ test_that("a continued fit is the long one, wherever it is cut", {
   }
 })
 
-test_that("a fit interrupted at any sweep goes on to the same result", {
+test_that("a fit interrupted at any sweep continues to the same result", {
   skip_on_sanitized_emulator()
   skip_if_uninterruptible()
   keep <- c("weights", "means", "covariances", "labels")
-  # Some of the sweeps will do on the emulator, and where this runs again.
+  # On the emulator, and where this test runs again, some of the sweeps are enough.
   for (chains in if (on_cuda()) 3 else c(1, 3)) {
     prior <- if (chains == 1) dp_prior() else dp_prior(learn = c("mean", "mean_scale", "scale", "df"))
     whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
@@ -169,7 +164,7 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
         at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
       )))
       part <- stopped$value
-      # A slice that not all chains have done is undone.
+      # A slice is undone unless all chains have done it.
       done <- if (at < chains) 0 else 3 + at %/% chains
       expect_true(part$interrupted)
       expect_match(stopped$said,
@@ -184,7 +179,7 @@ test_that("a fit interrupted at any sweep goes on to the same result", {
   }
 })
 
-test_that("an interruption from outside comes back as a fit", {
+test_that("an interrupt from outside returns a fit", {
   skip_if_uninterruptible()
   skip_on_cran()
   # 1e5 sweeps of 6,000 cells take far longer than the second of waiting.
@@ -199,9 +194,9 @@ test_that("an interruption from outside comes back as a fit", {
   expect_same_fit(part, fit_cells(cells, iter = part$iter, warmup = 0, thin = 50, keep = "weights"))
 })
 
-test_that("warm-up, thinning and what is kept choose among the same draws", {
+test_that("warm-up, thinning and keep only select among the same draws", {
   skip_on_sanitized_emulator()
-  # Without `init`, a warm-up of up to 100 sweeps decides when components are joined.
+  # Without `init`, a warm-up of up to 100 sweeps determines when components are joined.
   start <- rep_len(1:3, 400)
   all <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start,
     keep = c("weights", "means", "covariances", "labels")
@@ -226,7 +221,7 @@ test_that("warm-up, thinning and what is kept choose among the same draws", {
     expect_identical(some$draws[names(some$draws)], all$draws[names(some$draws)])
     expect_identical(some[traces], all[traces])
   }
-  # Each draw belongs to its sweep.
+  # Each draw is that of its sweep.
   expect_identical(all$draws$concentration, all$concentration_trace)
   occupied <- apply(all$draws$labels, 2:3, function(labels) length(unique(labels)))
   expect_identical(occupied, all$occupied)
@@ -252,7 +247,7 @@ test_that("a chain depends on the seed and its number, not on other chains", {
   expect_false(anyDuplicated(traces[1, ]) > 0)
 })
 
-test_that("the seed governs, or set.seed() where there is none", {
+test_that("draws depend on the seed, or on set.seed() without one", {
   skip_on_sanitized_emulator()
   given <- fit_cells(seed = 2^53 - 1)
   expect_identical(given$seed, 2^53 - 1)
@@ -268,7 +263,7 @@ test_that("the seed governs, or set.seed() where there is none", {
   expect_same_fit(fit_cells(seed = NULL), first)
   expect_same_fit(fit_cells(seed = first$seed), first)
 
-  # With a seed R's generator is neither read nor moved.
+  # With a seed R's generator is neither read nor changed.
   set.seed(1)
   before <- .Random.seed
   one <- continue(fit_cells(), 5)
@@ -282,7 +277,7 @@ test_that("the seed governs, or set.seed() where there is none", {
   set.seed(NULL)
 })
 
-test_that("chains start where they are told to", {
+test_that("chains start from the given labels", {
   skip_on_sanitized_emulator()
   labels <- rep(c(2, 5, NA), length.out = 400)
   fit <- fit_cells(init = labels, iter = 1, warmup = 0)
@@ -299,11 +294,11 @@ test_that("chains start where they are told to", {
   expect_equal(statistics[-1, 2],
     c(sum(z[, 1]), sum(z[, 2]), sum(z[, 1]^2), sum(z[, 1] * z[, 2]), sum(z[, 2]^2)), tolerance = 1e-12
   )
-  # No labels at all: the first draw is the prior's.
+  # Without labels the first draw comes from the prior.
   expect_s3_class(fit_cells(init = rep(NA, 400), iter = 1, warmup = 0), "dp_mixture")
 })
 
-test_that("where the rows of the data lie in memory does not matter", {
+test_that("the alignment of the data in memory does not matter", {
   x <- cells[1:400, ]
   frame <- data.frame(z = letters[1], x)
   reference <- fit_cells(x)

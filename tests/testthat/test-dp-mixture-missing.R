@@ -1,6 +1,6 @@
 # Missing values: dp_mixture(missing = "model").
 
-# Cells of two populations with values missing at random; `share` of all values.
+# Cells of two populations. `share` of all values are missing at random.
 gappy <- function(n, p = 3, share = 0.2, seed = 1) {
   set.seed(seed)
   x <- matrix(rnorm(n * p), n, dimnames = list(NULL, paste0("CD", seq_len(p))))
@@ -19,7 +19,7 @@ fit_gappy <- function(x, components = 5, iter = 16, warmup = 6, seed = 3, thread
 
 draws_of <- function(fit) fit[c("draws", "log_likelihood", "log_posterior", "probe_density", "sizes")]
 
-# Log of weight times density of what is known of each cell: rows x components.
+# Log weight plus log density of the observed values of each cell: rows x components.
 known_joint <- function(x, mixture) {
   joint <- matrix(rep(log(mixture$weights), each = nrow(x)), nrow(x))
   for (i in seq_len(nrow(x))) {
@@ -34,7 +34,7 @@ known_joint <- function(x, mixture) {
   joint
 }
 
-test_that("NA is an error until it is asked for, and infinite values always are", {
+test_that("NA is an error unless `missing` allows it, and infinite values always are", {
   error <- "warpbayes_error_input"
   x <- gappy(50)
   x[1, ] <- 1:3
@@ -88,12 +88,12 @@ test_that("cells without any value are kept with a warning", {
   expect_warning(fit_gappy(x), "`x` has 1 row without any value, row 5: nothing is learned from it")
 })
 
-test_that("densities and probabilities are those of what is known of a cell", {
+test_that("densities and probabilities use the observed values of a cell", {
   for (k in c(1, 6, 18)) {
     for (p in c(1, 3, 6)) {
       fit <- simulate_fit(n = 40, k = k, p = p, sweeps = 3, warmup = 2, chains = 1, seed = 10 * k + p)
       fit$missing <- "model"
-      # All patterns; the first ones in so many cells that their tables are made beforehand.
+      # All patterns of missing values. The first ones occur in so many cells that their tables are made in advance.
       lacks <- as.matrix(expand.grid(rep(list(c(FALSE, TRUE)), p)))
       rows <- if (p == 6) c(1:64, rep(c(2, 30), 6)) else rep(seq_len(nrow(lacks)), 6)
       set.seed(p)
@@ -116,7 +116,7 @@ test_that("densities and probabilities are those of what is known of a cell", {
 })
 
 test_that("threads, instruction sets, slices and backends change no bit", {
-  # Two leaves and a table for frequent patterns on the processor.
+  # On the processor, two leaves and a table for frequent patterns.
   x <- gappy(if (on_cuda()) 130 else 2500, p = 4, share = 0.1)
   for (precision in c("double", "single")) {
     reference <- draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision))
@@ -152,7 +152,7 @@ test_that("every cell may have a pattern of its own", {
   mixture <- reference_draw(fit)
   joint <- known_joint(x, mixture)
   expect_equal(as.numeric(logLik(fit, threads = 2)), sum(log(rowSums(exp(joint)))), tolerance = 1e-9)
-  # With no complete cell there are means in place of what a probe lacks.
+  # If no cell is complete, means replace the missing values of a probe.
   expect_false(anyNA(fit$probe))
   expect_true(all(is.finite(fit$probe_density)))
 })
@@ -174,7 +174,7 @@ augmentation <- function(x, sweeps, m, gamma, nu, phi) {
       other <- 3 - c
       rows <- which(lacks[, c])
       slope <- sigma[c, other] / sigma[other, other]
-      # No row lacks both.
+      # No row lacks both values.
       x[rows, c] <- mu[[c]] + slope * (x[rows, other] - mu[[other]]) +
         rnorm(length(rows), sd = sqrt(sigma[c, c] - slope * sigma[c, other]))
     }
@@ -190,14 +190,14 @@ batches <- function(values, count = 50) {
   list(mean = colMeans(means), error = apply(means, 2, stats::sd) / sqrt(count))
 }
 
-test_that("one component has the posterior of data augmentation in plain R", {
+test_that("one component has the same posterior as data augmentation in plain R", {
   skip_where_repeated()
   sweeps <- if (on_cuda()) 1500 else 8000
   set.seed(5)
   x <- matrix(rnorm(60), 30) %*% matrix(c(1, 0.8, 0, 0.6), 2)
   x[1:10, 1] <- NA
   x[11:18, 2] <- NA
-  # The sampler's units are those of what is known.
+  # The sampler's units come from the observed values.
   center <- colMeans(x, na.rm = TRUE)
   prior <- dp_prior(mean = c(0.3, -0.2), mean_scale = 3, df = 4, scale = matrix(c(1, 0.2, 0.2, 0.8), 2), floor = 0,
     learn = character()
@@ -213,14 +213,14 @@ test_that("one component has the posterior of data augmentation in plain R", {
   theirs <- augmentation(x, 4000, c(0.3, -0.2), 3, 4, matrix(c(1, 0.2, 0.2, 0.8), 2))[-(1:100), ]
   a <- batches(ours)
   b <- batches(theirs)
-  # Student's t of about 60 degrees of freedom; 10 comparisons: false alarms 1e-6.
+  # Student's t with about 60 degrees of freedom and 10 comparisons: false alarms 1e-6.
   expect_lt(max(abs(a$mean - b$mean) / sqrt(a$error^2 + b$error^2)), 6)
   a <- batches(sweep(ours, 2, a$mean)^2)
   b <- batches(sweep(theirs, 2, b$mean)^2)
   expect_lt(max(abs(a$mean - b$mean) / sqrt(a$error^2 + b$error^2)), 6)
 })
 
-test_that("means are right where those of complete cells are not", {
+test_that("means are right when the means of complete cells are biased", {
   skip_where_repeated()
   skip_if(on_cuda(), "4,000 cells take too long on the emulator")
   set.seed(2)
@@ -228,11 +228,11 @@ test_that("means are right where those of complete cells are not", {
   population <- rep(1:2, each = n / 2)
   a <- rnorm(n)
   x <- cbind(a = a + 6 * (population == 2), b = 0.9 * a + sqrt(1 - 0.81) * rnorm(n))
-  # Whether b is missing depends on a, which is known. Right of each population's centre, b is missing four times in
-  # five.
+  # Whether b is missing depends on a, which is always observed. Above its population's mean of a, a cell lacks b with
+  # probability 0.8.
   x[a > 0 & runif(n) < 0.8, "b"] <- NA
   fit <- dp_mixture(x, components = 6, iter = 300, warmup = 100, seed = 1, threads = 2, missing = "model")
-  # The mean of b in each population, averaged over draws, whatever components share a population.
+  # The mean of b in each population, averaged over draws. Several components may share a population.
   d <- fit$draws
   b <- vapply(1:2, function(which) {
     mean(vapply(seq_len(dim(d$weights)[[2]]), function(i) {
@@ -247,7 +247,7 @@ test_that("means are right where those of complete cells are not", {
   expect_gt(mean(predict(fit, threads = 2)[population == 1] == predict(fit, threads = 2)[[1]]), 0.95)
 })
 
-test_that("everything that is done with a fit takes cells with missing values", {
+test_that("all functions of fits accept cells with missing values", {
   x <- gappy(if (on_cuda()) 80 else 300)
   fit <- fit_gappy(x, chains = 2, iter = 30, warmup = 10)
   expect_identical(fit$missing, "model")
@@ -276,21 +276,21 @@ test_that("everything that is done with a fit takes cells with missing values", 
     components = 3
   )
   expect_identical(again[c("missing", "components")], list(missing = "model", components = 3))
-  # Saved without the data, which are put back.
+  # The fit is saved without the data, which are added again.
   lost <- fit
   lost$x <- NULL
   lost$x <- x
   expect_identical(draws_of(continue(lost, 4, threads = 2)), draws_of(continue(fit, 4, threads = 2)))
 })
 
-test_that("a start from labels, transformed data and rounded channels take missing values", {
+test_that("starts from labels, transformed data and rounded channels accept missing values", {
   x <- gappy(120)
   fit <- fit_gappy(x, init = rep(1:3, 40))
   expect_true(all(is.finite(fit$log_posterior)))
   raw <- 5 * sinh(x)
   fit <- fit_gappy(raw, transform = "arcsinh")
   expect_equal(fit$x, x, tolerance = 1e-12)
-  # Half of the values are zeros: starts and splits know this atom.
+  # Half of the values are zeros. Starts and splits find this atom.
   x[seq(1, 120, 2), 2] <- 0
   x[seq(1, 120, 5), 2] <- NA
   x[is.na(x[, 1]), 3] <- 0.4
@@ -301,7 +301,7 @@ test_that("a start from labels, transformed data and rounded channels take missi
   expect_true(all(fit$prior$floor > 0))
 })
 
-test_that("a card with little memory makes tables a few at a time, and refuses rows that do not fit", {
+test_that("a card with little memory makes a few tables at a time, and refuses rows that do not fit", {
   skip_if(!on_cuda(), "not a graphics card")
   x <- gappy(500, p = 6)
   fit <- function(backend) draws_of(fit_gappy(x, components = 20, iter = 3, warmup = 1, backend = backend))
@@ -318,7 +318,7 @@ test_that("a card with little memory makes tables a few at a time, and refuses r
   )
 })
 
-test_that("samples and missing values go together", {
+test_that("samples and missing values can be combined", {
   x <- gappy(if (on_cuda()) 90 else 400)
   sample <- rep(c("one", "two", "two"), length.out = nrow(x))
   fit <- fit_gappy(x, sample = sample, components = 17)

@@ -3,7 +3,7 @@
 fit <- simulate_fit(n = 300, k = 4, p = 2, chains = 2, sweeps = 56)
 x <- fit$x
 
-test_that("log likelihoods are the density of every cell under every draw", {
+test_that("log_lik() is the log density of every cell under every draw", {
   found <- log_lik(fit, threads = 2)
   expect_identical(dim(found), c(12L, 300L))
   for (at in list(c(1, 1), c(6, 1), c(2, 2))) {
@@ -12,12 +12,12 @@ test_that("log likelihoods are the density of every cell under every draw", {
       reference_log_density(x, one$weights, one$means, one$covariances), tolerance = 1e-9, ignore_attr = TRUE
     )
   }
-  # The log of their mean is what predict() gives.
+  # predict() gives the log of the mean density.
   expect_equal(log(colMeans(exp(found))),
     predict(fit, type = "log_density", threads = 2), tolerance = 1e-9, ignore_attr = TRUE
   )
   expect_identical(log_lik(fit, x[3:5, ], draws = 2, threads = 2), found[c(3, 9), 3:5], ignore_attr = TRUE)
-  # In small chunks of rows they are the same.
+  # Small chunks of rows give the same log likelihoods.
   reference <- reference_draw(fit)
   best <- reference$draw + 6 * (reference$chain - 1)
   expect_equal(as.double(logLik(fit, threads = 2)), sum(found[best, ]), tolerance = 1e-12)
@@ -33,7 +33,7 @@ test_that("simulated samples have the moments of the mixture, in the data's unit
   expect_identical(sims, simulate(fit, 2, seed = 3))
   one <- simulate(fit, seed = 3)[[1]]
   expect_identical(dimnames(one), list(NULL, fit$markers))
-  # All draws are near the parameters from which the data were made.
+  # All draws are near the parameters that generated the data.
   error <- sqrt(2) * apply(fit$x, 2, sd) / sqrt(20000)
   expect_true(all(abs(colMeans(one) - colMeans(fit$x)) < 5.5 * error + 0.05))
   expect_equal(cov(one), cov(fit$x), tolerance = 0.1, ignore_attr = TRUE)
@@ -44,7 +44,7 @@ test_that("simulated samples have the moments of the mixture, in the data's unit
   expect_error(simulate(fit, 0), "`nsim` must be one whole number", class = "warpbayes_error_input")
 })
 
-test_that("update() fits again, with the cells of the fit", {
+test_that("update() fits the same cells again", {
   local({
     y <- x
     small <<- dp_mixture(y, components = 3, iter = 12, seed = 4, threads = 2, markers = c(2, 1))
@@ -86,7 +86,7 @@ test_that("augment() keeps all columns and agrees with predict()", {
   expect_identical(generics::augment(types, threads = 2)$.type, types$type)
 })
 
-test_that("without the data, a fit does what needs none", {
+test_that("without the data, the functions that do not need data work", {
   light <- fit
   light$x <- NULL
   expect_identical(predict(light, x, threads = 2), predict(fit, threads = 2))

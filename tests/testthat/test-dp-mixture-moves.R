@@ -1,7 +1,7 @@
-# Splits and joins of components. That they leave the posterior as it is, is for Geweke's test
-# (tests/geweke) to show; here, what they find, and that they are the same everywhere.
+# Splits and joins of components: what they find, and that all backends agree. Geweke's test (tests/geweke) checks that
+# they leave the posterior invariant.
 
-# Three populations, and a fifth of the cells piled up at one value of the second marker.
+# Three populations. A fifth of the cells have the same value of the second marker.
 piled_cells <- function(n = 3000) {
   set.seed(1)
   x <- matrix(rnorm(3 * n), n) + 3 * sample(0:2, n, TRUE)
@@ -10,7 +10,7 @@ piled_cells <- function(n = 3000) {
   x
 }
 
-test_that("components of piled-up cells are found and those that share a population are joined", {
+test_that("components for piled-up cells are found, and components of one population are joined", {
   x <- piled_cells()
   fit <- dp_mixture(x, 16, iter = 60, seed = 2, threads = 2, backend = "cpu",
     keep = c("weights", "means", "covariances", "labels")
@@ -18,20 +18,20 @@ test_that("components of piled-up cells are found and those that share a populat
   piled <- x[, 2] == 0
   labels <- fit$draws$labels[, 30, 1]
   holds <- unique(labels[piled])
-  # Fewer than one cell in a hundred of these components is none of the pile.
+  # Of the cells in these components, less than one in a hundred is outside the pile.
   expect_lt(mean(!piled[labels %in% holds]), 0.01)
-  # A population each of the pile and of the rest, and a few small components.
+  # Three populations in the pile and three outside it, and perhaps two more.
   expect_lte(sum(tabulate(labels, 16) > 60), 8)
 })
 
-test_that("without piled-up values there are no atoms, with them there are", {
+test_that("there are atoms only if values are piled up", {
   x <- piled_cells(500)
   atoms <- function(x) {
     find_atoms(list(x = x, rows = nrow(x), markers = colnames(x), center = c(0, 0, 0), scale = c(1, 2, 1)))
   }
   expect_identical(atoms(x), rbind(1, 0))
   expect_identical(dim(atoms(x[x[, 2] != 0, ])), c(2L, 0L))
-  # Whole numbers are not piled up because they repeat; their least one is.
+  # Repeated whole numbers are not atoms, but the least of them is.
   counts <- floor(100 * abs(x))
   counts[counts[, 3] < 100, 3] <- 0
   expect_identical(atoms(counts)[, atoms(counts)[1, ] == 2], c(2, 0))
@@ -61,7 +61,7 @@ test_that("fits with splits and joins are the same on a card", {
   expect_identical(fit("cuda", "double"), fit("cpu", "double"))
 })
 
-test_that("an atom in a column that is not there is refused", {
+test_that("an atom in a missing column is refused", {
   session <- native(C_mixture_open, matrix(0, 3, 2), c(0, 0), c(1, 1), 0L, TRUE, resolve_run(NULL, 1))
   on.exit(.Call(C_mixture_close, session))
   state <- sampler_state(sampler_prior(2), numeric(2 * statistics_size(2)), 1, .Call(C_chain_key, 1, 1L), 1)

@@ -1,5 +1,5 @@
-# The pictures: that they are drawn for all sorts of fits, leave the device as it
-# was, are small for a million cells, and their bad input.
+# Plots: they work for all sorts of fits, restore the graphics device, are small for a million cells, and refuse bad
+# input.
 
 draw <- function(code, ...) {
   file <- tempfile(fileext = ".png")
@@ -26,7 +26,7 @@ size_of <- function(code) {
   file.size(file)
 }
 
-test_that("every picture is drawn for fits of all shapes", {
+test_that("every plot works for fits of all shapes", {
   skip_where_repeated()
   for (p in c(1, 2, 4, 7)) {
     fit <- simulate_fit(n = 400, k = if (p == 2) 1 else 12, p = p, chains = p %/% 2 + 1)
@@ -40,7 +40,7 @@ test_that("every picture is drawn for fits of all shapes", {
   }
 })
 
-test_that("short, interrupted and still chains have a trace", {
+test_that("short, interrupted and constant chains have a trace plot", {
   fit <- simulate_fit(sweeps = 51)
   fit$log_likelihood <- fit$log_likelihood[1:20, ]
   fit$occupied <- fit$occupied[1:20, ]
@@ -65,7 +65,7 @@ test_that("cells outside the frame, constant markers and a single cell can be sh
   draw(plot(fit, x[5, , drop = FALSE], threads = 2))
 })
 
-test_that("markers are chosen, by default those on which components differ", {
+test_that("markers can be chosen; the default is those on which components differ most", {
   fit <- simulate_fit(n = 300, p = 7)
   reference <- reference_draw(fit)
   expect_length(choose_markers(fit, NULL, reference), 5)
@@ -84,8 +84,8 @@ test_that("markers are chosen, by default those on which components differ", {
 })
 
 test_that("the shaded regions hold the stated share of the density", {
-  # One standard normal component: the region of mass m is the disc of radius
-  # sqrt(-2 log(1 - m)). Areas of the image are compared with the discs'.
+  # With one standard normal component the region of mass m is the disc of radius sqrt(-2 log(1 - m)). Areas in the
+  # image are compared with the areas of the discs.
   reference <- list(weights = 1, means = matrix(0, 1, 2), covariances = array(diag(2), c(2, 2, 1)))
   images <- list()
   draw({
@@ -97,7 +97,7 @@ test_that("the shaded regions hold the stated share of the density", {
   expect_equal(area, -2 * pi * log(1 - region_mass), tolerance = 0.01)
 })
 
-test_that("the picture of a million cells takes under a megabyte", {
+test_that("the plot of a million cells takes less than a megabyte", {
   skip_on_cran()
   skip_where_repeated()
   fit <- simulate_fit(n = 1e6, k = 30, p = 5, sweeps = 2000, warmup = 1900, chains = 4)
@@ -107,7 +107,7 @@ test_that("the picture of a million cells takes under a megabyte", {
   }
 })
 
-test_that("what cannot be drawn is refused in words", {
+test_that("plots that cannot be drawn are refused with a message", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   fit <- simulate_fit()
@@ -120,7 +120,7 @@ test_that("what cannot be drawn is refused in words", {
   )
 })
 
-test_that("a heat map without room says so and leaves the device as it was", {
+test_that("a heat map without room gives an error and restores the device", {
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file, width = 2, height = 1)
   on.exit({
@@ -132,7 +132,7 @@ test_that("a heat map without room says so and leaves the device as it was", {
   expect_identical(graphics::par(c("mfrow", "mar", "oma")), before)
 })
 
-test_that("a fit stopped before its first sweep has an empty trace", {
+test_that("a fit stopped before its first sweep has an empty trace plot", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   fit <- simulate_fit()
@@ -143,16 +143,16 @@ test_that("a fit stopped before its first sweep has an empty trace", {
   expect_identical(plot(fit, type = "trace"), fit)
 })
 
-test_that("arcsinh axes show the data's units", {
+test_that("arcsinh axes are labelled in the data's units", {
   ticks <- arcsinh_ticks(asinh(c(-2000, 30000) / 150), 150)
   expect_identical(vapply(ticks$labels, function(label) paste(deparse(label), collapse = ""), ""),
     c("\"-1000\"", "\"0\"", "\"1000\"", "10^4")
   )
   expect_equal(sinh(ticks$at) * 150, c(-1000, 0, 1000, 10000))
-  # A range without a power of ten of its own has plain numbers.
+  # A range that contains no power of ten has plain numbers.
   ticks <- arcsinh_ticks(asinh(c(20, 60) / 150), 150)
   expect_equal(sinh(ticks$at) * 150, as.numeric(unlist(ticks$labels)))
-  # Ten below zero to a hundred, as of mass cytometry.
+  # From -10 to 100, as in mass cytometry.
   expect_equal(sinh(arcsinh_ticks(asinh(c(-12, 150) / 5), 5)$at) * 5, c(-10, 0, 10, 100))
   fit <- simulate_fit(p = 3)
   fit$transform <- list(type = "arcsinh", cofactor = c(5, 150, 1))
@@ -161,7 +161,7 @@ test_that("arcsinh axes show the data's units", {
   draw(plot(fit, markers = 2))
 })
 
-test_that("long names and many chains find room", {
+test_that("plots have room for long names and many chains", {
   fit <- simulate_fit(p = 3, chains = 8)
   fit$markers <- c("CD3", strrep("long ", 10), strrep("x", 70))
   colnames(fit$x) <- dimnames(fit$draws$means)[[2]] <- colnames(fit$probe) <- fit$markers

@@ -1,4 +1,4 @@
-# predict(): against densities in plain R, and its bad input.
+# predict(): comparisons with densities in plain R, and bad input.
 
 fit <- simulate_fit(n = 500, k = 5)
 x <- fit$x
@@ -15,7 +15,7 @@ test_that("classes and probabilities are those of the draw with the highest log 
   expect_identical(colnames(predict(fit, x, type = "prob", threads = 2)), as.character(1:5))
 })
 
-test_that("the log density is averaged over the kept draws as a probability", {
+test_that("the density, not its log, is averaged over the kept draws", {
   density <- 0
   for (chain in 1:2) {
     for (draw in 1:50) {
@@ -26,7 +26,7 @@ test_that("the log density is averaged over the kept draws as a probability", {
   expect_equal(predict(fit, x, type = "log_density", threads = 2), log(density), tolerance = 1e-10)
   some <- predict(fit, x, type = "log_density", draws = 10, threads = 2)
   expect_equal(some, log(density), tolerance = 0.01)
-  # Far out, where the density itself underflows.
+  # Far from the data, where the density itself underflows.
   far <- matrix(1e4, 1, 3, dimnames = list(NULL, fit$markers))
   expect_lt(predict(fit, far, type = "log_density", threads = 2), -1e6)
   expect_true(is.finite(predict(fit, far, type = "log_density", threads = 2)))
@@ -39,7 +39,7 @@ test_that("slices do not change the result", {
   expect_identical(whole, halves)
 })
 
-test_that("cells may come in any form, order and number", {
+test_that("cells may be given in any form, order and number", {
   class <- predict(fit, x, threads = 2)
   expect_identical(predict(fit, data.frame(other = "a", x[, 3:1]), threads = 2), class)
   expect_identical(predict(fit, unname(x), threads = 2), class)
@@ -60,7 +60,7 @@ test_that("the transformation of the fit is applied to new cells", {
     predict(fit, x, type = "log_density", draws = 5, threads = 2), tolerance = 1e-8)
 })
 
-test_that("what cannot be predicted is refused", {
+test_that("invalid arguments of predict() are refused", {
   error <- "warpbayes_error_input"
   lost <- fit
   lost$x <- NULL
@@ -98,9 +98,9 @@ test_that("draws are chosen evenly over the chains", {
   expect_identical(anyDuplicated(spaced_draws(fit, 99)), 0L)
 })
 
-test_that("probabilities beyond memory are refused", {
+test_that("probabilities that exceed memory are refused", {
   skip_on_sanitized_emulator()
-  # What is refused before a backend is asked: the emulator would take long over the fit.
+  # This is refused before a backend is used. The fit uses the CPU because the emulator would take long.
   fit <- dp_mixture(matrix(1:4, 4), components = 1e5, iter = 2, seed = 1, threads = 2, backend = "cpu")
   expect_error(predict(fit, matrix(0, 4e6, 1), type = "prob", threads = 2),
     "the result would have 400,000,000,000 probabilities \\(3.2 TB\\)", class = "warpbayes_error_memory"

@@ -1,6 +1,6 @@
 # print() and summary() of fits.
 
-test_that("print says what was fitted and what it is worth", {
+test_that("print shows the model and the verdict on convergence", {
   fit <- simulate_fit(n = 2000, k = 6)
   text <- capture.output(result <- withVisible(print(fit)))
   expect_false(result$visible)
@@ -42,7 +42,7 @@ test_that("a fit without kept draws can still be printed and summarised", {
   expect_output(print(fit), "2,000 cells")
 })
 
-test_that("numbers are shown to a precision that their spread deserves", {
+test_that("numbers have as many digits as their spread justifies", {
   expect_identical(format_to_spread(c(-1234567.891, 3), 12.3), c("-1,234,568", "3"))
   expect_identical(format_to_spread(0.123456, 0.01), "0.123")
   expect_identical(format_to_spread(5, 0), "5")
@@ -56,12 +56,12 @@ test_that("arguments of print() are checked", {
   expect_error(print(summary, digits = "a"),
     "`digits` must be one whole number from 1 to 15, not \"a\"", class = "warpbayes_error_input"
   )
-  # R hands the arguments of print() for a list on to the elements.
+  # print() of a list passes its arguments on to the elements.
   expect_output(print(list(simulate_fit()), digits = 3), "Dirichlet-process mixture")
   expect_false(any(grepl("Largest", capture.output(print(summary, components = 0)))))
 })
 
-test_that("a decimal comma does not meet the commas of thousands", {
+test_that("with a decimal comma, thousands are not separated by commas", {
   old <- options(OutDec = ",")
   on.exit(options(old))
   fit <- simulate_fit(n = 2000)
@@ -69,7 +69,7 @@ test_that("a decimal comma does not meet the commas of thousands", {
   expect_match(output, "2,000 cells", all = FALSE)
 })
 
-test_that("the summary says what was learned, and when df is at an end of its values", {
+test_that("the summary shows what was learned, and says when df is at an end of its range", {
   skip_on_sanitized_emulator()
   set.seed(1)
   x <- cbind(CD4 = rnorm(300, 10), CD8 = rnorm(300))
@@ -91,7 +91,7 @@ test_that("the summary says what was learned, and when df is at an end of its va
   expect_output(print(one), "1 draw kept")
 })
 
-test_that("a fit does not hold the data a second time in its call", {
+test_that("the call of a fit does not hold a second copy of the data", {
   x <- matrix(rnorm(2000), 1000)
   fit <- do.call(dp_mixture, list(x, components = 2, iter = 4, threads = 2))
   expect_lt(as.numeric(object.size(fit$call)), 2000)

@@ -1,4 +1,4 @@
-# Sampled fits, as opposed to made-up ones, through all that is done with fits.
+# All functions of fits, on sampled rather than made-up fits.
 
 everything <- function(fit, newdata) {
   expect_output(print(fit), "Dirichlet-process mixture")
@@ -15,17 +15,17 @@ everything <- function(fit, newdata) {
   plot(fit, newdata, threads = 2)
 }
 
-test_that("the GvHD cells go all the way", {
+test_that("all functions work on a fit of the GvHD cells", {
   skip_where_repeated()
   skip_if_not_installed("mclust")
   data("GvHD", package = "mclust", envir = environment())
-  # Few cells where every one is slow.
+  # Few cells if every cell is slow.
   few <- if (resolve_run()$backend == "cpu") 1 else 40
   patient <- GvHD.pos[seq(1, nrow(GvHD.pos), by = few), ]
   fit <- dp_mixture(patient, components = 32, chains = 4, iter = if (few == 1) 120 else 40, seed = 1, threads = 2)
   everything(fit, GvHD.control[seq(1, nrow(GvHD.control), by = few), ])
   expect_identical(predict(fit, threads = 2), predict(fit, patient, threads = 2))
-  # Where chains differ by more than chance explains, the summary says in which quantity and by how much.
+  # If chains differ by more than chance explains, the summary names the quantity and the difference.
   result <- summary(fit)
   table <- result$diagnostics[-(2:3), ]
   high <- table$rhat[differing(trace_quantities(fit)[-(2:3)], table)]
@@ -35,7 +35,7 @@ test_that("the GvHD cells go all the way", {
   }
 })
 
-test_that("densities are those of plain R, in the data's units, for either precision", {
+test_that("densities agree with plain R, in the data's units, for either precision", {
   set.seed(60)
   x <- cbind(CD4 = c(rnorm(300, 200, 30), rnorm(200, 400, 50)), CD8 = c(rnorm(300, 2, 0.3), rnorm(200, 5, 0.4)))
   for (precision in c("double", "single")) {
@@ -53,7 +53,7 @@ test_that("densities are those of plain R, in the data's units, for either preci
   }
 })
 
-test_that("odd data go all the way", {
+test_that("all functions work on fits of unusual data", {
   skip_on_sanitized_emulator()
   set.seed(61)
   x <- cbind(a = rnorm(60), constant = 3, copy = 0, whole = rpois(60, 5))
@@ -65,7 +65,7 @@ test_that("odd data go all the way", {
     components = 4, iter = 30, seed = 1, threads = 2), x)
 })
 
-test_that("a flowFrame is fitted by what its channels measure", {
+test_that("markers of a flowFrame are chosen by what its channels measure", {
   setClass("annotation", representation(data = "data.frame"), where = globalenv())
   setClass("flowFrame", representation(exprs = "matrix", parameters = "ANY"), where = globalenv())
   set.seed(62)

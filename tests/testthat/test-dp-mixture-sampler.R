@@ -1,8 +1,7 @@
-# The mixture's Gibbs sampler against what is known exactly: the posterior of one
-# component, the prior, the law of the labels, populations that are there. A
-# test of statistical kind fails with probability 1e-6 if everything is right; its
-# seed is fixed. Geweke's test of the whole sampler is in tests/geweke. All run on
-# the processor: that other backends give the same draws is tested elsewhere.
+# Compares the mixture's Gibbs sampler with exact results: the posterior of one component, the prior, the law of the
+# labels, and known populations. If everything is right, a statistical test fails with probability 1e-6; its seed is
+# fixed. Geweke's test of the whole sampler is in tests/geweke. All tests run on the processor, because other tests
+# compare the backends.
 
 # Distribution functions and moments of the normal-inverse-Wishart law
 # mu | Sigma ~ N(m, gamma Sigma), Sigma ~ IW(df, Psi).
@@ -14,8 +13,8 @@ variance_cdf <- function(df, psi, p) function(x) stats::pgamma(psi / (2 * x), (d
 
 test_that("one component has the closed-form posterior, in the data's units", {
   skip_where_repeated()
-  # 10,000 independent draws: each comparison of means finds a shift of 0.06
-  # standard deviations, each of distributions a distance of 0.03.
+  # 10,000 independent draws. A comparison of means finds a shift of 0.06 standard deviations, a comparison of
+  # distributions a distance of 0.03.
   sweeps <- 10000
   set.seed(41)
   n <- 30
@@ -59,18 +58,18 @@ test_that("one component has the closed-form posterior, in the data's units", {
     expect_distribution(mu[, j], t_cdf(m_n[[j]], gamma_n, df, psi[j, j], p), 2 * p)
     expect_distribution(fit$draws$covariances[j, j, 1, , 1], variance_cdf(df, psi[j, j], p), 2 * p)
   }
-  # Nothing but the prior speaks of the concentration.
+  # The concentration depends on the prior alone.
   expect_distribution(fit$draws$concentration[, 1], function(x) stats::pgamma(x, 1, 1))
-  # Draws of different sweeps are independent: lag-one correlations are normal
-  # with standard deviation 1/sqrt(sweeps).
+  # Draws of different sweeps are independent, so lag-one correlations are normal with standard deviation
+  # 1/sqrt(sweeps).
   lagged <- apply(cbind(mu, log_det), 2, function(y) stats::cor(y[-1], y[-sweeps]))
   expect_lt(max(abs(lagged)) * sqrt(sweeps), stats::qnorm(1 - false_alarm / 8))
 })
 
-test_that("without data the sampler gives back the prior", {
+test_that("without data the sampler draws from the prior", {
   skip_where_repeated()
-  # 10,000 draws of alpha from the prior, then one sweep each: v and alpha again
-  # have their prior laws. The test finds what the one above finds.
+  # 10,000 draws of alpha from the prior, then one sweep each. Afterwards v and alpha must have their prior laws. The
+  # power is that of the test above.
   draws <- 10000
   p <- 2
   k <- 3
@@ -89,7 +88,7 @@ test_that("without data the sampler gives back the prior", {
       c(out$concentration, out$log_weight, out$means[k, ], out$covariances[, , k][c(1, 2, 4)])
     }, numeric(4 + p + 3))
     expect_distribution(drawn[1, ], function(x) stats::pgamma(x, 4, 3), 6)
-    # -log(1 - v_1) is exponential with rate alpha, alpha gamma: a Lomax law.
+    # -log(1 - v_1) is exponential with rate alpha, and alpha is gamma: a Lomax law.
     expect_distribution(-log1p(-exp(drawn[2, ])), function(x) 1 - (3 / (3 + x))^4, 6)
     df <- 5 + p + 1
     expect_distribution(drawn[5, ], t_cdf(1, 0.5, df, 5 * 2, p), 6)
@@ -101,11 +100,11 @@ test_that("without data the sampler gives back the prior", {
   }
 })
 
-test_that("labels have their exact law, whatever the number of components", {
+test_that("labels have their exact law for every number of components", {
   skip_where_repeated()
-  # Each of four rows occurs 20,000 times: the frequencies of its labels against
-  # the probabilities by the chi-squared test. Cells with an expected count below
-  # 25 are joined. 20,000 draws find an error of 0.03 in a probability of 0.5.
+  # Each of four rows occurs 20,000 times. A chi-squared test compares the frequencies of its labels with the
+  # probabilities. Cells with an expected count below 25 are pooled. 20,000 draws find an error of 0.03 in a probability
+  # of 0.5.
   each <- 20000L
   set.seed(3)
   for (k in c(1, 2, 15, 16, 17, 33)) {
@@ -123,7 +122,7 @@ test_that("labels have their exact law, whatever the number of components", {
         observed <- c(count[!rare], sum(count[rare]))
         expected <- each * c(probability[!rare], sum(probability[rare]))
         if (expected[[length(expected)]] < 25) {
-          # Too rare to test by itself: with the most probable one.
+          # Too rare for a test by itself, so pooled with the most probable label.
           top <- which.max(expected)
           expected[[top]] <- expected[[top]] + expected[[length(expected)]]
           observed[[top]] <- observed[[top]] + observed[[length(observed)]]
@@ -142,8 +141,8 @@ test_that("labels have their exact law, whatever the number of components", {
 })
 
 test_that("rows draw independently of each other", {
-  # Two copies of one row take the same component with probability sum p_j^2,
-  # wherever they lie: neighbours, a tile of 64 rows apart, a leaf of 2,048 apart.
+  # Two copies of one row have the same component with probability sum p_j^2, at any distance: neighbours, a tile of 64
+  # rows apart, or a leaf of 2,048 rows apart.
   n <- 40960
   x <- matrix(c(0.3, -0.2), n, 2, byrow = TRUE)
   out <- sweep_once(x, 20, seed = 9, concentration = 6)
@@ -154,7 +153,7 @@ test_that("rows draw independently of each other", {
     pairs <- seq(1, n - lag, by = 1)
     pairs <- pairs[((pairs - 1) %/% lag) %% 2 == 0]
     same <- mean(out$labels[pairs] == out$labels[pairs + lag])
-    # The binomial bound: pairs do not overlap.
+    # The binomial bound holds because pairs do not overlap.
     expect_lt(
       abs(same - together) / sqrt(together * (1 - together) / length(pairs)),
       stats::qnorm(1 - false_alarm / 12)
@@ -163,8 +162,8 @@ test_that("rows draw independently of each other", {
 })
 
 test_that("components without weight are never drawn", {
-  # Sticks with a concentration of 1e-3 leave the components behind the first few
-  # weights that underflow; the rows lie where those would fit best.
+  # With a concentration of 1e-3, the weights underflow after the first few components. The rows lie where components
+  # without weight would fit best.
   set.seed(8)
   x <- matrix(rnorm(2 * 30000, sd = 3), ncol = 2)
   for (precision in c("double", "single")) {
@@ -178,9 +177,9 @@ test_that("components without weight are never drawn", {
   }
 })
 
-test_that("six populations are found on each of ten seeds", {
+test_that("six populations are found with each of ten seeds", {
   skip_where_repeated()
-  # Under a sanitizer, whose business is memory, two seeds will do.
+  # A sanitizer checks memory, so two seeds are enough there.
   for (seed in 1:10) {
     set.seed(seed)
     n <- 20000
@@ -198,8 +197,7 @@ test_that("six populations are found on each of ten seeds", {
   }
 })
 
-# A fit of data that are hard to compute with must be a fit: finite draws, positive
-# definite covariances, weights that sum to one.
+# A fit of difficult data must be valid: finite draws, positive definite covariances, weights that sum to one.
 expect_sound <- function(x, components = 6, iter = 30, ...) {
   fit <- dp_mixture(x, components = components, iter = iter, seed = 1, backend = "cpu", threads = 2,
     keep = c("weights", "means", "covariances", "labels"), ...
@@ -221,7 +219,7 @@ expect_sound <- function(x, components = 6, iter = 30, ...) {
   fit
 }
 
-test_that("constant, duplicated and dependent columns do no harm", {
+test_that("constant, duplicated and dependent columns give valid fits", {
   set.seed(2)
   x <- matrix(rnorm(300), ncol = 2)
   expect_sound(cbind(x, 7))
@@ -233,7 +231,7 @@ test_that("constant, duplicated and dependent columns do no harm", {
   expect_sound(x[rep(1:3, each = 50), ])
 })
 
-test_that("few rows do no harm", {
+test_that("few rows give valid fits", {
   set.seed(2)
   expect_sound(matrix(rnorm(4), 2))
   expect_sound(matrix(1, 2, 1))
@@ -243,7 +241,7 @@ test_that("few rows do no harm", {
   expect_sound(matrix(1:20, 10), components = 3)
 })
 
-test_that("zero-inflated, rounded, binary and counted channels do no harm under the default prior", {
+test_that("zero-inflated, rounded, binary and count channels give valid fits under the default prior", {
   skip_where_repeated()
   for (seed in 1:3) {
     set.seed(seed)
@@ -254,11 +252,11 @@ test_that("zero-inflated, rounded, binary and counted channels do no harm under 
     )
     for (columns in list(1, 2, 3, 4, 1:4)) {
       fit <- expect_sound(channels[, columns, drop = FALSE], components = 12, iter = 100)
-      # Nothing that is learned runs away, in units of the data's spread.
+      # No learned value diverges, in units of the data's spread.
       expect_lt(max(fit$draws$prior_mean_scale), 1e3)
       scale <- apply(fit$draws$prior_scale, 3L, function(s) max(diag(as.matrix(s)) / fit$scale^2))
       expect_lt(max(scale), 100)
-      # A component of many cells is not narrower than the floor, but for the spread of its draws.
+      # A component of many cells is at least as wide as the floor, apart from the spread of its draws.
       deviation <- apply(fit$draws$covariances, 3:5,
         function(s) min(sqrt(diag(as.matrix(s)) / fit$prior$floor) / fit$scale)
       )
@@ -269,7 +267,7 @@ test_that("zero-inflated, rounded, binary and counted channels do no harm under 
 
 test_that("populations that overlap in many markers are not joined into one by the start", {
   skip_where_repeated()
-  # Clusters of k-means there have cells of several populations each.
+  # k-means finds clusters there that mix several populations.
   set.seed(32)
   p <- 20
   population <- sample.int(12, 1500, TRUE, prob = 2^-(1:12 / 3))
@@ -284,7 +282,7 @@ test_that("populations that overlap in many markers are not joined into one by t
   expect_gt(adjusted_rand(population, predict(fit, backend = "cpu", threads = 2)), 0.5)
 })
 
-test_that("far outliers do no harm", {
+test_that("far outliers give valid fits", {
   set.seed(2)
   x <- matrix(rnorm(400), ncol = 2)
   for (far in c(1e3, 1e10, 1e100, 1e149)) {
@@ -295,7 +293,7 @@ test_that("far outliers do no harm", {
     outlying[8, ] <- -far
     expect_sound(outlying)
   }
-  # Cells far from all components of a fit go to the nearest one.
+  # A cell far from all components goes to the nearest one.
   fit <- expect_sound(x)
   far <- rbind(c(1e100, 0), c(0, -1e149), c(-1e12, 1e12))
   expect_true(all(is.finite(predict(fit, far, type = "class", backend = "cpu", threads = 2))))
@@ -307,7 +305,7 @@ test_that("the units of the data do not matter", {
   set.seed(2)
   x <- matrix(rnorm(600), ncol = 2)
   fit <- expect_sound(x)
-  # Powers of two are exact: the fit must be the same but for the units.
+  # Powers of two are exact, so the fits must be equal up to the units.
   for (power in c(-490, -60, 60, 490)) {
     scaled <- expect_sound(x * 2^power)
     expect_identical(scaled$draws$labels, fit$draws$labels)
@@ -317,20 +315,20 @@ test_that("the units of the data do not matter", {
   }
   expect_sound(cbind(1e-150 * x[, 1], 1e149 * x[, 2]))
   expect_sound(x + 1e8)
-  # Squares of smaller differences are not numbers.
+  # Squares of smaller differences underflow.
   expect_error(dp_mixture(x * 1e-165),
     "column 1 .* differ by .* at most, too little to be squared", class = "warpbayes_error_input"
   )
 })
 
-# Each component's weight with its factor of the floor, for the likelihood that the sampler reports.
+# Each component's weight times its factor of the floor, as in the likelihood that the sampler reports.
 floored_weights <- function(fit, weights, covariances) {
   floor <- fit$prior$floor * fit$scale^2
   weights * apply(covariances, 3L, function(s) exp(-sum(diag(solve(s)) * floor) / 2))
 }
 
-# The log density of a fit's draw number `draw` of chain 1 from its parameters, in
-# the data's units: of the parameters alone, by the formulas of dp_prior().
+# The log density of the parameters in draw number `draw` of chain 1, in the data's units, by the formulas of
+# dp_prior().
 reference_log_prior <- function(fit, draw, m, gamma, nu, phi, concentration) {
   draws <- fit$draws
   p <- length(m)
@@ -373,7 +371,7 @@ reference_log_prior <- function(fit, draw, m, gamma, nu, phi, concentration) {
     sum(log(alpha) + (alpha - 1) * log_1mv)
 }
 
-test_that("log likelihood, log posterior and density are those of the draws", {
+test_that("log likelihood, log posterior and density agree with the draws", {
   set.seed(6)
   x <- cbind(a = 10 * rnorm(80), b = rnorm(80, sd = 0.1))
   m <- c(2, 0.1)

@@ -1,7 +1,7 @@
-# Several samples with the same components, each in proportions of its own. That the sampler is right is for
-# Geweke's test (tests/geweke) to show; here, one pass in plain R, what a fit finds, and that it is the same everywhere.
+# Several samples that share components, each with its own proportions: one pass in plain R, what a fit finds, and that
+# all backends agree. Geweke's test (tests/geweke) checks the sampler.
 
-# Two populations, far apart in the first marker; `share` of the cells are of the second.
+# Two populations, far apart in the first marker. `share` of the cells are in the second.
 two_populations <- function(share, n) {
   second <- seq_len(n) <= round(share * n)
   cbind(CD4 = rnorm(n) + 12 * second, CD8 = rnorm(n))
@@ -16,7 +16,7 @@ fit_samples <- function(x = some_samples(), components = 5, iter = 40, warmup = 
   dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
-# Sweeps on a session with samples.
+# Runs sweeps on a session with samples.
 sampled_sweep <- function(x, sample, k, precision, backend, pooled = 0, sizes = NULL) {
   p <- ncol(x)
   samples <- max(sample)
@@ -56,14 +56,14 @@ test_that("one pass draws labels by the weights of each row's sample, and counts
         sum(apply(joint, 1, function(w) max(w) + log(sum(exp(w - max(w)))))), tolerance = 1e-12
       )
       expect_equal(colSums(exp(out$sample_log_weight)), rep(1, 3))
-      # Weighted by the rows of the state from which the sweep began.
+      # The weights are the row counts of the state before the sweep.
       rows <- colSums(matrix(sizes, k))
       expect_equal(exp(out$log_weight), drop(exp(out$sample_log_weight) %*% rows) / sum(rows))
     }
   }
 })
 
-test_that("while samples are one, the pass is that of one sample", {
+test_that("before the samples separate, a pass equals that of one sample", {
   set.seed(1)
   x <- matrix(rnorm(600, sd = 2), 300)
   for (precision in c("double", "single")) {
@@ -90,7 +90,7 @@ test_that("fits of samples are the same on any number of threads, with any instr
   }
 })
 
-test_that("a continued fit is the whole fit", {
+test_that("a continued fit equals the whole fit", {
   whole <- fit_samples(chains = 2)
   part <- fit_samples(iter = 25, chains = 2)
   expect_identical(fit_result(continue(part, 15, threads = 2)), fit_result(whole))
@@ -107,7 +107,7 @@ test_that("a continued fit is the whole fit", {
   expect_error(continue(part, 5, threads = 2), class = "warpbayes_error_input")
 })
 
-test_that("samples come as a list, a vector, a factor or a column", {
+test_that("samples can be a list, a vector, a factor or a column", {
   skip_on_sanitized_emulator()
   x <- some_samples()
   fit <- fit_samples(x)
@@ -125,15 +125,15 @@ test_that("samples come as a list, a vector, a factor or a column", {
   numbered <- fit_samples(cbind(stacked, from = fit$sample), sample = "from")
   expect_identical(numbered$samples, c("1", "2", "3"))
   expect_identical(unname(numbered$draws$sample_weights), unname(fit$draws$sample_weights))
-  # Columns of a list are found by name; samples without names are numbered.
+  # Columns of a list are found by name. Samples without names are numbered.
   turned <- x
   turned$b <- as.data.frame(turned$b[, 2:1])
   same(fit_samples(turned))
   expect_identical(fit_samples(unname(x))$samples, c("1", "2", "3"))
-  # Levels decide the order; without samples it is the fit of the stacked cells.
+  # Factor levels determine the order. Without samples it is the fit of the stacked cells.
   expect_identical(fit_samples(stacked, sample = factor(of, c("c", "a", "b")))$samples, c("c", "a", "b"))
   expect_identical(fit_samples(x, sample = FALSE)$draws, fit_samples(stacked)$draws)
-  # A single sample is one too.
+  # A single sample is allowed.
   single <- fit_samples(x["b"])
   expect_identical(single$samples, "b")
   expect_equal(unname(single$draws$sample_weights[, 1, , ]), unname(single$draws$weights[, , 1]))
@@ -197,15 +197,16 @@ test_that("proportions of the samples are found", {
     true <- c(0.1, 0.5, 0.8)
     expect_lt(max(abs(rows$proportion - true) - 20 / (c(300, 500, 60) + 20) * abs(true - 0.4)), 0.02)
     expect_true(all(rows$lower < true + 0.01 & rows$upper > true - 0.04))
-    # Fewer cells, wider interval.
+    # Fewer cells give a wider interval.
     expect_gt(diff(unlist(rows[3, c("lower", "upper")])), 2 * diff(unlist(rows[2, c("lower", "upper")])))
   }
 })
 
-test_that("intervals of proportions hold the truth about as often as they say", {
+test_that("intervals of proportions have about their nominal coverage", {
   skip_where_repeated()
   skip_if(on_cuda(), "many fits")
-  # Proportions from the prior, cells from these. Fewer than 40 of 60 intervals of 90% by chance: 1e-7.
+  # Proportions from the prior, cells from these proportions. If 90% intervals are right, fewer than 40 of 60 cover with
+  # probability 1e-7.
   sets <- if (extended()) 200 else 20
   held <- unlist(lapply(seq_len(sets), function(set) {
     set.seed(set)
@@ -221,7 +222,7 @@ test_that("intervals of proportions hold the truth about as often as they say", 
   expect_gt(sum(held), qbinom(1e-7, length(held), 0.9))
 })
 
-test_that("a sample of few cells borrows from the others", {
+test_that("the proportions of a small sample shrink towards the others", {
   set.seed(2)
   x <- list(a = two_populations(0.3, 400), b = two_populations(0.3, 400), c = two_populations(0.3, 400),
     d = two_populations(1, 2)
@@ -230,12 +231,12 @@ test_that("a sample of few cells borrows from the others", {
   types <- cell_types(fit, threads = 2)
   table <- type_proportions(types)
   row <- table[table$sample == "d" & table$type == levels(types)[[which.max(types$medians[, "CD4"])]], ]
-  # Both of its cells are of the second population, of which the others have 30%.
+  # Both cells of this sample are in the second population. In the other samples 30% of the cells are.
   expect_lt(row$proportion, 0.8)
   expect_gt(row$upper - row$lower, 0.1)
 })
 
-test_that("prediction, likelihoods, simulation and updates know the samples", {
+test_that("prediction, likelihoods, simulation and updates use the samples", {
   x <- some_samples()
   fit <- fit_samples(x, iter = 60, warmup = 30)
   stacked <- do.call(rbind, x)
@@ -268,7 +269,7 @@ test_that("prediction, likelihoods, simulation and updates know the samples", {
   expect_equal(rowSums(likelihood), fit$log_likelihood[31:60, 1], tolerance = 1e-4)
   expect_equal(likelihood[3, ], log_lik.dp_mixture(fit, stacked, sample = of, threads = 2)[3, ])
   expect_equal(as.double(logLik(fit, threads = 2)), sum(likelihood[reference$draw, ]))
-  # Simulated samples have their own proportions: 1e-6.
+  # Simulated samples have their own proportions. False alarms 1e-6.
   simulated <- simulate(fit, seed = 1)[[1]]
   share <- tapply(simulated[, "CD4"] > 6, fit$sample, mean)
   expect_true(all(abs(share - c(0.1, 0.5, 0.8)) < c(0.15, 0.15, 0.35)))
@@ -295,7 +296,7 @@ test_that("cells of very many samples are evaluated", {
   )
 })
 
-test_that("components are renumbered in the samples too", {
+test_that("relabelling also renumbers the components of the samples", {
   fit <- relabel(fit_samples(iter = 60, warmup = 30), threads = 2)
   rows <- tabulate(fit$sample)
   expect_equal(apply(fit$draws$sample_weights, 3:4, function(w) drop(w %*% rows) / sum(rows)), fit$draws$weights)
@@ -303,7 +304,7 @@ test_that("components are renumbered in the samples too", {
   expect_equal(dim(attr(type_proportions(types), "draws"))[2:3], c(nrow(types$types), 3))
 })
 
-test_that("differences between groups are those of the draws", {
+test_that("differences between groups agree with the draws", {
   fit <- fit_samples(iter = 60, warmup = 30)
   types <- cell_types(fit, threads = 2, draws = 30)
   table <- type_proportions(types, level = 0.5)

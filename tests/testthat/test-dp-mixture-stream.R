@@ -1,16 +1,16 @@
-# Rows that do not fit on a graphics card: some stay there, the others travel in every pass, in each of the
-# ways in which they can get there, and the result is that of the processor, to the last bit.
+# Rows that do not fit on a graphics card: some stay there, and the others are streamed in every pass. Each way of
+# streaming must give bit for bit the result of the processor.
 
 stream_rows <- clustered(2048 * 9 - 5, 2, 8)
 
-# Room for some of the leaves, with chunks of one leaf or a few, and for none.
+# Limits with room for some of the leaves, in chunks of one leaf or a few, and for none.
 stream_limits <- list(double = c(2.6e5, 3.2e5, 2.1e5), single = c(2.1e5, 2.3e5, 1.9e5))
 
-# How rows travel: from a copy in single precision, from the matrix page-locked as it is, or through buffers.
+# The sources of streamed rows: a copy in single precision, the matrix page-locked in place, or buffers.
 stream_ways <- list(double = c("locked", "staged"), single = c("packed", "locked", "staged"))
 
-# A session on the card within `limit`, or without one: three sweeps, the second with moves, and predictions.
-# `pinned` is how much page-locked memory of the host is in use after the first.
+# A session with or without a `limit` of device memory: three sweeps, the second with moves, and predictions. `pinned`
+# is the page-locked host memory in use after the first sweep.
 stream_session <- function(backend, precision = "double", limit = 0, way = "locked", x = stream_rows, devices = NULL,
                            moves = TRUE, cuda = NULL) {
   p <- ncol(x)
@@ -48,7 +48,7 @@ same_result <- function(one, other, label) {
   }
 }
 
-test_that("rows that travel give the result of rows that stay, in each way", {
+test_that("streamed rows give the same result as resident rows, in each way", {
   skip_without_cuda()
   for (precision in c("double", "single")) {
     whole <- stream_session("cpu", precision)
@@ -61,18 +61,18 @@ test_that("rows that travel give the result of rows that stay, in each way", {
   }
 })
 
-test_that("rows travel from a copy in single precision, and from the matrix in double", {
+test_that("rows are streamed from a copy in single precision, and from the matrix in double", {
   cuda <- emulator()
   bytes <- 8 * length(stream_rows)
   pinned <- function(precision, limit, way) {
     stream_session("cuda", precision, limit, way, moves = FALSE, cuda = cuda)$pinned
   }
   without <- pinned("double", 0, "locked")
-  # The copy begins with the first of 64 leaves; the last leaf is padded.
+  # The copy starts at a multiple of 64 leaves, here the first leaf. Its last leaf is padded.
   expect_identical(pinned("single", 2.1e5, "packed") - pinned("single", 0, "packed"), 9 * 2048 * 2 * 4)
   expect_identical(pinned("double", 2.6e5, "packed") - without, bytes)
   expect_identical(pinned("single", 2.1e5, "locked") - pinned("single", 0, "locked"), bytes)
-  # Two buffers of all leaves: these are fewer than 16 MB.
+  # Two buffers of all leaves, because these take less than 16 MB.
   expect_identical(pinned("double", 2.6e5, "staged") - without, 2 * 9 * 2048 * 2 * 8)
   expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
 })
@@ -83,7 +83,7 @@ test_that("copies and kernels wait for each other", {
   on.exit(if (is.na(old)) Sys.unsetenv("WB_EMULATOR_DEFER") else Sys.setenv(WB_EMULATOR_DEFER = old))
   for (precision in c("double", "single")) {
     whole <- stream_session("cpu", precision)
-    # As late as events allow, and copies as early.
+    # Work is done as late as events allow, then copies as early as events allow.
     for (defer in c("1", "kernels")) {
       Sys.setenv(WB_EMULATOR_DEFER = defer)
       for (way in stream_ways[[precision]]) {
@@ -95,10 +95,10 @@ test_that("copies and kernels wait for each other", {
   }
 })
 
-test_that("several cards send their own rows", {
+test_that("each of several cards streams its own rows", {
   for (precision in c("double", "single")) {
     whole <- stream_session("cpu", precision)
-    # Each card has half of the rows, which fit in single precision beside all but the copy's chunks.
+    # Each card has half of the rows. In single precision they fit, except for the copy's chunks.
     limit <- c(double = 1.9e5, single = 1.4e5)[[precision]]
     with_devices(2, for (way in if (precision == "double") stream_ways$double else "packed") {
       same_result(stream_session("cuda", precision, limit, way, devices = 0:1), whole,
@@ -108,7 +108,7 @@ test_that("several cards send their own rows", {
   }
 })
 
-test_that("samples of rows travel, and whole fits that travel are those that stay", {
+test_that("samples can be streamed, and whole fits are the same", {
   skip_without_cuda()
   skip_on_sanitized_emulator()
   fit <- function(backend, precision, limit = 0, ...) {
@@ -128,7 +128,7 @@ test_that("samples of rows travel, and whole fits that travel are those that sta
   expect_identical(together$draws, fit("cpu", "single", sample = sample)$draws)
 })
 
-test_that("predictions of rows with missing values travel", {
+test_that("predictions of rows with missing values can be streamed", {
   skip_without_cuda()
   x <- stream_rows
   x[seq(1, nrow(x), by = 7), 2] <- NA
@@ -144,7 +144,7 @@ test_that("predictions of rows with missing values travel", {
   expect_identical(ask("cuda", 2.6e5), ask("cpu", 0))
 })
 
-test_that("a failure of any CUDA call while rows travel is an error that leaves nothing behind", {
+test_that("a failure of any CUDA call while rows are streamed gives an error and leaves nothing behind", {
   cuda <- emulator()
   x <- stream_rows[seq_len(2048 * 5 - 3), ]
   limits <- c(packed = 1.2e5, locked = 1.7e5, staged = 1.7e5)
@@ -161,8 +161,8 @@ test_that("a failure of any CUDA call while rows travel is an error that leaves 
       expected <- run()
       expect_false(inherits(expected, "error"))
       calls <- cuda$calls() - before
-      # Out of memory, and a failed kernel, after which no call works. A failure while the session is closed is not
-      # reported, and rows find other ways.
+      # The errors are lack of memory, and a failed kernel, after which no call works. A failure while the session is
+      # closed is not reported, and rows have other ways.
       at <- unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 10 else 40))))
       failures <- count_failures(cuda, run, at[at %% 3 != 0], "memory", expected, way) +
         count_failures(cuda, run, at[at %% 3 == 0], "kernel", expected, way)

@@ -1,4 +1,4 @@
-# What dp_mixture() can do, together: samples, missing values, Bayesian EM, checkpoints.
+# Combinations of features of dp_mixture(): samples, missing values, Bayesian EM, checkpoints.
 
 set.seed(1)
 cells <- matrix(rnorm(600), 300, dimnames = list(NULL, c("a", "b"))) + 4 * (runif(300) < 0.4)
@@ -16,7 +16,7 @@ without_times <- function(fit) {
   fit
 }
 
-test_that("samples and missing values go together, through everything that follows", {
+test_that("samples and missing values can be combined in all functions of fits", {
   fit <- quick(holes, sample = of, missing = "model")
   expect_identical(fit$samples, c("one", "two", "three"))
   expect_true(all(is.finite(fit$log_likelihood)))
@@ -28,7 +28,7 @@ test_that("samples and missing values go together, through everything that follo
   expect_true(all(is.finite(log_lik(fit, threads = 2))))
 })
 
-test_that("a checkpoint goes on with samples and missing values", {
+test_that("a checkpoint with samples and missing values can be resumed", {
   file <- tempfile(fileext = ".checkpoint")
   on.exit(unlink(file))
   frame <- data.frame(holes, tube = of)
@@ -41,7 +41,7 @@ test_that("a checkpoint goes on with samples and missing values", {
   )
   for (case in if (sanitized()) cases[c(2, 3)] else cases) {
     whole <- do.call(quick, c(list(case$x), case$arguments))
-    # Stops in the middle: the sweeps before are in the file.
+    # The fit stops in the middle. The sweeps before are in the file.
     part <- do.call(quick, c(list(case$x), case$arguments, list(checkpoint = file, checkpoint_every = 0)))
     resumed <- resume(file, case$x, threads = 1, progress = FALSE)
     for (name in c("draws", "log_likelihood", "state", "samples", "sample", "missing")) {
@@ -56,7 +56,7 @@ test_that("a checkpoint goes on with samples and missing values", {
   expect_error(resume(file, moved, progress = FALSE), "has other samples of the cells than the data", class = input)
 })
 
-test_that("Bayesian EM says what it does not take, and starts the sampler of samples", {
+test_that("Bayesian EM refuses samples and missing values, and its fit can start a sampler with either", {
   climb <- function(x, ...) dp_mixture(x, 4, "bem", warmup = 5, iter = 5, seed = 1, threads = 2, progress = FALSE, ...)
   expect_error(climb(cells, sample = of), "`method` is \"bem\", which fits one sample", class = input)
   expect_error(climb(holes, missing = "model"), "`method` is \"bem\", which takes no missing values", class = input)
@@ -65,7 +65,7 @@ test_that("Bayesian EM says what it does not take, and starts the sampler of sam
   fit <- quick(cells, sample = of, init = climb(cells))
   expect_identical(fit$samples, c("one", "two", "three"))
   expect_true(all(is.finite(quick(holes, missing = "model", init = climb(cells))$log_likelihood)))
-  # And back: a mode from a fit of samples, of the same cells and of others.
+  # And back: Bayesian EM from a fit of samples, with the same cells and with others.
   expect_true(is.finite(max(climb(cells, init = fit)$log_posterior)))
   expect_true(is.finite(max(climb(cells[1:200, ], init = fit)$log_posterior)))
 })

@@ -1,4 +1,4 @@
-# The prior: its checks, its words, and its form in standardised units.
+# The prior: its checks, how it prints, and its form in standardised units.
 
 test_that("a prior keeps what was given and leaves the rest to the data", {
   prior <- dp_prior()
@@ -9,7 +9,7 @@ test_that("a prior keeps what was given and leaves the rest to the data", {
   expect_identical(prior$concentration, c(shape = 2, rate = 3))
 })
 
-test_that("every value that is not a prior is refused by name", {
+test_that("messages name every invalid value of the prior", {
   error <- "warpbayes_error_input"
   expect_error(dp_prior(mean = "a"), "`mean` must be finite numbers.*not \"a\"", class = error)
   expect_error(dp_prior(mean = c(1, NA)), "`mean` must be .*but has NA", class = error)
@@ -34,7 +34,7 @@ test_that("every value that is not a prior is refused by name", {
   expect_error(dp_prior(learn = "scales"), "`learn` must be some of .*, not \"scales\"", class = error)
   expect_error(dp_prior(floor = "a"), "`floor` must be standard deviations.*not \"a\"", class = error)
   expect_error(dp_prior(floor = c(1, -2)), "`floor` has a negative standard deviation: -2", class = error)
-  # Scales far from one are not mistaken for singular ones.
+  # Scales far from one are not mistaken for singular matrices.
   expect_s3_class(dp_prior(scale = diag(c(1e-12, 1e12))), "dp_prior")
 })
 
@@ -48,7 +48,7 @@ test_that("the prior is resolved in standardised units, matched by name", {
   expect_identical(resolved$given, character())
   expect_identical(resolved$learn, c("mean", "mean_scale", "df", "scale"))
   expect_identical(resolved$floor, rep(1e-3, 2)^2)
-  # What is given is fixed unless it is named.
+  # A given value is fixed unless `learn` names it.
   expect_identical(resolve(dp_prior(df = 9, scale = 1))$learn, c("mean", "mean_scale"))
   expect_identical(resolve(dp_prior(df = 9, learn = "df"))$learn, "df")
   expect_identical(resolve(dp_prior(learn = character()))$learn, character())
@@ -70,7 +70,7 @@ test_that("the prior is resolved in standardised units, matched by name", {
   expect_identical(one$scale, matrix(1))
 })
 
-test_that("the floor knows rounded channels", {
+test_that("the floor allows for rounded channels", {
   set.seed(3)
   x <- cbind(normal = rnorm(2000), rounded = round(rnorm(2000), 1), counts = 3 * rpois(2000, 4),
     half_zero = ifelse(runif(2000) < 0.6, 0, rexp(2000))
@@ -96,7 +96,7 @@ test_that("a prior that does not fit the markers is refused", {
   )
 })
 
-test_that("a prior is printed in words, in the data's units once they are known", {
+test_that("a prior is printed in the data's units once they are known", {
   expect_output(print(dp_prior()), "the mean of each marker.*set from the data when the mixture")
   expect_output(print(dp_prior(mean = 0, scale = 900, df = 1)),
     "standard deviation 30; the guess\\s+counts as 1 cell\\."
@@ -106,7 +106,7 @@ test_that("a prior is printed in words, in the data's units once they are known"
   expect_output(print(resolved), "around CD3 10, CD4 20.*standard deviation CD3")
 })
 
-test_that("the prior of a fit is the same prior in another", {
+test_that("the prior of a fit can be used in another fit", {
   markers <- c("a", "b")
   prior <- dp_prior(mean = c(3, 40), mean_scale = 2, df = 7, scale = matrix(c(4, 1, 1, 9), 2), concentration = c(2, 3),
     floor = c(0.1, 2), learn = "df",
@@ -114,7 +114,7 @@ test_that("the prior of a fit is the same prior in another", {
   first <- resolve_prior(prior, c(1, 2), c(10, 20), markers)
   other <- resolve_prior(first, c(-5, 6), c(0.5, 3), markers)
   expect_equal(other, resolve_prior(prior, c(-5, 6), c(0.5, 3), markers), tolerance = 1e-14)
-  # By name, where the markers come in another order.
+  # Values are matched by name if the markers have another order.
   turned <- resolve_prior(first, c(6, -5), c(3, 0.5), rev(markers))
   expect_equal(turned$mean, rev(other$mean), tolerance = 1e-14)
   expect_equal(turned$scale, other$scale[2:1, 2:1], tolerance = 1e-14)

@@ -1,6 +1,6 @@
-# drop_warmup(): a longer warm-up for a fit that is there.
+# drop_warmup(): a longer warm-up for an existing fit.
 
-test_that("the draws are those of a fit with the longer warm-up", {
+test_that("the draws equal those of a fit with the longer warm-up", {
   skip_on_sanitized_emulator()
   set.seed(1)
   x <- matrix(rnorm(120), 60, dimnames = list(NULL, c("a", "b")))
@@ -25,7 +25,7 @@ test_that("the draws are those of a fit with the longer warm-up", {
   expect_identical(dim(matched$draws$weights), c(3L, 9L, 2L))
 })
 
-test_that("regressions too, with and without groups", {
+test_that("drop_warmup() works for regressions with and without groups", {
   set.seed(1)
   d <- data.frame(y = rbinom(80, 1, 0.5), x = rnorm(80), g = rep(1:4, 20))
   for (formula in list(y ~ x, y ~ x + (1 | g))) {
@@ -37,7 +37,7 @@ test_that("regressions too, with and without groups", {
   }
 })
 
-test_that("what leaves no draw is refused", {
+test_that("a warm-up that leaves no draw is refused", {
   error <- "warpbayes_error_input"
   fit <- simulate_fit()
   expect_error(drop_warmup(fit, 50),

@@ -1,11 +1,11 @@
-# Digests of small fits and draws of every topic: a number that changes without intent is seen here, with its topic,
-# case and precision. After an intended change `WARPBAYES_WRITE_KNOWN_ANSWERS=true WARPBAYES_TEST_FILTER=known-answers
-# Rscript tools/run-tests.R` writes known-answers.csv again. A row serves all processors, compilers and both backends.
+# Digests of small fits and draws of every topic: an unintended change of a number shows here, with its topic, case and
+# precision. After an intended change `WARPBAYES_WRITE_KNOWN_ANSWERS=true WARPBAYES_TEST_FILTER=known-answers Rscript
+# tools/run-tests.R` writes known-answers.csv again. A row holds for all processors, compilers and both backends.
 #
-# A case is an expression whose value has only what the package promises bit for bit. What R computes by its C library
-# or by sums in extended precision is left out: weights of components and mean log scores, for example. Where R's
-# logarithm or exponential is unavoidable, its argument is one for which the exact value is not near the middle of two
-# doubles, so that every C library rounds it to the same one.
+# A case is an expression whose value contains only what the package promises bit for bit. Results of R's C library or
+# of sums in extended precision are left out, such as weights of components and mean log scores. If R's logarithm or
+# exponential is unavoidable, its exact value is not near the middle of two doubles, so that every C library rounds it
+# to the same double.
 
 # R's exp() makes the values that a learned `df` can take.
 mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("mean", "mean_scale", "scale")),
@@ -17,7 +17,7 @@ mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("m
   fit
 }
 
-# The weights of draws are exponentials by R.
+# The weights of draws come from R's exp().
 mixture_values <- function(fit) {
   list(
     fit[c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes")],
@@ -39,7 +39,8 @@ small_mixture <- function(precision, ...) {
   with_known_weights(mixture(known_cells(256, 3, 8), 8, precision, chains = 2, ...))
 }
 
-# At most two draws: R subtracts the logarithm of their number, and log(2) is not near the middle of two doubles.
+# At most two draws, because R subtracts the logarithm of their number, and log(2) is not near the middle of two
+# doubles.
 predicted <- function(fit, newdata = NULL) {
   list(
     lapply(c("class", "prob"), function(type) predict(fit, newdata, type = type)),
@@ -192,8 +193,8 @@ bem_cases <- alist(
   }
 )
 
-# The draws of phi and theta are kept: the averages are of conditional means, which depend on the draws by the topics
-# alone.
+# The draws of phi and theta are kept, because the averages depend on the draws only through the topics: they are
+# averages of conditional means.
 topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3) {
   suppressWarnings(
     topic_model(counts, topics, keep = keep, iter = iter, warmup = warmup, seed = 5, precision = precision, ...)
@@ -358,7 +359,7 @@ regression <- function(formula, data, ..., iter = 5, warmup = 2) {
   bayes_logit(formula, data, iter = iter, warmup = warmup, seed = 9, chains = 2, ...)
 }
 
-# The log likelihood has a constant by R's lgamma(), which is 0 for responses of one trial.
+# The log likelihood has a constant from R's lgamma(). It is 0 for responses of one trial.
 regression_values <- function(fit, log_likelihood = TRUE) {
   parts <- c("coefficient_trace", "dispersion_trace", "group_deviation", "draws", if (log_likelihood) "log_likelihood")
   fit[sort(intersect(parts, names(fit)))]
@@ -398,7 +399,7 @@ regression_cases <- alist(
     sparse <- Matrix::Matrix(matrix(pmax(0, known_integers(256 * 20, 12, 2) - 8) / 4, 256), sparse = TRUE)
     regression_values(regression(y ~ 0 + f + (1 | g), known_rows(256, 56), sparse = sparse))
   },
-  # Prior and start have the logarithms of 0.5, the mean of the counts, and of 0.6, which are not near the middle of two
+  # Prior and start take the logarithm of 0.5, the mean of the counts, and of 0.6. Neither is near the middle of two
   # doubles.
   "negbinomial" = regression_values(regression(rare ~ m1 + m2, known_rows(256, 57), family = "negbinomial"), FALSE),
   "negbinomial without intercept" = {
@@ -496,7 +497,7 @@ predictive_cases <- alist(
 
 on_both_scales <- function(compute) lapply(c(FALSE, TRUE), compute)
 
-# Weights, or whole numbers in place of their logarithms.
+# Weights, or whole numbers as their logarithms.
 weights_or_logs <- function(size, log, seed) {
   if (log) -known_integers(size, 400, seed) / 16 else known_weights(size, seed)
 }
@@ -611,7 +612,7 @@ known_cases <- do.call(rbind, lapply(names(known_topics), function(topic) {
   expand.grid(topic = topic, case = names(own$cases), precision = own$precisions, stringsAsFactors = FALSE)
 }))
 
-# NA for a case that is skipped. An error is a result, which is in no table.
+# NA for a case that is skipped. An error is a result that is not in the table.
 known_result <- function(topic, case, precision) {
   scope <- list2env(list(precision = precision), parent = parent.env(environment()))
   tryCatch(

@@ -1,5 +1,4 @@
-# The data argument: what is accepted, in which form it comes out, and the
-# message for everything else.
+# The data argument: accepted types, the resulting matrix, and the messages about everything else.
 
 read_markers <- function(x, ...) as_marker_matrix(x, ..., call = NULL)
 
@@ -90,12 +89,12 @@ test_that("every kind of data that cannot be used has its own message", {
   expect_error(read_markers(cbind(a = 1:2, a = 3:4)), "two columns named \"a\"", class = error)
 })
 
-test_that("a sparse matrix is not made dense behind one's back", {
+test_that("a sparse matrix is not silently made dense", {
   skip_if_not_installed("Matrix")
   expect_error(read_markers(Matrix::sparseMatrix(1, 1, x = 1)), "is a sparse matrix", class = "warpbayes_error_input")
 })
 
-test_that("the first value that is not finite is named by row and column", {
+test_that("the message gives row and column of the first value that is not finite", {
   x <- cells(5000)
   broken <- x
   broken[4000, 1] <- NaN
@@ -114,11 +113,11 @@ test_that("the first value that is not finite is named by row and column", {
   }
   expect_error(read_markers(matrix(c(1L, NA), 2)), "has NA in row 2, column 1 \\(\"V1\"\\)")
   expect_error(read_markers(matrix(c(1, 1e200), 2)), "beyond 1e150 in column 1")
-  # A sum that overflows although every value is finite is not a missing value.
+  # A sum that overflows, although every value is finite, is not a missing value.
   expect_error(read_markers(matrix(1.7e308, 2, 1)), "beyond 1e150 in column 1")
 })
 
-test_that("markers and transformation that cannot be had are refused", {
+test_that("invalid markers and transformations are refused", {
   x <- cells()
   expect_error(read_markers(x, markers = "CD19"), "`markers` names \"CD19\".*\"CD3\", \"CD4\", \"CD8\"")
   expect_error(read_markers(unname(x), markers = "CD19"), "`x` has no column names")
@@ -135,7 +134,7 @@ test_that("markers and transformation that cannot be had are refused", {
   )
 })
 
-test_that("new rows follow the markers of the fit", {
+test_that("new rows are matched to the markers of the fit", {
   fit <- list(markers = c("CD3", "CD8"), transform = NULL)
   x <- cells()
   rows <- function(newdata) as_new_rows(newdata, fit, call = NULL)
@@ -166,7 +165,7 @@ flow_frame <- function(values) {
   )))
 }
 
-test_that("a flowFrame is read by its channels or by what they measure", {
+test_that("markers of a flowFrame are chosen by channel or by what it measures", {
   define_cytometry_classes(globalenv())
   values <- unname(cells())
   frame <- flow_frame(values)
@@ -202,7 +201,7 @@ test_that("the samples of a flowSet are stacked in their order", {
 test_that("the cells of a SummarizedExperiment are the columns of its first assay", {
   skip_if_not_installed("SummarizedExperiment")
   values <- cells()
-  # By name: the package is Bioconductor's and not among those suggested.
+  # The class is named by a string because the package is on Bioconductor and not among those suggested.
   new_experiment <- getExportedValue("SummarizedExperiment", "SummarizedExperiment")
   experiment <- new_experiment(list(exprs = t(values)))
   expect_identical(read_markers(experiment)$x, values)
@@ -213,7 +212,7 @@ test_that("the cells of a SummarizedExperiment are the columns of its first assa
   expect_error(read_markers(sparse), "is a sparse matrix")
 })
 
-test_that("rows of a matrix with unnamed columns are found again", {
+test_that("new rows match a fit of a matrix with unnamed columns", {
   x <- cbind(a = c(1, 2), c(3, 4))
   fit <- list(markers = as_marker_matrix(x)$markers, transform = NULL)
   expect_identical(fit$markers, c("a", "V2"))
@@ -222,7 +221,7 @@ test_that("rows of a matrix with unnamed columns are found again", {
   expect_identical(as_new_rows(x, fit), `colnames<-`(x, c("a", "V2")))
 })
 
-test_that("a name that two columns bear is refused where it is asked for", {
+test_that("the name of two columns is refused if it is asked for", {
   x <- cbind(a = c(1, 2), a = c(3, 4), b = c(5, 6))
   expect_error(as_marker_matrix(x, "a"), "`x` has two columns named \"a\"", class = "warpbayes_error_input")
   expect_error(as_new_rows(x, list(markers = c("b", "a"))),

@@ -1,11 +1,11 @@
-# The measured multiply-add rate.
+# The measured rate of multiply-adds.
 
-test_that("both precisions have a plausible rate on every backend that is there", {
+test_that("both precisions have a plausible rate on every available backend", {
   backends <- c("cpu", if (warp_info()$cuda$available) "cuda")
   for (backend in backends) {
     for (precision in c("double", "single")) {
       rate <- warpbayes:::measure_multiply_add_rate(1, precision, backend)
-      # From software fma to the fastest of cards.
+      # From software fma to the fastest cards.
       expect_gt(rate, 1e6)
       expect_lt(rate, 1e15)
     }

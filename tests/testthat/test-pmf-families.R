@@ -1,14 +1,16 @@
+# The families pmf_poisson(), pmf_binomial() and others, compared with R.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
 
-test_that("families are R's, and leave out no more than their tails", {
+test_that("families agree with R and leave out no more than `tail`", {
   check <- function(x, density, distribution, tail) {
     value <- as.data.frame(x)$value
     expect_identical(x$prob, density(value))
     expect_lte(distribution(value[[1]] - 1, TRUE), tail)
     expect_lte(distribution(value[[length(value)]], FALSE), tail)
-    # No shorter range would do.
+    # No shorter range would be enough.
     if (length(value) > 1) expect_gt(distribution(value[[length(value)]] - 1, FALSE), tail)
   }
   for (tail in c(1e-15, 1e-8, 1e-300)) {
@@ -49,7 +51,7 @@ test_that("Poisson-binomial variables with weights", {
   expect_equal(exp(l$log_prob), x$prob, tolerance = 1e-12)
   expect_equal(pmf_poisson_binomial(p, threads = 2)$prob, sum_pmf(cbind(1 - p, p), threads = 2))
   expect_identical(pmf_poisson_binomial(0.5, 0, threads = 2)$prob, 1)
-  # At the binomial distribution all digits can be looked at.
+  # For the binomial distribution all digits can be compared.
   same <- pmf_poisson_binomial(rep(0.25, 80), threads = 2)
   expect_lt(max(abs(same$prob / dbinom(0:80, 80, 0.25) - 1)), 1e-12)
 })

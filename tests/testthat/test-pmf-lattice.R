@@ -1,10 +1,12 @@
+# Distributions on multiples of a step.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
 
 die <- pmf(rep(1 / 6, 6), from = 1)
 
-# Sums of values and probabilities of all pairs, by R's own grouping.
+# Sums of values and products of probabilities of all pairs, grouped by R.
 pairs_of <- function(x, y) {
   a <- as.data.frame(x)
   b <- as.data.frame(y)
@@ -21,7 +23,7 @@ expect_same <- function(x, expected, tolerance = 1e-12) {
   expect_equal(frame$prob, expected$prob, tolerance = tolerance)
 }
 
-test_that("multiples and shifts change values and nothing else", {
+test_that("multiples and shifts change only the values", {
   expect_identical(as.data.frame(2 * die)$value, 2 * (1:6))
   expect_identical((2 * die)$prob, die$prob)
   expect_identical(as.data.frame(die / 2)$value, (1:6) / 2)
@@ -40,7 +42,7 @@ test_that("multiples and shifts change values and nothing else", {
   expect_output(print(die / 2), "on 0.5..3 by 0.5\nmean 1.75, sd 0.8539; quartiles 1, 1.5, 2.5\n")
 })
 
-test_that("d, p, q and r functions know the step", {
+test_that("d, p, q and r functions use the step", {
   x <- die / 10
   expect_identical(dpmf(c(0.3, 0.1 * 3, 0.35, 0.7, NA), x), c(1 / 6, 1 / 6, 0, 0, NA))
   expect_equal(ppmf(c(-1, 0.1, 0.29, 0.3, 0.1 * 3, 0.6, 9, NA, Inf, -Inf), x), c(0, 1, 2, 3, 3, 6, 6, NA, 6, 0) / 6)
@@ -50,7 +52,7 @@ test_that("d, p, q and r functions know the step", {
   expect_identical(qpmf(ppmf((1:6) / 10, x), x), (1:6) / 10)
 })
 
-test_that("sums of different steps lie on the common one", {
+test_that("a sum of different steps has the common step", {
   tens <- pmf(c(0.2, 0.3, 0.5), from = 0.1, by = 0.1)
   fives <- pmf(c(0.4, 0.6), from = -1, by = 0.25)
   sum <- tens + fives
@@ -72,7 +74,7 @@ test_that("sums of different steps lie on the common one", {
   )
 })
 
-test_that("values give the step, repeat, and may lie far apart", {
+test_that("values determine the step, may repeat and may be far apart", {
   x <- pmf(c(0.3, 0.5, 0.2), values = c(1.95, 1.5, 2.5))
   expect_identical(x$by, 0.05)
   expect_identical(dpmf(c(1.5, 1.95, 2.5, 2), x), c(0.5, 0.3, 0.2, 0))
@@ -100,7 +102,7 @@ test_that("values give the step, repeat, and may lie far apart", {
   expect_input_error((die + 2^50) * 2^10, "`e2` is 1024: the values would be beyond 2\\^52")
 })
 
-test_that("a few values far apart take the memory of a few", {
+test_that("a few values far apart take little memory", {
   set.seed(2)
   values <- c(sort(floor(runif(999) * 1e9)), 1e9 + 1)
   prob <- rexp(1000)
@@ -126,12 +128,12 @@ test_that("a few values far apart take the memory of a few", {
   expect_equal(exp((l + l)$log_prob), (few + few)$prob)
   expect_equal((l + few)$log_prob, (l + l)$log_prob)
   expect_identical(rep_sum(few, 0, threads = 2)$prob, 1)
-  # Products that doubles cannot hold.
+  # Products that exceed the range of doubles.
   small <- pmf(c(1e-200, 1), values = c(0, 1e9 + 7))
   expect_identical((small + small)$prob[[2]], 2e-200)
 })
 
-test_that("conditioning on a sum knows steps and gaps", {
+test_that("conditioning on a sum handles steps and gaps", {
   tens <- pmf(c(0.2, 0.3, 0.5), from = 0.1, by = 0.1)
   fives <- pmf(c(0.4, 0.6), by = 0.2)
   given <- condition_on_sum(tens, fives, 0.3)
@@ -174,7 +176,7 @@ expect_pairs <- function(result, x, y, f, prob = NULL) {
   expect_lt(max(abs(frame$prob / sums[sums > 0] - 1)), 1e-12)
 }
 
-test_that("sums, extremes and mixtures on random supports are those of all pairs", {
+test_that("sums, extremes and mixtures on random supports agree with all pairs", {
   set.seed(5)
   for (i in seq_len(if (extended()) 1000 else if (repeated()) 5 else 15)) {
     x <- random_support()

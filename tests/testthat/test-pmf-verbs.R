@@ -1,3 +1,5 @@
+# Operations on distributions: extremes, truncation, mixtures, expectations and joint tables.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -13,7 +15,7 @@ test_that("max() and min() are the extremes of independent variables, with a sma
   expect_equal(as.data.frame(min(die, 2.5))$value[c(1, 3, 4)], c(1, 2, 2.5))
   expect_equal(dpmf(c(1, 2, 2.5), min(die, 2.5)), c(1, 1, 4) / 6)
   expect_equal(max(pmf(c(0.5, 0.5), by = 0.5), die / 3)$by, 1 / 6)
-  # The minimum of geometric variables is geometric: no digits are lost in its tail.
+  # The minimum of geometric variables is geometric. Its tail loses no digits.
   x <- pmf(dgeom(0:5000, 0.02))
   y <- pmf(dgeom(0:5000, 0.03))
   together <- 1 - 0.98 * 0.97
@@ -74,7 +76,7 @@ test_that("expectations and events", {
   expect_equal(expected_value(x, identity), mean(x))
   expect_equal(expected_value(x, function(v, power) (v - mean(x))^power, power = 2), variance(x))
   expect_equal(expected_value(x, function(v) v > 3), ppmf(3, x, lower.tail = FALSE))
-  # A function that is infinite where nothing can happen.
+  # A function that is infinite only where the probability is zero.
   expect_equal(expected_value(pmf(c(0, 1)), function(v) 1 / v), 1)
   expect_equal(probability(x, function(v) v %% 2 == 0), sum(dbinom(seq(1, 20, 2), 20, 0.3)))
   expect_equal(probability(x, c(-5, -5, 15, 99)), dbinom(0, 20, 0.3) + dbinom(20, 20, 0.3))
@@ -91,7 +93,7 @@ test_that("expectations and events", {
   expect_input_error(probability(x, 1, log = NA), "`log` must be TRUE or FALSE")
 })
 
-test_that("stop-loss premiums and tail values at risk are those of the definitions", {
+test_that("stop-loss premiums and tail values at risk agree with their definitions", {
   set.seed(3)
   value <- sort(sample(1e6, 40))
   for (x in list(die, die / 4 - 1, pmf(rexp(40), values = value, normalize = TRUE), pmf(dnbinom(0:900, 2, 0.1)))) {
@@ -99,14 +101,14 @@ test_that("stop-loss premiums and tail values at risk are those of the definitio
     d <- c(frame$value[c(1, 3)], frame$value[[1]] - 2.5, mean(frame$value[2:3]), max(frame$value), max(frame$value) + 1)
     direct <- vapply(d, function(d) sum(frame$prob * pmax(frame$value - d, 0)), 0)
     expect_equal(stop_loss_premium(x, d), direct, tolerance = 1e-12)
-    # The mean of quantiles above the level.
+    # The mean of the quantiles above the level.
     p <- 0.37
     cumulative <- cumsum(frame$prob)
     share <- pmax(cumulative, p) - pmax(c(0, cumulative[-length(cumulative)]), p)
     expect_equal(tail_value_at_risk(x, p), sum(share * frame$value) / (1 - p), tolerance = 1e-9)
     expect_equal(tail_value_at_risk(x, 0), mean(x), tolerance = 1e-12)
   }
-  # Geometric: E(X - d)+ = (1 - p)^(d + 1) / p, down to the least of them.
+  # Geometric: E(X - d)+ = (1 - p)^(d + 1) / p, also for the smallest values.
   x <- pmf(dgeom(0:20000, 0.05))
   expect_equal(stop_loss_premium(x, c(0, 100, 5000)) / (0.95^c(1, 101, 5001) / 0.05), c(1, 1, 1), tolerance = 1e-11)
   expect_identical(stop_loss_premium(pmf(1, from = 3), c(1, 3, NA)), c(2, 0, NA))
@@ -116,7 +118,7 @@ test_that("stop-loss premiums and tail values at risk are those of the definitio
   expect_input_error(stop_loss_premium(3, 1), "`x` must be a distribution")
 })
 
-test_that("joint tables have the marginal distributions of both", {
+test_that("joint tables have both marginal distributions", {
   table <- joint_table(die, die)
   expect_s3_class(table, "table")
   expect_identical(dimnames(table), list(x = as.character(1:6), total = as.character(2:12)))

@@ -1,3 +1,5 @@
+# pmf(): moments, d, p, q and r functions, printing and plots.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -66,7 +68,7 @@ test_that("sums, differences and shifts", {
   expect_input_error(pmf(1, from = 2^52) + 1, "beyond 2\\^52")
 })
 
-test_that("moments are those of the distribution", {
+test_that("moments agree with the definitions", {
   expect_equal(mean(die), 3.5)
   expect_equal(variance(die), 35 / 12)
   b <- pmf(dbinom(0:50, 50, 0.3), from = 1e9)
@@ -80,7 +82,7 @@ test_that("moments are those of the distribution", {
   expect_input_error(variance(die, na.rm = TRUE), "unused argument: `na.rm`")
 })
 
-test_that("probabilities, cumulative probabilities and quantiles are those of R", {
+test_that("probabilities, cumulative probabilities and quantiles agree with R", {
   n <- 60
   d <- pmf(dbinom(0:n, n, 0.3))
   at <- c(-3, 0, 7.5, 18, 60, 61, NA, Inf, -Inf)
@@ -96,7 +98,7 @@ test_that("probabilities, cumulative probabilities and quantiles are those of R"
     expect_equal(qpmf(log(p), d, lower.tail = lower, log.p = TRUE), qbinom(log(p), n, 0.3, lower, TRUE))
   }
   expect_identical(ppmf(numeric(), d), numeric())
-  # The quantile of a cumulative probability leads back.
+  # The quantile of a cumulative probability is the original value.
   expect_identical(qpmf(ppmf(0:40, d), d), as.double(0:40))
   gaps <- pmf(c(0, 0.5, 0, 0.5, 0))
   expect_identical(qpmf(c(0, 0.5, 0.6, 1), gaps), c(1, 1, 3, 3))
@@ -104,10 +106,10 @@ test_that("probabilities, cumulative probabilities and quantiles are those of R"
   expect_identical(quantile(die, 0.5, names = FALSE), 3)
 })
 
-test_that("tails far below doubles have their logarithms", {
+test_that("tails below the range of doubles have right logarithms", {
   l <- pmf(dpois(0:4000, 5, log = TRUE), log = TRUE)
   q <- c(100, 1000, 3000)
-  # The tail is cut at 4000, which is 1e-300 of it.
+  # The tail is cut at 4000. The part beyond is 1e-300 of the tail.
   expect_equal(ppmf(q, l, lower.tail = FALSE, log.p = TRUE), ppois(q, 5, FALSE, TRUE), tolerance = 1e-12)
   mirrored <- -l
   expect_equal(ppmf(-q - 1, mirrored, log.p = TRUE), ppois(q, 5, FALSE, TRUE), tolerance = 1e-12)
@@ -257,7 +259,7 @@ test_that("c() and rep() make lists of distributions", {
   expect_identical(sum_pmf(c(die, die), threads = 2), sum_pmf(list(die, die), threads = 2))
 })
 
-test_that("functions of numbers are refused, with what to use instead", {
+test_that("functions of numbers are refused with a suggestion", {
   expect_input_error(sum(die, die), "`sum\\(\\)` is not known for distributions; sum_pmf\\(\\) adds")
   expect_input_error(range(die), "`range\\(\\)` is not known for distributions; quantile")
   expect_input_error(any(die), "`any\\(\\)` is not known for distributions$")
@@ -292,7 +294,7 @@ test_that("bars may have borders", {
   expect_identical(plot(die, border = "white"), die)
 })
 
-test_that("a sum that is far from 1 but tolerated is divided out, everywhere alike", {
+test_that("probabilities are normalised everywhere if `tolerance` allows a sum far from 1", {
   x <- pmf(c(0.5, 0.4, 0.3), tolerance = 0.5)
   expect_equal(x$prob, c(5, 4, 3) / 12)
   expect_equal(ppmf(0:2, x), cumsum(c(5, 4, 3)) / 12)
@@ -302,22 +304,22 @@ test_that("a sum that is far from 1 but tolerated is divided out, everywhere ali
   expect_identical(pmf(close)$prob, close)
 })
 
-test_that("quantiles of logarithms find the values that the logarithms came from", {
+test_that("quantiles of log probabilities invert cumulative log probabilities", {
   x <- pmf(dpois(0:2500, 1000, log = TRUE), log = TRUE)
   for (lower in c(TRUE, FALSE)) {
     l <- ppmf(0:2500, x, lower.tail = lower, log.p = TRUE)
-    # Where less than 1e-13 is left of the other tail, rounding cannot tell values apart.
+    # If less than 1e-13 is left in the other tail, rounding makes values indistinguishable.
     apart <- l < -1e-13 & l > -Inf
     expect_gt(sum(apart), 1000)
     expect_identical(qpmf(l, x, lower.tail = lower, log.p = TRUE)[apart], as.double(0:2500)[apart])
   }
 })
 
-test_that("the digits that are printed are right", {
+test_that("the printed digits are right", {
   expect_output(print(die + die), "0.02778 0.05556 0.08333 0.11111 0.13889 0.16667")
 })
 
-test_that("a distribution is not taken for the list that holds it", {
+test_that("a distribution differs from a list that holds it", {
   expect_input_error(die[1], "`\\[` is not known for distributions; dpmf\\(values, x\\)")
   expect_input_error(rev(die), "`rev\\(\\)` is not known for distributions; -x")
 })
@@ -344,7 +346,7 @@ test_that("axes of plots have labels, and impossible values do not hide the othe
   expect_silent(plot(l))
 })
 
-test_that("variance() goes along with that of package posterior, whichever is attached first", {
+test_that("variance() works together with that of package posterior, in either order of attaching", {
   skip_if_not_installed("posterior")
   values <- matrix(c(1, 2, 4, 7), 2)
   expect_equal(variance(posterior::rvar(values)), posterior::variance(posterior::rvar(values)))

@@ -1,3 +1,5 @@
+# Cumulants, densities, probabilities and quantiles of the Polya-Gamma law.
+
 expect_law_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -24,7 +26,7 @@ test_that("cumulants are the sums over the gammas' rates at every tilt", {
 })
 
 test_that("moments neither cancel nor overflow", {
-  # Of an inverse Gaussian: b/(2c), b/(2c^3), 3b/(2c^5).
+  # Cumulants of the inverse Gaussian: b/(2c), b/(2c^3), 3b/(2c^5).
   for (tilt in c(100, 711, 1e4, 1e50)) {
     expect_equal(polyagamma_cumulant(3, tilt, 1:3), c(3 / 2 / tilt, 3 / 2 / tilt^3, 9 / 2 / tilt^5), tolerance = 1e-14)
   }
@@ -32,7 +34,7 @@ test_that("moments neither cancel nor overflow", {
   expect_equal(polyagamma_mean(1, 1e-300), 0.25)
 })
 
-test_that("shape 1 without tilt has the known series", {
+test_that("shape 1 without tilt agrees with the known series", {
   x <- c(0.12, 0.2, 0.25, 0.5, 1, 3, 10)
   k <- 0:40
   upper <- vapply(x, function(x) sum((-1)^k * 4 / (pi * (2 * k + 1)) * exp(-(2 * k + 1)^2 * pi^2 * x / 2)), numeric(1))
@@ -40,7 +42,7 @@ test_that("shape 1 without tilt has the known series", {
   expect_equal(ppolyagamma(x, lower.tail = FALSE), upper, tolerance = 1e-13)
   expect_equal(dpolyagamma(x), density, tolerance = 1e-13)
   expect_equal(ppolyagamma(x), 1 - upper, tolerance = 1e-13)
-  # Far tails: leading terms.
+  # In the far tails, the leading terms.
   expect_equal(ppolyagamma(50, lower.tail = FALSE, log.p = TRUE), log(4 / pi) - 25 * pi^2, tolerance = 1e-14)
   expect_equal(dpolyagamma(1e-3, log = TRUE), -log(sqrt(2 * pi * 1e-9)) - 125, tolerance = 1e-14)
 })
@@ -57,7 +59,7 @@ test_that("a tilt multiplies the density by an exponential", {
   }
 })
 
-test_that("shapes add up", {
+test_that("densities convolve when shapes are added", {
   # The density of shape 0.7 + 1.6 is the convolution of two.
   for (x in c(0.2, 0.6, 1.5)) {
     sum <- integrate(function(y) dpolyagamma(y, 0.7) * dpolyagamma(x - y, 1.6), 0, x, rel.tol = 1e-9)$value
@@ -77,7 +79,7 @@ test_that("the density is the derivative of the probabilities and has the law's 
   }
 })
 
-test_that("probabilities and quantiles are inverse, in both tails", {
+test_that("quantiles invert probabilities in both tails", {
   log_p <- -c(1e-12, 0.01, 0.5, 1, 5, 50, 600)
   for (b in c(0.01, 1, 4.4, 300)) {
     for (c in c(0, 1, 30)) {
@@ -105,7 +107,7 @@ test_that("the tails add up to one", {
   }
 })
 
-test_that("large tilts leave an inverse Gaussian", {
+test_that("for large tilts the law is an inverse Gaussian", {
   b <- 3
   c <- 200
   x <- b / (2 * c) * c(0.8, 1, 1.3)
@@ -150,7 +152,7 @@ test_that("threads and backends give the same bits", {
   )
 })
 
-test_that("bad arguments are named", {
+test_that("messages name bad arguments", {
   expect_law_error(dpolyagamma("1"), "`x` must be a numeric vector")
   expect_law_error(ppolyagamma("1"), "`q` must be a numeric vector")
   expect_law_error(dpolyagamma(1, -1), "`shape` has the entry -1 at position 1: shapes are positive")

@@ -15,13 +15,13 @@ test_that("a step is a draw from the normal law that it returns", {
   second <- step(c(0.3, 0, -1), prior_precision = 0.5, prior_mean = 1, offset = 0.2, iteration = 2)
   expect_false(identical(second$beta, first$beta))
   skip_if(resolve_run()$backend != "cpu", "many steps")
-  # Standardised draws are independent standard normals: 1e-6.
+  # Standardised draws are independent standard normals. False alarms 1e-6.
   z <- t(vapply(1:3000, function(i) {
     one <- step(c(0.3, 0, -1), prior_precision = 0.5, iteration = i)
     as.vector(chol(one$precision) %*% (one$beta - solve(one$precision, one$linear)))
   }, numeric(3)))
   for (k in 1:3) expect_distribution(z[, k], pnorm, 3)
-  # And the precision is the expected one: E omega = 3 tanh(psi/2) / (2 psi).
+  # The precision has its expected value: E omega = 3 tanh(psi/2) / (2 psi).
   psi <- as.vector(x %*% c(0.3, 0, -1))
   draws <- t(vapply(1:3000, function(i) {
     step(c(0.3, 0, -1), prior_precision = 0.5, iteration = i)$precision[lower.tri(diag(3), TRUE)]
@@ -30,7 +30,7 @@ test_that("a step is a draw from the normal law that it returns", {
   expect_means(draws, expected[lower.tri(expected, TRUE)])
 })
 
-test_that("what cannot be used is named", {
+test_that("messages name the arguments that cannot be used", {
   input <- "warpbayes_error_input"
   expect_error(polyagamma_step(1:3, 1, 1), "`x` must be a numeric matrix", class = input)
   expect_error(polyagamma_step(cbind(c(1, NA)), c(1, 1), 1), "`x` has values that are not finite", class = input)

@@ -1,4 +1,4 @@
-# What copula models refuse, and odd data that they take.
+# Input that copula models refuse, and unusual data that they accept.
 
 expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
 quick <- function(y, model, ...) predictive_resample(y, model, horizon = 3, draws = 2, seed = 1, ...)
@@ -19,13 +19,13 @@ test_that("data that cannot be standardised or used are refused", {
   expect_input(quick(1:5, copula_density(c(0.5, 0.6))), "`rho` has 2 values")
 })
 
-test_that("constant data, one observation and ties are fine where nothing is divided", {
+test_that("constant data, one observation and ties work if nothing is divided by their spread", {
   fit <- quick(4, copula_density(0.5, standardize = FALSE, points = c(0, 4, 8)))
   expect_true(all(is.finite(fit$density)))
   ties <- quick(rep(c(0, 0, 1), 20), copula_density(0.9, points = c(-30, 0, 0, 1, 1e6)))
   expect_true(all(is.finite(ties$density)))
   expect_identical(ties$cdf[, 2], ties$cdf[, 3])
-  # Far outside the data's range nothing breaks.
+  # Points far outside the data's range work.
   expect_true(all(ties$cdf >= 0 & ties$cdf <= 1))
   expect_lt(max(ties$density[, 5]), 1e-300)
   expect_true(all(is.finite(quick(rep(3, 5), copula_density(0.5, standardize = FALSE, points = 3))$density)))
@@ -57,12 +57,12 @@ test_that("models check their arguments", {
   expect_output(print(bayesian_bootstrap()), "Polya")
 })
 
-test_that("regressions take factors and name what is wrong", {
+test_that("regressions accept factors, and messages name what is wrong", {
   frame <- data.frame(y = c(1, 3, 2, 5, 4, 6), x = c(1, 2, 4, 3, 6, 5), g = factor(c("a", "b", "c", "a", "b", "c")))
   model <- function(...) copula_regression(y ~ x + g, ..., rho = 0.5, rho_x = 0.5)
   fit <- quick(frame, model())
   expect_identical(names(fit$rho_x), c("x", "gb", "gc"))
-  # The same columns by hand.
+  # The same columns made by hand.
   by_hand <- cbind(frame, b = as.numeric(frame$g == "b"), c = as.numeric(frame$g == "c"))
   again <- quick(by_hand, copula_regression(y ~ x + b + c, rho = 0.5, rho_x = 0.5))
   expect_identical(again$cdf, fit$cdf)
@@ -88,14 +88,14 @@ test_that("regressions take factors and name what is wrong", {
   expect_input(quick(frame[1, ], copula_classification(g ~ x, rho = 0.5, rho_x = 0.5)), "two classes|one observation")
 })
 
-test_that("points far from the data, ties and a constant response are taken where they can be", {
+test_that("points far from the data and ties work, and a constant response is refused", {
   frame <- data.frame(y = c(1, 3, 3, 5, 4, 6), x = c(1, 2, 2, 3, 6, 5), class = rep(c("a", "b"), 3))
   away <- data.frame(x = c(-1e6, 2, 1e6))
   regression <- quick(frame, copula_regression(y ~ x, away, c(-1e6, 3, 1e6), rho = 0.5, rho_x = 0.9))
   expect_true(all(is.finite(regression$density)) && all(regression$cdf >= 0 & regression$cdf <= 1))
   expect_equal(regression$cdf[, c(1, 3)], matrix(0:1, 2, 2, byrow = TRUE), tolerance = 1e-12)
   classes <- quick(frame, copula_classification(class ~ x, away, rho = 0.5, rho_x = 0.9))
-  # No observation says anything there.
+  # No observation has weight at these points.
   expect_equal(classes$probability[, c(1, 3)], matrix(0.5, 2, 2), tolerance = 1e-12)
   expect_input(quick(transform(frame, y = 2), copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), "is constant")
   expect_input(quick(transform(frame, class = "a"), copula_classification(class ~ x, rho = 0.5, rho_x = 0.5)),
@@ -131,7 +131,7 @@ test_that("quantities that a model does not have are refused", {
 })
 
 test_that("quantities of a grid are right for a known distribution", {
-  # The start: a standard normal law, before any observation counts for much.
+  # A standard normal law.
   points <- seq(-8, 8, length.out = 4001)
   fit <- list(cdf = rbind(pnorm(points)))
   value <- grid_functional(points, fit$cdf, c("mean", "variance", "sd", "median"))
@@ -145,13 +145,13 @@ test_that("quantities of a grid are right for a known distribution", {
   expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-Inf, Inf))[1, ]), 1)
 })
 
-test_that("too much is refused before it is made", {
+test_that("results that are too large are refused before they are computed", {
   expect_error(predictive_resample(1:5, copula_density(0.5), draws = 1e9),
     "200,000,000,000 values", class = "warpbayes_error_memory"
   )
 })
 
-test_that("methods show what there is", {
+test_that("print, summary, predict and other methods work", {
   y <- c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5)
   fit <- quick(y, copula_density(0.5, points = seq(0, 8, length.out = 20)))
   expect_output(print(fit), "rho 0.5; prequential log score")
@@ -164,7 +164,7 @@ test_that("methods show what there is", {
   expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")
   expect_input(predict(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "Bayesian bootstrap")
   expect_input(predict(fit, cbind(1, 2)), "`newdata` has 2 columns")
-  # The points of the fit again, and their bands.
+  # Predictions at the points of the fit, and their bands.
   again <- predict(fit, type = "cdf", probs = c(0, 1))
   expect_identical(again$estimate, fit$cdf0)
   expect_identical(again$lower, apply(fit$cdf, 2, min))
@@ -188,7 +188,7 @@ test_that("methods show what there is", {
   expect_equal(predict(classes, probs = c(0, 1))$upper, apply(classes$probability, 2, max))
 })
 
-test_that("draws go to posterior and generics", {
+test_that("methods of posterior and generics work", {
   fit <- predictive_resample(c(1, 4, 2), normal_mean(NULL), 5, 20, seed = 1)
   skip_if_not_installed("posterior")
   expect_identical(posterior::variables(posterior::as_draws(fit)), c("mean", "variance"))
@@ -203,7 +203,7 @@ test_that("draws go to posterior and generics", {
   expect_equal(generics::tidy(fit)$estimate, unname(colMeans(fit$draws)))
 })
 
-test_that("every picture is drawn", {
+test_that("every plot works", {
   skip_where_repeated()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

@@ -1,7 +1,7 @@
-# The Bayesian bootstrap and what is computed from weighted data.
+# The Bayesian bootstrap, and functionals of weighted data.
 
 test_that("weights have the uniform Dirichlet law", {
-  # Each weight of three is beta(1, 2); false alarms 1e-6.
+  # Each of three weights is beta(1, 2). False alarms 1e-6.
   draws <- if (on_processor()) 1e4 else 300
   fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weight) weight,
     seed = 1, threads = 2
@@ -13,12 +13,12 @@ test_that("weights have the uniform Dirichlet law", {
   expect_identical(fit$remaining, 0)
 })
 
-test_that("with a finite horizon they are those of Polya's urn", {
+test_that("with a finite horizon the weights have the law of Polya's urn", {
   draws <- if (on_processor()) 8e3 else 400
   y <- c(-1, 0.5, 2, 2, 7)
   fit <- predictive_resample(y, bayesian_bootstrap(), 20, draws = draws, seed = 1, threads = 2)
   expect_mean(fit$draws[, "mean"], mean(y))
-  # Var = s^2/(n + 1) N/(n + N), as for any martingale of this urn.
+  # The variance of the mean is s^2/(n + 1) N/(n + N), as for any martingale of this urn.
   expect_mean((fit$draws[, "mean"] - mean(y))^2, mean((y - mean(y))^2) / 6 * 20 / 25)
   counts <- predictive_resample(y, bayesian_bootstrap(), 20, draws = 50, functional = function(y, weight) weight * 25,
     seed = 1
@@ -30,7 +30,7 @@ test_that("with a finite horizon they are those of Polya's urn", {
   expect_identical(longer$draws, predictive_resample(y, bayesian_bootstrap(), 20, draws = 9, seed = 1)$draws)
 })
 
-test_that("built-in quantities are those of plain R", {
+test_that("built-in quantities agree with plain R", {
   x <- as.matrix(mtcars[1:12, c("mpg", "wt", "hp")])
   all <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4,
     functional = function(y, weight) weight
@@ -79,7 +79,7 @@ test_that("coefficients minimise their losses", {
     expect_equal(squares$draws[r, ], coef(lm(mpg ~ wt + cyl, frame, weights = w)))
     expect_equal(logistic$draws[r, ], coef(suppressWarnings(glm(am ~ mpg, binomial, frame, weights = w,
       control = list(epsilon = 1e-14)))), tolerance = 1e-6)
-    # Four residuals are zero, and no direction descends.
+    # Four residuals are zero, and the loss falls in no direction.
     beta <- check$draws[r, ]
     expect_gte(sum(abs(frame$mpg - x %*% beta) < 1e-9), 4)
     set.seed(r)
@@ -88,7 +88,7 @@ test_that("coefficients minimise their losses", {
   }
 })
 
-test_that("bad functionals are refused, and the resample is named", {
+test_that("bad functionals are refused, and the message names the resample", {
   y <- c(1, 2, 3)
   expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
   growing <- local({
@@ -157,7 +157,7 @@ test_that("data that cannot be used are refused", {
   expect_input(normal_mean(1, c(mean = NA)), "`prior`")
   expect_input(normal_mean(1, c(variance = 0)), "positive variance")
   expect_input(normal_mean(NULL, c(shape = -2)), "shape")
-  # Without values to learn from, one observation is all there is.
+  # With one observation, or with horizon 0, the draws do not vary.
   expect_equal(predictive_resample(5, bayesian_bootstrap(), draws = 3)$draws[, 1], rep(5, 3))
   expect_equal(predictive_resample(1:3, bayesian_bootstrap(), horizon = 0, draws = 3)$draws[, 1], rep(2, 3))
 })

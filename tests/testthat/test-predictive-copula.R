@@ -1,4 +1,4 @@
-# Copula updates: plain R, published numbers, the martingale property.
+# Copula updates: comparison with plain R, published numbers, and the martingale property.
 
 few <- list(
   one = list(y = standardised(c(2.1, 0.4, 3.9, 3.3, 2.2, 7.5, -1)), rho = 0.8),
@@ -10,8 +10,8 @@ few <- list(
 
 test_that("galaxies in file order: the published prequential score and distribution function", {
   skip_if_not_installed("MASS")
-  # MODEL: rho = .93, standardised by the population's deviation, values clipped to
-  # [1e-6, 1 - 1e-6] where scores are taken.
+  # MODEL: rho = .93, data standardised by the population's standard deviation, values clipped to [1e-6, 1 - 1e-6] for
+  # scores.
   y <- MASS::galaxies / 1000
   fit <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 0), horizon = 0, draws = 1,
     seed = 1
@@ -22,7 +22,7 @@ test_that("galaxies in file order: the published prequential score and distribut
     copula_density(rho = 0.93, points = 0, permutations = 0, standardize = FALSE),
     horizon = 0, draws = 1, seed = 1)
   expect_equal(raw$cdf0, fit$cdf0, tolerance = 1e-12)
-  # Sorted data are an unusual order; others differ by 0.03 in P(0).
+  # Sorted data are an unusual order: other orders differ by 0.03 in P(0).
   skip_if_not(on_processor())
   orders <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 400), horizon = 0,
     draws = 1, seed = 1
@@ -32,7 +32,7 @@ test_that("galaxies in file order: the published prequential score and distribut
   expect_equal(orders$cdf0, mean(orders$orders$cdf))
 })
 
-test_that("densities of one and more coordinates are those of plain R", {
+test_that("densities of one and more coordinates agree with plain R", {
   for (case in few) {
     y <- as.matrix(case$y)
     points <- rbind(y[2:3, , drop = FALSE] + 0.1, rep(5, ncol(y)), rep(-0.7, ncol(y)))
@@ -57,7 +57,7 @@ test_that("densities of one and more coordinates are those of plain R", {
   }
 })
 
-test_that("the average over orders is the mixture of what they predict", {
+test_that("the average over orders is the mixture of their predictions", {
   y <- few$three$y
   fit <- predictive_resample(y, copula_density(rho = 0.6, points = y[1:2, ], permutations = 3, standardize = FALSE),
     horizon = 0, draws = 1, seed = 8)
@@ -72,7 +72,7 @@ test_that("the average over orders is the mixture of what they predict", {
   expect_identical(apply(fit$order, 2, sort), matrix(0:4, 5, 3))
 })
 
-test_that("many columns at d = 1 are one column", {
+test_that("many columns at d = 1 equal one column", {
   y <- few$one$y
   as_vector <- predictive_resample(y, copula_density(0.8, points = y, permutations = 2), 5, 4, seed = 1)
   as_matrix <- predictive_resample(matrix(y), copula_density(0.8, points = matrix(y), permutations = 2), 5, 4, seed = 1)
@@ -97,7 +97,7 @@ test_that("many columns at d = 1 are one column", {
   expect_identical(state$gain[, 1, 1], alone$gain[, 1, 1])
 })
 
-test_that("regressions are those of plain R", {
+test_that("regressions agree with plain R", {
   x <- cbind(a = c(1, 3, 2, 5, 4, 9), b = c(0, 1, 0, 0, 1, 1))
   y <- c(2, 1, 4, 3, 6, 5)
   frame <- data.frame(y = y, x)
@@ -126,7 +126,7 @@ test_that("regressions are those of plain R", {
   expect_equal(fit$cdf[2, ], now$u[, 1], tolerance = 1e-11)
 })
 
-test_that("classifications are those of plain R", {
+test_that("classifications agree with plain R", {
   x <- matrix(c(1, 3, 2, 5, 4, 9, 7, 6))
   y <- c(0, 1, 0, 0, 1, 1, 1, 0)
   frame <- data.frame(class = c("no", "yes")[y + 1], x = x)
@@ -137,7 +137,7 @@ test_that("classifications are those of plain R", {
   expect_equal(fit$score, mean(expected$score), tolerance = 1e-11)
   expect_equal(fit$probability0, expected$q, tolerance = 1e-11)
   expect_identical(fit$classes, c("no", "yes"))
-  # Logical and factor responses are the same.
+  # Logical and factor responses give the same result.
   frame$class <- factor(frame$class)
   again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
     horizon = 0, draws = 1, seed = 1
@@ -152,8 +152,8 @@ test_that("classifications are those of plain R", {
 
 test_that("every model is a martingale", {
   skip_where_repeated()
-  # 3,000 resamples, the mean at each of up to 9 points at 1e-6. The points lie among the
-  # data: far out densities have tails too heavy for a mean of 3,000.
+  # 3,000 resamples; the mean at each of up to 9 points with false alarms 1e-6. The points lie among the data, because
+  # far from them densities have too heavy tails for a mean of 3,000.
   skip_if_not(on_processor())
   iris2 <- droplevels(iris[c(51:70, 101:120), ])
   fits <- list(
@@ -173,7 +173,7 @@ test_that("every model is a martingale", {
       for (i in 1:3) expect_mean(fit$probability[, i], fit$probability0[[i]])
     } else {
       for (i in seq_along(fit$cdf0)) {
-        # Of several coordinates the joint density is the martingale.
+        # For several coordinates the joint density is a martingale.
         if (NCOL(fit$points) == 1L || is.data.frame(fit$points)) expect_mean(fit$cdf[, i], fit$cdf0[[i]])
         expect_mean(fit$density[, i], fit$density0[[i]])
       }
@@ -181,7 +181,7 @@ test_that("every model is a martingale", {
   }
 })
 
-test_that("the correlations chosen give the best score", {
+test_that("the chosen correlations give the best score", {
   set.seed(3)
   y <- c(rnorm(30, -2), rnorm(30, 2))
   score <- function(rho) predictive_resample(y, copula_density(rho, points = 0), 0, 1, seed = 1)$score
@@ -245,7 +245,7 @@ test_that("results depend on seed, resample and step alone", {
   }
 })
 
-test_that("horizon 0 is the prediction, and \"auto\" watches the variance", {
+test_that("horizon 0 is the prediction, and \"auto\" stops by the variance", {
   y <- few$one$y
   fit <- predictive_resample(y, copula_density(0.8, points = c(0, 3)), 0, 3, seed = 1)
   expect_equal(fit$cdf, matrix(fit$cdf0, 3, 2, byrow = TRUE))
@@ -254,8 +254,8 @@ test_that("horizon 0 is the prediction, and \"auto\" watches the variance", {
   model <- copula_density(0.8, points = seq(-1, 1, length.out = 9))
   fit <- predictive_resample(y, model, "auto", 200, tolerance = 0.1, seed = 1, threads = 2)
   expect_lte(fit$remaining, 0.1)
-  # The share that is left, against a horizon that leaves out a fiftieth of it: of
-  # 2,000 draws the ratio of variances is known to 0.01 (both runs begin alike).
+  # The remaining share of the variance, compared with a horizon that leaves out a fiftieth. With 2,000 draws the ratio
+  # of variances has a standard error of 0.01, because both runs start with the same steps.
   long <- predictive_resample(y, model, 1500, 2000, seed = 1, threads = 2)
   short <- predictive_resample(y, model, 30, 2000, seed = 1, threads = 2)
   gap <- 1 - mean(apply(short$cdf, 2, var) / apply(long$cdf, 2, var))
@@ -271,7 +271,7 @@ test_that("sums of squares of the weights are in closed form", {
   expect_equal(both_below(0, 0.5), 1 / 4 + asin(0.5) / (2 * pi), tolerance = 1e-14)
 })
 
-test_that("trajectories of the quantities are kept where asked for", {
+test_that("trajectories of the quantities are kept on request", {
   y <- few$one$y
   model <- copula_density(0.8, points = seq(-2, 2, length.out = 11), permutations = 2)
   fit <- predictive_resample(y, model, 20, 4, trajectories = 4, seed = 1, threads = 2)
@@ -283,7 +283,7 @@ test_that("trajectories of the quantities are kept where asked for", {
   expect_identical(predictive_resample(y, model, 20, 4, seed = 1)[c("cdf", "density", "draws")],
     fit[c("cdf", "density", "draws")]
   )
-  # They go on where the steps do.
+  # Trajectories continue with the steps.
   longer <- continue(predictive_resample(y, model, 8, 4, trajectories = 2, seed = 1), 14, threads = 2)
   expect_identical(longer$times, c(0, 4, 8, 12, 16, 20))
   expect_identical(longer$trajectories[, 6, ], fit$draws)
@@ -296,7 +296,7 @@ test_that("trajectories of the quantities are kept where asked for", {
   expect_identical(classes$trajectories[, 3, ], classes$draws)
 })
 
-test_that("a fit changed by hand is refused before the entries read its parts", {
+test_that("a fit changed by hand is refused before compiled code reads it", {
   expect_changed <- function(call) {
     expect_error(call, "has been changed since it was made", class = "warpbayes_error_input")
   }
@@ -307,7 +307,7 @@ test_that("a fit changed by hand is refused before the entries read its parts", 
     expect_changed(continue(changed, 5, threads = 2))
     expect_changed(predict(changed, 0.5, threads = 2))
   }
-  # Values that are sizes or positions, of the right type.
+  # Values of the right type that are sizes or positions.
   for (part in c("n", "count", "horizon")) {
     changed <- fit
     changed[[part]] <- fit[[part]] + 1
@@ -321,7 +321,7 @@ test_that("a fit changed by hand is refused before the entries read its parts", 
   normal <- predictive_resample(1:9 / 9, normal_mean(), 5, 3, seed = 1, threads = 2)
   normal$start$mean <- "a"
   expect_changed(predict(normal))
-  # What is not read by the entries may be changed.
+  # Parts that compiled code does not read may be changed.
   fit$draws <- fit$draws[, 1L, drop = FALSE]
   expect_identical(nrow(predict(fit, 0.5, threads = 2)), 1L)
 })

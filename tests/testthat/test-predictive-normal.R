@@ -1,4 +1,4 @@
-# Predictive resampling of normal means: the law is known.
+# Predictive resampling of normal means, whose law is known.
 
 data_of <- function(n) {
   set.seed(n)
@@ -7,8 +7,8 @@ data_of <- function(n) {
 
 test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law is normal", {
   skip_where_repeated()
-  # 60,000 draws: the variance is known to 0.6%, a Kolmogorov distance above 0.011 is
-  # found. False alarms: 1e-6 for each of the 18 tests.
+  # With 60,000 draws the variance is known to 0.6%, and a Kolmogorov distance above 0.011 is found. False alarms: 1e-6
+  # for each of the 18 tests.
   draws <- if (on_processor()) 6e4 else 1500
   horizons <- if (on_processor()) c(1, 10, 1000) else c(1, 10)
   if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")) && on_processor()) horizons <- c(horizons, 1e5)
@@ -26,7 +26,7 @@ test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law i
   }
 })
 
-test_that("the steps are those of plain R", {
+test_that("the steps agree with plain R", {
   y <- data_of(4)
   fit <- predictive_resample(y, normal_mean(), 7, 40, trajectories = 7, seed = 5, threads = 2)
   expect_identical(fit$times, as.double(0:7))
@@ -45,7 +45,7 @@ test_that("the steps are those of plain R", {
   }
 })
 
-test_that("a variance and a prior of one's own", {
+test_that("the variance and the prior can be given", {
   y <- data_of(3)
   fit <- predictive_resample(y, normal_mean(4, c(mean = 10, variance = 2)), 0, 3, seed = 1)
   expect_equal(fit$draws[, "mean"], rep((2 * 10 + sum(y)) / 5, 3))
@@ -54,15 +54,15 @@ test_that("a variance and a prior of one's own", {
   expect_mean((fit$draws[, 1] - sum(y) / 5)^2, 4 / 5 - 4 / 405)
 })
 
-test_that("with unknown variance the law is that of the conjugate posterior", {
+test_that("with unknown variance the law is the conjugate posterior", {
   skip_where_repeated()
-  # 1e4 draws; false alarms 1e-6 each.
+  # 1e4 draws, false alarms 1e-6 each.
   draws <- if (on_processor()) 1e4 else 300
   y <- data_of(8)
   horizon <- if (on_processor()) 1000 else 40
   fit <- predictive_resample(y, normal_mean(NULL), horizon, draws, seed = 2, threads = 2)
   expect_identical(colnames(fit$draws), c("mean", "variance"))
-  # Martingales: the mean, and the mean of the inverse gamma law of the variance.
+  # The mean is a martingale, and so is the mean of the inverse gamma law of the variance.
   expect_mean(fit$draws[, "mean"], mean(y))
   expect_mean(fit$draws[, "variance"], sum((y - mean(y))^2) / 2 / (7 / 2 - 1))
   skip_if_not(on_processor())
@@ -78,7 +78,7 @@ test_that("the source's experiment: 4,096 chains of 1,000 steps", {
   fit <- predictive_resample(data_of(10), normal_mean(), 1000, 4096, trajectories = 1000, seed = 1, threads = 2)
   expect_identical(dim(fit$trajectories), c(4096L, 1001L))
   expect_identical(fit$trajectories[, 1001], unname(fit$draws[, 1]))
-  # Dividing by the square root, as the source's code does, would give 0.914 of it.
+  # Dividing by the square root, as the source's code does, would give 0.914 times this value.
   expect_lt(abs(var(fit$draws[, 1]) / (1 / 11 - 1 / 1011) - 1), 4.9 * sqrt(2 / 4095))
 })
 
@@ -106,11 +106,11 @@ test_that("a function gets the whole population", {
   )
   plain <- predictive_resample(y, normal_mean(), 12, 30, seed = 3)
   expect_equal(fit$draws[, "n"], rep(17, 30))
-  # The mean of population and prior, worth one observation at 0.
+  # The mean of the population and the prior, which counts as one observation at 0.
   expect_equal(fit$draws[, "sum"] / 18, plain$draws[, "mean"], tolerance = 1e-12)
 })
 
-test_that("medians, quantiles and probabilities are those of the population", {
+test_that("medians, quantiles and probabilities describe the population", {
   y <- data_of(5)
   fit <- function(functional, model = normal_mean()) {
     predictive_resample(y, model, 12, 30, functional = functional, seed = 3)$draws
@@ -132,7 +132,7 @@ test_that("medians, quantiles and probabilities are those of the population", {
   failing <- function(y) if (length(unique(y)) > 3) stop("too many") else 1
   expect_error(fit(failing), "failed on resample 1: too many", class = "warpbayes_error_input")
   skip_if_not(on_processor())
-  # 30,000 steps of 300 resamples go in several parts; the 200th fails.
+  # 30,000 steps of 300 resamples go in several parts. Resample 200 fails.
   calls <- 0
   late <- function(y) if ((calls <<- calls + 1) == 200) c(1, 2) else 1
   expect_error(predictive_resample(y, normal_mean(), 3e4, 300, functional = late, seed = 1), "2 values on resample 200",

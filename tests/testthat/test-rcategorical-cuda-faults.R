@@ -1,7 +1,7 @@
-# Every call of the CUDA runtime that a categorical draw makes fails in turn, on the
-# emulator: an R error in words, nothing left behind, and the next call works.
+# On the emulator, every CUDA runtime call of a categorical draw fails in turn: R gets an error with a message, nothing
+# stays allocated, and the next call works.
 
-test_that("a failure of any CUDA call is an error in words that leaves nothing behind", {
+test_that("a failure of any CUDA call gives an error with a message and leaves nothing behind", {
   skip_if_not_installed("Matrix")
   cuda <- emulator()
   set.seed(1)

@@ -1,9 +1,9 @@
-# Categorical draws. Chi-squared tests have a false-alarm rate of 1e-7 each; about
-# 150 of them make 1.5e-5 for the file, with fixed seeds.
+# Categorical draws. A chi-squared test has a false-alarm rate of 1e-7, so the about 150 tests of this file have 1.5e-5,
+# with fixed seeds.
 
 lengths_tested <- c(1, 2, 31, 32, 33, 63, 64, 65, 1000, 4096)
 
-# Weights of K items: equal, falling by nine powers of ten, random; zeros at both ends.
+# Weights of K items: equal; falling over nine powers of ten; random; with zeros at both ends.
 shapes <- function(K) {
   inner <- max(K - 4, 1)
   ends <- function(x) if (K > 4) c(0, 0, x, 0, 0) else rep_len(x, K)
@@ -52,7 +52,7 @@ test_that("rows and draws are independent of each other", {
   expect_law(items[, 2L] + 3L * (items[, 3L] - 1L), as.vector(outer(p, p)))
 })
 
-test_that("draws are those of the laws in plain R", {
+test_that("draws agree with plain R", {
   set.seed(6)
   for (K in c(1, 2, 16, 17, 100)) {
     x <- matrix(rexp(7 * K) * rbinom(7 * K, 1, 0.7), 7)
@@ -124,7 +124,7 @@ test_that("threads, instruction sets and backends give the same draws", {
   }
 })
 
-test_that("single precision agrees between the backends where exponentials are not in play", {
+test_that("single precision agrees between the backends without exponentials", {
   skip_if_not(on_cuda())
   set.seed(10)
   x <- matrix(rexp(100 * 77), 100)
@@ -132,7 +132,7 @@ test_that("single precision agrees between the backends where exponentials are n
   expect_identical(on("cuda"), on("cpu"))
 })
 
-test_that("a chunk of the rows at a time gives the same draws", {
+test_that("rows in chunks give the same draws", {
   skip_if_not(on_cuda())
   set.seed(12)
   x <- matrix(rexp(300 * 40), 300)
@@ -182,7 +182,7 @@ test_that("sparse matrices are drawn from as if their zeros were stored", {
   expect_law(as.vector(many), as.vector(as.matrix(stored)[1L, ]))
 })
 
-test_that("integer and logical weights are taken as they are", {
+test_that("integer and logical weights are accepted", {
   x <- matrix(c(0L, 1L, 5L, 2L, 0L, 3L), 2)
   expect_identical(rcategorical(x, 20, seed = 1, threads = 2), rcategorical(x + 0, 20, seed = 1, threads = 2))
   expect_identical(rcategorical(x > 0, 20, seed = 1, threads = 2), rcategorical((x > 0) + 0, 20, seed = 1, threads = 2))
@@ -190,7 +190,7 @@ test_that("integer and logical weights are taken as they are", {
   expect_identical(rcategorical(array(1:3, 3), 20, seed = 1, threads = 2), rcategorical(1:3, 20, seed = 1, threads = 2))
 })
 
-test_that("shapes, names and edges of sizes", {
+test_that("shapes, names and extreme sizes", {
   x <- matrix(1, 3, 2, dimnames = list(c("a", "b", "c"), c("u", "v")))
   expect_named(rcategorical(x, seed = 1, threads = 2), c("a", "b", "c"))
   expect_identical(dimnames(rcategorical(x, 2, seed = 1, threads = 2)), list(c("a", "b", "c"), NULL))
@@ -208,7 +208,7 @@ test_that("shapes, names and edges of sizes", {
   expect_identical(rcategorical(sparse[0, ], 2, threads = 2), matrix(0L, 0, 2))
 })
 
-test_that("set.seed() governs where no seed is given", {
+test_that("without a seed, draws depend on set.seed()", {
   x <- matrix(1, 50, 9)
   set.seed(14)
   first <- rcategorical(x, threads = 2)
@@ -218,20 +218,20 @@ test_that("set.seed() governs where no seed is given", {
   expect_false(identical(first, second))
 })
 
-test_that("sound weights that sums cannot hold are drawn from all the same", {
+test_that("valid weights with overflowing sums can be drawn from", {
   n <- 3000
   repeated <- function(weights) matrix(rep(weights, each = n), n)
-  # A sum beyond the greatest double; negative zeros; numbers that are not normal.
+  # A sum above the largest double; negative zeros; subnormal numbers.
   expect_law(rcategorical(repeated(c(0, 1e308, 1.5e308, 5e307)), seed = 1, threads = 2), c(0, 2, 3, 1))
   expect_law(rcategorical(repeated(c(-0, 1, 2, -0)), seed = 1, threads = 2), c(0, 1, 2, 0))
   expect_law(rcategorical(repeated(c(0, 4, 12, 0) * 4.9406564584124654e-324), seed = 1, threads = 2), c(0, 1, 3, 0))
   expect_law(rcategorical(c(0, 1e308, 1.5e308, 5e307), n, seed = 1, threads = 2), c(0, 2, 3, 1))
-  # Beyond single precision at both ends.
+  # Outside the range of single precision at both ends.
   for (scale in c(1e-60, 1e60)) {
     expect_law(rcategorical(repeated(scale * c(0, 1, 2)), seed = 1, threads = 2, precision = "single"), c(0, 1, 2))
     expect_law(rcategorical(scale * c(0, 1, 2), n, seed = 1, threads = 2, precision = "single"), c(0, 1, 2))
   }
-  # Logarithms of any size, in both precisions without loss of the small differences.
+  # Logarithms of any size. Small differences are kept in both precisions.
   for (precision in c("double", "single")) {
     for (shift in c(-1e307, -1e15, -12345.678, 0, 1e5, 1e15)) {
       weights <- if (abs(shift) > 1e10) c(1, 1, 0) else c(1, 3, 0)
@@ -252,7 +252,7 @@ test_that("sound weights that sums cannot hold are drawn from all the same", {
   )
 })
 
-test_that("what cannot be drawn from is refused with the first such row", {
+test_that("invalid weights are refused, and the message names the first such row", {
   input <- function(...) expect_error(..., class = "warpbayes_error_input")
   x <- matrix(1, 700, 40)
   put <- function(rows, column, value) {
@@ -284,7 +284,7 @@ test_that("what cannot be drawn from is refused with the first such row", {
   }
 })
 
-test_that("arguments that cannot be are refused", {
+test_that("invalid arguments are refused", {
   input <- function(...) expect_error(..., class = "warpbayes_error_input")
   input(rcategorical("a"), "`weights` must be a numeric matrix .* not \"a\"")
   input(rcategorical(NULL), "`weights` must be a numeric matrix")

@@ -1,4 +1,4 @@
-# relabel() and co_clustering(): draws that were permuted, and what follows.
+# relabel() and co_clustering() on draws with permuted components.
 
 fit <- population_fit(n = 300)
 matched <- relabel(fit, threads = 2)
@@ -6,11 +6,11 @@ number <- attr(fit, "numbers")
 best <- reference_draw(fit)
 home <- number[, best$draw, best$chain]
 
-test_that("every draw gets the numbers of the reference", {
+test_that("every draw gets the numbers of the reference draw", {
   for (chain in 1:2) {
     for (draw in 1:6) {
       expect_identical(matched$match[home, draw, chain], number[, draw, chain])
-      # The two components of a population lie 1.2 apart: noise of 0.03 does not mix them up.
+      # The two components of a population are 1.2 apart, so noise of 0.03 does not confuse them.
       expect_lt(max(abs(matched$draws$means[, , draw, chain] - best$means)), 0.5)
       expect_identical(matched$draws$weights[home, draw, chain], fit$draws$weights[number[, draw, chain], draw, chain])
       expect_identical(matched$draws$covariances[, , , draw, chain],
@@ -23,7 +23,7 @@ test_that("every draw gets the numbers of the reference", {
   expect_true(all(matched$agreement > 0.9))
 })
 
-test_that("means and intervals of components are those of the matched draws", {
+test_that("means and intervals of components come from the matched draws", {
   weights <- matched$component_weights
   expect_identical(weights$component, order(-best$weights))
   j <- weights$component[[1]]
@@ -68,7 +68,7 @@ test_that("probabilities are averaged over matched draws", {
   expect_identical(predict(matched, x, type = "type", threads = 2), predict(fit, x, type = "type", threads = 2))
 })
 
-test_that("cells belong together as the draws say", {
+test_that("co_clustering() agrees with the draws", {
   rows <- c(1, 80, 160, 299)
   plain <- 0
   for (chain in 1:2) {
@@ -90,10 +90,10 @@ test_that("cells belong together as the draws say", {
     tolerance = 1e-3, ignore_attr = TRUE)
 })
 
-# Far apart, means of clusters have a nearly normal posterior around the clusters' means with variance S / n. The
-# mean of D draws then lies within 6 standard errors (of autocorrelation at most 4) of it with probability
-# 1 - 2e-9; 3 x 4 comparisons.
-test_that("relabelled means of sampled fits are right, and chains can be continued", {
+# If clusters are far apart, each mean has a nearly normal posterior around the cluster's mean with variance S / n. The
+# average of D draws, with autocorrelation time at most 4, lies within 6 standard errors of it with probability
+# 1 - 2e-9. There are 3 x 4 comparisons.
+test_that("means of relabelled sampled fits are right, and chains can be continued", {
   skip_on_sanitized_emulator()
   seeds <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 1:20 else 1
   for (seed in seeds) {
@@ -106,7 +106,7 @@ test_that("relabelled means of sampled fits are right, and chains can be continu
       own <- x[group == g, ]
       near <- vapply(split(means, means$component), function(one) sum(abs(one$mean - colMeans(own))), 0)
       found <- means[means$component == as.integer(names(near))[[which.min(near)]], ]
-      # The prior pulls towards 0 by up to 1 / (gamma n) of the distance, beside the Monte Carlo error.
+      # Besides the Monte Carlo error, the prior shifts the mean towards 0 by up to 1 / (gamma n) of the distance.
       error <- 6 * apply(own, 2, sd) / sqrt(nrow(own)) * sqrt(4 / 200) + 0.1
       expect_true(all(abs(found$mean - colMeans(own)) < error))
       expect_true(all(found$lower < colMeans(own) + 0.2 & found$upper > colMeans(own) - 0.2))
@@ -120,7 +120,7 @@ test_that("relabelled means of sampled fits are right, and chains can be continu
   expect_identical(dim(relabel(longer, threads = 2)$match), c(4L, 105L, 2L))
 })
 
-test_that("components are drawn with their intervals", {
+test_that("plots show components with their intervals", {
   skip_where_repeated()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -134,7 +134,7 @@ test_that("components are drawn with their intervals", {
   expect_error(plot(matched, components = 0), "`components` must be one whole number", class = "warpbayes_error_input")
 })
 
-test_that("what cannot be matched is refused", {
+test_that("fits that cannot be matched are refused", {
   error <- "warpbayes_error_input"
   expect_error(relabel(1), "`fit` must come from dp_mixture\\(\\) or topic_model", class = error)
   expect_error(relabel(fit, reference = 1), "`reference` is not known here", class = error)

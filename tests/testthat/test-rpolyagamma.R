@@ -1,8 +1,10 @@
+# rpolyagamma(): the law of its draws, backends and arguments.
+
 expect_polyagamma_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
 
-test_that("moments and Laplace transforms are those of the law, at every way to a draw", {
+test_that("moments and Laplace transforms are right for every method of drawing", {
   # 33 cases of up to four statistics: a false alarm in 3e-7 of runs.
   n <- polyagamma_draws(1e5)
   for (shape in c(0.01, 0.3, 0.999, 1, 1.7, 4, 11.999, 12, 29.9, 30, 1000)) {
@@ -14,7 +16,7 @@ test_that("moments and Laplace transforms are those of the law, at every way to 
   }
 })
 
-test_that("the borders between ways to a draw show in nothing", {
+test_that("draws are right at the borders between methods", {
   n <- polyagamma_draws(1e5)
   cases <- list(
     c(1, 2.3999), c(1, 2.4), c(7, 2.4), c(0.4, 14.999), c(0.4, 15), c(20, 16.49), c(20, 16.5), c(1e6, 21.9), c(1e6, 22)
@@ -25,7 +27,7 @@ test_that("the borders between ways to a draw show in nothing", {
   }
 })
 
-test_that("where other samplers fail, this one does not", {
+test_that("draws are right where other samplers fail", {
   n <- polyagamma_draws(2e5)
   good <- function(shape, tilt) {
     x <- rpolyagamma(n, shape, tilt, seed = 13, threads = 2)
@@ -34,17 +36,17 @@ test_that("where other samplers fail, this one does not", {
   # Integer tilts and shapes, read as doubles elsewhere.
   expect_identical(rpolyagamma(10, 2L, 3L, seed = 1), rpolyagamma(10, 2, 3, seed = 1))
   good(2L, -3L)
-  # Means 10% too large.
+  # Others: means 10% too large.
   good(170, 80)
   good(170, 150)
   good(100, 150)
-  # Means 175% too large, and a variance of 0.
+  # Others: means 175% too large, and a variance of 0.
   good(20, 50)
   good(60, 50)
-  # Overflow of cosh, and cancellation.
+  # Others: overflow of cosh, and cancellation.
   good(1, 800)
   good(200, 1e-9)
-  # A fraction beside whole draws, and sums of gammas cut short.
+  # Others: a fractional part added to whole draws, and truncated sums of gammas.
   good(2.7, 0)
   good(2.7, 1)
   good(0.05, 0.5)
@@ -63,13 +65,13 @@ test_that("draws have the distribution function of their law", {
   }
 })
 
-test_that("the methods of the literature are callable, and draw what they should", {
+test_that("the methods of the literature can be chosen and draw from the law", {
   n <- if (on_emulator()) 200 else 2e4
   for (tilt in if (on_emulator()) c(2, 60) else c(0, 2, 5, 60)) {
     expect_lt(polyagamma_ks(rpolyagamma(n, 1, tilt, "devroye", seed = 2, threads = 2), 1, tilt), 3.2)
     expect_lt(polyagamma_ks(rpolyagamma(n, 5, tilt, "sum", seed = 3, threads = 2), 5, tilt), 3.2)
     expect_lt(polyagamma_ks(rpolyagamma(n, 2.5, tilt, "alternate", seed = 4, threads = 2), 2.5, tilt), 3.2)
-    # Their distances from the law are too small for so many draws.
+    # Their distances from the law are too small to show in this number of draws.
     expect_lt(polyagamma_ks(rpolyagamma(n / 10, 200, tilt, "saddlepoint", seed = 5, threads = 2), 200, tilt), 3.2)
     expect_lt(polyagamma_ks(rpolyagamma(n / 10, 1e5, tilt, "normal", seed = 6, threads = 2), 1e5, tilt), 3.2)
   }
@@ -96,7 +98,7 @@ test_that("a draw depends on the seed, its position and its own parameters alone
   x <- rpolyagamma(500, shape, tilt, seed = 5, threads = 1)
   expect_identical(rpolyagamma(300, shape, tilt, seed = 5, threads = 2), x[1:300])
   for (i in c(1, 77, 500)) {
-    # Among other neighbours, and as one of many of its kind.
+    # With other neighbours, and as one of many equal elements.
     other <- rep(33, 500)
     other[[i]] <- shape[[i]]
     expect_identical(rpolyagamma(500, other, tilt, seed = 5)[[i]], x[[i]])
@@ -144,7 +146,7 @@ test_that("parameters are recycled, and n may be a vector, as in R's own functio
   expect_identical(rpolyagamma(2.9, seed = 1), rpolyagamma(2, seed = 1))
   expect_identical(rpolyagamma(0, seed = 1), numeric())
   expect_silent(rpolyagamma(5, 1:3, 1:2, seed = 1))
-  # More than the slices of the host algorithm and of a device's memory.
+  # More draws than a slice of the host algorithm or a device's memory holds.
   if (on_emulator()) {
     old <- options(warpbayes.device_memory = 60000)
     on.exit(options(old))
@@ -154,7 +156,7 @@ test_that("parameters are recycled, and n may be a vector, as in R's own functio
   }
 })
 
-test_that("the seed is R's generator's where none is given", {
+test_that("without a seed, R's generator gives one", {
   set.seed(8)
   x <- rpolyagamma(3)
   set.seed(8)
@@ -180,7 +182,7 @@ test_that("shapes and tilts may be extreme", {
   expect_equal(mean(rpolyagamma(1e4, 3, 1e200, seed = 1)) / polyagamma_mean(3, 1e200), 1, tolerance = 1e-6)
 })
 
-test_that("bad arguments are named", {
+test_that("messages name bad arguments", {
   expect_polyagamma_error(rpolyagamma(-1), "`n` must be a number of draws from 0 to 2\\^52, not -1")
   expect_polyagamma_error(rpolyagamma(NA), "`n` must be a number of draws")
   expect_polyagamma_error(rpolyagamma(numeric()), "`n` must be a number of draws")
@@ -195,7 +197,7 @@ test_that("bad arguments are named", {
   expect_error(rpolyagamma(2, backend = "gpu"), "must be one of", class = "warpbayes_error_input")
 })
 
-test_that("too little memory on a device is said", {
+test_that("the message says when a device has too little memory", {
   skip_if_not(on_emulator())
   old <- options(warpbayes.device_memory = 20000)
   on.exit(options(old))

@@ -1,3 +1,5 @@
+# sum_pmf(): accuracy, lists of distributions and arguments.
+
 expect_input_error <- function(code, message) {
   expect_error(code, message, class = "warpbayes_error_input")
 }
@@ -7,8 +9,8 @@ test_that("a Poisson-binomial of 10,000 events is right in every entry and tail"
   reference <- convolution_reference("poisson_binomial_log")
   tail <- convolution_reference("poisson_binomial_tail_log")$value
   result <- sum_pmf(log(cbind(1 - p, p)), log = TRUE, threads = 2)
-  # The logarithms given are rounded, 1e-16 each: 1e-14 in a sum; what is returned has
-  # half a unit in the last place, 1e-12 for -1e4.
+  # The given logarithms are rounded by 1e-16 each, which makes 1e-14 in a sum. The result is rounded by half a unit in
+  # the last place: 1e-12 for -1e4.
   expect_lt(max(abs(result[reference$index + 1] - reference$value)), 2e-12)
   upper <- ppmf(9000, pmf(result, log = TRUE), lower.tail = FALSE, log.p = TRUE)
   expect_equal(upper, -5482.33221125, tolerance = 1e-13)
@@ -36,7 +38,7 @@ test_that("a 256-fold sum is right in every entry", {
   expect_lt(max(abs(l[reference$index + 1] - reference$value) / pmax(1, abs(reference$value))), 1e-13)
 })
 
-test_that("sums of lists are those of pairs, in any order", {
+test_that("sums of lists equal repeated sums of pairs, in any order", {
   set.seed(1)
   vectors <- lapply(c(3, 1, 10, 2, 7, 30), rexp)
   expected <- Reduce(reference_convolve, vectors)
@@ -50,7 +52,7 @@ test_that("sums of lists are those of pairs, in any order", {
   expect_identical(sum_pmf(rows[1, , drop = FALSE], threads = 2), rows[1, ])
 })
 
-test_that("distributions in a list keep their places and scales", {
+test_that("distributions in a list keep their origins and scales", {
   x <- pmf(c(0.5, 0.5), from = 3)
   y <- pmf(c(0.2, 0.8), from = -10)
   s <- sum_pmf(list(x, y, c(0.25, 0.75)), threads = 2)
@@ -62,7 +64,7 @@ test_that("distributions in a list keep their places and scales", {
   expect_equal(sum_pmf(list(l, x), log = FALSE, threads = 2)$prob, (x + y + x)$prob)
 })
 
-test_that("copies of one variable", {
+test_that("sums of copies of one variable", {
   x <- pmf(c(0.5, 0.3, 0.2), from = -1)
   expect_identical(rep_sum(x, 1, threads = 2), x)
   expect_identical(rep_sum(x, 0), pmf(1))
@@ -114,7 +116,7 @@ test_that("each bad argument has its message", {
   )
 })
 
-test_that("a data frame does not say whether rows or columns are distributions", {
+test_that("a data frame is refused, because rows or columns could be the distributions", {
   expect_error(sum_pmf(data.frame(a = c(0.5, 0.5), b = c(0.2, 0.8))),
     "`x` is a data frame; give as.matrix\\(x\\)", class = "warpbayes_error_input"
   )

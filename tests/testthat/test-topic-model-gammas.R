@@ -1,10 +1,9 @@
-# Gammas from tables (core/random_gamma_strips.h) as the topic model draws them: a million of each
-# base, with and without counts, against R's distribution function.
+# Gammas from tables (core/random_gamma_strips.h) as the topic model draws them: a million for each base, with and
+# without counts, compared with R's distribution function.
 
-# phi of one sweep from topics as given: term w of 1..200 has (k - 1) %% 23 tokens of topic k <= 46, so
-# that all counts that tables serve are there, and some that they do not. A row of phi times
-# its own gamma sum, drawn by R, is a row of independent gammas: returns the probabilities of
-# their distribution functions, and the counts.
+# phi of one sweep from given topics. Term w of 1..200 has (k - 1) %% 23 tokens of topic k <= 46. So all counts that
+# tables serve occur, and some that they do not serve. A row of phi times its own gamma sum, drawn by R, is a row of
+# independent gammas. Returns the values of their distribution functions, and the counts.
 gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents = 100L, wrong = 1) {
   count <- matrix(0L, topics, terms)
   count[1:46, 1:200] <- (0:45) %% 23L
@@ -23,7 +22,7 @@ gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents =
   set.seed(1)
   value <- matrix(sweep$phi, topics) * rgamma(topics, rowSums(base + count))
   p <- pgamma(value, shape)
-  # Weights below 2^-500 are taken for 0.
+  # The sampler takes weights below 2^-500 as 0.
   zero <- value == 0
   p[zero] <- runif(sum(zero)) * pgamma(2^-500, shape[zero])
   list(p = p, count = count)
@@ -39,13 +38,13 @@ test_that("gammas of many shapes from tables have their laws", {
     for (those in list(drawn$count == 0, drawn$count > 0 & drawn$count < 16, drawn$count >= 16)) {
       expect_distribution(drawn$p[those], identity, comparisons)
     }
-    # Both tails on the scale of their logs, and the middle in 200 parts.
+    # Both tails on a log scale, and the middle in 200 parts.
     p <- drawn$p[drawn$count == 0]
     limits <- c(0, 10^(-6:-1), 1 - 10^(-1:-6), 1)
     for (breaks in list(limits, seq(0, 1, 0.005))) {
       seen <- tabulate(findInterval(p, breaks, all.inside = TRUE), length(breaks) - 1L)
       expected <- diff(breaks) * length(p)
-      # Parts with a few expected are joined to their neighbour.
+      # Parts with an expected count below 5 are pooled with a neighbour.
       few <- cumsum(expected >= 5)
       few[few == 0] <- 1
       seen <- tapply(seen, few, sum)
@@ -55,7 +54,7 @@ test_that("gammas of many shapes from tables have their laws", {
       )
     }
   }
-  # Bases that are wrong by 2% are found.
+  # Planted errors: bases that are wrong by 2% are found.
   for (base in c(1e-3, 0.1, 1.1)) {
     p <- gamma_probabilities(base, wrong = 1.02)$p
     distance <- max(abs(sort(p) - seq_along(p) / length(p)))
@@ -64,7 +63,7 @@ test_that("gammas of many shapes from tables have their laws", {
 })
 
 test_that("gammas from tables do not depend on threads, instruction set or backend", {
-  # 101 topics: rows begin at odd elements too.
+  # With 101 topics, rows also begin at odd elements.
   x <- small_counts(documents = 1000, terms = 1000, mean = 0.005)
   topics <- 101
   case <- function(...) topic_model(x, topics, alpha = 0.1, beta = 0.05, iter = 2, warmup = 1, seed = 4, ...)
@@ -76,7 +75,7 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
     same(with_options(list(warpbayes.isa = isa), case(threads = 2)), reference)
   }
-  # A learned base, with tables of its own in each sweep.
+  # A learned base has tables of its own in each sweep.
   learned <- function(...) {
     topic_model(x, 1010, alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
   }

@@ -1,11 +1,11 @@
-# The sampler of topic models: one pass against plain R, the laws of theta and phi, the
-# joint distribution (Geweke 2004), and that threads and instructions change nothing.
+# The sampler of topic models: one pass against plain R, the laws of theta and phi, the joint distribution (Geweke
+# 2004), and that threads and instructions change nothing.
 
 fit_small <- function(x = small_counts(), topics = 20, iter = 6, warmup = 2, seed = 1, threads = 2, ...) {
   topic_model(x, topics, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
-test_that("a sweep draws the topics that plain R draws from the same theta and phi", {
+test_that("a sweep draws the same topics as plain R from the same theta and phi", {
   x <- small_counts()
   for (topics in c(1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100, 130, 260)) {
     fit <- topic_model(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"),
@@ -15,7 +15,7 @@ test_that("a sweep draws the topics that plain R draws from the same theta and p
       matrix(fit$draws$phi[, , 1, 1], topics), fit$state[[1L]]$key, 3
     )
     expect_equal(topics_of(fit$state[[1L]]), expected)
-    # And the log likelihood of these theta and phi.
+    # The log likelihood of these theta and phi.
     theta <- matrix(fit$draws$theta[, , 1, 1], topics)
     probability <- crossprod(theta, matrix(fit$draws$phi[, , 1, 1], topics))
     expect_equal(fit$log_likelihood[3, 1], sum(x * log(probability)), tolerance = 1e-10)
@@ -23,7 +23,7 @@ test_that("a sweep draws the topics that plain R draws from the same theta and p
 })
 
 test_that("a topic of weight zero is never drawn", {
-  # With so small an alpha nearly all weights are 0 in single precision, but a token's own topic has one.
+  # With such a small alpha nearly all weights are 0 in single precision, but the weight of a token's own topic is not.
   x <- small_counts()
   fit <- topic_model(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3,
     threads = 2, precision = "single"
@@ -58,7 +58,7 @@ test_that("results do not depend on threads, instruction set or backend", {
   }
 })
 
-test_that("a continued run is a longer run, also from fits that are used again", {
+test_that("a continued run equals a longer run, also if a fit is continued twice", {
   skip_on_sanitized_emulator()
   x <- small_counts()
   whole <- fit_small(x, iter = 20, warmup = 5, thin = 2, chains = 2)
@@ -71,7 +71,7 @@ test_that("a continued run is a longer run, also from fits that are used again",
   same(fit_small(x, iter = 20, warmup = 5, thin = 2, chains = 2, progress = FALSE), whole)
 })
 
-test_that("seeds: the same one repeats a fit, NULL takes R's generator", {
+test_that("the same seed repeats a fit, and NULL uses R's generator", {
   skip_on_sanitized_emulator()
   x <- small_counts()
   expect_identical(fit_small(x, seed = 5)$phi, fit_small(x, seed = 5)$phi)
@@ -83,8 +83,8 @@ test_that("seeds: the same one repeats a fit, NULL takes R's generator", {
   expect_identical(fit_small(x, seed = first$seed)$phi, first$phi)
 })
 
-# With one topic all tokens are its own, so its terms are independent draws from a known
-# Dirichlet; so are the topics of a document without tokens.
+# With one topic all tokens have it, so draws of phi are independent with a known Dirichlet law. So are draws of theta
+# for a document without tokens.
 test_that("phi and theta have the laws of their Dirichlets", {
   skip_where_repeated()
   draws <- if (resolve_run()$backend == "cpu") 4000 else 100
@@ -108,9 +108,9 @@ test_that("phi and theta have the laws of their Dirichlets", {
   }
 })
 
-# Geweke (2004): alpha, beta, topics and words drawn from the joint distribution directly, and by a
-# chain that takes a sweep and then new words given topics and phi, must agree. The words
-# of a document are in order of their terms for the sampler, so topics are sorted along.
+# Geweke (2004): two ways to draw alpha, beta, topics and words must agree. One draws directly from the joint
+# distribution. The other is a chain of sweeps, each followed by new words given topics and phi. The sampler takes the
+# words of a document in the order of their terms, so topics are sorted with them.
 geweke_direct <- function(n, lengths, v, k, prior) {
   t(vapply(seq_len(n), function(i) {
     alpha <- rgamma(k, prior[[1L]], prior[[2L]])
@@ -173,7 +173,7 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
   out
 }
 
-# Batch means for the chain's error. One comparison of ten fails with probability 1e-6 / 10 if all is right.
+# Batch means give the chain's error. If all is right, one of the ten comparisons fails with probability 1e-6 / 10.
 geweke_z <- function(chain, direct) {
   batches <- 50
   size <- nrow(chain) %/% batches
@@ -181,7 +181,7 @@ geweke_z <- function(chain, direct) {
   (colMeans(means) - colMeans(direct)) / sqrt(apply(means, 2L, var) / batches + apply(direct, 2L, var) / nrow(direct))
 }
 
-test_that("words and parameters have their joint distribution, and planted errors show", {
+test_that("words and parameters have their joint distribution, and planted errors are found", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "thousands of sessions: the emulator's draws are identical to these")
   n <- if (extended()) 2e5 else 2500
@@ -191,7 +191,7 @@ test_that("words and parameters have their joint distribution, and planted error
   direct <- geweke_direct(2 * n, lengths, 3, 2, prior)
   bound <- qt(1 - 1e-6 / 20, 49)
   expect_lt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior), direct))), bound)
-  # Means instead of draws, alpha a third too large in each sweep, another prior of beta.
+  # Planted errors: means instead of draws; alpha a third too large in each sweep; another prior of beta.
   expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, c(1L, 2L, 1L)), direct))), bound)
   expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, prior, change = function(alpha) 1.33 * alpha), direct))),
     bound
@@ -206,14 +206,14 @@ test_that("known topics are found, and learned alpha and beta are near the truth
   alpha <- c(0.5, 0.3, 0.2, 0.1, 0.1)
   data <- simulate_documents(400, 80, phi, alpha, seed = 4)
   for (method in c("gibbs", "mean_for_mode")) {
-    # The best of a few chains: some end in a lesser mode.
+    # The best of a few chains, because some end in a lower mode.
     fit <- topic_model(data$x, 5, method = method, iter = 200, chains = 4, seed = 2, threads = 2)
     expect_lt(mean(matched_distance(phi, fit$phi)), 0.08)
     order <- solve_assignment(variation_distance(phi, unname(fit$phi)))
     expect_lt(mean(abs(data$theta - fit$theta[, order])), 0.04)
     expect_lt(max(abs(log(fit$alpha[order] / alpha))), if (method == "gibbs") 0.6 else 1)
   }
-  # Topics that are drawn from their prior.
+  # Topics drawn from their prior.
   set.seed(8)
   phi <- matrix(rgamma(8 * 200, 0.1), 8)
   data <- simulate_documents(500, 100, phi / rowSums(phi), rep(0.2, 8), seed = 9)

@@ -1,4 +1,4 @@
-# Topic models as users meet them: classes of counts, bad input, names, prediction, tables, pictures.
+# The interface of topic models: classes of counts, bad input, names, prediction, tables, plots.
 
 input <- "warpbayes_error_input"
 
@@ -26,7 +26,7 @@ test_that("a fit has the parts that its help page names", {
   expect_lt(max(abs(apply(small$draws$theta[, , , reference], 1:2, mean) - t(small$theta))), 0.12)
 })
 
-test_that("averages are the means given the topics of the kept sweeps", {
+test_that("averages are the conditional means given the topics of the kept sweeps", {
   one <- topic_model(news, 3, alpha = c(0.1, 0.2, 0.3), beta = 0.05, iter = 5, warmup = 4, seed = 1, threads = 2)
   tokens <- tokens_of(news)
   topic <- topics_of(one$state[[1L]])
@@ -35,7 +35,7 @@ test_that("averages are the means given the topics of the kept sweeps", {
   theta <- t((t(matrix(document_counts, 40)) + c(0.1, 0.2, 0.3)) / rep(rowSums(news) + 0.6, each = 3))
   expect_equal(unname(one$theta), theta)
   expect_equal(unname(one$phi), (matrix(term_counts, 3) + 0.05) / (rowSums(term_counts) + 18 * 0.05))
-  # And of two kept sweeps.
+  # With two kept sweeps.
   both <- topic_model(news, 3, alpha = c(0.1, 0.2, 0.3), beta = 0.05, iter = 6, warmup = 4, seed = 1, threads = 2)
   last <- topic_model(news, 3, alpha = c(0.1, 0.2, 0.3), beta = 0.05, iter = 6, warmup = 5, seed = 1, threads = 2)
   expect_equal(both$phi, (one$phi + last$phi) / 2)
@@ -61,7 +61,7 @@ test_that("counts of every class give the same fit", {
   table$term <- factor(table$term, colnames(news))
   check(table)
   check(stats::setNames(table, c("doc", "word", "n")))
-  # A count in two rows is their sum.
+  # Two rows of one pair add up to one count.
   split <- rbind(transform(table[table$count > 1, ], count = 1),
     transform(table, count = ifelse(count > 1, count - 1, count))
   )
@@ -76,7 +76,7 @@ test_that("counts of every class give the same fit", {
   for (class in c("CsparseMatrix", "TsparseMatrix", "RsparseMatrix")) {
     check(methods::as(sparse, class))
   }
-  # As quanteda defines it.
+  # The class as quanteda defines it.
   methods::setClass("dfm", contains = "dgCMatrix", slots = c(meta = "list"), where = environment())
   dfm <- methods::new("dfm", methods::as(sparse, "CsparseMatrix"))
   check(dfm)
@@ -84,7 +84,7 @@ test_that("counts of every class give the same fit", {
   expect_identical(fit(news > 0)$phi, fit((news > 0) + 0)$phi)
 })
 
-test_that("classes of tm and slam as these packages make them", {
+test_that("matrices made by tm and slam are accepted", {
   skip_if_not_installed("slam")
   dtm <- slam::as.simple_triplet_matrix(news)
   expect_identical(topic_model(dtm, 2, iter = 4, seed = 1, threads = 2)$phi,
@@ -92,7 +92,7 @@ test_that("classes of tm and slam as these packages make them", {
   )
 })
 
-test_that("counts that cannot be used are refused with their place", {
+test_that("invalid counts are refused, and the message gives their place", {
   fit <- function(x, topics = 2, ...) topic_model(x, topics, iter = 4, threads = 2, seed = 1, ...)
   wrong <- news
   wrong[3, 2] <- -1
@@ -129,7 +129,7 @@ test_that("counts that cannot be used are refused with their place", {
   expect_error(fit(outside), "index outside of its documents and terms", class = input)
 })
 
-test_that("other arguments that cannot be used", {
+test_that("other invalid arguments are refused", {
   fit <- function(...) topic_model(news, ..., threads = 2)
   expect_error(fit(0), "`topics` must be one whole number from 1 to 16384, not 0", class = input)
   expect_error(fit(20000), "`topics` must be", class = input)
@@ -162,7 +162,7 @@ test_that("other arguments that cannot be used", {
   expect_error(continue(broken, 5, threads = 2), "has been changed since it was made", class = input)
 })
 
-test_that("one topic, one document, one term, an empty document", {
+test_that("one topic, one document, one term and an empty document work", {
   one <- topic_model(news, 1, iter = 4, seed = 1, threads = 2)
   expect_equal(unname(one$theta), matrix(1, 40, 1))
   single <- topic_model(news[1, , drop = FALSE], 3, iter = 4, seed = 1, threads = 2)
@@ -176,12 +176,12 @@ test_that("one topic, one document, one term, an empty document", {
   expect_equal(unname(fit$theta[7, ]), c(1, 2, 5) / 8)
   expect_identical(rownames(fit$theta), rownames(news))
   expect_true(all(fit$phi[, 3] < 0.01))
-  # One pair with more tokens than pass at a time.
+  # One pair with more tokens than a pass takes at a time.
   many <- matrix(c(5000, 3, 2, 1), 2)
   expect_equal(colSums(topic_model(many, 2, iter = 4, seed = 1, threads = 2)$tokens), 5006)
 })
 
-test_that("new documents: terms by name, unknown ones counted, empty ones get the prior", {
+test_that("new documents: terms are matched by name, unknown terms are counted, empty documents get the prior", {
   skip_on_sanitized_emulator()
   expect_identical(predict(small), small$theta)
   again <- predict(small, news, seed = 1, threads = 2)
@@ -205,7 +205,7 @@ test_that("new documents: terms by name, unknown ones counted, empty ones get th
   expect_error(predict(small, matrix(1, 1, 4)), "`newdata` has 4 terms without names, the fit has 18", class = input)
 })
 
-test_that("perplexity is that of the words left out", {
+test_that("perplexity is computed from the words left out", {
   skip_on_sanitized_emulator()
   own <- perplexity(small, threads = 2)
   expect_equal(as.numeric(own), exp(-sum(news * log(small$theta %*% small$phi)) / sum(news)))
@@ -215,13 +215,13 @@ test_that("perplexity is that of the words left out", {
   new <- simulate_documents(60, 40, subjects, rep(0.2, 3), seed = 60)$x
   value <- perplexity(small, new, seed = 3, threads = 2)
   expect_identical(perplexity(small, new, seed = 3, threads = 1), value)
-  # Between that of the truth and that of a fit that knows nothing.
+  # The perplexity lies between that of the truth and that of a fit that knows nothing.
   expect_gt(as.numeric(value), 5)
   expect_lt(as.numeric(value), 13)
   flat <- topic_model(news, 1, iter = 4, seed = 1, threads = 2)
   expect_lt(as.numeric(value), as.numeric(perplexity(flat, new, seed = 3, threads = 2)))
   expect_output(print(value), "perplexity .* tokens in 60 documents")
-  # R's generator is where it was.
+  # R's generator has not moved.
   set.seed(9)
   first <- runif(2)
   set.seed(9)
@@ -234,7 +234,7 @@ test_that("perplexity is that of the words left out", {
   )
 })
 
-test_that("sums and counts of draws changed by hand are refused by name", {
+test_that("messages name sums and counts of draws that were changed by hand", {
   fit <- topic_model(news, 2, iter = 6, warmup = 2, chains = 2, seed = 1, threads = 2)
   refuse <- function(part, value, of = "sums") {
     if (of == "sums") fit$state[[2L]]$sums[part] <- list(value) else fit$state[[2L]][part] <- list(value)
@@ -270,7 +270,7 @@ test_that("sums and counts of draws changed by hand are refused by name", {
   )
 })
 
-test_that("top terms and coherence by hand", {
+test_that("top terms and coherence agree with a computation by hand", {
   top <- top_terms(small, 4)
   expect_identical(names(top), c("topic", "rank", "term", "probability", "score"))
   expect_identical(top$term[top$topic == 2], colnames(news)[order(-small$phi[2, ])[1:4]])
@@ -292,7 +292,7 @@ test_that("top terms and coherence by hand", {
   expect_equal(coherence(small, newdata = news, n = 3), coherence(small, n = 3))
 })
 
-test_that("the assignment is the cheapest of all", {
+test_that("the assignment has the least cost", {
   permutations <- function(n) if (n == 1) matrix(1) else do.call(rbind, lapply(1:n, function(i) {
     rest <- permutations(n - 1)
     cbind(i, rest + (rest >= i))
@@ -310,7 +310,7 @@ test_that("the assignment is the cheapest of all", {
   }
 })
 
-test_that("relabel() gives chains the numbers of the reference", {
+test_that("relabel() numbers the topics of all chains as in the reference", {
   matched <- relabel(small)
   expect_identical(matched$stable, 3L)
   expect_lt(max(matched$distance), 0.2)
@@ -320,7 +320,7 @@ test_that("relabel() gives chains the numbers of the reference", {
   expect_equal(unname(rowSums(matched$theta)), rep(1, 40))
   expect_equal(matched$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
   expect_identical(sort(matched$tokens[, other]), sort(small$tokens[, other]))
-  # The states are renumbered along: the chains run on.
+  # The states are renumbered too, so the chains can be continued.
   longer <- continue(matched, 5, threads = 2)
   expect_identical(longer$iter, 65)
   few <- topic_model(news, 3, iter = 20, chains = 2, seed = 1, threads = 2)
@@ -328,7 +328,7 @@ test_that("relabel() gives chains the numbers of the reference", {
   expect_identical(relabel(few, average = FALSE)$phi, few$phi)
 })
 
-test_that("tables for tidy tools, draws for posterior", {
+test_that("tables of tidy() and draws for posterior have the right form", {
   skip_if_not_installed("generics")
   beta <- generics::tidy(small)
   expect_identical(dim(beta), c(54L, 3L))
@@ -346,7 +346,7 @@ test_that("tables for tidy tools, draws for posterior", {
   expect_true(all(c("alpha[3]", "phi[2,w18]") %in% posterior::variables(with_topics)))
 })
 
-test_that("print and summary in words", {
+test_that("print and summary describe the fit", {
   skip_on_sanitized_emulator()
   expect_output(print(small), "Topic model: 3 topics of 18 terms, 1,200 tokens in 40 documents")
   expect_output(print(small, topics = 1), "and 2 topics")
@@ -364,7 +364,7 @@ test_that("print and summary in words", {
   )
 })
 
-test_that("pictures of every type", {
+test_that("every type of plot works", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   for (type in c("terms", "prevalence", "log_likelihood", "correlation")) {
@@ -378,7 +378,7 @@ test_that("pictures of every type", {
   )
 })
 
-test_that("threads, which make other groups of documents, and instructions do not change a fit of few terms", {
+test_that("threads, which change the groups of documents, and instructions do not change a fit of few terms", {
   skip_if(on_cuda(), "loops of the processor")
   set.seed(5)
   for (case in list(c(2, 3), c(9, 1), c(16, 2), c(40, 5), c(33, 17), c(70, 40))) {

@@ -1,4 +1,4 @@
-/* Counts what held and what did not, for the programs of the self-test. */
+/* Counts the checks that hold and that fail, for the programs of the self-test. */
 #ifndef WB_EMULATOR_CHECK_H
 #define WB_EMULATOR_CHECK_H
 
@@ -32,7 +32,7 @@ static inline int summary() {
   return failed != 0;
 }
 
-/* A grid of `blocks` blocks of `threads` threads, then waits for it. */
+/* Launches `blocks` blocks of `threads` threads and waits for them. */
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t run(dim3 blocks, dim3 threads, size_t shared, void (*kernel)(Parameters...),
                               Arguments... arguments) {
@@ -44,7 +44,7 @@ static inline cudaError_t run(dim3 blocks, dim3 threads, size_t shared, void (*k
   return error != cudaSuccess ? error : cudaDeviceSynchronize();
 }
 
-/* Device memory for a test: filled from and read into host vectors. */
+/* Device memory for a test. It is filled from host vectors and read into them. */
 template <typename T>
 class Array {
  public:

@@ -1,5 +1,5 @@
-/* Every fault that the emulator finds in a kernel, provoked: the error the host sees
- * and the words of the report. */
+/* Provokes every fault that the emulator finds in a kernel, and checks the error that the host sees and the text of the
+ * report. */
 #include "check.h"
 
 #include <cuda_pipeline.h>
@@ -8,7 +8,7 @@
 
 static const unsigned FULL = 0xffffffffu;
 
-/* Runs a faulty kernel; the report must contain each of the texts. */
+/* Runs a faulty kernel. The report must contain each of the texts. */
 template <typename... Parameters, typename... Arguments>
 static bool reports(cudaError_t error, const char *first, const char *second, dim3 threads,
                     void (*kernel)(Parameters...), Arguments... arguments) {
@@ -54,7 +54,7 @@ __global__ void odd_width(int *out) { out[threadIdx.x] = __shfl_sync(FULL, 1, 1,
 __global__ void source_outside_mask(int *out) {
   if (threadIdx.x < 16) out[threadIdx.x] = __shfl_down_sync(0x0000ffffu, 1, 4);
 }
-/* Lanes 0-15 and 16-31 each wait for all, with the masks they believe in. */
+/* Lanes 0-15 and lanes 16-31 wait for all lanes, each with the mask that they take to be right. */
 __global__ void halves_disagree(int *out) {
   out[threadIdx.x] = threadIdx.x < 16 ? __any_sync(FULL, 1) : __any_sync(0xffff8000u, 1);
 }
@@ -188,7 +188,7 @@ __global__ void writes_past_device(double *array, int index) {
   if (threadIdx.x == 0) array[index] = 1;
 }
 
-/* Without a sanitizer: what was written beside an array is seen after the block. */
+/* Without a sanitizer, a write outside an array is found after the block. */
 static void test_overruns(int *out) {
   const cudaError_t failure = cudaErrorIllegalAddress;
   CHECK(reports(failure, "writes_past_fixed", "beside writes_past_fixed(int*, int)::fixed", 16, writes_past_fixed, out,
@@ -203,18 +203,18 @@ static void test_overruns(int *out) {
   CHECK(reports(cudaSuccess, "", "", 16, writes_past_device, array.data(), 99));
 }
 
-/* With --sanitize=access: every load and store is looked at. -------------------------- */
+/* With --sanitize=access every load and store is checked ------------------------------ */
 
 __global__ void reads_device(const double *array, int index, double *out) { out[threadIdx.x] = array[index]; }
 
-/* Lane 0 hands lane 1 the address of a variable of its own. */
+/* Lane 0 passes the address of one of its local variables to lane 1. */
 __global__ void reads_local_of_another(int *out) {
   int mine = (int)threadIdx.x;
   const unsigned long long address = __shfl_sync(FULL, (unsigned long long)(uintptr_t)&mine, 0);
   out[threadIdx.x] = *reinterpret_cast<volatile int *>((uintptr_t)address);
 }
 
-/* A struct with a gap is copied as a whole; its members were written. */
+/* A struct with a gap between its members is copied after only its members were written, which is no fault. */
 struct Item {
   double weight;
   int label;
@@ -228,7 +228,7 @@ __global__ void copies_items(Item *out) {
   out[threadIdx.x].label = items[31 - threadIdx.x].label;
 }
 
-/* Reads with an address from the host, so that no compiler sees through it. */
+/* Reads with an address that comes from the host, so that no compiler can see through it. */
 static double read_on_host(const volatile double *address) { return *address; }
 
 static void test_accesses(int *out) {
@@ -273,7 +273,7 @@ int main() {
   test_unwritten();
   test_overruns(out.data());
 #endif
-  /* After all that a correct kernel runs. */
+  /* This comes last, after everything that a correct kernel runs. */
   CHECK(reports(cudaSuccess, "", "", 16, writes_past_fixed, out.data(), 0));
   return check::summary();
 }

@@ -1,6 +1,5 @@
-/* The functions that host code calls: what they refuse, failures asked for, and when
- * the failure of a kernel is seen. Called with the word "leak", leaves things behind
- * for the report at the end of the process. */
+/* The runtime functions that host code calls: their refusals, failures asked for, and when a kernel's failure is seen.
+ * With the argument "leak" the program leaves things behind for the report at the end of the process. */
 #include "check.h"
 
 #include <sys/wait.h>
@@ -140,7 +139,7 @@ static void test_sticky() {
 
 /* Failures asked for ------------------------------------------------------------------- */
 
-/* The calls of a usual session, the first error; everything is given back. */
+/* The calls of a usual session. Returns the first error. Everything is given back. */
 static cudaError_t session() {
   double *device = nullptr, *pinned = nullptr;
   cudaStream_t stream = nullptr;
@@ -193,9 +192,9 @@ static void test_injection(cudaError_t asked) {
   }
 }
 
-/* Work put off ---------------------------------------------------------------------------- */
+/* Deferred work --------------------------------------------------------------------------- */
 
-/* With WB_EMULATOR_DEFER a missing wait shows. */
+/* With WB_EMULATOR_DEFER a missing wait gives a wrong result. */
 static void test_deferred() {
   const size_t size = 32 * sizeof(double);
   double *pinned = nullptr, *device = nullptr;
@@ -206,7 +205,7 @@ static void test_deferred() {
   CHECK(cudaStreamCreate(&stream) == cudaSuccess && cudaStreamCreate(&other) == cudaSuccess);
   CHECK(cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess);
   setenv("WB_EMULATOR_DEFER", "1", 1);
-  /* Pinned memory that changes before its copy was waited for. */
+  /* Pinned memory that changes before the copy is waited for. */
   pinned[0] = 1;
   CHECK(cudaEventRecord(start, stream) == cudaSuccess);
   CHECK(cudaMemcpyAsync(device, pinned, size, cudaMemcpyHostToDevice, stream) == cudaSuccess);
@@ -218,7 +217,7 @@ static void test_deferred() {
   pinned[0] = 3;
   CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess && pinned[0] == 3);
   CHECK(cudaStreamSynchronize(stream) == cudaSuccess && pinned[0] == 2);
-  /* A kernel runs with the arguments it was given. */
+  /* A kernel runs with the arguments of its launch. */
   cudaLaunchConfig_t config = {};
   config.blockDim = dim3(32);
   config.stream = stream;
@@ -228,12 +227,12 @@ static void test_deferred() {
   CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess && pinned[0] == 2);
   CHECK(cudaEventRecord(end, stream) == cudaSuccess);
   CHECK(cudaStreamWaitEvent(other, end) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess && pinned[0] == 3);
-  /* Host memory that is not pinned: read at once, written before the call returns. */
+  /* Host memory that is not pinned is read at once and written before the call returns. */
   double host[32] = {4};
   CHECK(cudaMemcpyAsync(device, host, size, cudaMemcpyHostToDevice, stream) == cudaSuccess);
   host[0] = 5;
   CHECK(cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess && host[0] == 4);
-  /* A failure comes with the wait; what was given after it is dropped. */
+  /* The wait returns the failure. Work submitted after the failed kernel is dropped. */
   CHECK(cudaLaunchKernelEx(&config, fails, device) == cudaSuccess);
   CHECK(cudaLaunchKernelEx(&config, add_one, device, 1) == cudaSuccess && cudaGetLastError() == cudaErrorNotReady);
   CHECK(cudaStreamSynchronize(stream) == cudaErrorLaunchFailure);
@@ -246,8 +245,8 @@ static void test_deferred() {
   unsetenv("WB_EMULATOR_DEFER");
 }
 
-/* One stream's work is not done because another's is waited for, unless an event or the default
- * stream says so. Memory of the caller that is page-locked is read when the copy is done. */
+/* A wait for one stream does not do another stream's work, unless an event or the default stream requires it. The
+ * caller's page-locked memory is read when the copy is done. */
 static void test_streams() {
   const size_t size = 4096;
   static double host[3 * 512];
@@ -274,12 +273,13 @@ static void test_streams() {
   CHECK(cudaEventRecord(event, one) == cudaSuccess && cudaStreamWaitEvent(two, event) == cudaSuccess);
   CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost, two) == cudaSuccess && pinned[0] == 0);
   CHECK(cudaStreamSynchronize(two) == cudaSuccess && pinned[0] == 8);
-  /* The default stream comes between the work of others, but not of those apart. */
+  /* Work of the default stream waits for earlier work of other streams, and their later work waits for it. Non-blocking
+   * streams do neither. */
   CHECK(cudaMemsetAsync(device, 0, 8, one) == cudaSuccess && cudaMemsetAsync(device + 1, 1, 8, apart) == cudaSuccess);
   CHECK(cudaMemcpyAsync(pinned, device, size, cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK(cudaMemsetAsync(device, 1, 8, two) == cudaSuccess && cudaStreamSynchronize(two) == cudaSuccess);
   CHECK(pinned[0] == 0 && pinned[1] == 0);
-  /* Copies come early, but not before what they must follow. */
+  /* Copies are done early, but not before the work that they must follow. */
   setenv("WB_EMULATOR_DEFER", "kernels", 1);
   CHECK(cudaMemcpy(device, second, size, cudaMemcpyHostToDevice) == cudaSuccess);
   for (int waits = 0; waits < 2; waits++) {
@@ -295,7 +295,7 @@ static void test_streams() {
   CHECK(cudaFree(device) == cudaSuccess && cudaFreeHost(pinned) == cudaSuccess);
 }
 
-/* In a forked child the context is gone. */
+/* A forked child has no context. */
 static void test_fork() {
   CHECK(session() == cudaSuccess);
   std::fflush(stdout);

@@ -1,6 +1,5 @@
-/* Every operation a kernel can use against a plain computation on the host. Compiles
- * with nvcc too (nvcc -std=c++17 -fmad=false -Isrc): on a graphics card it shows that
- * the plain computation is what CUDA does. */
+/* Compares every operation that a kernel can use with a plain computation on the host. The file also compiles with nvcc
+ * (nvcc -std=c++17 -fmad=false -Isrc). On a graphics card it shows that the plain computation is what CUDA does. */
 #include "check.h"
 
 #include <cuda_pipeline.h>
@@ -13,7 +12,7 @@ static const unsigned FULL = 0xffffffffu;
 
 /* Shuffles ---------------------------------------------------------------- */
 
-/* PTX ISA, instruction shfl, written out once more. */
+/* A second version of the rule in PTX ISA, instruction shfl. */
 static int expected_source(int kind, int lane, int argument, int width) {
   const int first = lane / width * width;
   int source = lane;
@@ -54,7 +53,7 @@ static void test_shuffles(T scale) {
   CHECK(same);
 }
 
-/* Lanes 0-7 and 8-31 shuffle apart from each other, in different numbers. */
+/* Lanes 0-7 and 8-31 shuffle separately and a different number of times. */
 __global__ void shuffle_parts(int *out) {
   const unsigned lane = threadIdx.x;
   const unsigned mask = lane < 8 ? 0x000000ffu : 0xffffff00u;
@@ -81,7 +80,7 @@ static void test_parts() {
   CHECK(same);
 }
 
-/* A warp's sum by halving distances, in the last, short warp of a block too. */
+/* The sum of a warp by halving distances, also in the short last warp of a block. */
 __global__ void short_warp(int *out) {
   const unsigned mask = threadIdx.x < 32 ? FULL : 0x000000ffu;
   int x = 1 << (threadIdx.x & 7);
@@ -163,8 +162,7 @@ static void test_votes() {
 
 /* Barriers and shared memory ------------------------------------------------ */
 
-/* Reverses each block's values through static shared memory and adds them up by a
- * tree in dynamic shared memory. */
+/* Reverses each block's values through static shared memory and adds them up by a tree in dynamic shared memory. */
 template <typename T, int THREADS>
 __global__ void reverse_and_sum(const T *in, T *reversed, T *sums) {
   __shared__ T tile[THREADS];
@@ -322,7 +320,7 @@ __global__ void intrinsics(double *out) {
   __threadfence();
 }
 
-/* Products of matrices, and copies that are waited for ------------------------ */
+/* Products of matrices, and asynchronous copies -------------------------------------- */
 
 __global__ void product(const double *a, const double *b, const double *c, double *out) {
 #ifdef WB_TENSOR_CORES
@@ -336,7 +334,7 @@ __global__ void product(const double *a, const double *b, const double *c, doubl
 #endif
 }
 
-/* Numbers whose sums depend on their order and on every rounding, some of them special. */
+/* Numbers, some of them special, whose sums depend on the order and on every rounding. */
 static double product_value(int kind) {
   static uint64_t state = 1;
   state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -377,7 +375,7 @@ static void test_products() {
   }
 }
 
-/* Two groups of copies in flight: the first is waited for before the second. */
+/* With two groups of copies in flight, the kernel waits for the first before the second. */
 __global__ void copies(const double *in, double *out) {
   __shared__ __align__(16) double first[64], second[64];
   const int i = (int)threadIdx.x;

@@ -1,5 +1,5 @@
-/* Accesses out of bounds, one for each run, for address sanitizer to stop: argument 1
- * is the number of the access, 0 a correct one. Prints what ran if nothing stopped it. */
+/* Accesses out of bounds that the address sanitizer must stop, one for each run. Argument 1 is the number of the
+ * access; access 0 is correct. The program prints what it ran if nothing stopped it. */
 #include "check.h"
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ __global__ void reads(Access at, const double *device, const double *pinned, dou
                      device[at.device] + pinned[at.pinned];
 }
 
-/* Its local array is looked at beyond the end on the fiber's own stack. */
+/* Reads beyond the end of a local array on the fiber's own stack. */
 __global__ void reads_local(int index, double *out) {
   double local[8];
   for (int i = 0; i < 8; i++) local[i] = out[i];

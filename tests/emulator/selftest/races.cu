@@ -1,13 +1,12 @@
-/* Kernels with and without a race, one for each run, for the race driver's build to
- * judge: argument 1 is the number of the kernel. Prints "clean" or "race", what the
- * kernel is. */
+/* Kernels with and without a race, for the build with the thread sanitizer to judge. Argument 1 is the number of the
+ * kernel that runs. The program prints "clean" or "race": what the kernel is. */
 #include "check.h"
 
 #include <cstdlib>
 
 static const unsigned FULL = 0xffffffffu;
 
-/* Neighbours exchange values through shared memory, twice over. */
+/* Neighbours exchange values through shared memory, twice. */
 template <bool FIRST, bool SECOND>
 __global__ void exchange(int *out) {
   __shared__ int tile[64];
@@ -30,7 +29,7 @@ __global__ void exchange_dynamic(int *out) {
   out[64 * blockIdx.x + threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-/* Within a warp, with __syncwarp for `MASKS` of the lanes: all, each half for itself, or none. */
+/* Within a warp, with __syncwarp for `MASKS` of the lanes: all, each half separately, or none. */
 enum Masks { ALL_LANES, HALVES, NO_LANES };
 template <Masks MASKS, int DISTANCE>
 __global__ void exchange_warp(int *out) {
@@ -58,7 +57,7 @@ __global__ void exchange_by_shuffle(int *out) {
   out[64 * blockIdx.x + threadIdx.x] = tile[lane];
 }
 
-/* Each warp is in order, the block is not. */
+/* Each warp is ordered, the block is not. */
 __global__ void warps_without_barrier(int *out) {
   __shared__ int tile[64];
   tile[threadIdx.x] = 1;
@@ -74,7 +73,7 @@ __global__ void count(int *total) {
     *total += 1;
 }
 
-/* Blocks that read what another block of the launch writes. */
+/* Each block reads what another block of the launch writes. */
 __global__ void blocks_meet(int *out) {
   out[64 * blockIdx.x + threadIdx.x] = out[64 * ((blockIdx.x + 1) % gridDim.x) + threadIdx.x];
 }
@@ -83,7 +82,7 @@ __global__ void read_other(const int *in, int *out) {
   out[64 * blockIdx.x + threadIdx.x] = in[64 * ((blockIdx.x + 1) % gridDim.x) + threadIdx.x];
 }
 
-/* All blocks pass barriers, which must not order one block before the other. */
+/* All blocks pass barriers, which must not order one block before another. */
 __global__ void blocks_with_barriers(int *out) {
   __syncthreads();
   if (threadIdx.x == 0) out[0] = (int)blockIdx.x;

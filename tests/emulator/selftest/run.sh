@@ -1,7 +1,8 @@
 #!/bin/sh
-# Shows that the emulator computes what CUDA computes and finds what it says it finds:
+# Checks that the emulator computes what CUDA computes and finds the faults that README.md lists:
 #   run.sh [FOLDER] [COMPILER]...
-# FOLDER takes the programs (build/emulator-selftest). Compilers: g++ and clang++, as far as they exist.
+# FOLDER takes the programs (default: build/emulator-selftest). COMPILER: g++ and clang++ if none is named. A compiler
+# that is not installed is left out.
 # Ends with a line "N passed, N failed".
 set -eu
 
@@ -19,7 +20,7 @@ count() {
   passed=$((passed + $1))
   failed=$((failed + $2))
 }
-# pass CONDITION-STATUS WHAT
+# tell STATUS WHAT: counts the check WHAT, which passed if STATUS is 0
 tell() {
   if [ "$1" -eq 0 ]; then
     count 1 0
@@ -29,12 +30,12 @@ tell() {
   fi
 }
 
-# equal VALUE EXPECTED WHAT
+# equal VALUE EXPECTED WHAT: counts the check that both are the same
 equal() {
   if [ "$1" = "$2" ]; then tell 0 "$3"; else tell 1 "$3"; fi
 }
 
-# build PROGRAM NAME [options]
+# build PROGRAM NAME [OPTION]...: options of build.sh
 build() {
   program=$1
   name=$2
@@ -42,7 +43,7 @@ build() {
   "$here/../build.sh" "$out/$name" --program --source="$here/$program.cu" --share="$out/shared" "$@"
 }
 
-# A program that counts for itself: adds its last line.
+# counted LABEL COMMAND...: runs a program that counts its own checks and adds the counts of its last line
 counted() {
   label=$1
   shift
@@ -57,8 +58,8 @@ counted() {
   count $result
 }
 
-# One run for each case of a program; the sanitizer must stop or report exactly those
-# whose line on stdout does not begin with `clean` words.
+# cases LABEL PROGRAM VERDICT CLEAN: runs each case of a program. The sanitizer must print VERDICT for exactly the cases
+# that print no line beginning with CLEAN.
 cases() {
   label=$1 program=$2 verdict=$3 clean=$4
   number=0
@@ -85,7 +86,7 @@ for cxx in "$@"; do
     echo "$cxx is not here: left out"
     continue
   fi
-  # Each sanitizer with the compiler that tools/test uses it with; with both in the long form.
+  # Each sanitizer runs with the compiler that tools/test uses for it; in the long form, with both.
   instruments="address access thread"
   if [ -z "${WARPBAYES_EXTENDED_TESTS:-}" ]; then
     case $cxx in
@@ -121,7 +122,7 @@ for cxx in "$@"; do
     cases "races, $cxx" "races-$cxx" 'WARNING: ThreadSanitizer: data race' 'clean'
   fi
 
-  # What only a process's environment and end show.
+  # The environment of a process, and the report at its end.
   unset WB_EMULATOR_QUIET
   "$out/host-$cxx" leak > "$out/log" 2>&1 || true
   status=0

@@ -1,5 +1,5 @@
-/* What an operation of the emulator costs: nanoseconds for each thread that takes
- * part, on blocks of 128 threads. Argument 1: how many times, 10000 if not given. */
+/* Measures the cost of each operation of the emulator, in nanoseconds for each participating thread, on blocks of 128
+ * threads. Argument 1: the number of repetitions, 10000 by default. */
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,10 +1,8 @@
-/* Looks at every load and store of the kernels' files. They are compiled with
- * -fsanitize=thread, which calls a function for each, and these functions are here
- * instead of the sanitizer's. A thread of a kernel may touch device and pinned memory,
- * the block's shared memory, its own stack, its arguments and the constants of the
- * plugin; device and shared memory may only be read where it was written. Host code
- * may not touch device memory. Unlike address sanitizer this tells host memory from
- * device memory, and it needs nothing of the process that loads the plugin. */
+/* Checks every load and store of the kernels' files. They are compiled with -fsanitize=thread, which calls a function
+ * for each access. This file has these functions in place of the sanitizer's. A thread of a kernel may touch device and
+ * pinned memory, the block's shared memory, its own stack, its arguments and the constants of the plugin. It may read
+ * device and shared memory only where something was written. Host code may not touch device memory. In contrast to the
+ * address sanitizer, this check tells host memory from device memory and works in an ordinary process. */
 #ifdef WB_EMULATOR_ACCESS
 
 #include "access.h"
@@ -19,7 +17,7 @@
 #include "faults.h"
 #include "grid.h"
 
-/* The first and the last byte of the object that this is linked into. */
+/* The first byte of the object that this file is linked into, and the byte after its last. */
 extern "C" __attribute__((visibility("hidden"))) char __ehdr_start[];
 extern "C" __attribute__((visibility("hidden"))) char _end[];
 
@@ -30,7 +28,7 @@ struct Region {
   size_t size;
   Memory kind;
   std::string name;
-  unsigned char *written; /* for each byte; NULL: pinned memory, which the host writes */
+  unsigned char *written; /* a flag for each byte; NULL for pinned memory, which the host writes */
 };
 
 static std::map<uintptr_t, Region> &regions(void) {
@@ -38,7 +36,7 @@ static std::map<uintptr_t, Region> &regions(void) {
   return *all;
 }
 
-/* The regions touched last, the most recent first: most accesses end here. */
+/* The regions of the latest accesses, the most recent first. Most accesses are found here. */
 static Region *recent[4];
 
 static bool holds(const Region *region, uintptr_t address) {
@@ -98,7 +96,7 @@ static bool within(uintptr_t address, const void *start, size_t size) {
   return address - (uintptr_t)start < size;
 }
 
-/* The region nearest to an address in none, if it is within 64 bytes; otherwise NULL. */
+/* For an address outside all regions: the nearest region if it is within 64 bytes, otherwise NULL. */
 static const Region *neighbour(uintptr_t address) {
   const Region *nearest = NULL;
   uintptr_t distance = 65;
@@ -235,7 +233,7 @@ WB_EMULATOR_ATOMIC(64, uint64_t)
 void __tsan_atomic_thread_fence(int) {}
 void __tsan_atomic_signal_fence(int) {}
 
-/* Copies that the compiler leaves to the C library; build.sh directs them here. */
+/* The compiler leaves some copies to the C library. build.sh redirects them to these functions. */
 __attribute__((visibility("hidden"))) void *wb_emulator_memcpy(void *to, const void *from, size_t size) {
   __tsan_read_range(const_cast<void *>(from), size);
   __tsan_write_range(to, size);
@@ -250,7 +248,7 @@ __attribute__((visibility("hidden"))) void *wb_emulator_memset(void *to, int val
   __tsan_write_range(to, size);
   return memset(to, value, size);
 }
-/* From version 15 on clang calls these itself. */
+/* clang calls these itself from version 15 on. */
 void *__tsan_memcpy(void *to, const void *from, size_t size) { return wb_emulator_memcpy(to, from, size); }
 void *__tsan_memmove(void *to, const void *from, size_t size) { return wb_emulator_memmove(to, from, size); }
 void *__tsan_memset(void *to, int value, size_t size) { return wb_emulator_memset(to, value, size); }

@@ -1,6 +1,5 @@
-/* What is known of memory when the kernels are built with --sanitize=access: which
- * bytes a kernel may touch and which of them have been written. Other builds take no
- * notice. */
+/* The state of memory in a build with --sanitize=access: the bytes that a kernel may touch, and the bytes that have
+ * been written. In other builds these functions do nothing. */
 #ifndef WB_EMULATOR_ACCESS_H
 #define WB_EMULATOR_ACCESS_H
 
@@ -12,12 +11,12 @@ namespace wb_emulator {
 enum Memory { DEVICE_MEMORY, PINNED_MEMORY, SHARED_MEMORY };
 
 #ifdef WB_EMULATOR_ACCESS
-/* From now on these bytes are memory of this kind, unwritten. */
+/* Declares these bytes to be memory of this kind, not yet written. */
 void access_open(const void *start, size_t size, Memory kind, const char *name);
 void access_close(const void *start);
-/* Forgets what was written. */
+/* Marks the region as not written. */
 void access_renew(const void *start);
-/* Written by the host, or as the other bytes are. */
+/* The host wrote these bytes. access_copied(): `to` counts as written where `from` does. */
 void access_written(const void *start, size_t size);
 void access_copied(const void *to, const void *from, size_t size);
 #else

@@ -1,4 +1,4 @@
-/* The emulated devices, and what they refuse to launch. */
+/* The emulated devices, and the launches that they refuse. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +13,7 @@
 
 namespace wb_emulator {
 
-/* A device with few multiprocessors: grids sized to fill
- * the device stay small. */
+/* The device has few multiprocessors, so grids that fill it stay small. */
 static int capability[2] = {9, 0};
 static const int MULTIPROCESSORS = 4;
 static const int THREADS_PER_BLOCK = 1024;
@@ -25,7 +24,7 @@ static const size_t SHARED_PER_BLOCK_OPTIN = 227 * 1024;
 static const size_t SHARED_PER_MULTIPROCESSOR = 228 * 1024;
 static const size_t SHARED_RESERVED = 1024;
 
-/* Kernels that may use more dynamic shared memory than a block has by default. */
+/* Kernels that may use more dynamic shared memory than the default limit of a block. */
 static std::map<const void *, size_t> &dynamic_limits(void) {
   static std::map<const void *, size_t> *const limits = new std::map<const void *, size_t>();
   return *limits;
@@ -63,7 +62,7 @@ cudaError_t function_attributes(cudaFuncAttributes *attributes, const void *kern
   return call.finish(cudaSuccess);
 }
 
-/* Blocks that threads and shared memory allow; registers are not modelled. */
+/* The number of blocks that threads and shared memory allow. Registers are not modelled. */
 cudaError_t occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared) {
   Call call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
@@ -203,7 +202,7 @@ cudaError_t cudaDeviceSynchronize(void) {
   return call.finish(cudaSuccess);
 }
 
-/* Makes the device usable again; in contrast to CUDA's it frees no memory. */
+/* Makes the device usable again. In contrast to CUDA's function it frees no memory. */
 cudaError_t cudaDeviceReset(void) {
   Call call("cudaDeviceReset", INFORMS);
   if (call.failed()) return call.error();

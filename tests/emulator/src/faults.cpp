@@ -1,6 +1,6 @@
-/* Errors as CUDA reports them. A launch that fails while it runs is noticed by the
- * next call that synchronises; its error is then sticky: every call that needs the
- * device's context returns it until the process ends (here: wb_emulator_reset). */
+/* Errors as CUDA reports them. The next call that synchronises notices a launch that failed while it ran. The error is
+ * then sticky: every call that needs the device's context returns it until the process ends, or until
+ * wb_emulator_reset() here. */
 #include "faults.h"
 
 #include <pthread.h>
@@ -20,11 +20,11 @@ static const double DEFAULT_MEMORY = 4.0 * 1024 * 1024 * 1024;
 
 static struct {
   pthread_mutex_t mutex;
-  pid_t owner; /* the process that used the device first; 0: none yet */
+  pid_t owner; /* the process that used the device first; 0 if none yet */
   int devices;
   double memory;
   int calls;
-  int fail_at; /* the call, counted as `calls`, that fails; 0: none */
+  int fail_at; /* the number of the call that fails, counted as `calls` is; 0 for none */
   cudaError_t fail_with;
   cudaError_t pending[MAX_DEVICES];
   cudaError_t sticky[MAX_DEVICES];
@@ -65,7 +65,7 @@ __attribute__((constructor)) static void initialise(void) {
   state.fail_with = with != NULL ? error_from_text(with) : cudaErrorUnknown;
 }
 
-/* After these a context cannot be used again. */
+/* After these errors a context cannot be used again. */
 static bool is_sticky(cudaError_t error) {
   return error == cudaErrorECCUncorrectable || (error >= cudaErrorIllegalAddress &&
          error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources);
@@ -184,7 +184,7 @@ const char *cudaGetErrorString(cudaError_t error) {
   return "unrecognized error code";
 }
 
-/* These two are not counted and never made to fail: callers use them to clear an error. */
+/* These two functions are not counted and never fail on request, because callers use them to clear an error. */
 cudaError_t cudaGetLastError(void) {
   const cudaError_t error = cudaPeekAtLastError();
   last_error = cudaSuccess;

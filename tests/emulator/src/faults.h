@@ -1,5 +1,5 @@
-/* Errors: how a call begins and ends, what a kernel's failure does to the calls
- * after it, and failures asked for by a test. */
+/* Errors: the start and end of each runtime call, the effect of a kernel's failure on later calls, and failures that a
+ * test asks for. */
 #ifndef WB_EMULATOR_FAULTS_H
 #define WB_EMULATOR_FAULTS_H
 
@@ -11,23 +11,23 @@
 namespace wb_emulator {
 
 enum CallKind {
-  INFORMS = 0,       /* works without a context and in spite of earlier errors */
-  NEEDS_CONTEXT = 1, /* fails for ever after a kernel's failure was seen */
-  SYNCHRONISES = 3   /* and is where a kernel's failure is seen first */
+  INFORMS = 0,       /* works without a context and after earlier errors */
+  NEEDS_CONTEXT = 1, /* always fails once a kernel's failure was seen */
+  SYNCHRONISES = 3   /* needs a context, and is the first to see a kernel's failure */
 };
 
-/* One call of the CUDA runtime: holds the emulator's lock, counts the call, and
- * knows whether it must fail before it does anything. */
+/* One call of the CUDA runtime. It holds the emulator's lock, counts the call, and knows whether the call must fail
+ * before it does anything. */
 class Call {
  public:
-  /* A call that synchronises finishes the work up to `last` first. */
+  /* A call that synchronises first finishes the work up to `last`. */
   Call(const char *name, CallKind kind, Ticket last = ALL_WORK);
   ~Call();
   bool failed() const { return error_ != cudaSuccess; }
   cudaError_t error() const { return error_; }
-  /* The call's result; an error is remembered for cudaGetLastError(). */
+  /* Returns the call's result and remembers an error for cudaGetLastError(). */
   cudaError_t finish(cudaError_t error);
-  /* As finish(cudaErrorInvalidValue) or another error, with the reason on stderr. */
+  /* Like finish(error), and reports the reason. */
   cudaError_t refuse(cudaError_t error, const char *format, ...)
       __attribute__((format(printf, 3, 4)));
 
@@ -36,8 +36,8 @@ class Call {
   cudaError_t error_;
 };
 
-/* The failure of a kernel, not yet seen by the host: returned by the next call that
- * synchronises and by every call from then on. */
+/* Records a kernel's failure that the host has not seen yet. The next call that synchronises returns it, and so does
+ * every later call. */
 void set_pending(cudaError_t error);
 bool kernel_failed(void);
 
@@ -47,7 +47,7 @@ int device_count(void);
 size_t memory_limit(void);
 void forget_errors(void);
 
-/* One line on stderr, beginning with "emulator: ", and kept for wb_emulator_failure. */
+/* Prints one line on stderr, beginning with "emulator: ", and keeps it for wb_emulator_failure. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace wb_emulator

@@ -1,6 +1,5 @@
-/* Fibers: guarded stacks and a switch that saves only what the System V
- * ABI obliges a function to preserve. swapcontext(), the portable way, makes a
- * system call for the signal mask each time and is ten times slower. */
+/* Fibers: guarded stacks, and a switch that saves only the registers that a function must preserve by the System V ABI.
+ * The portable swapcontext() makes a system call for the signal mask in each switch and is ten times slower. */
 #include "fiber.h"
 
 #include <stdint.h>
@@ -25,7 +24,7 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 
 namespace wb_emulator {
 
-/* Twice the largest local arrays of a kernel and room for what sanitizers add. */
+/* Twice the largest local arrays of a kernel, with room for the sanitizers' additions. */
 #if defined(WB_EMULATOR_ASAN) || defined(WB_EMULATOR_TSAN)
 static const size_t STACK_SIZE = 512 * 1024;
 #else
@@ -39,7 +38,7 @@ static char *stack_take(void) {
   void *const memory = mmap(NULL, STACK_SIZE + page, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  mprotect(memory, page, PROT_NONE); /* an overflow ends in a fault, not in a neighbour */
+  mprotect(memory, page, PROT_NONE); /* an overflow ends in a fault instead of another stack */
   return (char *)memory + page;
 }
 
@@ -82,16 +81,15 @@ void fiber_close(Fiber *fiber) {
 
 void fiber_prepare(Fiber *fiber, void (*entry)(void)) {
 #ifdef WB_EMULATOR_ASAN
-  /* The frames of a fiber that was abandoned when another failed are still marked. Not
-   * for every fiber: it would take most of the time of a kernel of many short blocks. */
+  /* A fiber that was abandoned when another one failed leaves poisoned frames on its stack. Only such stacks are
+   * cleared: clearing every stack would take most of the time of a kernel with many short blocks. */
   if (fiber->marked) __asan_unpoison_memory_region(fiber->stack, fiber->stack_size);
   fiber->marked = true;
   fiber->fake_stack = NULL;
 #endif
 #ifdef WB_EMULATOR_TSAN
-  /* To make a thread is slow in the sanitizer. Its threads, each with its stack, serve
-   * again in every third block: one block and the third after it look ordered, all other
-   * pairs do not. */
+  /* The sanitizer is slow to make a thread. So its threads, each with its stack, are used again in every third block. A
+   * block and the third one after it then look ordered. All other pairs of blocks do not. */
   const Fiber::Turn &turn = fiber->turns[fiber->turn++ % 3];
   fiber->tsan = turn.tsan;
   fiber->stack = turn.stack;
@@ -103,7 +101,7 @@ void fiber_prepare(Fiber *fiber, void (*entry)(void)) {
   fiber->context->uc_link = NULL;
   makecontext(fiber->context, entry, 0);
 #else
-  /* As after a call: a return address on top, here none, at 8 modulo 16. */
+  /* The stack looks as it does after a call: a return address on top, here none, at 8 modulo 16. */
   uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_size) & ~(uintptr_t)15;
   void **frame = (void **)top;
   *--frame = NULL;
@@ -124,7 +122,7 @@ void fiber_adopt(Fiber *fiber) {
 }
 
 #ifdef WB_EMULATOR_ASAN
-/* Of the fiber that was left last: its stack's bounds are told only afterwards. */
+/* The fiber that was left last. The sanitizer tells the bounds of its stack only after the switch. */
 static Fiber *left;
 #endif
 
@@ -159,9 +157,9 @@ __attribute__((noinline)) void fiber_switch(Fiber *from, Fiber *to) {
 #ifdef WB_EMULATOR_UCONTEXT
   swapcontext(from->context, to->context);
 #else
-  /* The return address is on the stack, as a call would leave it, but reached by a
-   * jump: the processor predicts that better than a return that matches no call.
-   * The first step clears the red zone below the stack pointer. */
+  /* The return address is on the stack, as a call would leave it, but it is reached by a jump. The processor predicts
+   * the jump better than a return that matches no call. The first instruction steps over the red zone below the stack
+   * pointer. */
   void **save = &from->stack_pointer;
   void *load = to->stack_pointer;
   __asm__ volatile(

@@ -1,8 +1,7 @@
-/* Runs a grid: blocks in turn, within a block the fibers of one warp as long as one
- * of them is ready, then another warp's. Fibers wait at barriers and in warp
- * functions only, so the order is the same in every run; WB_EMULATOR_ORDER=reverse
- * runs blocks, warps and lanes from the last to the first, which a correct kernel
- * does not notice. */
+/* Runs a grid, one block after the other. Within a block, the fibers of one warp run as long as one of them is ready,
+ * then those of another warp. Fibers wait only at barriers and in warp functions, so the order is the same in every
+ * run. WB_EMULATOR_ORDER=reverse runs blocks, warps and lanes from the last to the first, which does not affect a
+ * correct kernel. */
 #include "grid.h"
 
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static unsigned pick_bit(unsigned bits) {
   return reversed ? 31u - (unsigned)__builtin_clz(bits) : (unsigned)__builtin_ctz(bits);
 }
 
-/* The next fiber that can run, taken off its warp's list; NULL when there is none. */
+/* Takes the next ready fiber off its warp's list. NULL if there is none. */
 static Thread *pick(void) {
   Warp *w = block.warp;
   if (w->ready == 0) {
@@ -146,7 +145,7 @@ Block::~Block() {
   for (Thread &t : threads) fiber_close(&t.fiber);
 }
 
-/* Threads and warps of a block of this size; fibers are kept from launch to launch. */
+/* Makes the threads and warps of a block of this size. Fibers are kept from launch to launch. */
 static void shape(dim3 size) {
   const unsigned count = size.x * size.y * size.z;
   while (block.threads.size() < count) {

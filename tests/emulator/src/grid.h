@@ -1,4 +1,4 @@
-/* The state of a launch: its threads, warps and the block that is running. */
+/* The state of a launch: its threads, its warps and the running block. */
 #ifndef WB_EMULATOR_GRID_H
 #define WB_EMULATOR_GRID_H
 
@@ -20,14 +20,14 @@ struct Thread {
   unsigned lane;
   Warp *warp;
   enum State { RUNNABLE, AT_BARRIER, IN_COLLECTIVE, EXITED } state;
-  Operation operation; /* IN_COLLECTIVE: what it waits in, and for which lanes */
+  Operation operation; /* IN_COLLECTIVE: the operation in which it waits, and for which lanes */
   unsigned mask;
   Place place; /* AT_BARRIER, IN_COLLECTIVE */
 };
 
-/* One operation that the lanes of one mask are carrying out or carried out last.
- * A lane that returns from it has read its result before it can arrive at the next
- * with the same mask, so one record serves all operations of a mask in turn. */
+/* One operation that the lanes of one mask are carrying out or carried out last. A lane that returns has read its
+ * result before it can arrive at the next operation with the same mask. So one record serves all operations of a mask
+ * in turn. */
 struct Collective {
   unsigned mask;
   unsigned arrived;
@@ -41,7 +41,7 @@ struct Collective {
 
 struct Warp {
   unsigned index;
-  unsigned present; /* lanes that exist: the last warp of a block may be short */
+  unsigned present; /* lanes that exist; the last warp of a block may be short */
   unsigned ready;   /* lanes that can run */
   unsigned exited;
   Thread *threads;
@@ -71,16 +71,16 @@ struct Block {
 extern Block block;
 extern Thread *current; /* NULL while host code runs */
 
-/* Runs all blocks, or those up to the first that fails. */
+/* Runs all blocks, or up to the first block that fails. */
 void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closure);
-/* Copies of threads that did not wait for them are dropped. In pipeline.cpp. */
+/* Drops the copies that threads began and did not wait for. In pipeline.cpp. */
 void forget_copies(void);
-/* Lets another fiber run until this one is ready again. */
+/* Runs other fibers until this one is ready again. */
 void wait_for_others(void);
-/* The reason a wait cannot end: no fiber is ready. */
+/* Reports why a wait cannot end when no fiber is ready. */
 [[noreturn]] void report_deadlock(void);
 
-/* Ends the launch with an error; never returns to the kernel. */
+/* Ends the launch with an error and never returns to the kernel. */
 [[noreturn]] void fail(cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *operation_name(Operation operation);

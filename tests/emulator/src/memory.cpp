@@ -1,7 +1,6 @@
-/* Device and pinned host memory: a table of allocations against which copies are
- * checked. A new allocation holds the pattern of unwritten memory. Under address
- * sanitizer each has exactly its size and the sanitizer's red zones; otherwise a
- * band of the pattern on either side, looked at after every launch and at the end. */
+/* Device and pinned host memory: a table of allocations that checks copies. A new allocation holds the pattern of
+ * unwritten memory. Under the address sanitizer it has exactly its size, between the sanitizer's red zones. Otherwise
+ * it has a band of the pattern on either side, which is checked after every launch and at the end. */
 #include "memory.h"
 
 #include <stdio.h>
@@ -33,13 +32,13 @@ struct Allocation {
 
 typedef std::map<uintptr_t, Allocation> Table;
 
-/* Never destroyed: the report of leaks comes last of all. */
+/* Never destroyed, because the report of leaks comes last of all. */
 static Table &table(void) {
   static Table *const allocations = new Table();
   return *allocations;
 }
 
-/* Host memory of the caller that was page-locked: where it begins, its bytes. */
+/* The caller's page-locked host memory: start and number of bytes. */
 static std::map<uintptr_t, size_t> &locked(void) {
   static std::map<uintptr_t, size_t> *const all = new std::map<uintptr_t, size_t>();
   return *all;
@@ -94,7 +93,7 @@ static cudaError_t give_back(Call *call, void *pointer, bool device) {
   return call->finish(cudaSuccess);
 }
 
-/* The allocation that holds the first byte, or NULL; `left`: bytes from there to its end. */
+/* The allocation that holds the byte at `address`, or NULL. `left`: the bytes from there to its end. */
 static const Allocation *locate(const void *pointer, size_t *left) {
   const uintptr_t address = (uintptr_t)pointer;
   auto after = table().upper_bound(address);
@@ -105,7 +104,8 @@ static const Allocation *locate(const void *pointer, size_t *left) {
   return &after->second;
 }
 
-/* Whether copies read and write this host memory when they are done, not when they are asked for. */
+/* Whether this host memory is page-locked: a copy then reads or writes it when the copy is done, not when it is
+ * requested. */
 static bool is_locked(const void *pointer) {
   size_t left;
   if (locate(pointer, &left) != NULL) return true;
@@ -114,7 +114,8 @@ static bool is_locked(const void *pointer) {
   return after != locked().begin() && address - (--after)->first < after->second;
 }
 
-/* NULL, or what is wrong with `size` bytes at `pointer` as memory of the device (or not). */
+/* Whether `size` bytes at `pointer` can serve as device memory, or as host memory if not `device`. Returns NULL or the
+ * reason why not. */
 static const char *objection(const void *pointer, size_t size, bool device) {
   size_t left = 0;
   const Allocation *const a = locate(pointer, &left);
@@ -148,8 +149,7 @@ struct Copy {
   }
 };
 
-/* Gives the copy to a stream. Host memory that is not pinned is read at once, and
- * written before the call returns. */
+/* Submits the copy to a stream. Host memory that is not pinned is read at once and written before the call returns. */
 static void submit(Copy copy, cudaStream_t stream) {
   if (queue_defers() && !is_locked(copy.from)) {
     const std::shared_ptr<std::vector<char>> staged(new std::vector<char>(copy.width * copy.height));
@@ -222,7 +222,7 @@ static cudaError_t allocate_device(Call *call, void **pointer, size_t size) {
   return call->finish(*pointer != NULL ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
-/* An earlier error makes cudaFree return it, but the memory is released. */
+/* Releases the memory even after an earlier error, which cudaFree() then returns. */
 static cudaError_t release(Call *call, void *pointer, bool device) {
   if (pointer == NULL) return call->finish(cudaSuccess);
   return give_back(call, pointer, device);
@@ -282,7 +282,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int) {
   if (call.failed()) return call.error();
   if (pointer == NULL || size == 0) return call.refuse(cudaErrorInvalidValue, "%zu bytes at %p", size, pointer);
   if (getenv("WB_EMULATOR_UNLOCKABLE") != NULL) return call.finish(cudaErrorNotSupported);
-  /* Whole pages are locked, each once. */
+  /* Whole pages are locked. A page cannot be locked twice. */
   const uintptr_t first = (uintptr_t)pointer / 4096, end = ((uintptr_t)pointer + size - 1) / 4096;
   for (const auto &entry : locked())
     if (entry.first / 4096 <= end && first <= (entry.first + entry.second - 1) / 4096)

@@ -1,4 +1,4 @@
-/* Allocations, streams and events as the other parts need to know them. */
+/* The functions of allocations, streams and events that other files use. */
 #ifndef WB_EMULATOR_MEMORY_H
 #define WB_EMULATOR_MEMORY_H
 
@@ -7,12 +7,12 @@
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
 
-/* After a launch: whether it wrote beside an allocation. */
+/* Called after a launch: reports writes outside an allocation. */
 void memory_check(const char *kernel);
 
 /* Whether a stream exists and belongs to the current device. */
 bool stream_usable(cudaStream_t stream);
-/* Streams and events that exist. */
+/* The number of streams and events that exist. */
 int handle_count(void);
 
 }  // namespace wb_emulator

@@ -1,6 +1,6 @@
-/* What the race driver's build is told of the order of things. Everything before
- * happens_before(edge) in one fiber happens before what follows happens_after(edge) in
- * another; switching fibers orders nothing. Other builds take no notice. */
+/* Tells the thread sanitizer which events are ordered. Everything before happens_before(edge) in one fiber happens
+ * before everything after happens_after(edge) in another fiber. Switching fibers orders nothing. In other builds these
+ * functions do nothing. */
 #ifndef WB_EMULATOR_ORDER_H
 #define WB_EMULATOR_ORDER_H
 
@@ -26,12 +26,12 @@ namespace wb_emulator {
 #ifdef WB_EMULATOR_TSAN
 static inline void happens_before(void *edge) { __tsan_release(edge); }
 static inline void happens_after(void *edge) { __tsan_acquire(edge); }
-/* What was done to this memory before is forgotten, as if it were new. */
+/* The sanitizer forgets earlier accesses to this memory, as if it were new. */
 static inline void memory_is_new(void *memory, size_t size) {
   if (size != 0) __tsan_java_alloc((unsigned long)memory, size);
 }
-/* While it lives, the running fiber's use of malloc() and the like is the scheduler's
- * own business and not the kernel's. */
+/* While an object of this class exists, the sanitizer ignores the fiber's accesses: malloc() and the like belong to the
+ * scheduler and not to the kernel. */
 struct OwnBusiness {
   OwnBusiness() {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
@@ -51,14 +51,14 @@ struct OwnBusiness {
 };
 #endif
 
-/* Edges for operations that follow each other: two in turn, since a thread may arrive
- * at the next operation before another has returned from this one. */
+/* Edges for operations that follow each other. There are two in turn, since a thread may arrive at the next operation
+ * before another thread has returned from this one. */
 class Edges {
  public:
   void *now() const { return memory_ + 16 * (turn_ & 1); }
   void next() { turn_++; }
 #ifdef WB_EMULATOR_TSAN
-  /* Without memory of the past: what is released at an edge stays there. */
+  /* Takes new edges, because an edge keeps everything that was released at it. */
   void renew() {
     const OwnBusiness own;
     free(memory_);

@@ -1,4 +1,4 @@
-/* Copies that a thread begins and waits for later (include/cuda_pipeline.h). */
+/* The copies that a thread begins and waits for later (include/cuda_pipeline.h). */
 #include <cuda_pipeline.h>
 
 #include <deque>
@@ -13,7 +13,7 @@ struct Copies {
   uint64_t groups = 0; /* complete */
 };
 
-/* Of the threads of a block. */
+/* One for each thread of a block. */
 static std::vector<Copies> all;
 
 static Copies &of_thread(void) {

@@ -1,7 +1,7 @@
-/* The work of all streams, in the order of submission. By default work is done at once, in this order, which is one of
- * those that CUDA may choose. Deferred work is done when a call waits for it, with only the work that it must follow:
- * work of the same stream, work before an event that the stream waits for, and what the default stream orders. Work of
- * a device whose kernel failed is dropped. */
+/* The work of all streams, in the order of submission. By default work is done at once, which is one of the orders that
+ * CUDA may choose. Deferred work is done when a call waits for it, with only the work that it must follow: work of the
+ * same stream, work before an event that the stream waits for, and what the default stream orders. If a kernel failed,
+ * all later work of its device is dropped. */
 #include "queue.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct Work {
   Ticket ticket;
   cudaStream_t stream;
   int device;
-  Ticket after; /* the work before an event that this waits for; 0: none */
+  Ticket after; /* the last work before an event that this work waits for; 0 if none */
   std::function<void(void)> run;
 };
 
@@ -61,7 +61,7 @@ Ticket queue_last(cudaStream_t stream) {
   return 0;
 }
 
-/* The tickets of what must be done before `last` is, with it. */
+/* The tickets of `last` and of all work that must be done before it. */
 static std::set<Ticket> needed_for(Ticket last) {
   std::set<Ticket> needed;
   std::set<cudaStream_t> streams; /* their earlier work is needed */
@@ -87,7 +87,7 @@ void queue_finish(Ticket last) {
   const bool everything = last == ALL_WORK;
   const std::set<Ticket> needed = everything || queue().empty() ? std::set<Ticket>() : needed_for(last);
   std::deque<Work> waiting;
-  /* What is done may wait for other work and so end up here again. */
+  /* This work may itself wait for other work and call this function again. */
   waiting.swap(queue());
   for (auto work = waiting.begin(); work != waiting.end(); ++work) {
     if (everything || needed.count(work->ticket) != 0)

@@ -1,9 +1,8 @@
-/* Shared memory. Static variables are thread-local variables of the object that the
- * kernels are in (include/emulator/qualifiers.h), the dynamic array is an allocation
- * of exactly the size asked for. Before each block all of it is filled with a
- * pattern that is NaN in both precisions. build.sh puts a gap behind every static
- * variable: under address sanitizer they may not be touched, otherwise they
- * hold the pattern and are looked at after each block. */
+/* Shared memory. Static variables are thread-local variables of the object that holds the kernels
+ * (include/emulator/qualifiers.h). The dynamic array is an allocation of exactly the requested size. Before each block
+ * all of this memory is filled with a pattern that is NaN in both precisions. build.sh puts a gap behind every static
+ * variable. The address sanitizer forbids access to the gaps. In other builds the gaps hold the pattern and are checked
+ * after each block. */
 #include "shared.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 namespace wb_emulator {
 
-/* On either side of the dynamic array. */
+/* Bytes of the guard on either side of the dynamic array. */
 #ifdef WB_EMULATOR_ASAN
 static const size_t GUARD = 0;
 #else
@@ -31,7 +30,7 @@ static struct {
   char *dynamic; /* guard, array, guard */
   size_t dynamic_size;
   const std::vector<SharedVariable> *statics;
-  char *storage; /* for which the gaps between static variables are guarded */
+  char *storage; /* the storage in which the gaps between static variables are guarded */
 } state;
 
 static unsigned char poison_byte(const void *address) {

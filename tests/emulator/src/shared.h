@@ -8,19 +8,18 @@
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
 
-/* Memory that nobody has written: a NaN as double and as float, as an integer an
- * index far out of any array. */
+/* The pattern of unwritten memory: NaN as double and as float; as an integer, an index far outside any array. */
 static const uint32_t POISON = 0xfff7a5a5u;
 void poison_fill(void *memory, size_t size);
 bool poison_intact(const void *memory, size_t size);
 
-/* For a launch: the kernel's static variables and a dynamic array of exactly this size. */
+/* Called before a launch: takes the kernel's static variables and a dynamic array of exactly this size. */
 void shared_open(const void *kernel, size_t dynamic_size);
-/* Before a block: everything unwritten. */
+/* Called before a block: fills all with the pattern. */
 void shared_fill(void);
-/* After a block: nothing was written beside a variable. */
+/* Called after a block: reports writes outside a variable. */
 void shared_check(void);
-/* Bytes of a kernel's own static variables. */
+/* The bytes of a kernel's own static variables. */
 size_t shared_static_size(const void *kernel);
 
 }  // namespace wb_emulator

@@ -1,5 +1,5 @@
-/* Streams and events: a handle exists and is used on its own device, an event stands
- * for the work given before it was recorded. */
+/* Streams and events. A handle must exist and is used on its own device. An event stands for the work that was
+ * submitted before it was recorded. */
 #include <stdio.h>
 #include <time.h>
 
@@ -75,7 +75,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) 
   return call.finish(cudaSuccess);
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
-/* Priorities change nothing, since work is done in the order in which it is given. */
+/* Priorities change nothing, because work is done in the order of submission. */
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int) {
   return cudaStreamCreateWithFlags(stream, flags);
 }
@@ -118,7 +118,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  /* It may have been recorded in several streams. */
+  /* The event may have been recorded in several streams. */
   Call call("cudaEventDestroy", SYNCHRONISES);
   if (events().erase(event) == 0)
     return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);

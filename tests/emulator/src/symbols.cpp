@@ -1,5 +1,5 @@
-/* Reads the ELF symbol table from the file: local and hidden symbols, which dladdr()
- * does not know, are what kernels and shared variables are. */
+/* Reads the ELF symbol table from the file, because kernels and shared variables are local and hidden symbols, which
+ * dladdr() does not know. */
 #include "symbols.h"
 
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@
 
 namespace wb_emulator {
 
-/* Its offset in the symbol table and its address give the block's address. */
+/* This variable's offset in the symbol table and its address give the address of the block. */
 static thread_local char storage_anchor;
 
 struct Symbols {
@@ -39,8 +39,8 @@ static std::string demangled(const std::string &symbol) {
   return result;
 }
 
-/* Thread-local variables that are not a kernel's: those of a sanitizer that is linked
- * into the program, and ours. */
+/* Whether a thread-local variable belongs to no kernel: the variables of a sanitizer that is linked into the program,
+ * and the emulator's. */
 static bool is_runtime_symbol(const char *symbol) {
   static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan", "__lsan",
                                       "__ubsan",       "__msan",      "__interception"};
@@ -94,7 +94,7 @@ static void find_owners(Symbols *symbols) {
   }
 }
 
-/* A gap reaches to the next variable, over what that one's alignment adds. */
+/* A gap reaches up to the next variable, including the bytes added for that variable's alignment. */
 static void extend_gaps(Symbols *symbols) {
   for (SharedGap &gap : symbols->gaps) {
     const size_t end = gap.offset + gap.size;
@@ -108,7 +108,7 @@ static const Symbols &symbols(void) {
     Symbols *const s = new Symbols();
     Dl_info object;
     dladdr((void *)&thread_local_storage, &object);
-    /* The name of a program is as it was typed, perhaps relative. */
+    /* A program's name is as it was typed and may be relative. */
     const bool is_program =
         (uintptr_t)object.dli_fbase == (uintptr_t)(getauxval(AT_PHDR) & ~(unsigned long)4095);
     const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)object.dli_fbase;

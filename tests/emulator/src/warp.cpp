@@ -1,5 +1,5 @@
-/* Warp functions. The last lane of a mask to arrive checks that all meant the same
- * operation and computes every lane's result; the others wait for it. */
+/* Warp functions. The last lane of a mask to arrive checks that all lanes mean the same operation, and computes every
+ * lane's result. The others wait for it. */
 #include "grid.h"
 
 namespace wb_emulator {
@@ -16,8 +16,8 @@ const char *operation_name(Operation operation) {
 
 unsigned live_lanes(void) { return current->warp->present & ~current->warp->exited; }
 
-/* The lane whose value `lane` receives; a lane outside the segment of `width` lanes
- * means one's own value (PTX ISA, instruction shfl). */
+/* The lane whose value `lane` receives. A lane outside the segment of `width` lanes means the lane's own value (PTX
+ * ISA, instruction shfl). */
 static int source_lane(Operation operation, int lane, int argument, int width) {
   const int first = lane & ~(width - 1), last = first + width - 1;
   int source;
@@ -116,7 +116,7 @@ static Collective *find(Warp *warp, unsigned mask) {
   return c;
 }
 
-/* Finds the faults of a lane's arrival that show before the other lanes arrive. */
+/* Finds the faults of a lane's arrival that do not need the other lanes. */
 static void check_arrival(const Thread *t, const Collective *c, int width) {
   const Warp *const w = t->warp;
   const char *const name = operation_name(t->operation);

@@ -1,6 +1,5 @@
-/* Atomic functions on device and shared memory; each returns the old value. They
- * order memory more strongly than CUDA's relaxed ones, so the race driver does not
- * find a missing __threadfence() between an atomic and plain accesses. */
+/* Atomic functions on device and shared memory. Each returns the old value. They order memory more strongly than CUDA's
+ * relaxed atomics, so the race driver does not find a missing __threadfence() between an atomic and plain accesses. */
 #ifndef WB_EMULATOR_ATOMICS_H
 #define WB_EMULATOR_ATOMICS_H
 

@@ -1,10 +1,10 @@
-/* What a kernel knows of its place in the grid, and the barriers of a block. */
+/* The position of a thread in the grid, and the barriers of a block. */
 #ifndef WB_EMULATOR_DEVICE_H
 #define WB_EMULATOR_DEVICE_H
 
 #pragma GCC visibility push(hidden)
 
-/* Set by the scheduler whenever another fiber takes over. */
+/* The scheduler sets these whenever it switches to another fiber. */
 extern uint3 threadIdx;
 extern uint3 blockIdx;
 extern dim3 blockDim;
@@ -45,8 +45,7 @@ static inline int __syncthreads_or(int predicate, WB_EMULATOR_HERE) {
   return wb_emulator::barrier(wb_emulator::BARRIER_OR, predicate, WB_EMULATOR_PLACE);
 }
 
-/* One operating system thread runs all: its own stores are in order. The
- * compiler must keep them so. */
+/* One operating system thread runs all fibers, so its stores are in order. Only the compiler must not reorder them. */
 static inline void __threadfence(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

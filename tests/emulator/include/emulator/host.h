@@ -43,7 +43,7 @@ struct cudaFuncAttributes {
   int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 
-/* Numbers as in CUDA; only what the emulator can answer. */
+/* Numbers as in CUDA. Attributes that the emulator cannot answer are left out. */
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
@@ -139,7 +139,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
-/* Kernels; the templates below and launch.h are what callers use */
+/* Kernels. Callers use the templates below and launch.h. */
 namespace wb_emulator {
 cudaError_t function_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 cudaError_t function_attributes(cudaFuncAttributes *attributes, const void *kernel);

@@ -1,5 +1,5 @@
-/* Device functions on single numbers. Those with a rounding suffix exist here for
- * round to nearest only: the host's default mode. */
+/* Device functions on single numbers. Functions with a rounding suffix exist here for round to nearest only, which is
+ * the host's default mode. */
 #ifndef WB_EMULATOR_INTRINSICS_H
 #define WB_EMULATOR_INTRINSICS_H
 
@@ -13,7 +13,7 @@ static inline To bit_cast(From from) {
 }
 }  // namespace wb_emulator
 
-/* Loads through a cache of one's choice are plain loads. */
+/* A load or store with a cache hint is a plain one. */
 template <typename T>
 static inline T __ldg(const T *address) { return *address; }
 template <typename T>
@@ -94,7 +94,7 @@ static inline double __hiloint2double(int high, int low) {
   return __longlong_as_double((long long)(((uint64_t)(unsigned)high << 32) | (unsigned)low));
 }
 
-/* Conversions, to nearest with ties to even; in range only */
+/* Conversions, to nearest with ties to even, for values within the range of the result */
 static inline int __double2int_rn(double x) { return (int)nearbyint(x); }
 static inline long long __double2ll_rn(double x) { return (long long)nearbyint(x); }
 static inline int __float2int_rn(float x) { return (int)nearbyintf(x); }
@@ -106,7 +106,7 @@ static inline double __ull2double_rn(unsigned long long x) { return (double)x; }
 static inline float __int2float_rn(int x) { return (float)x; }
 static inline float __uint2float_rn(unsigned x) { return (float)x; }
 
-/* CUDA has these without std:: */
+/* CUDA has min() and max() without std::. */
 #define WB_EMULATOR_EXTREMES(type, less, greater)                     \
   static inline type min(type a, type b) { return less; }            \
   static inline type max(type a, type b) { return greater; }

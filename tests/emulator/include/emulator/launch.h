@@ -1,9 +1,9 @@
-/* cudaLaunchKernelEx: the arguments are converted to the kernel's parameter types
- * and copied once; every thread of the grid gets its own copies of these. */
+/* cudaLaunchKernelEx: converts the arguments to the kernel's parameter types and copies them once. Every thread of the
+ * grid gets its own copies of these. */
 #ifndef WB_EMULATOR_LAUNCH_H
 #define WB_EMULATOR_LAUNCH_H
 
-/* No launch attribute changes a result; attrs must be empty. */
+/* No launch attribute changes a result, so attrs must be empty. */
 struct cudaLaunchAttribute;
 
 typedef struct cudaLaunchConfig_st {
@@ -18,13 +18,13 @@ typedef struct cudaLaunchConfig_st {
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
 
-/* A kernel with its arguments: `call(closure)` runs one thread of it. A copy lives
- * until the kernel has run. */
+/* A kernel with its arguments. `call(closure)` runs one thread of the kernel. A copy of the closure lives until the
+ * kernel has run. */
 struct Closure {
   Closure *(*copy)(const Closure *closure);
   void (*destroy)(Closure *closure);
   void (*call)(const Closure *closure);
-  size_t size; /* bytes, with the arguments */
+  size_t size; /* bytes, including the arguments */
 };
 
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *kernel, const Closure *closure);

@@ -27,8 +27,8 @@ enum Operation {
   PRODUCT
 };
 
-/* Waits until all lanes of `mask` are here with the same operation; gives this
- * lane's result. `argument` is a shuffle's lane, distance or lane mask. */
+/* Waits until all lanes of `mask` have arrived with the same operation. Returns this lane's result. `argument` is a
+ * shuffle's lane, distance or lane mask. */
 uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argument, int width,
                     Place place);
 unsigned live_lanes(void);
@@ -38,7 +38,7 @@ unsigned live_lanes(void);
 struct Product {
   double a[2], b, d[4];
 };
-/* What src/cuda/mixture/tensor_cores.cuh has in place of the instruction. */
+/* src/cuda/mixture/tensor_cores.cuh calls this in place of the instruction. */
 static inline void multiply_add_16x8x4(double (&d)[4], double upper, double lower, double b, WB_EMULATOR_HERE) {
   Product own = {{upper, lower}, b, {d[0], d[1], d[2], d[3]}};
   collective(PRODUCT, 0xffffffffu, (uint64_t)(uintptr_t)&own, 0, 32, WB_EMULATOR_PLACE);
@@ -98,7 +98,7 @@ static inline int __all_sync(unsigned mask, int predicate, WB_EMULATOR_HERE) {
 static inline void __syncwarp(unsigned mask = 0xffffffffu, WB_EMULATOR_HERE) {
   wb_emulator::collective(wb_emulator::SYNC, mask, 0, 0, 32, WB_EMULATOR_PLACE);
 }
-/* Which lanes are converged is the hardware's choice; here all that still run. */
+/* On hardware any set of lanes may be converged. Here it is all lanes that still run. */
 static inline unsigned __activemask(void) { return wb_emulator::live_lanes(); }
 
 template <typename T>
