@@ -1,5 +1,6 @@
 /* The draw of cuda/mixture/draw_tile.cuh in double precision, with squared distances by tensor cores
- * (cuda/mixture/tensor_cores.cuh). Each row and component gets the same operations in the same order, so the bits are the same.
+ * (cuda/mixture/tensor_cores.cuh). Each row and component gets the same operations in the same order, so the bits are
+ * the same.
  *
  * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
  * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
