@@ -359,7 +359,7 @@ regression <- function(formula, data, ..., iter = 5, warmup = 2) {
   bayes_logit(formula, data, iter = iter, warmup = warmup, seed = 9, chains = 2, ...)
 }
 
-# The log likelihood has a constant from R's lgamma(). It is 0 for responses of one trial.
+# The log likelihood has a constant from R's lgamma(). It is 0 for responses of one trial and for counts up to 1.
 regression_values <- function(fit, log_likelihood = TRUE) {
   parts <- c("coefficient_trace", "dispersion_trace", "group_deviation", "draws", if (log_likelihood) "log_likelihood")
   fit[sort(intersect(parts, names(fit)))]
@@ -375,7 +375,7 @@ regression_cases <- alist(
     d <- known_rows(320, 44)
     d$w <- known_integers(320, 3, 1)
     fit <- bayes_logit(y ~ 0 + m1 + m2, d, weights = w, chains = 1, iter = 5, warmup = 2, seed = 9)
-    regression_values(fit, FALSE)
+    regression_values(fit)
   },
   "binomial, several leaves" = regression_values(regression(y ~ m1, known_rows(4500, 45), iter = 3, warmup = 1)),
   "binomial, groups" = regression_values(regression(y ~ m1 + m2 + (1 | g), known_rows(320, 46), thin = 1)),
@@ -402,6 +402,7 @@ regression_cases <- alist(
   # Prior and start take the logarithm of 0.5, the mean of the counts, and of 0.6. Neither is near the middle of two
   # doubles.
   "negbinomial" = regression_values(regression(rare ~ m1 + m2, known_rows(256, 57), family = "negbinomial"), FALSE),
+  "negbinomial, counts 0 and 1" = regression_values(regression(y ~ m1, known_rows(256, 71), family = "negbinomial")),
   "negbinomial without intercept" = {
     regression_values(regression(count ~ 0 + m1 + m2, known_rows(320, 51), family = "negbinomial"), FALSE)
   },
