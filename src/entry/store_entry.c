@@ -24,21 +24,30 @@ static SEXP closed(void) {
   return refuse("the store of draws and traces is closed");
 }
 
+static void fill(SEXP array, SEXP value) {
+  const R_xlen_t length = XLENGTH(array);
+  if (TYPEOF(array) == INTSXP) {
+    int *const to = INTEGER(array), blank = INTEGER_RO(value)[0];
+    for (R_xlen_t k = 0; k < length; k++) to[k] = blank;
+  } else {
+    double *const to = REAL(array), blank = REAL_RO(value)[0];
+    for (R_xlen_t k = 0; k < length; k++) to[k] = blank;
+  }
+}
+
 /* blank: a named list of the value, one integer or double, that fills each array. dim: a list of their dimensions, one
  * number for a vector. dimnames: a list of the dimnames of each array, or NULL. */
 SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames) {
   const R_xlen_t count = Rf_xlength(blank);
   SEXP arrays = PROTECT(Rf_allocVector(VECSXP, count));
   for (R_xlen_t i = 0; i < count; i++) {
-    SEXP value = VECTOR_ELT(blank, i), size = PROTECT(Rf_coerceVector(VECTOR_ELT(dim, i), INTSXP));
+    SEXP value = VECTOR_ELT(blank, i), size = PROTECT(Rf_coerceVector(VECTOR_ELT(dim, i), REALSXP));
     double length = 1;
-    for (int d = 0; d < LENGTH(size); d++) length *= INTEGER(size)[d];
+    for (int d = 0; d < LENGTH(size); d++) length *= REAL_RO(size)[d];
     SEXP array = Rf_allocVector(TYPEOF(value), (R_xlen_t)length);
     SET_VECTOR_ELT(arrays, i, array);
-    if (TYPEOF(value) == INTSXP)
-      for (R_xlen_t k = 0; k < XLENGTH(array); k++) INTEGER(array)[k] = INTEGER_RO(value)[0];
-    else
-      for (R_xlen_t k = 0; k < XLENGTH(array); k++) REAL(array)[k] = REAL_RO(value)[0];
+    fill(array, value);
+    /* A vector may have more elements than an integer counts. */
     if (LENGTH(size) > 1) {
       Rf_setAttrib(array, R_DimSymbol, size);
       Rf_setAttrib(array, R_DimNamesSymbol, VECTOR_ELT(dimnames, i));
