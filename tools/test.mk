@@ -1,6 +1,8 @@
 # The steps of tools/test for make, in the order in which they start: short ones that find most mistakes come first.
+# A step whose turn comes before what it needs has ended waits until the end of the list. So `build` stands after
+# emulator-selftest, which takes as long as `library`.
 # tools/step says what each step does.
-steps = scripts rules rules-selftest library build emulator-selftest check emulator-access emulator-sanitizers \
+steps = scripts rules rules-selftest library emulator-selftest build check emulator-access emulator-sanitizers \
   plugin emulator sanitizers races clang cpu valgrind torture install vectors geweke measure symbols loops
 
 .PHONY: list $(steps)
