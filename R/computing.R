@@ -54,7 +54,9 @@
 #' @section Interrupts:
 #' If you interrupt a fit from the keyboard, it returns the completed sweeps with a warning. [continue()] runs more.
 #' The interrupt then goes on to R: in `for (i in 1:100) fits[[i]] <- dp_mixture(...)` the loop ends after the
-#' interrupted fit has been assigned. On Windows the loop goes on with the next fit.
+#' interrupted fit has been assigned. A function that does more work after the fit is ended as well, and the fit inside
+#' it is lost; with a `checkpoint`, [resume()] still has the completed sweeps. On Windows the interrupt
+#' ends only the fit.
 #'
 #' @section Options:
 #' Defaults for a whole session are set by [options()]. [warpbayes-package] lists them.
