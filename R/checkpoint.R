@@ -29,6 +29,9 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
     stop_input(argument, "is ", dQuote(checkpoint, FALSE), ", but there is no folder ", dQuote(dirname(file), FALSE),
       call = call)
   }
+  if (is_dangling(file)) {
+    stop_input(argument, "is a symbolic link to a file that does not exist: ", dQuote(checkpoint, FALSE), call = call)
+  }
   if (file.exists(file)) {
     failure <- .Call(C_checkpoint_is_one, file)
     if (is_failure(failure)) {
@@ -40,16 +43,10 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
     file <- file.path(normalizePath(dirname(file)), basename(file))
   }
   remove_leftovers(file)
-  reason <- NULL
-  made <- withCallingHandlers(file.create(temporary_checkpoint(file)), warning = function(condition) {
-    reason <<- sub(".*, reason '(.*)'$", "\\1", conditionMessage(condition))
-    invokeRestart("muffleWarning")
-  })
-  if (!made) {
-    stop_input(argument, "cannot be written to ", dQuote(checkpoint, FALSE), if (length(reason)) paste0(": ", reason),
-      call = call)
+  failure <- .Call(C_checkpoint_try, file)
+  if (is_failure(failure)) {
+    stop_input(argument, "cannot be written to ", dQuote(checkpoint, FALSE), ": ", failure$message, call = call)
   }
-  unlink(temporary_checkpoint(file))
   list(file = file, every = every, given = given)
 }
 
@@ -60,11 +57,11 @@ check_every <- function(every, call = sys.call(-1L)) {
   as.double(every)
 }
 
-# The name is of this process alone. Two processes that write the same checkpoint replace it in turn, but their bytes
-# do not mix.
-temporary_checkpoint <- function(file) paste0(file, ".", Sys.getpid(), ".tmp")
+is_link <- function(file) nzchar(Sys.readlink(file), keepNA = TRUE) %in% TRUE
+is_dangling <- function(file) !file.exists(file) && is_link(file)
 
-# Deletes temporary files of processes that were killed while they wrote. Signal 0 asks whether a process exists. On
+# Deletes temporary files of processes of this machine that were killed while they wrote. src/checkpoint/file.h has the
+# form of their names. A file that does not begin as a checkpoint stays. Signal 0 asks whether a process exists. On
 # Windows it would end the process.
 remove_leftovers <- function(file) {
   if (.Platform$OS.type == "windows") {
@@ -72,9 +69,13 @@ remove_leftovers <- function(file) {
   }
   names <- list.files(dirname(file), all.files = TRUE)
   end <- substring(names, nchar(basename(file)) + 1L)
-  left <- names[startsWith(names, basename(file)) & grepl("^\\.[0-9]{1,9}\\.tmp$", end)]
-  process <- as.integer(sub(".*\\.([0-9]+)\\.tmp$", "\\1", left))
-  unlink(file.path(dirname(file), left[!vapply(process, tools::pskill, NA, signal = 0L)]))
+  form <- sprintf("^\\.%s\\.([0-9]{1,9})\\.[0-9a-f]{16}\\.tmp$", .Call(C_checkpoint_host))
+  fits <- startsWith(names, basename(file)) & grepl(form, end)
+  process <- as.integer(sub(form, "\\1", end[fits]))
+  left <- file.path(dirname(file), names[fits][!vapply(process, tools::pskill, NA, signal = 0L)])
+  for (name in left[!is_link(left)]) {
+    if (!is_failure(.Call(C_checkpoint_is_one, name))) unlink(name)
+  }
 }
 
 # Writing -----------------------------------------------------------------------
@@ -155,8 +156,8 @@ write_checkpoint <- function(file, head, plan, store) {
   type <- vapply(parts, function(part) typeof(part$blank), "")
   head$arrays <- data.frame(name = names(parts), type = type, length = runs * run, stringsAsFactors = FALSE)
   failure <- .Call(
-    C_checkpoint_write, temporary_checkpoint(file), file, serialize(head, NULL, xdr = TRUE, version = 3L),
-    store$pointer, as.double(stride), as.double(run)
+    C_checkpoint_write, file, serialize(head, NULL, xdr = TRUE, version = 3L), store$pointer, as.double(stride),
+    as.double(run)
   )
   if (is_failure(failure)) failure
 }

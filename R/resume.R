@@ -140,27 +140,23 @@ read_checkpoint <- function(file, shown, call) {
   if (!file.exists(file)) {
     refuse("does not exist")
   }
-  size <- .Call(C_checkpoint_verify, file)
-  if (is_failure(size)) {
-    if (size$status == 1L) refuse(size$message) else stop_failure(size, call)
+  read <- function(result) {
+    if (is_failure(result)) {
+      if (result$status == 1L) refuse(result$message) else stop_failure(result, call)
+    }
+    result
   }
-  connection <- file(normalizePath(file), "rb")
-  on.exit(close(connection))
-  readBin(connection, "raw", 64L)
-  head <- tryCatch(unserialize(readBin(connection, "raw", size[[1L]])), error = function(error) NULL)
+  found <- read(.Call(C_checkpoint_head, file))
+  head <- tryCatch(unserialize(found[[1L]]), error = function(error) NULL)
   reason <- wrong_head(head)
   if (!is.null(reason)) {
     refuse(reason)
   }
   bytes <- sum(head$arrays$length * ifelse(head$arrays$type == "integer", 4, 8))
-  if (64 + size[[1L]] + bytes != size[[2L]]) {
+  if (64 + length(found[[1L]]) + bytes != found[[3L]]) {
     refuse("is damaged: its parts do not have the size that it states")
   }
-  values <- Map(function(type, length) readBin(connection, type, length, endian = "little"),
-    head$arrays$type, head$arrays$length)
-  if (!all(lengths(values) == head$arrays$length)) {
-    refuse("changed while it was read")
-  }
+  values <- read(.Call(C_checkpoint_arrays, file, found[[2L]], head$arrays$type, head$arrays$length))
   head$arrays <- stats::setNames(values, head$arrays$name)
   head
 }

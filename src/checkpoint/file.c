@@ -12,14 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #ifdef _WIN32
 #include <io.h>
+#include <process.h>
 #include <windows.h>
 #else
 #include <unistd.h>
 #endif
 
-#include "numeric/digest.h"
 #include "numeric/memory.h"
 
 #ifndef O_BINARY
@@ -168,24 +169,84 @@ static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts
 
 #endif
 
-int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts,
-                        wb_message *message) {
+/* The temporary file ---------------------------------------------------------- */
+
+void wb_checkpoint_host(char host[WB_CHECKPOINT_HOST]) {
+  char name[256] = "";
+#ifdef _WIN32
+  DWORD size = sizeof name;
+  if (!GetComputerNameA(name, &size)) name[0] = 0;
+#else
+  if (gethostname(name, sizeof name - 1) != 0) name[0] = 0;
+#endif
+  name[sizeof name - 1] = 0;
+  size_t kept = 0;
+  for (const char *c = name; *c && kept < WB_CHECKPOINT_HOST - 1; c++)
+    if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '-')
+      host[kept++] = *c;
+  if (kept == 0) host[kept++] = '-';
+  host[kept] = 0;
+}
+
+/* The time and the number of the attempt: O_EXCL makes the file new, so the name need not be secret. */
+static uint64_t unlikely_number(unsigned attempt) {
+  struct timespec now = {0, 0};
+#ifdef _WIN32
+  now.tv_sec = time(NULL);
+  now.tv_nsec = (long)GetTickCount();
+#else
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+#endif
+  uint64_t number = (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec + ((uint64_t)attempt << 48);
+  number = (number ^ number >> 31) * 0x9e3779b97f4a7c15u;
+  return number ^ number >> 29;
+}
+
+/* Opens a new file beside `path`. `temporary` is its name, which the caller frees, also after a failure. */
+static int open_temporary(const char *path, char **temporary, int *file, wb_message *message) {
+  enum { ATTEMPTS = 20 };
+  const size_t size = strlen(path) + WB_CHECKPOINT_HOST + 64;
+  char host[WB_CHECKPOINT_HOST];
+  wb_checkpoint_host(host);
+  *file = -1;
+  *temporary = malloc(size);
+  if (!*temporary) return wb_out_of_memory(message, "the name of a temporary file", size);
+  for (unsigned attempt = 0; attempt < ATTEMPTS && *file < 0; attempt++) {
+    snprintf(*temporary, size, "%s.%s.%ld.%016llx.tmp", path, host, (long)getpid(),
+             (unsigned long long)unlikely_number(attempt));
+    *file = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_BINARY, 0666);
+    if (*file < 0 && errno != EEXIST) break;
+  }
+  return *file < 0 ? say(message, "its temporary file cannot be made") : WB_OK;
+}
+
+int wb_checkpoint_try(const char *path, wb_message *message) {
+  char *temporary;
+  int file;
+  const int status = open_temporary(path, &temporary, &file, message);
+  if (file >= 0) {
+    (void)close(file);
+    (void)unlink(temporary);
+  }
+  free(temporary);
+  return status;
+}
+
+int wb_checkpoint_write(const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message) {
   writer w;
+  char *temporary;
   w.buffer = malloc(BUFFER);
   if (!w.buffer) return wb_out_of_memory(message, "the buffer of a checkpoint", BUFFER);
-  (void)unlink(temporary);
-  w.file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_BINARY, 0666);
-  if (w.file < 0) {
-    free(w.buffer);
-    return say(message, "its temporary file cannot be made");
+  int status = open_temporary(path, &temporary, &w.file, message);
+  if (status == WB_OK) {
+    if (!write_guarded(&w, part, parts) || !see_onto_disk(w.file)) status = say(message, "writing failed");
+    /* Some network file systems report a full disk only here. */
+    if (close(w.file) != 0 && status == WB_OK) status = say(message, "writing failed");
+    if (status == WB_OK && !give_name(temporary, path)) status = say(message, "it cannot be put into its place");
+    if (status != WB_OK) (void)unlink(temporary);
   }
-  int status = WB_OK;
-  if (!write_guarded(&w, part, parts) || !see_onto_disk(w.file)) status = say(message, "writing failed");
+  free(temporary);
   free(w.buffer);
-  /* Some network file systems report a full disk only here. */
-  if (close(w.file) != 0 && status == WB_OK) status = say(message, "writing failed");
-  if (status == WB_OK && !give_name(temporary, path)) status = say(message, "it cannot be put into its place");
-  if (status != WB_OK) (void)unlink(temporary);
   return status;
 }
 
@@ -264,35 +325,61 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
   return WB_ERROR_INPUT;
 }
 
-static int check_digest(int file, const unsigned char *header, uint64_t size, wb_message *message) {
+int wb_checkpoint_open(wb_checkpoint_reader *reader, const char *path, wb_message *message) {
+  unsigned char header[WB_CHECKPOINT_HEADER];
+  size_t held;
+  int status = open_checkpoint(path, &reader->file, header, &held, &reader->size, message);
+  if (status == WB_OK) status = check_header(header, held, reader->size, message);
+  if (status != WB_OK) return status;
+  reader->head = wb_whole_from_bytes(header + 24);
+  memcpy(reader->digest, header + DIGESTED, sizeof reader->digest);
+  wb_digest_start(&reader->found);
+  wb_digest_add(&reader->found, header, DIGESTED, 1);
+  reader->done = WB_CHECKPOINT_HEADER;
+  return WB_OK;
+}
+
+int wb_checkpoint_read(wb_checkpoint_reader *reader, void *values, size_t count, size_t width, wb_message *message) {
+  unsigned char turned[1 << 12];
+  unsigned char *bytes = values;
+  const size_t most = sizeof turned / width;
+  while (count > 0) {
+    const size_t now = count < most ? count : most;
+    const long long got = read_all(reader->file, turned, now * width);
+    if (got < 0) return say(message, "cannot be read");
+    if ((size_t)got < now * width) {
+      wb_message_write(message, "changed while it was read");
+      return WB_ERROR_INPUT;
+    }
+    wb_digest_add(&reader->found, turned, now * width, 1);
+    wb_lowest_first(bytes, turned, now, width);
+    reader->done += now * width;
+    bytes += now * width;
+    count -= now;
+  }
+  return WB_OK;
+}
+
+static int check_digest(wb_checkpoint_reader *reader, wb_message *message) {
   unsigned char *const buffer = malloc(BUFFER);
   if (!buffer) return wb_out_of_memory(message, "the buffer of a checkpoint", BUFFER);
-  wb_digest digest;
-  wb_digest_start(&digest);
-  wb_digest_add(&digest, header, DIGESTED, 1);
-  uint64_t done = WB_CHECKPOINT_HEADER;
   long long got;
-  while ((got = read_all(file, buffer, BUFFER)) > 0) {
-    wb_digest_add(&digest, buffer, (size_t)got, 1);
-    done += (uint64_t)got;
+  while ((got = read_all(reader->file, buffer, BUFFER)) > 0) {
+    wb_digest_add(&reader->found, buffer, (size_t)got, 1);
+    reader->done += (uint64_t)got;
   }
   free(buffer);
   if (got < 0) return say(message, "cannot be read");
   unsigned char found[WB_DIGEST_BYTES];
-  wb_digest_end(&digest, found);
-  if (done == size && memcmp(found, header + DIGESTED, sizeof found) == 0) return WB_OK;
+  wb_digest_end(&reader->found, found);
+  if (reader->done == reader->size && memcmp(found, reader->digest, sizeof found) == 0) return WB_OK;
   wb_message_write(message, "is damaged: its bytes are not those that were written");
   return WB_ERROR_INPUT;
 }
 
-int wb_checkpoint_verify(const char *path, uint64_t *head, uint64_t *size, wb_message *message) {
-  unsigned char header[WB_CHECKPOINT_HEADER];
-  size_t held;
-  int file;
-  int status = open_checkpoint(path, &file, header, &held, size, message);
-  if (status == WB_OK) status = check_header(header, held, *size, message);
-  if (status == WB_OK) status = check_digest(file, header, *size, message);
-  if (status == WB_OK) *head = wb_whole_from_bytes(header + 24);
-  if (file >= 0) (void)close(file);
+int wb_checkpoint_close(wb_checkpoint_reader *reader, int status, wb_message *message) {
+  if (status == WB_OK) status = check_digest(reader, message);
+  if (reader->file >= 0) (void)close(reader->file);
+  reader->file = -1;
   return status;
 }

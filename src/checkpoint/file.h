@@ -11,6 +11,7 @@
 #define WB_CHECKPOINT_FILE_H
 
 #include "backend/types.h"
+#include "numeric/digest.h"
 
 #define WB_CHECKPOINT_HEADER 64
 #define WB_CHECKPOINT_FORMAT 1
@@ -21,16 +22,34 @@ typedef struct wb_checkpoint_part {
   size_t width, runs, run, stride;
 } wb_checkpoint_part;
 
-/* Writes a new file `temporary`, which must be in the folder of `path`, flushes it to the disk and renames it to
- * `path`. On failure `path` is unchanged, `temporary` is removed, and the message says why. */
-int wb_checkpoint_write(const char *temporary, const char *path, const wb_checkpoint_part *part, size_t parts,
-                        wb_message *message);
+/* Letters, digits and `-` of this machine's name, and a final 0. */
+#define WB_CHECKPOINT_HOST 33
+void wb_checkpoint_host(char host[WB_CHECKPOINT_HOST]);
+
+/* Makes a new file beside `path` and deletes it, to find out whether a checkpoint can be written there. */
+int wb_checkpoint_try(const char *path, wb_message *message);
+
+/* Writes a new file beside `path`, flushes it to the disk and renames it to `path`. On failure `path` is unchanged, the
+ * new file is removed, and the message says why. Its name is `path`.HOST.PROCESS.HEX.tmp. The file is never one that
+ * exists already, so nobody can make this function write into another file by a link. */
+int wb_checkpoint_write(const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message);
 
 /* WB_OK if the file begins as a checkpoint does. If not, the message says what it is. */
 int wb_checkpoint_is_one(const char *path, wb_message *message);
 
-/* Reads the whole file and checks that it is as it was written. `head`: bytes of its first part; `size`: bytes of
- * all. */
-int wb_checkpoint_verify(const char *path, uint64_t *head, uint64_t *size, wb_message *message);
+/* Reads a checkpoint from its beginning. wb_checkpoint_open() checks the header, wb_checkpoint_read() gives the next
+ * values, and wb_checkpoint_close() reads what is left, and checks that all bytes of the file are as they were written.
+ * Values may be used only after that. wb_checkpoint_open() is followed by wb_checkpoint_close(), whatever fails. */
+typedef struct wb_checkpoint_reader {
+  int file;
+  uint64_t head, size; /* bytes of the first part and of the whole file */
+  unsigned char digest[WB_DIGEST_BYTES]; /* as the header states it */
+  wb_digest found;
+  uint64_t done;
+} wb_checkpoint_reader;
+
+int wb_checkpoint_open(wb_checkpoint_reader *reader, const char *path, wb_message *message);
+int wb_checkpoint_read(wb_checkpoint_reader *reader, void *values, size_t count, size_t width, wb_message *message);
+int wb_checkpoint_close(wb_checkpoint_reader *reader, int status, wb_message *message);
 
 #endif

@@ -94,9 +94,12 @@ SEXP wb_entry_chain_key(SEXP seed, SEXP chain);
 
 /* entry/checkpoint/checkpoint_entry.c */
 SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length);
-SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run);
+SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run);
+SEXP wb_entry_checkpoint_try(SEXP path);
+SEXP wb_entry_checkpoint_host(void);
 SEXP wb_entry_checkpoint_is_one(SEXP path);
-SEXP wb_entry_checkpoint_verify(SEXP path);
+SEXP wb_entry_checkpoint_head(SEXP path);
+SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths);
 
 /* entry/store_entry.c */
 SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames);

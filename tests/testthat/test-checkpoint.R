@@ -36,7 +36,7 @@ unfinished <- function(file, total, change = identity, to = file) {
 
 write_raw <- function(file, head, arrays = list()) {
   sizes <- as.double(lengths(arrays))
-  native(C_checkpoint_write, paste0(file, ".tmp"), file, head, unname(arrays), sizes, sizes)
+  native(C_checkpoint_write, file, head, unname(arrays), sizes, sizes)
 }
 
 test_that("resume() gives the fit of a run that was not stopped", {
@@ -367,10 +367,20 @@ test_that("relative file names work from any folder, and a checkpoint is overwri
     unlink(folder, recursive = TRUE)
   })
   x <- cells(60)
-  # The file of a process that was killed while it wrote. No process has this number.
-  file.create("run.999999999.tmp")
+  whole <- fit_cells(x, checkpoint = "other")
+  # Files of processes that were killed while they wrote. No process has this number.
+  leftover <- function(host, process = "999999999") sprintf("run.%s.%s.0123456789abcdef.tmp", host, process)
+  here <- .Call(C_checkpoint_host)
+  file.rename("other", leftover(here))
+  # Files that look like these, but are not: of another machine, of this process, of somebody else, and a link.
+  kept <- c(leftover("elsewhere"), leftover(here, Sys.getpid()), leftover(here, "999999998"), "run.99999999.tmp")
+  file.copy(leftover(here), kept[1:2])
+  writeLines("the user's own", kept[[3]])
+  file.create(kept[[4]])
+  file.symlink(kept[[1]], kept[[5]] <- leftover(here, "999999997"))
   whole <- fit_cells(x, checkpoint = "run")
-  expect_identical(list.files(), "run")
+  expect_setequal(list.files(), c("run", kept))
+  unlink(kept)
   expect_same_fit(resume("run", x, threads = 2), whole)
   file.symlink("run", "link")
   fit_cells(x, 12, checkpoint = "link")
@@ -460,8 +470,9 @@ test_that("if a checkpoint cannot be written there is a warning, and the one bef
   part <- fit_cells(x, 12)
   run <- resolve_run(NULL, 2)
   checkpoint <- check_checkpoint(file, 0)
-  # A folder has the name of the temporary file.
-  block <- function() dir.create(temporary_checkpoint(checkpoint$file), showWarnings = FALSE)
+  # The folder is not there for a while.
+  away <- tempfile()
+  block <- function() if (dir.exists(folder)) file.rename(folder, away)
   warnings <- character()
   fit <- withCallingHandlers(
     advance(part, 18, at_sweep(20, block), run, FALSE, checkpoint),
@@ -475,7 +486,7 @@ test_that("if a checkpoint cannot be written there is a warning, and the one bef
   )
   expect_length(warnings, 1)
   expect_same_fit(mixture_sampler(fit)$finish(fit), whole)
-  unlink(temporary_checkpoint(checkpoint$file), recursive = TRUE)
+  file.rename(away, folder)
   expect_true(read_checkpoint(file, file, NULL)$fit$iter < 20)
   expect_same_fit(resume(file, x, threads = 2), whole)
   # The first checkpoint must succeed.
@@ -483,6 +494,24 @@ test_that("if a checkpoint cannot be written there is a warning, and the one bef
   refused(advance(part, 18, mixture_sampler, run, FALSE, checkpoint),
     "`checkpoint`: the checkpoint .* cannot be written"
   )
+  unlink(away, recursive = TRUE)
+})
+
+test_that("a checkpoint never goes through a link into another file", {
+  skip_on_os("windows")
+  skip_where_repeated()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "run")
+  victim <- file.path(folder, "victim")
+  writeLines("precious", victim)
+  # The name that a temporary file once had.
+  file.symlink(victim, paste0(file, ".", Sys.getpid(), ".tmp"))
+  fit_cells(cells(60), 12, checkpoint = file)
+  expect_identical(readLines(victim), "precious")
+  file.symlink(file.path(folder, "nowhere"), link <- file.path(folder, "link"))
+  refused(fit_cells(cells(60), 12, checkpoint = link), "is a symbolic link to a file that does not exist")
 })
 
 test_that("messages of the entries say what is wrong", {
@@ -490,20 +519,24 @@ test_that("messages of the entries say what is wrong", {
   folder <- tempfile()
   dir.create(file.path(folder, "in"), recursive = TRUE)
   on.exit(unlink(c(file, folder), recursive = TRUE))
-  refused(native(C_checkpoint_verify, file), "cannot be read: ")
+  refused(native(C_checkpoint_head, file), "cannot be read: ")
   refused(native(C_checkpoint_is_one, file), "cannot be read: ")
   refused(write_raw(folder, raw(3)), "it cannot be put into its place: ")
   refused(write_raw(file, raw(3), list("a")), "arrays do not have the size or type of what is to be written")
-  refused(native(C_checkpoint_write, paste0(file, ".tmp"), file, raw(3), list(1), 1, 2),
+  refused(native(C_checkpoint_write, file, raw(3), list(1), 1, 2),
     "arrays do not have the size or type"
   )
-  expect_false(any(file.exists(c(file, paste0(c(file, folder), ".tmp")))))
+  made <- list.files(dirname(file), paste0("^(", basename(file), "|", basename(folder), ")"))
+  expect_identical(made, basename(folder))
+  # A file that changes after its head was read.
   fit_cells(cells(60), 12, checkpoint = file)
-  short <- read_checkpoint
-  environment(short) <- list2env(list(readBin = function(connection, what, n, ...) {
-    base::readBin(connection, what, if (what == "double") n - 1 else n, ...)
-  }), parent = asNamespace("warpbayes"))
-  refused(short(file, file, NULL), "changed while it was read")
+  found <- native(C_checkpoint_head, file)
+  arrays <- read_checkpoint(file, file, NULL)$arrays
+  types <- vapply(arrays, typeof, "")
+  lengths <- as.double(lengths(arrays))
+  expect_identical(native(C_checkpoint_arrays, file, found[[2]], types, lengths), unname(arrays))
+  refused(native(C_checkpoint_arrays, file, rev(found[[2]]), types, lengths), "changed while it was read")
+  refused(native(C_checkpoint_arrays, file, found[[2]], "double", 1e6), "changed while it was read")
 })
 
 test_that("checkpoints take at most a twentieth of the time", {

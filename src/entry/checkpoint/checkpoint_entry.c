@@ -1,6 +1,8 @@
 /* Entries of checkpoints: digests of data, and writing and checking files (checkpoint/file.h). */
 #include "entry/entry.h"
 
+#include <string.h>
+
 #include "checkpoint/file.h"
 #include "numeric/digest.h"
 
@@ -44,7 +46,7 @@ SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {
 
 /* head: raw. stored: a store of arrays or a list of vectors. Of each array, runs of `run` values, one every `stride`
  * values, are written. */
-SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run) {
+SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run) {
   SEXP arrays = TYPEOF(stored) == EXTPTRSXP ? wb_store_arrays(stored) : stored;
   const R_xlen_t count = Rf_xlength(arrays);
   wb_checkpoint_part *const part = (wb_checkpoint_part *)R_alloc((size_t)count + 1, sizeof *part);
@@ -63,9 +65,27 @@ SEXP wb_entry_checkpoint_write(SEXP temporary, SEXP path, SEXP head, SEXP stored
     p->runs = p->run > 0 ? (size_t)Rf_xlength(array) / p->stride : 0;
   }
   wb_message message;
-  const int status = wb_checkpoint_write(path_from_sexp(temporary), path_from_sexp(path), part, (size_t)count + 1,
-                                         &message);
+  const int status = wb_checkpoint_write(path_from_sexp(path), part, (size_t)count + 1, &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
+}
+
+/* Opens the file again: it must be the one that has this digest. */
+static int open_same(wb_checkpoint_reader *reader, SEXP path, const unsigned char *digest, wb_message *message) {
+  const int status = wb_checkpoint_open(reader, path_from_sexp(path), message);
+  if (status != WB_OK || memcmp(reader->digest, digest, WB_DIGEST_BYTES) == 0) return status;
+  wb_message_write(message, "changed while it was read");
+  return WB_ERROR_INPUT;
+}
+
+static int skip_head(wb_checkpoint_reader *reader, wb_message *message) {
+  unsigned char skipped[1 << 12];
+  int status = WB_OK;
+  for (uint64_t left = reader->head; left > 0 && status == WB_OK;) {
+    const size_t now = left < sizeof skipped ? (size_t)left : sizeof skipped;
+    status = wb_checkpoint_read(reader, skipped, now, 1, message);
+    left -= now;
+  }
+  return status;
 }
 
 SEXP wb_entry_checkpoint_is_one(SEXP path) {
@@ -74,14 +94,61 @@ SEXP wb_entry_checkpoint_is_one(SEXP path) {
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
-/* The sizes of the head and of the file in bytes. */
-SEXP wb_entry_checkpoint_verify(SEXP path) {
-  uint64_t head, size;
+SEXP wb_entry_checkpoint_try(SEXP path) {
   wb_message message;
-  const int status = wb_checkpoint_verify(path_from_sexp(path), &head, &size, &message);
+  const int status = wb_checkpoint_try(path_from_sexp(path), &message);
+  return status == WB_OK ? R_NilValue : wb_failure(status, &message);
+}
+
+SEXP wb_entry_checkpoint_host(void) {
+  char host[WB_CHECKPOINT_HOST];
+  wb_checkpoint_host(host);
+  return Rf_mkString(host);
+}
+
+/* The head of a verified checkpoint, the digest of the whole file, and its size in bytes. Memory of R is allocated
+ * while no file is open, since R may jump from there. */
+SEXP wb_entry_checkpoint_head(SEXP path) {
+  wb_message message;
+  wb_checkpoint_reader reader;
+  int status = wb_checkpoint_open(&reader, path_from_sexp(path), &message);
+  const uint64_t bytes = status == WB_OK ? reader.head : 0, size = reader.size;
+  unsigned char digest[WB_DIGEST_BYTES];
+  if (status == WB_OK) memcpy(digest, reader.digest, sizeof digest);
+  status = wb_checkpoint_close(&reader, status, &message);
   if (status != WB_OK) return wb_failure(status, &message);
-  SEXP result = Rf_allocVector(REALSXP, 2);
-  REAL(result)[0] = (double)head;
-  REAL(result)[1] = (double)size;
-  return result;
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 3)), head = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
+  SET_VECTOR_ELT(result, 0, head);
+  SET_VECTOR_ELT(result, 1, Rf_allocVector(RAWSXP, WB_DIGEST_BYTES));
+  SET_VECTOR_ELT(result, 2, Rf_ScalarReal((double)size));
+  memcpy(RAW(VECTOR_ELT(result, 1)), digest, sizeof digest);
+  status = open_same(&reader, path, digest, &message);
+  if (status == WB_OK) status = wb_checkpoint_read(&reader, RAW(head), (size_t)bytes, 1, &message);
+  status = wb_checkpoint_close(&reader, status, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, &message);
+}
+
+/* The arrays after the head: a list of vectors with these types, "double" or "integer", and lengths. `digest` is that
+ * of the file from which the head came. */
+SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths) {
+  const R_xlen_t count = Rf_xlength(types);
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, count));
+  for (R_xlen_t i = 0; i < count; i++) {
+    const int is_double = strcmp(CHAR(STRING_ELT(types, i)), "double") == 0;
+    SET_VECTOR_ELT(result, i, Rf_allocVector(is_double ? REALSXP : INTSXP, (R_xlen_t)REAL_RO(lengths)[i]));
+  }
+  wb_message message;
+  wb_checkpoint_reader reader;
+  int status = open_same(&reader, path, RAW_RO(digest), &message);
+  if (status == WB_OK) status = skip_head(&reader, &message);
+  for (R_xlen_t i = 0; i < count && status == WB_OK; i++) {
+    SEXP array = VECTOR_ELT(result, i);
+    const size_t length = (size_t)Rf_xlength(array);
+    status = TYPEOF(array) == REALSXP ? wb_checkpoint_read(&reader, REAL(array), length, sizeof(double), &message)
+                                      : wb_checkpoint_read(&reader, INTEGER(array), length, sizeof(int), &message);
+  }
+  status = wb_checkpoint_close(&reader, status, &message);
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, &message);
 }
