@@ -30,11 +30,19 @@ typedef struct wb_regression_data {
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
 } wb_regression_data;
 
+/* The weights of the rows in X'WX and X'z. */
+enum {
+  WB_REGRESSION_DRAWN,      /* Polya-Gamma variables, and z = kappa - omega * fixed */
+  WB_REGRESSION_EXPECTED,   /* their means, and z as before */
+  WB_REGRESSION_INFORMATION /* less the second derivative of the log likelihood in the logit, and the first */
+};
+
 typedef struct wb_regression_parameters {
   const double *coefficients; /* columns x outcomes, column-major, of the scaled design */
   const double *intercepts;   /* groups; NULL if there are none */
   double dispersion;          /* r; 0 if there is none */
   double shift;               /* added to the offset of every row: -log(r), or 0 */
+  int32_t weights;            /* what takes the place of omega and z */
 } wb_regression_parameters;
 
 /* A session: the data, in memory that the backend reads, and working memory. */
@@ -50,9 +58,10 @@ typedef struct wb_regression_functions {
   int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
               wb_message *message);
   /* The log likelihood of all rows up to a constant. If `statistics` is not NULL, also draws the Polya-Gamma variables
-   * of `outcome` given the parameters, and computes the sums over rows that its coefficients need. The variable of row
-   * i depends only on (key, iteration, i), and is the element outcome * rows + i. Sums over rows have the order of
-   * WB_LEAF_ROWS. The sums of a group are over its rows within each leaf, added in the order of leaves.
+   * of `outcome` given the parameters, or computes other weights, and computes the sums over rows that its
+   * coefficients need. The variable of row i depends only on (key, iteration, i), and is the element
+   * outcome * rows + i. Sums over rows have the order of WB_LEAF_ROWS. The sums of a group are over its rows within
+   * each leaf, added in the order of leaves.
    *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns); NULL without groups */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,

@@ -14,6 +14,7 @@
 #define WB_REGRESSION_ROW_H
 
 #include "core/elementary.h"
+#include "core/polyagamma_moments.h"
 #include "core/unroll.h"
 
 /* A value of the design in the units of the computation. */
@@ -30,6 +31,21 @@ WB_HD double wb_regression_log_cosh(double psi) {
 /* The log likelihood of a row, up to a constant that does not depend on psi. */
 WB_HD double wb_regression_log_likelihood(double kappa, double shape, double psi) {
   return wb_fma(kappa, psi, -shape * wb_regression_log_cosh(psi));
+}
+
+/* The mean of omega ~ PG(shape, psi). */
+WB_HD double wb_regression_expected(double shape, double psi) {
+  return shape * wb_polyagamma_unit_mean(psi < 0.0 ? -psi : psi);
+}
+
+/* The derivative of the log likelihood in psi, a - b/(1 + exp(-psi)), and less its second derivative. */
+WB_HD double wb_regression_slope(double kappa, double shape, double psi) {
+  double e = wb_exp_weight(psi < 0.0 ? psi : -psi), half = 0.5 * shape * (1.0 - e) / (1.0 + e);
+  return psi < 0.0 ? kappa + half : kappa - half;
+}
+WB_HD double wb_regression_information(double shape, double psi) {
+  double e = wb_exp_weight(psi < 0.0 ? psi : -psi), sum = 1.0 + e;
+  return shape * e / (sum * sum);
 }
 
 /* b and kappa from their parts and the dispersion r: b = base + r weight, kappa = base - r weight/2. */

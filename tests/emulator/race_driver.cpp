@@ -580,7 +580,7 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.dispersed = dispersed.data();
   data.groups = c.groups;
   data.group_start = starts.data();
-  const wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4};
+  wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4, WB_REGRESSION_DRAWN};
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
@@ -594,6 +594,13 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");
+  for (int32_t weights : {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION}) {
+    record->add(statistics);
+    parameters.weights = weights;
+    good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),
+                                                        groups > 0 ? sums.data() : nullptr, &both[1], &message),
+                             message, "regression weights");
+  }
   backend->regression->close(session);
   record->add(statistics);
   record->add(sums);

@@ -5,6 +5,7 @@
 
 #include "cpu/table.h"
 
+#include <omp.h>
 #include <stdlib.h>
 
 #include "core/regression_row.h"
@@ -26,6 +27,7 @@ typedef void weigh_rows(int count, const double *base_shape, const double *base_
                         double dispersion, double shift, const double *linear, double *shape, double *kappa,
                         double *fixed, double *psi);
 typedef void complete_rows(int count, const double *shape, const double *fixed, double *omega, double *kappa);
+typedef void inform_rows(int count, const double *shape, const double *psi, double *omega, double *kappa);
 typedef void make_factors(int rows, int columns, int padded, const double *line, const double *omega, const double *z,
                           double *left, double *right);
 typedef void evaluate_rows(int count, const double *kappa, const double *shape, const double *psi,
@@ -39,12 +41,14 @@ static add_column *const adds[] = WB_ISA_TABLE(regression_add);
 static add_entries *const entry_adds[] = WB_ISA_TABLE(regression_add_entries);
 static weigh_rows *const weighs[] = WB_ISA_TABLE(regression_weigh);
 static complete_rows *const completes[] = WB_ISA_TABLE(regression_complete);
+static inform_rows *const informs[] = WB_ISA_TABLE(regression_inform);
 static make_factors *const factors[] = WB_ISA_TABLE(regression_factors);
 static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood);
 static add_products *const products[] = WB_ISA_TABLE(regression_products);
 static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
 
-/* A session. A segment is the rows that one group has in one leaf. */
+/* A session. A segment is the rows that one group has in one leaf. Working memory is kept between passes: for few rows
+ * its allocation would take longer than a pass. */
 struct wb_regression_session {
   wb_regression_data data;
   int threads;
@@ -53,6 +57,8 @@ struct wb_regression_session {
   int64_t *segment_row;   /* segments + 1: the first row of each */
   int32_t *segment_group; /* segments */
   int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
+  double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
+  double **memory;        /* threads: the working memory of each, NULL before its first pass */
 };
 
 static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
@@ -62,6 +68,9 @@ static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
 
 static void close_session(wb_regression_session *session) {
   if (!session) return;
+  for (int t = 0; session->memory && t < session->threads; t++) wb_aligned_free(session->memory[t]);
+  free(session->memory);
+  wb_aligned_free(session->segment_sums);
   free(session->segment_row);
   free(session->segment_group);
   free(session->leaf_segment);
@@ -91,7 +100,9 @@ static int cut_segments(wb_regression_session *session, wb_message *message) {
   session->leaf_segment[session->leaves] = count;
   session->segment_row[count] = data->rows;
   session->segments = count;
-  return WB_OK;
+  const size_t bytes = (size_t)count * WB_REGRESSION_GROUP_STATISTICS(data->columns) * sizeof(double);
+  session->segment_sums = wb_aligned_malloc(bytes);
+  return session->segment_sums ? WB_OK : wb_out_of_memory(message, "the groups' sums", bytes);
 }
 
 static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
@@ -102,7 +113,9 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   opened->threads = run->threads;
   opened->isa = run->isa;
   opened->leaves = (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
-  const int status = data->groups > 0 ? cut_segments(opened, message) : WB_OK;
+  opened->memory = calloc((size_t)opened->threads, sizeof(double *));
+  int status = opened->memory ? WB_OK : wb_out_of_memory(message, "the regression session", sizeof(double *));
+  if (status == WB_OK && data->groups > 0) status = cut_segments(opened, message);
   if (status == WB_OK)
     *session = opened;
   else
@@ -143,8 +156,15 @@ static leaf_room room_in(double *memory, const wb_regression_data *data) {
   room.omega = room.kappa + WB_LEAF_ROWS;
   room.log_likelihood = room.omega + WB_LEAF_ROWS;
   room.nothing = room.log_likelihood + WB_LEAF_ROWS;
-  memset(memory, 0, room_doubles(data) * sizeof(double));
   return room;
+}
+
+/* The working memory of this thread, zeros at first. NULL if memory ran out. */
+static double *own_memory(wb_regression_session *session) {
+  double **const own = session->memory + omp_get_thread_num();
+  const size_t bytes = room_doubles(&session->data) * sizeof(double);
+  if (!*own && (*own = wb_aligned_malloc(bytes))) memset(*own, 0, bytes);
+  return *own;
 }
 
 /* Scales rows first..first + rows - 1. Rows past the end are zeros before scaling. */
@@ -169,7 +189,8 @@ static void add_intercepts(const wb_regression_session *session, const wb_regres
 static void predict_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
                          int64_t leaf, int64_t begin, int64_t end, leaf_room *room) {
   const wb_regression_data *data = &session->data;
-  memset(room->linear, 0, WB_LEAF_ROWS * (size_t)data->outcomes * sizeof(double));
+  for (int k = 0; k < data->outcomes; k++)
+    memset(room->linear + (size_t)k * WB_LEAF_ROWS, 0, (size_t)(end - begin) * sizeof(double));
   if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
   for (int k = 0; !data->x && k < data->outcomes; k++)
     entry_adds[session->isa]((int)(end - begin), data->row_start + begin, data->column, data->value,
@@ -214,8 +235,18 @@ static double evaluate_leaf(const wb_regression_session *session, int64_t begin,
   return sum;
 }
 
-static int draw_leaf(const wb_regression_session *session, int outcome, uint64_t key, uint32_t iteration,
-                     int64_t begin, int rows, leaf_room *room, wb_message *message) {
+/* The weights omega and z of a leaf. */
+static int draw_leaf(const wb_regression_session *session, int32_t weights, int outcome, uint64_t key,
+                     uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
+  if (weights == WB_REGRESSION_INFORMATION) {
+    informs[session->isa](rows, room->shape, room->psi, room->omega, room->kappa);
+    return WB_OK;
+  }
+  if (weights == WB_REGRESSION_EXPECTED) {
+    for (int l = 0; l < rows; l++) room->omega[l] = wb_regression_expected(room->shape[l], room->psi[l]);
+    completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
+    return WB_OK;
+  }
   const wb_run alone = {.threads = 1, .isa = session->isa};
   const wb_polyagamma_work work = {
     .count = rows, .shape = room->shape, .shapes = rows, .tilt = room->psi, .tilts = rows, .key = key,
@@ -302,20 +333,14 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   const wb_regression_data *data = &session->data;
   const int p = data->columns, drawing = statistics != NULL;
   const size_t square = drawing ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
-  const size_t bytes = room_doubles(data) * sizeof(double);
-  double *segment_sums = NULL;
+  double *const segment_sums = drawing && data->groups > 0 ? session->segment_sums : NULL;
   int failed = WB_OK;
-  if (drawing && data->groups > 0) {
-    const size_t size = (size_t)session->segments * WB_REGRESSION_GROUP_STATISTICS(p) * sizeof(double);
-    segment_sums = wb_aligned_malloc(size);
-    if (!segment_sums) return wb_out_of_memory(message, "the groups' sums", size);
-  }
   wb_reduction_tree tree;
   wb_reduction_open(&tree, session->leaves, square + 8);
   const int threads = useful_threads(session, drawing);
 #pragma omp parallel num_threads(threads)
   {
-    double *const memory = wb_aligned_malloc(bytes);
+    double *const memory = own_memory(session);
     leaf_room room = {0};
     wb_message complaint;
     int status = WB_OK;
@@ -331,7 +356,7 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
       weigh_leaf(session, parameters, outcome, begin, rows, &room);
       sums[square] = evaluate_leaf(session, begin, rows, &room);
       if (drawing) {
-        status = draw_leaf(session, outcome, key, iteration, begin, rows, &room, &complaint);
+        status = draw_leaf(session, parameters->weights, outcome, key, iteration, begin, rows, &room, &complaint);
         sum_leaf(session, begin, end, &room, sums);
         if (segment_sums) sum_segments(session, leaf, begin, &room, segment_sums);
       }
@@ -344,16 +369,15 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
         *message = complaint;
       }
     }
-    wb_aligned_free(memory);
   }
   const double *const root = wb_reduction_root(&tree);
-  if (failed == WB_OK && !root) failed = wb_out_of_memory(message, "the sums of a leaf", bytes);
+  if (failed == WB_OK && !root)
+    failed = wb_out_of_memory(message, "the sums of a leaf", room_doubles(data) * sizeof(double));
   if (failed == WB_OK) {
     *log_likelihood = root[square];
     if (drawing) unpack_statistics(p, to_eight(p), root, statistics);
     if (segment_sums) add_segments(session, segment_sums, group_statistics);
   }
-  wb_aligned_free(segment_sums);
   wb_reduction_close(&tree);
   return failed;
 }

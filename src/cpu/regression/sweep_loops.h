@@ -49,6 +49,15 @@ static void WB_NAME(regression_complete)(int count, const double *restrict shape
   }
 }
 
+/* Information in place of omega, and slopes in place of kappa. */
+static void WB_NAME(regression_inform)(int count, const double *restrict shape, const double *restrict psi,
+                                       double *restrict omega, double *restrict kappa) {
+  for (int l = 0; l < count; l++) {
+    omega[l] = wb_regression_information(shape[l], psi[l]);
+    kappa[l] = wb_regression_slope(kappa[l], shape[l], psi[l]);
+  }
+}
+
 #if WB_VECTOR_BYTES == 64
 /* Transposes 8 columns, REGRESSION_TILE apart, into 8 rows, `padded` apart: first single numbers are exchanged, then
  * pairs. */

@@ -31,6 +31,7 @@ struct regression_rows {
 struct regression_point {
   const double *coefficients, *intercepts;
   double dispersion, shift;
+  int32_t weights;
   int outcome;
   uint64_t key;
   uint32_t iteration;
@@ -44,8 +45,8 @@ __global__ void __launch_bounds__(row_threads)
   if (row < rows) x[c * rows + row] = wb_regression_scaled(x[c * rows + row], center[c], inverse_scale[c]);
 }
 
-/* Weight, linear term and log likelihood of each row. Launch: a thread for each row. `omega` may
- * be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
+/* Weight omega, linear term z (or what `weights` says) and log likelihood of each row. Launch: a thread for each row.
+ * `omega` may be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
  * multiply-add a column and outcome, and a Polya-Gamma draw, of which the threads of a warp make different kinds. */
 __global__ void __launch_bounds__(row_threads)
     regression_weigh(regression_rows data, regression_point at, double *omega, double *z, double *log_likelihood) {
@@ -78,9 +79,16 @@ __global__ void __launch_bounds__(row_threads)
                                                          static_cast<size_t>(data.rows), linear, 1)
                             : wb_regression_log_likelihood(kappa, shape, psi);
   if (omega == nullptr) return;
+  if (at.weights == WB_REGRESSION_INFORMATION) {
+    omega[row] = wb_regression_information(shape, psi);
+    z[row] = wb_regression_slope(kappa, shape, psi);
+    return;
+  }
   const uint64_t element =
       static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
-  double drawn = wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
+  double drawn = at.weights == WB_REGRESSION_EXPECTED
+                     ? wb_regression_expected(shape, psi)
+                     : wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
   if (shape == 0.0) drawn = 0.0;
   omega[row] = drawn;
   z[row] = wb_fma(-drawn, fixed, kappa);
@@ -445,7 +453,8 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
                                "copying the intercepts to the device", message);
   if (status != WB_OK) return status;
   const wb::regression_point at = {
-      coefficients.data(), intercepts.data(), parameters.dispersion, parameters.shift, outcome, key, iteration};
+      coefficients.data(), intercepts.data(), parameters.dispersion, parameters.shift, parameters.weights, outcome, key,
+      iteration};
   const bool drawing = statistics != nullptr;
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads));
