@@ -163,10 +163,14 @@ resolve_threads <- function(threads, processor, call = NULL) {
 }
 
 # All cores that the process may use, unless OMP_NUM_THREADS says otherwise. The variable is read here, because the
-# settings of the OpenMP runtime belong to the whole process.
-default_threads <- function(cores) {
+# settings of the OpenMP runtime belong to the whole process. OpenMP knows which cores the process may run on, but not
+# how much processor time its container or its Slurm job was given.
+default_threads <- function(cores, quota = container_cores()) {
   wanted <- environment_count("OMP_NUM_THREADS")
-  if (is.na(wanted)) cores else wanted
+  if (!is.na(wanted)) {
+    return(wanted)
+  }
+  min(cores, max(1, floor(quota)), environment_count("SLURM_CPUS_PER_TASK"), na.rm = TRUE)
 }
 
 # The largest number of threads that the machine's administrator, or R CMD check, allows.

@@ -12,19 +12,11 @@ memory_available <- function() {
 }
 
 container_memory <- function(root = "/sys/fs/cgroup") {
-  # Checks first, because readLines() on a missing file leaks a connection when its warning is caught.
-  lines_of <- function(file) {
-    path <- file.path(root, file)
-    if (file.access(path, 4L) == 0L) tryCatch(readLines(path), error = function(error) "") else ""
-  }
-  number <- function(file) {
-    text <- lines_of(file)
-    if (length(text) == 1L && grepl("^[0-9]{1,18}$", text)) as.double(text) else NA_real_
-  }
+  number <- function(file) container_numbers(file.path(root, file), "^[0-9]{1,18}$")[1L]
   # Cached pages of files count as used, but the system frees them as soon as memory is needed.
   files <- function(file) {
     pattern <- "^(total_)?inactive_file ([0-9]+)$"
-    kept <- sub(pattern, "\\2", grep(pattern, lines_of(file), value = TRUE))
+    kept <- sub(pattern, "\\2", grep(pattern, lines_of(file.path(root, file)), value = TRUE))
     max(0, as.double(kept))
   }
   left <- c(
@@ -34,11 +26,40 @@ container_memory <- function(root = "/sys/fs/cgroup") {
   min(2^52, pmax(left, 0), na.rm = TRUE)
 }
 
-machine_memory <- function() {
-  if (file.access("/proc/meminfo", 4L) != 0L) {
-    return(2^52)
+# The lines of a file that the system may or may not have. Checks first, because readLines() on a missing file leaks a
+# connection when its warning is caught.
+lines_of <- function(path) {
+  if (file.access(path, 4L) == 0L) tryCatch(readLines(path, warn = FALSE), error = function(error) "") else ""
+}
+
+# The numbers in a file of one line that has the form `pattern`; otherwise NA.
+container_numbers <- function(path, pattern) {
+  text <- lines_of(path)
+  if (length(text) == 1L && grepl(pattern, text)) as.double(strsplit(text, " ", fixed = TRUE)[[1L]]) else NA_real_
+}
+
+# How many cores the control groups of this process may keep busy on average: the quota of processor time divided by its
+# period. Inf if there is no quota. `groups` names the groups: "0::/a/b" in version 2 of control groups,
+# "4:cpu,cpuacct:/a/b" in version 1. A group's parents may have a quota too.
+container_cores <- function(root = "/sys/fs/cgroup", groups = lines_of("/proc/self/cgroup")) {
+  with_parents <- function(path) {
+    parts <- strsplit(path, "/", fixed = TRUE)[[1L]]
+    vapply(seq_along(parts), function(i) paste(parts[seq_len(i)], collapse = "/"), "")
   }
-  lines <- tryCatch(readLines("/proc/meminfo", n = 5L), error = function(error) character())
+  paths <- unique(c("", unlist(lapply(sub("^[0-9]+:[^:]*:/?", "", groups), with_parents))))
+  quota <- vapply(paths, function(path) {
+    second <- container_numbers(file.path(root, path, "cpu.max"), "^[0-9]{1,15} [0-9]{1,15}$")
+    first <- c(
+      container_numbers(file.path(root, "cpu", path, "cpu.cfs_quota_us"), "^[0-9]{1,15}$"),
+      container_numbers(file.path(root, "cpu", path, "cpu.cfs_period_us"), "^[0-9]{1,15}$")
+    )
+    min(second[1L] / second[2L], first[1L] / first[2L], Inf, na.rm = TRUE)
+  }, 0)
+  min(quota[quota > 0], Inf)
+}
+
+machine_memory <- function() {
+  lines <- utils::head(lines_of("/proc/meminfo"), 5L)
   kilobytes <- sub("^MemAvailable: *([0-9]+) kB$", "\\1", grep("^MemAvailable: *[0-9]+ kB$", lines, value = TRUE))
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
 }

@@ -41,7 +41,7 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
 thread_settings <- function() {
   list(
     getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_"))
+    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))
   )
 }
 

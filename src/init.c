@@ -12,6 +12,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(backend_options, 0),
   ENTRY(backend_cpu, 0),
   ENTRY(backend_processor, 0),
+  ENTRY(backend_idle_threads, 1),
   ENTRY(backend_open, 1),
   ENTRY(backend_devices, 1),
   ENTRY(backend_rate, 2),

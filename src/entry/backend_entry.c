@@ -2,6 +2,7 @@
 #include "entry/entry.h"
 
 #include "cpu/table.h"
+#include "numeric/idle.h"
 
 #define WB_QUOTE(x) #x
 #define WB_VERSION_TEXT(major, minor, patch) WB_QUOTE(major) "." WB_QUOTE(minor) "." WB_QUOTE(patch)
@@ -152,4 +153,9 @@ SEXP wb_entry_backend_release(SEXP run) {
   const wb_backend *backend = wb_call_from_list(run).backend;
   if (backend->release) backend->release();
   return R_NilValue;
+}
+
+/* How many of `wanted` threads have idle cores now (numeric/idle.h). */
+SEXP wb_entry_backend_idle_threads(SEXP wanted) {
+  return Rf_ScalarInteger(wb_idle_threads(Rf_asInteger(wanted)));
 }

@@ -78,6 +78,7 @@ SEXP wb_entry_backend_abi(void);
 SEXP wb_entry_backend_options(void);
 SEXP wb_entry_backend_cpu(void);
 SEXP wb_entry_backend_processor(void);
+SEXP wb_entry_backend_idle_threads(SEXP wanted);
 SEXP wb_entry_backend_open(SEXP symbol);
 SEXP wb_entry_backend_devices(SEXP backend);
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision);

@@ -15,7 +15,7 @@ processor <- function(cores = 8L, openmp = TRUE, forked = FALSE, isa = 1L) {
 }
 
 # Clears the options that the person who runs the tests may have set.
-plain <- c(OMP_NUM_THREADS = "", OMP_THREAD_LIMIT = "", `_R_CHECK_LIMIT_CORES_` = "")
+plain <- c(OMP_NUM_THREADS = "", SLURM_CPUS_PER_TASK = "", OMP_THREAD_LIMIT = "", `_R_CHECK_LIMIT_CORES_` = "")
 
 test_that("a run on the CPU has a pointer, threads and an instruction set", {
   run <- warpbayes:::resolve_run("cpu", 2)
@@ -46,6 +46,11 @@ test_that("threads come from the argument, the option, the environment, the core
     with_environment(c(OMP_NUM_THREADS = "5,2"), expect_identical(threads(NULL, processor()), 5L))
     with_environment(c(OMP_NUM_THREADS = "nonsense"), expect_identical(threads(NULL, processor()), 8L))
     with_environment(c(OMP_NUM_THREADS = "0"), expect_identical(threads(NULL, processor()), 8L))
+    with_environment(c(SLURM_CPUS_PER_TASK = "3"), {
+      expect_identical(threads(NULL, processor()), 3L)
+      expect_identical(threads(5, processor()), 5L)
+      with_environment(c(OMP_NUM_THREADS = "5"), expect_identical(threads(NULL, processor()), 5L))
+    })
     with_environment(c(OMP_THREAD_LIMIT = "4"), {
       expect_identical(threads(NULL, processor()), 4L)
       expect_identical(threads(6, processor()), 4L)
@@ -296,4 +301,57 @@ test_that("CUDA refuses a child forked after its first use, in R and in the plug
   expect_match(conditionMessage(error), "does not work in the child")
 
   expect_identical(child(warpbayes:::resolve_run("cpu", 1)$backend), "cpu")
+})
+
+test_that("a container's quota of processor time limits the default number of threads", {
+  root <- tempfile()
+  on.exit(unlink(root, recursive = TRUE))
+  put <- function(path, text) {
+    dir.create(dirname(file.path(root, path)), recursive = TRUE, showWarnings = FALSE)
+    writeLines(text, file.path(root, path))
+  }
+  cores <- function(...) warpbayes:::container_cores(root, c(...))
+  expect_identical(cores(), Inf)
+  put("cpu.max", "max 100000")
+  expect_identical(cores("0::/"), Inf)
+  put("a/b/cpu.max", "250000 100000")
+  expect_identical(cores("0::/"), Inf)
+  expect_identical(cores("0::/a/b/c"), 2.5)
+  put("a/cpu.max", "50000 100000")
+  expect_identical(cores("0::/a/b/c"), 0.5)
+  put("cpu/cpu.cfs_quota_us", "-1")
+  put("cpu/cpu.cfs_period_us", "100000")
+  expect_identical(cores("0::/", "4:cpu,cpuacct:/d"), Inf)
+  put("cpu/d/cpu.cfs_quota_us", "300000")
+  put("cpu/d/cpu.cfs_period_us", "100000")
+  expect_identical(cores("0::/", "4:cpu,cpuacct:/d"), 3)
+  with_environment(plain, {
+    expect_identical(warpbayes:::default_threads(8L, 2.5), 2)
+    expect_identical(warpbayes:::default_threads(8L, 0.5), 1)
+    expect_identical(warpbayes:::default_threads(2L, Inf), 2)
+  })
+})
+
+test_that("fewer threads run while other programs keep the cores busy", {
+  skip_where_repeated()
+  skip_on_os(c("windows", "mac", "solaris"))
+  cores <- warp_info()$cores
+  skip_if(cores < 2 || cores > 16)
+  old <- Sys.getenv("WARPBAYES_FIXED_THREADS", NA)
+  on.exit(if (!is.na(old)) Sys.setenv(WARPBAYES_FIXED_THREADS = old))
+  settle <- function() {
+    for (i in 1:15) {
+      Sys.sleep(0.12)
+      now <- .Call(C_backend_idle_threads, cores)
+    }
+    now
+  }
+  Sys.setenv(WARPBAYES_FIXED_THREADS = "yes")
+  busy <- vapply(seq_len(cores), function(i) {
+    system2("sh", c("-c", shQuote("while :; do :; done > /dev/null 2>&1 & echo $!")), stdout = TRUE)
+  }, "")
+  on.exit(tools::pskill(as.integer(busy)), add = TRUE)
+  expect_identical(settle(), cores)
+  Sys.unsetenv("WARPBAYES_FIXED_THREADS")
+  expect_lt(settle(), cores)
 })

@@ -13,6 +13,7 @@
 #include "core/min_max.h"
 #include "core/philox.h"
 #include "core/purpose.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 
 /* Rows of a tile. Their sums are kept from one block to the next. */
@@ -59,7 +60,7 @@ static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_si
 
 /* Threads for `work` weights and draws. Waking threads takes some microseconds. */
 static int threads_for(double work, const wb_run *run) {
-  return work < 1e5 ? 1 : run->threads;
+  return work < 1e5 ? 1 : wb_idle_threads(run->threads);
 }
 
 /* Draw 0 of all rows. */

@@ -4,6 +4,7 @@
 #define WB_CPU_MIXTURE_STATE_H
 
 #include "backend/backend.h"
+#include "numeric/idle.h"
 
 struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are the session's own copies */
@@ -31,7 +32,7 @@ static inline int mixture_threads(const wb_mixture_session *session, int compone
   double threads = 1 + operations / 2e7;
   if (threads > session->threads) threads = session->threads;
   if (threads > (double)units) threads = (double)units;
-  return threads < 1 ? 1 : (int)threads;
+  return threads < 2 ? 1 : wb_idle_threads((int)threads);
 }
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message);

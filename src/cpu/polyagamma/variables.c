@@ -8,6 +8,7 @@
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_law.h"
 #include "core/purpose.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 
 /* Elements of a chunk, the unit of work; a multiple of WB_PHILOX_TILE. Its arrays stay in the second-level cache. */
@@ -348,7 +349,7 @@ static void draw_chunks(const wb_polyagamma_work *work, wb_isa isa, int64_t chun
 
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
   const int64_t chunks = (work->count + POLYAGAMMA_CHUNK - 1) / POLYAGAMMA_CHUNK;
-  int threads = work->count < POLYAGAMMA_PARALLEL ? 1 : run->threads;
+  int threads = work->count < POLYAGAMMA_PARALLEL ? 1 : wb_idle_threads(run->threads);
   if (threads > chunks) threads = chunks > 1 ? (int)chunks : 1;
   const size_t bytes = (size_t)threads * sizeof(polyagamma_room);
   polyagamma_room *const rooms = wb_aligned_malloc(bytes);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/regression_row.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
 
@@ -324,7 +325,7 @@ static int useful_threads(const wb_regression_session *session, int drawing) {
   double threads = 1 + operations / 5e6;
   if (threads > session->threads) threads = session->threads;
   if (threads > (double)session->leaves) threads = (double)session->leaves;
-  return threads < 1 ? 1 : (int)threads;
+  return threads < 2 ? 1 : wb_idle_threads((int)threads);
 }
 
 static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,

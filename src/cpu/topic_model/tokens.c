@@ -31,6 +31,7 @@
 #include "core/topic_draw.h"
 #include "core/topic_tables.h"
 #include "cpu/topic_model/token_order.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 
 /* Tokens whose uniforms are drawn together. */
@@ -215,7 +216,7 @@ static int useful_threads(const wb_topic_session *s, double operations, int64_t 
   double threads = 1 + operations / 5e5;
   if (threads > s->threads) threads = s->threads;
   if (threads > (double)units) threads = (double)units;
-  return threads < 1 ? 1 : (int)threads;
+  return threads < 2 ? 1 : wb_idle_threads((int)threads);
 }
 
 static double document_work(const wb_topic_session *s) {
