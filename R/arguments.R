@@ -26,6 +26,13 @@ check_dots_empty <- function(...) {
   }
 }
 
+# Stops if an argument without a default is missing. R itself names the place where it is first read.
+check_present <- function(given, argument, call = sys.call(-1L)) {
+  if (!given) {
+    stop_input(argument, "is missing", call = call)
+  }
+}
+
 # One whole number in [min, max].
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max, call = sys.call(-1L)) {
   whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)

@@ -93,6 +93,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
                         chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
                         threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
+  check_present(!missing(formula), "formula")
   call <- match.call()
   family <- check_family(family)
   chains <- check_count(chains, "chains", max = 1e4)
@@ -138,6 +139,7 @@ logit_data <- function(call, formula, data, family, contrasts, sparse, envir, ca
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials", call = caller)
   }
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group, caller)
+  check_factors(frame, terms, contrasts, caller)
   design <- logit_design(frame, terms, contrasts, group, sparse, caller)
   design$information <- response$information
   list(

@@ -90,7 +90,8 @@ as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.level probability of the intervals.
-#' @param data a data frame to which columns are added; `NULL` for the model frame of the fit.
+#' @param data a data frame of the fitted rows, to which columns are added; `NULL` for the model frame of the fit.
+#' @param newdata a data frame of other rows, to which fitted values are added, as in [predict.bayes_logit()].
 #' @param ... must be empty.
 #' @return `tidy()` gives a data frame with a row for each coefficient (and for `dispersion` and `sd(group)`) and
 #'   columns `term`, `estimate` (posterior mean), `std.error` (standard deviation), `conf.low`, `conf.high`, `rhat`,
@@ -141,20 +142,31 @@ glance.bayes_logit <- function(x, ...) {
 
 #' @rdname tidy.bayes_logit
 #' @exportS3Method generics::augment
-augment.bayes_logit <- function(x, data = NULL, ...) {
+augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   check_dots_empty(...)
+  if (!is.null(newdata)) {
+    mean <- predict_means(x, newdata, sys.call())
+    return(if (is.matrix(mean)) cbind(newdata, class_columns(mean)) else cbind(newdata, .fitted = unname(mean)))
+  }
   if (is.null(data)) {
     data <- x$frame
   }
-  if (!is.data.frame(data) || nrow(data) != x$rows) {
+  padded <- pad_rows(x, seq_len(x$rows))
+  if (!is.data.frame(data) || !nrow(data) %in% c(x$rows, length(padded))) {
     stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)),
       show_value(data)
     )
   }
-  mean <- fitted(x)
+  at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
+  mean <- fitted_means(x, sys.call())
   if (is.matrix(mean)) {
-    colnames(mean) <- paste0(".fitted_", colnames(mean))
-    return(cbind(data, mean))
+    return(cbind(data, class_columns(mean)[at, , drop = FALSE]))
   }
-  cbind(data, .fitted = unname(mean), .resid = unname(observed_shares(x) - mean))
+  cbind(data, .fitted = unname(mean)[at], .resid = unname(observed_shares(x) - mean)[at])
+}
+
+class_columns <- function(mean) {
+  colnames(mean) <- paste0(".fitted_", colnames(mean))
+  rownames(mean) <- NULL
+  mean
 }

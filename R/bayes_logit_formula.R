@@ -7,6 +7,11 @@ check_family <- function(family, call = sys.call(-1L)) {
   if (is.function(family)) {
     family <- tryCatch(family(), error = function(error) family)
   }
+  name <- if (inherits(family, "family")) family$family else family
+  if (is.character(name) && length(name) == 1L && name %in% c("poisson", "quasipoisson")) {
+    stop_input("family", "cannot be ", dQuote(name, FALSE), ": counts are fitted by family = \"negbinomial\", which ",
+      "learns how much more they vary than Poisson counts", call = call)
+  }
   if (inherits(family, "family")) {
     if (!identical(family$link, "logit")) {
       stop_input("family", "must have the link \"logit\", not ", show_value(family$link), call = call)

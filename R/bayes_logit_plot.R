@@ -5,7 +5,8 @@
 #' Draws the coefficients, the chains, or how well the fitted responses agree with the observed ones.
 #'
 #' \describe{
-#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws.}
+#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient is
+#'     multiplied by the standard deviation of its predictor, so that predictors in small and in large units compare.}
 #'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
 #'     warm-up is shaded, and \eqn{\hat R} stands in the margin.}
 #'   \item{`"calibration"`}{Rows are divided into ten groups of equal size by their fitted response. The picture shows
@@ -17,6 +18,7 @@
 #' @param type which picture.
 #' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
 #'   except the intercept, or the traces of the log likelihood and of the first five parameters.
+#' @param standardise for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ... must be empty.
 #' @return `x`, invisibly.
@@ -28,12 +30,13 @@
 #' plot(fit, "trace")
 #' plot(fit, "calibration")
 #' @export
-plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration"), parameters = NULL, main = NULL, ...) {
+plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration"), parameters = NULL, main = NULL,
+                             standardise = TRUE, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
   coefficient_draws(x)
   switch(type,
-    coefficients = plot_coefficients(x, parameters, main, sys.call()),
+    coefficients = plot_coefficients(x, parameters, check_flag(standardise, "standardise"), main, sys.call()),
     trace = plot_logit_trace(x, parameters, main, sys.call()),
     calibration = plot_calibration(x, main)
   )
@@ -52,14 +55,15 @@ chosen_parameters <- function(parameters, names, default, call) {
   names[at]
 }
 
-plot_coefficients <- function(fit, parameters, main, call) {
+plot_coefficients <- function(fit, parameters, standardise, main, call) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
   slopes <- setdiff(fit$coefficient_names, fit$coefficient_names[is_intercept])
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names, call)
+  unit <- stats::setNames(rep(fit$design$scale, length.out = length(fit$coefficient_names)), fit$coefficient_names)
   points <- vapply(shown, function(name) {
-    values <- as.vector(draws[, , name])
+    values <- as.vector(draws[, , name]) * if (standardise && name %in% names(unit)) unit[[name]] else 1
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
   at <- rev(seq_along(shown))
@@ -76,7 +80,9 @@ plot_coefficients <- function(fit, parameters, main, call) {
   graphics::points(points[5L, ], at, pch = 21, bg = "white", col = chain_colours[[1L]])
   graphics::axis(1L)
   graphics::axis(2L, at, shown, tick = FALSE)
-  graphics::title(main = main, xlab = "posterior mean, 50% and 90% intervals")
+  graphics::title(main = main, xlab = paste0(
+    "posterior mean, 50% and 90% intervals", if (standardise) ", for a standard deviation of the predictor"
+  ))
 }
 
 plot_logit_trace <- function(fit, parameters, main, call) {
@@ -115,7 +121,7 @@ plot_logit_trace <- function(fit, parameters, main, call) {
 }
 
 plot_calibration <- function(fit, main) {
-  mean <- as.vector(fitted(fit))
+  mean <- as.vector(fitted_means(fit, sys.call()))
   observed <- as.vector(observed_shares(fit))
   weight <- if (fit$family == "negbinomial") {
     fit$weights

@@ -6,21 +6,23 @@
 #' means, standard deviations and intervals. The other functions are those that R has for fitted models.
 #'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata a data frame; `NULL` for the rows that were fitted. A factor level that is not in the fit is an
-#'   error. A group that is not in the fit gets, in each draw, an intercept from the distribution of groups. These
-#'   intercepts are drawn by R's generator, so `set.seed()` makes them repeatable.
+#' @param newdata a data frame; `NULL` for the rows that were fitted. It must have all variables of the formula, of the
+#'   same types as in the fit. A factor level that is not in the fit is an error. A group that is not in the fit gets,
+#'   in each draw, an intercept from the distribution of groups. These intercepts are drawn by R's generator, so
+#'   `set.seed()` makes them repeatable.
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
 #' @param interval probability of the equal-tailed interval of the mean.
 #' @param draws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
-#' @param seed for `simulate()`: passed to [set.seed()] if not `NULL`.
+#' @param seed for `simulate()`, as in [stats::simulate()]: passed to [set.seed()] if not `NULL`; R's generator is then
+#'   left as it was.
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
 #'   For a multinomial it gives an array of rows x classes x these four (with `type = "link"` all classes except the
-#'   first). Rows with missing values are `NA`. An `offset` argument of the fit is not known for new data: put it into
-#'   the formula.
+#'   first). Rows with missing values are `NA`. An argument `offset` of the fit is evaluated in the new data. If the fit
+#'   had `na.action = na.exclude`, the rows that it left out are `NA` in `predict()`, `fitted()` and `residuals()`.
 #'
 #'   `fitted()` gives the means of `type = "response"` as a vector, or for a multinomial as a matrix. For counts of
 #'   successes these are the shares of successes.
@@ -33,7 +35,8 @@
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
 #'   draw: successes, counts or classes. For a multinomial of more than one trial it gives a list of matrices.
 #' @section Errors:
-#' `warpbayes_error_input` for new data that lack a predictor or have new levels of a factor.
+#' `warpbayes_error_input` for new data that lack a variable, that have a variable of another type than the fit (such as
+#' numbers for a factor), or that have new levels of a factor.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
@@ -67,7 +70,10 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
       out[block, k, ] <- t(apply(values[, , k, drop = FALSE], 2L, describe))
     }
   }
-  if (is.null(classes)) matrix(out, n, 4L, dimnames = list(rownames(rows$x), dimnames(out)[[3L]])) else out
+  if (is.null(classes)) {
+    out <- matrix(out, n, 4L, dimnames = list(rownames(rows$x), dimnames(out)[[3L]]))
+  }
+  if (is.null(newdata)) pad_rows(object, out) else out
 }
 
 # Splits rows into blocks whose draws take at most 64 MB.
@@ -83,84 +89,6 @@ draws_used <- function(fit, draws, call = sys.call(-1L)) {
   }
   draws <- min(check_count(draws, "draws", call = call), total)
   unique(round(seq(1, total, length.out = draws)))
-}
-
-# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit.
-prediction_rows <- function(fit, newdata, call, sparse = NULL) {
-  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
-    stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`", call)
-  }
-  if (is.null(newdata)) {
-    return(list(
-      x = fit$design$x, offset = fit$offset, group = as.integer(fit$design$group), complete = rep(TRUE, fit$rows)
-    ))
-  }
-  if (!is.data.frame(newdata)) {
-    stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
-  }
-  terms <- stats::delete.response(fit$terms)
-  frame <- tryCatch(
-    stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = fit$xlevels),
-    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error), call = call)
-  )
-  x <- if (is_sparse_matrix(fit$design$x)) {
-    new_sparse_design(fit, terms, frame, sparse, call)
-  } else {
-    stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
-  }
-  offset <- stats::model.offset(frame)
-  rows <- list(
-    x = x, offset = if (is.null(offset)) numeric(nrow(x)) else as.double(offset),
-    complete = complete_rows(x) & stats::complete.cases(frame)
-  )
-  if (!is.null(fit$group_name)) {
-    name <- fit$group_name
-    values <- tryCatch(
-      if (name %in% names(newdata)) newdata[[name]] else new_groups(name, newdata),
-      error = function(error) stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), call = call)
-    )
-    rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
-    rows$new_group <- match(as.character(values), unique(as.character(values)))
-    rows$complete <- rows$complete & !is.na(values)
-  }
-  rows$complete <- rows$complete & is.finite(rows$offset)
-  rows
-}
-
-# The sparse design of new rows. A missing predictor of the formula leaves its row without entries.
-new_sparse_design <- function(fit, terms, frame, sparse, call) {
-  x <- as_sparse_columns(Matrix::sparse.model.matrix(terms, frame, contrasts.arg = fit$contrasts))
-  lacking <- ncol(fit$design$x) - ncol(x)
-  if (lacking == 0L) {
-    if (!is.null(sparse)) {
-      stop_unread_sparse("the fit had no matrix as `sparse`", call)
-    }
-    return(x)
-  }
-  if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
-    stop_input("sparse",
-      sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x),
-        lacking),
-      show_value(sparse), call = call)
-  }
-  methods::cbind2(x, as_sparse_columns(sparse))
-}
-
-stop_unread_sparse <- function(why, call) {
-  stop_input("sparse", "is given, but ", why, call = call)
-}
-
-complete_rows <- function(x) {
-  if (is_sparse_matrix(x)) !(seq_len(nrow(x)) %in% (x@i[!is.finite(x@x)] + 1L)) else rowSums(!is.finite(x)) == 0
-}
-
-new_groups <- function(name, newdata) {
-  expression <- str2lang(name)
-  if (is.call(expression) && identical(expression[[1L]], quote(`:`))) {
-    interaction(lapply(all.vars(expression), function(variable) newdata[[variable]]), drop = TRUE, sep = ":")
-  } else {
-    eval(expression, newdata)
-  }
 }
 
 # Linear predictors: draws x rows x outcomes.
@@ -215,7 +143,12 @@ response_draws <- function(fit, linear) {
 #' @export
 fitted.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  rows <- prediction_rows(object, NULL, sys.call())
+  pad_rows(object, fitted_means(object, sys.call()))
+}
+
+# Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
+fitted_means <- function(object, call) {
+  rows <- prediction_rows(object, NULL, call)
   used <- draws_used(object, NULL)
   classes <- object$response$classes
   out <- matrix(0, object$rows, max(1L, length(classes)), dimnames = list(rownames(rows$x), classes))
@@ -223,6 +156,15 @@ fitted.bayes_logit <- function(object, ...) {
     out[block, ] <- colMeans(response_draws(object, linear_draws(object, rows, used, block)))
   }
   if (is.null(classes)) out[, 1L] else out
+}
+
+# Posterior means of new rows, NA where values are missing.
+predict_means <- function(object, newdata, call) {
+  values <- predict.bayes_logit(object, newdata)
+  if (is.matrix(values)) {
+    return(values[, "mean"])
+  }
+  matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
 }
 
 # The observed values of residuals: shares of successes or classes, or counts.
@@ -239,7 +181,7 @@ observed_shares <- function(fit) {
 #' @export
 residuals.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  observed_shares(object) - fitted(object)
+  pad_rows(object, observed_shares(object) - fitted_means(object, sys.call()))
 }
 
 #' @rdname predict.bayes_logit
@@ -312,8 +254,20 @@ dispersion_used <- function(fit, used) {
 simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
-  if (!is.null(seed)) {
+  classes <- max(1L, length(object$response$classes))
+  check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", sys.call(), copies = 2)
+  # The attribute `seed`, and R's generator afterwards, are as stats::simulate() has them.
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) {
+    stats::runif(1L)
+  }
+  if (is.null(seed)) {
+    generator <- get(".Random.seed", globalenv(), inherits = FALSE)
+  } else {
+    seed <- check_simulation_seed(seed)
+    before <- get(".Random.seed", globalenv(), inherits = FALSE)
+    on.exit(assign(".Random.seed", before, globalenv()))
     set.seed(seed)
+    generator <- structure(seed, kind = as.list(RNGkind()))
   }
   total <- nrow(coefficient_draws(object))
   used <- sample(total, nsim, replace = nsim > total)
@@ -323,7 +277,15 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
     simulate_rows(object, matrix(mean, object$rows), draw)
   })
   names(simulated) <- paste0("sim_", seq_len(nsim))
-  if (is.matrix(simulated[[1L]])) simulated else as.data.frame(simulated, optional = TRUE)
+  if (!is.matrix(simulated[[1L]])) {
+    simulated <- as.data.frame(simulated, optional = TRUE)
+  }
+  structure(simulated, seed = generator)
+}
+
+check_simulation_seed <- function(seed, call = sys.call(-1L)) {
+  most <- .Machine$integer.max
+  as.integer(check_count(seed, "seed", min = -most, max = most, call = call))
 }
 
 simulate_rows <- function(fit, mean, draw) {

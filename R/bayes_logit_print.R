@@ -184,9 +184,15 @@ confint.bayes_logit <- function(object, parm, level = 0.95, ...) {
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
   if (!missing(parm)) {
+    if (!is.atomic(parm)) {
+      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
+    }
     known <- if (is.character(parm)) parm %in% colnames(draws) else parm %in% seq_len(ncol(draws))
-    if (!all(known)) {
-      stop_input("parm", "has ", show_value(parm[!known][[1L]]), ", which is no coefficient of the fit")
+    if (length(parm) == 0L) {
+      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
+    }
+    if (!is.character(parm) && !is.numeric(parm) || !all(known)) {
+      stop_input("parm", "has ", show_value(c(parm[!known], parm)[[1L]]), ", which is no coefficient of the fit")
     }
     draws <- draws[, parm, drop = FALSE]
   }
@@ -214,13 +220,24 @@ formula.bayes_logit <- function(x, ...) {
 #' @importFrom stats update
 #' @export
 update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
+  caller <- sys.call()
   call <- object$call
   changed <- match.call(expand.dots = FALSE)$...
-  if (!missing(formula.)) {
-    call$formula <- stats::update(object$formula, formula.)
+  unnamed <- length(changed) > 0L && (is.null(names(changed)) || !all(nzchar(names(changed))))
+  if (unnamed) {
+    stop_input("...", "must have names: arguments of bayes_logit() to change")
   }
+  if (!missing(formula.)) {
+    if (!inherits(formula., "formula") && !(is.character(formula.) && length(formula.) == 1L)) {
+      stop_input("formula.", "must be a formula, such as . ~ . + x, not ", show_value(formula.))
+    }
+    call$formula <- tryCatch(stats::update(object$formula, formula.), error = function(error) {
+      stop_input("formula.", "cannot change the formula: ", conditionMessage(error), call = caller)
+    })
+  }
+  evaluate <- check_flag(evaluate, "evaluate")
   for (name in names(changed)) {
     call[[name]] <- changed[[name]]
   }
-  if (check_flag(evaluate, "evaluate")) eval(call, parent.frame()) else call
+  if (evaluate) eval(call, parent.frame()) else call
 }

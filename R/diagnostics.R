@@ -20,7 +20,7 @@
 #' chain differs from all others, that chain.
 #'
 #' If an effective sample size is below 20 per chain, there is no verdict (`converged` is `NA`). If it is below 100 per
-#' chain, the verdict calls intervals rough.
+#' chain, the verdict says how few of the draws are effective and calls intervals rough.
 #'
 #' @section What chance explains:
 #' Each half of a chain is cut into five batches of sweeps. An analysis of variance compares the means of the halves
@@ -269,7 +269,7 @@ judge_convergence <- function(quantities, table, words, secondary = character())
   if (least$ess_bulk < ess_needed * chains) {
     return(verdict(NA, too_few_words(least, worst, chains, words), drifting(quantities, worst$quantity, words), also))
   }
-  verdict(TRUE, agreement_words(least, worst, chains, words), also,
+  verdict(TRUE, agreement_words(least, worst, sweeps, chains, words), also,
     if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
 }
 
@@ -299,15 +299,25 @@ too_few_words <- function(least, worst, chains, words) {
   )
 }
 
-agreement_words <- function(least, worst, chains, words) {
+agreement_words <- function(least, worst, sweeps, chains, words) {
+  by_chance <- if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else ""
+  if (least$ess_bulk >= ess_wanted * chains) {
+    return(sprintf("No sign against convergence: Rhat is at most %s (%s%s), the effective sample size at least %.0f.",
+      format_rhat(worst$rhat), words(worst$quantity), by_chance, least$ess_bulk))
+  }
+  draws <- sweeps * chains
   c(
-    sprintf("No sign against convergence: Rhat is at most %s (%s%s), the effective sample size at least %.0f.",
-      format_rhat(worst$rhat), words(worst$quantity),
-      if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else "", least$ess_bulk),
-    if (least$ess_bulk < ess_wanted * chains) {
-      sprintf("Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not.",
-        words(least$quantity), ess_wanted * chains, ess_wanted)
-    }
+    sprintf("%s agree (Rhat is at most %s, %s%s), but %s: %s has an effective sample size of %.0f of %s draws.",
+      if (chains > 1L) "The chains" else "The halves of the chain", format_rhat(worst$rhat), words(worst$quantity),
+      by_chance, if (least$ess_bulk < draws / 4) "they move slowly" else "there are few draws", words(least$quantity),
+      least$ess_bulk, whole_words(draws)),
+    sprintf(
+      paste(
+        "Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not. continue(fit, iter) adds",
+        "draws."
+      ),
+      words(least$quantity), ess_wanted * chains, ess_wanted
+    )
   )
 }
 

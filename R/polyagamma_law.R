@@ -27,18 +27,22 @@
 #' polyagamma_cumulant(10, 0, 3) / polyagamma_var(10, 0)^1.5
 #' @export
 polyagamma_mean <- function(shape, tilt = 0) {
+  check_present(!missing(shape), "shape")
   polyagamma_cumulants(shape, tilt, 1)
 }
 
 #' @rdname polyagamma_mean
 #' @export
 polyagamma_var <- function(shape, tilt = 0) {
+  check_present(!missing(shape), "shape")
   polyagamma_cumulants(shape, tilt, 2)
 }
 
 #' @rdname polyagamma_mean
 #' @export
 polyagamma_cumulant <- function(shape, tilt = 0, order) {
+  check_present(!missing(shape), "shape")
+  check_present(!missing(order), "order")
   order <- check_values(order, "order")
   bad <- which(order != floor(order) | order < 1 | order > 20)
   if (length(bad) > 0L) {
@@ -109,23 +113,30 @@ recycle_doubles <- function(values) {
 #' qpolyagamma(c(0.05, 0.5, 0.95), shape = 0.3, threads = 2)
 #' @export
 dpolyagamma <- function(x, shape = 1, tilt = 0, log = FALSE, backend = NULL, threads = NULL) {
-  polyagamma_law(check_values(x, "x"), shape, tilt, 0L, check_flag(log, "log"), backend, threads)
+  check_present(!missing(x), "x")
+  x <- check_values(x, "x")
+  log <- check_flag(log, "log")
+  polyagamma_law(x, shape, tilt, 0L, log, backend, threads)
 }
 
 #' @rdname dpolyagamma
 #' @export
 ppolyagamma <- function(q, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE, backend = NULL, threads = NULL) {
+  check_present(!missing(q), "q")
+  q <- check_values(q, "q")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
-  polyagamma_law(check_values(q, "q"), shape, tilt, if (lower.tail) 1L else 2L, log.p, backend, threads)
+  polyagamma_law(q, shape, tilt, if (lower.tail) 1L else 2L, log.p, backend, threads)
 }
 
 #' @rdname dpolyagamma
 #' @export
 qpolyagamma <- function(p, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE, backend = NULL, threads = NULL) {
+  check_present(!missing(p), "p")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
-  polyagamma_law(check_probabilities(p, "p", log.p), shape, tilt, if (lower.tail) 3L else 4L, log.p, backend, threads)
+  p <- check_probabilities(p, "p", log.p)
+  polyagamma_law(p, shape, tilt, if (lower.tail) 3L else 4L, log.p, backend, threads)
 }
 
 # Where an argument is NA, rather than NaN, the result is NA. The compiled code returns NaN for both.

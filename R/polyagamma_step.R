@@ -48,6 +48,9 @@
 polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1,
                             seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  check_present(!missing(x), "x")
+  check_present(!missing(y), "y")
+  check_present(!missing(beta), "beta")
   is_sparse <- is_sparse_matrix(x)
   if (!(is_sparse || is.numeric(x) && is.matrix(x)) || nrow(x) == 0L || ncol(x) == 0L) {
     stop_input("x", "must be a numeric matrix with rows and columns, not ", show_value(x))
@@ -67,6 +70,11 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   if (any(trials < 0)) {
     stop_input("trials", "must not be negative")
   }
+  bad <- which(y < 0 | y > trials)
+  if (length(bad)) {
+    stop_input("y", sprintf("has %s in row %d, but must be from 0 to the trials, %s there", format(y[[bad[[1L]]]]),
+      bad[[1L]], format(trials[[bad[[1L]]]])))
+  }
   offset <- check_finite(offset, "offset", n, recycle = TRUE)
   beta <- check_finite(beta, "beta", p)
   mean <- check_finite(prior_mean, "prior_mean", p, recycle = TRUE)
@@ -83,9 +91,11 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   )
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)
+  posterior_precision <- unpack(step$statistics[triangle], p) + precision
+  check_determined(posterior_precision)
   list(
     beta = stats::setNames(step$coefficients, colnames(x)),
-    precision = unpack(step$statistics[triangle], p) + precision,
+    precision = posterior_precision,
     linear = step$statistics[-triangle] + colSums(precision * mean)
   )
 }
@@ -100,9 +110,23 @@ check_finite <- function(values, argument, length, recycle = FALSE, call = sys.c
   rep_len(as.double(values), length)
 }
 
+# Rounding can leave the precision of dependent columns positive. The coefficients would then be as large as its
+# inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above that of rounding.
+check_determined <- function(precision, call = sys.call(-1L)) {
+  size <- sqrt(diag(precision))
+  if (rcond(precision / outer(size, size)) < 1e-14) {
+    stop_input("x", "has columns that depend on each other, and `prior_precision` does not determine their ",
+      "coefficients", call = call)
+  }
+}
+
 check_prior_precision <- function(values, p, call = sys.call(-1L)) {
   if (!is.matrix(values)) {
-    return(diag(check_finite(values, "prior_precision", p, recycle = TRUE, call = call), p))
+    diagonal <- check_finite(values, "prior_precision", p, recycle = TRUE, call = call)
+    if (any(diagonal < 0)) {
+      stop_input("prior_precision", "must not be negative, but has ", format(min(diagonal), digits = 3), call = call)
+    }
+    return(diag(diagonal, p))
   }
   usable <- is.numeric(values) && identical(dim(values), c(p, p)) && all(is.finite(values)) &&
     isSymmetric(unname(values))
@@ -111,5 +135,16 @@ check_prior_precision <- function(values, p, call = sys.call(-1L)) {
       sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
       show_value(values), call = call)
   }
-  unname(values) + 0
+  values <- unname(values) + 0
+  check_semidefinite(values, call)
+  values
+}
+
+# A prior precision must not be negative in any direction; rounding may make it so by 1e-12 of its largest entry.
+check_semidefinite <- function(values, call) {
+  least <- min(eigen(values, symmetric = TRUE, only.values = TRUE)$values)
+  if (least < -1e-12 * max(abs(values))) {
+    stop_input("prior_precision", "must not be negative in any direction, but its smallest eigenvalue is ",
+      format(least, digits = 3), call = call)
+  }
 }

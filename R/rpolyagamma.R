@@ -71,6 +71,7 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
                         method = c("auto", "devroye", "sum", "alternate", "saddlepoint", "normal"), seed = NULL,
                         backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  check_present(!missing(n), "n")
   n <- check_draws(n)
   method <- check_choice(method, "method", polyagamma_methods)
   shape <- check_polyagamma_shape(shape, "shape", method)

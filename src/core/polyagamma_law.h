@@ -200,6 +200,7 @@ WB_HD_CALLED wb_complex wb_complex_expm1(wb_complex z) {
 /* The mean of PG(b, c), c >= 0, used only to choose a side. */
 WB_HD double wb_polyagamma_middle(double b, double c) {
   if (c < 1e-3) return 0.25 * b;
+  if (c > 1e150) return b * (0.5 / c);
   double e = wb_called_expm1(-c);
   return b * (-e / (2.0 + e)) / (2.0 * c);
 }
@@ -251,6 +252,9 @@ WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, doub
 /* Far to the left, where the parabola would exceed the largest double: the first term of the alternating series of the
  * density, and only the exponent for the tail. */
 #define WB_POLYAGAMMA_FAR_LEFT 1e-130
+/* Far to the right, where squares of distances to the pole would be 0: the pole decides. What is left out is below
+ * 1e-50 of the logarithm. */
+#define WB_POLYAGAMMA_FAR_RIGHT 1e60
 
 /* The log of the density, lower or upper tail at any x. NaN if the shape is not positive, or if an argument is NaN, or
  * if shape or tilt is infinite. */
@@ -266,6 +270,8 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
                ? value
                : value + wb_called_log(b / x) - 0.5 * (wb_called_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
   }
+  if (x > WB_POLYAGAMMA_FAR_RIGHT * (b > 1.0 ? b : 1.0))
+    return quantity == WB_POLYAGAMMA_LOWER ? 0.0 : -2.0 * WB_QUARTER_PI_SQUARE * x - 0.5 * c * (c * x);
   if (quantity == WB_POLYAGAMMA_DENSITY) return wb_polyagamma_log_law(quantity, x, b, c);
   int side = x <= wb_polyagamma_middle(b, c) ? WB_POLYAGAMMA_LOWER : WB_POLYAGAMMA_UPPER;
   double value = wb_polyagamma_log_law(side, x, b, c);

@@ -6,12 +6,16 @@
 
 #include "core/elementary.h"
 
+/* Above it 2 c or c^2 could overflow. The variance is then below the smallest double. */
+#define WB_POLYAGAMMA_MOST_TILT 1e150
+
 /* tanh(c/2)/(2c), c >= 0: 4e-16 relative error. */
 WB_HD double wb_polyagamma_unit_mean(double c) {
   if (c < 1e-3) {
     double q = c * c;
     return wb_fma(q, wb_fma(q, 1.0 / 480.0, -1.0 / 48.0), 0.25);
   }
+  if (c > WB_POLYAGAMMA_MOST_TILT) return 0.5 / c;
   double less_1 = wb_expm1(-c);
   return -less_1 / ((2.0 + less_1) * (2.0 * c));
 }
@@ -34,6 +38,7 @@ WB_HD double wb_polyagamma_unit_variance(double c) {
     s = wb_fma(s, q, -1.0 / 120.0);
     return wb_fma(s, q, 1.0 / 24.0);
   }
+  if (c > WB_POLYAGAMMA_MOST_TILT) return 0.0;
   double e = wb_exp(-c), sum = 1.0 + e;
   double top = wb_fma(-2.0 * c, e, -wb_expm1(-2.0 * c));
   return top / (2.0 * sum * sum) / c / c / c;

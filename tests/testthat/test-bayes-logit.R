@@ -36,7 +36,7 @@ test_that("all forms of a binary response are the same", {
 
 test_that("messages name the arguments that cannot be used", {
   expect_error(quick(y ~ x, iterr = 5), "`iterr` is not known here", class = input)
-  expect_error(quick(y ~ x, family = "poisson"), "`family` must be one of", class = input)
+  expect_error(quick(y ~ x, family = "gaussian"), "`family` must be one of", class = input)
   expect_error(quick(y ~ x, family = binomial("probit")), "link \"logit\", not \"probit\"", class = input)
   expect_error(quick(~x), "`formula` must be a formula with a response", class = input)
   expect_error(quick("y ~ x"), "`formula` must be a formula", class = input)
@@ -164,9 +164,9 @@ test_that("accessors agree with the draws", {
   expect_identical(predict(fit)[5, ], predict(fit, small)[5, ])
   expect_true(all(is.na(predict(fit, transform(small[1:2, ], x = c(NA, 1)))[1, ])))
   expect_error(predict(fit, transform(small[1, ], f = "new")),
-    "`newdata` cannot be predicted.*new level", class = input
+    "`newdata` has the new level \"new\" of \"f\"", class = input
   )
-  expect_error(predict(fit, data.frame(q = 1)), "`newdata` cannot be predicted", class = input)
+  expect_error(predict(fit, data.frame(q = 1)), "`newdata` lacks \"x\"", class = input)
   expect_error(predict(fit, 1), "`newdata` must be a data frame", class = input)
   expect_identical(dim(simulate(fit, 3, seed = 1)), c(60L, 3L))
   expect_identical(simulate(fit, 3, seed = 1), simulate(fit, 3, seed = 1))
@@ -213,6 +213,7 @@ test_that("methods for printing, summaries, plots and other packages work", {
     dev.off()
     unlink(file)
   }
+  expect_error(plot(fits[[1]], standardise = NA), "`standardise` must be TRUE or FALSE", class = input)
   expect_error(plot(fits[[1]], parameters = "q"), "`parameters` must be", class = input)
   expect_output(print(logit_prior()), "normal with mean 0 and standard deviation 2.5 divided by the predictor's")
   expect_output(print(quick(y ~ x, prior = logit_prior("horseshoe"))$prior),

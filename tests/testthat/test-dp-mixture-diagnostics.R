@@ -174,3 +174,18 @@ test_that("two clusters are called converged", {
   }, NA)
   expect_identical(converged, rep(TRUE, 3))
 })
+
+test_that("chains that agree but are worth few draws are not called free of signs against convergence", {
+  slow <- function(x) as.vector(stats::filter(x, 0.96, "recursive"))
+  set.seed(1)
+  draws <- list(a = matrix(rnorm(4000), 1000), b = apply(matrix(rnorm(4000), 1000), 2, slow))
+  judged <- judge_convergence(draws, diagnose_quantities(draws), identity)
+  expect_true(judged$converged)
+  expect_match(judged$sentences[[1]], "^The chains agree .* but they move slowly: b has an effective .* of 4,000 draws")
+  expect_match(judged$sentences[[2]], "^Intervals of b are rough; with 400 effective draws \\(100 per chain\\)")
+  judged <- judge_convergence(draws["a"], diagnose_quantities(draws["a"]), identity)
+  expect_match(judged$sentences[[1]], "^No sign against convergence")
+  few <- list(a = draws$a[1:60, ])
+  judged <- judge_convergence(few, diagnose_quantities(few), identity)
+  expect_match(judged$sentences[[1]], "but there are few draws: a has")
+})

@@ -168,3 +168,20 @@ test_that("messages name bad arguments", {
   expect_law_error(polyagamma_cumulant(1, 0, 21), "orders are whole numbers from 1 to 20")
   expect_law_error(polyagamma_cumulant(1, 0, "2"), "`order` must be a numeric vector")
 })
+
+test_that("values far beyond the law's scale have the limits of the law", {
+  expect_identical(dpolyagamma(c(1e200, 1e308), 1, 1, threads = 1), c(0, 0))
+  # Far to the right the pole next to the origin decides: the log density is -x (pi^2 + c^2)/2.
+  expect_equal(dpolyagamma(1e300, 3, 1, log = TRUE, threads = 1), -1e300 * (pi^2 + 1) / 2, tolerance = 1e-14)
+  far <- c(1e59, 1e61)
+  expect_equal(dpolyagamma(far, 3, 1, log = TRUE, threads = 1), -far * (pi^2 + 1) / 2, tolerance = 1e-14)
+  expect_identical(ppolyagamma(c(1e300, 1e131), 1, 1, threads = 1), c(1, 1))
+  expect_equal(polyagamma_mean(2, c(9.1e307, 1e160)), c(1 / 9.1e307, 1e-160), tolerance = 1e-14)
+  expect_identical(polyagamma_var(2, 9.1e307), 0)
+  input <- "warpbayes_error_input"
+  expect_error(polyagamma_mean(), "`shape` is missing", class = input)
+  expect_error(polyagamma_cumulant(1), "`order` is missing", class = input)
+  expect_error(qpolyagamma(), "`p` is missing", class = input)
+  expect_error(rpolyagamma(), "`n` is missing", class = input)
+  expect_identical(tryCatch(dpolyagamma("a"), error = conditionCall), quote(dpolyagamma("a")))
+})

@@ -35,7 +35,7 @@ test_that("messages name the arguments that cannot be used", {
   expect_error(polyagamma_step(1:3, 1, 1), "`x` must be a numeric matrix", class = input)
   expect_error(polyagamma_step(cbind(c(1, NA)), c(1, 1), 1), "`x` has values that are not finite", class = input)
   expect_error(polyagamma_step(x, y[-1], numeric(3)), "`y` must be 40 finite numbers", class = input)
-  expect_error(polyagamma_step(x, y, 0), "`beta` must be 3 finite numbers", class = input)
+  expect_error(polyagamma_step(x, y, 0, trials = 3), "`beta` must be 3 finite numbers", class = input)
   expect_error(polyagamma_step(x, y, numeric(3), trials = -1), "`trials` must not be negative", class = input)
   expect_error(polyagamma_step(x, y, numeric(3), trials = 1:2),
     "`trials` must be 40 finite numbers, or one for all", class = input
@@ -45,6 +45,15 @@ test_that("messages name the arguments that cannot be used", {
   )
   expect_error(step(numeric(3), prior_mean = Inf), "`prior_mean`", class = input)
   expect_error(step(numeric(3), iteration = 0), "`iteration`", class = input)
+  for (precision in list(-1, c(1, 1, -1), matrix(c(1, 2, 0, 2, 1, 0, 0, 0, 1), 3))) {
+    expect_error(step(numeric(3), prior_precision = precision), "`prior_precision` must not be negative", class = input)
+  }
+  expect_error(polyagamma_step(x, y, numeric(3), trials = 1), "must be from 0 to the trials, 1 there", class = input)
+  expect_error(polyagamma_step(x, -y, numeric(3), trials = 3), "must be from 0 to the trials", class = input)
+  # Rounding leaves this precision positive.
+  near <- cbind(x, x[, 2] + 1e-8 * x[, 3])
+  expect_error(polyagamma_step(near, y, numeric(4), trials = 3, threads = 2), "not positive|depend", class = input)
+  expect_error(polyagamma_step(), "`x` is missing", class = input)
   expect_error(step(numeric(3), nothing = 0), "`nothing` is not known", class = input)
   expect_error(polyagamma_step(cbind(x, 0), y, numeric(4), trials = 3, threads = 2), "not positive", class = input)
 })

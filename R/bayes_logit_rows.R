@@ -1,0 +1,258 @@
+# The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit. New data
+# are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from elsewhere, is an error.
+
+# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit, or if `groups` is FALSE.
+prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
+  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
+    stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`", call)
+  }
+  if (is.null(newdata)) {
+    return(list(
+      x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
+      group = if (groups && !is.null(fit$group_name)) as.integer(fit$design$group)
+    ))
+  }
+  if (!is.data.frame(newdata)) {
+    stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
+  }
+  terms <- prediction_terms(fit)
+  frame <- new_frame(fit, terms, newdata, call)
+  x <- if (is_sparse_matrix(fit$design$x)) {
+    new_sparse_design(fit, terms, frame, sparse, call)
+  } else {
+    stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
+  }
+  if (ncol(x) != ncol(fit$design$x)) {
+    stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)),
+      call = call)
+  }
+  rows <- list(x = x, offset = new_offset(fit, frame, newdata, call))
+  rows$complete <- complete_rows(x) & stats::complete.cases(frame) & is.finite(rows$offset)
+  if (groups && !is.null(fit$group_name)) {
+    values <- new_groups(fit, newdata, call)
+    rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
+    rows$new_group <- match(as.character(values), unique(as.character(values)))
+    rows$complete <- rows$complete & !is.na(values)
+  }
+  rows
+}
+
+# The terms of the predictors. Their `predvars` hold what poly(), scale() or a spline took from the data of the fit.
+prediction_terms <- function(fit) {
+  terms <- stats::delete.response(fit$terms)
+  of_frame <- attr(fit$frame, "terms")
+  parts <- function(values) as.list(values)[-1L]
+  names <- function(terms) vapply(parts(attr(terms, "variables")), deparse1, "")
+  at <- match(names(terms), names(of_frame))
+  if (!is.null(attr(of_frame, "predvars")) && !anyNA(at)) {
+    attr(terms, "predvars") <- as.call(c(quote(list), parts(attr(of_frame, "predvars"))[at]))
+  }
+  terms
+}
+
+new_frame <- function(fit, terms, newdata, call) {
+  expressions <- attr(terms, "predvars")
+  if (is.null(expressions)) {
+    expressions <- attr(terms, "variables")
+  }
+  for (expression in as.list(expressions)[-1L]) {
+    check_new_variables(expression, fit, newdata, call)
+  }
+  frame <- tryCatch(
+    stats::model.frame(terms, newdata, na.action = stats::na.pass),
+    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error), call = call)
+  )
+  if (nrow(frame) != nrow(newdata)) {
+    stop_input("newdata", sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)), call = call)
+  }
+  as_fitted_classes(fit, frame, call)
+}
+
+# A variable of the formula that `newdata` lacks must not be found elsewhere, since its rows would be those of the fit.
+# Single numbers and the like, such as the m of I(x - m), may come from where the formula was written.
+check_new_variables <- function(expression, fit, newdata, call) {
+  variables <- all.vars(expression)
+  lacking <- setdiff(variables, names(newdata))
+  if (length(lacking) == 0L) {
+    return(invisible())
+  }
+  is_constant <- length(lacking) < length(variables) && all(vapply(lacking, function(name) {
+    value <- get0(name, environment(fit$formula))
+    !is.null(value) && (length(value) == 1L || length(value) < fit$rows)
+  }, NA))
+  if (!is_constant) {
+    stop_input("newdata", "lacks ", paste(dQuote(lacking, FALSE), collapse = ", "), ", which the fit reads in ",
+      substr(deparse1(expression), 1L, 60L), call = call)
+  }
+}
+
+class_words <- function(class) {
+  known <- c(numeric = "numbers", logical = "logical values", factor = "a factor")
+  if (class %in% names(known)) {
+    return(known[[class]])
+  }
+  columns <- sub("nmatrix.", "", class, fixed = TRUE)
+  if (columns != class) sprintf("a matrix of %s columns", columns) else class
+}
+
+# The variables of the frame must be of the classes and the levels that they had in the fit. A variable whose values are
+# all missing may be logical, as a bare NA is.
+as_fitted_classes <- function(fit, frame, call) {
+  class_of <- function(class) if (class %in% c("ordered", "factor", "character")) "factor" else class
+  classes <- attr(attr(fit$frame, "terms"), "dataClasses")
+  for (name in intersect(names(frame), names(classes))) {
+    values <- frame[[name]]
+    before <- class_of(classes[[name]])
+    now <- class_of(stats::.MFclass(values))
+    if (now != before && !(is.logical(values) && all(is.na(values)))) {
+      stop_input("newdata", sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE), class_words(now),
+        class_words(before)), call = call)
+    }
+    levels <- fit$xlevels[[name]]
+    if (!is.null(levels)) {
+      unknown <- setdiff(as.character(values), c(levels, NA))
+      if (length(unknown)) {
+        stop_input("newdata", sprintf("has the new level %s of %s, which the fit has not seen",
+          dQuote(substr(unknown[[1L]], 1L, 60L), FALSE), dQuote(name, FALSE)), call = call)
+      }
+      frame[[name]] <- factor(as.character(values), levels, ordered = classes[[name]] == "ordered")
+    } else if (now != before) {
+      frame[[name]] <- if (startsWith(before, "nmatrix")) {
+        matrix(NA_real_, nrow(frame), ncol(fit$frame[[name]]))
+      } else {
+        as.double(values)
+      }
+    }
+  }
+  frame
+}
+
+# Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
+new_offset <- function(fit, frame, newdata, call) {
+  offset <- stats::model.offset(frame)
+  offset <- if (is.null(offset)) numeric(nrow(newdata)) else as.double(offset)
+  if (!"(offset)" %in% names(fit$frame)) {
+    return(offset)
+  }
+  expression <- fit$call$offset
+  if (length(all.vars(expression)) == 0L) {
+    stop_input("newdata", "cannot be predicted: the fit has an argument `offset` that names no variable. ",
+      "Put the offset into the formula, as offset(x)", call = call)
+  }
+  check_new_variables(expression, fit, newdata, call)
+  values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
+    stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ",
+      conditionMessage(error), call = call)
+  })
+  if (!is.numeric(values) && !all(is.na(values)) || length(values) != nrow(newdata)) {
+    stop_input("newdata", sprintf("has %d rows, but the argument `offset` of the fit gives ", nrow(newdata)),
+      show_value(values), " there", call = call)
+  }
+  offset + as.double(values)
+}
+
+# What stats::model.matrix() refuses in words of its own: factors of one level, and contrasts that do not fit.
+check_factors <- function(frame, terms, contrasts, call) {
+  used <- attr(terms, "factors")
+  used <- if (length(used)) rownames(used)[rowSums(used) > 0]
+  is_factor <- vapply(frame, function(values) is.factor(values) || is.character(values) || is.logical(values), NA)
+  factors <- intersect(names(frame)[is_factor], used)
+  for (name in factors) {
+    if (!is.logical(frame[[name]]) && length(unique(frame[[name]])) < 2L) {
+      stop_input("data", sprintf("has only the level %s of the predictor %s: leave it out of the formula",
+        dQuote(substr(as.character(frame[[name]][[1L]]), 1L, 60L), FALSE), dQuote(name, FALSE)), call = call)
+    }
+  }
+  if (is.null(contrasts)) {
+    return(invisible())
+  }
+  if (!is.list(contrasts) || is.null(names(contrasts)) || !all(names(contrasts) %in% factors)) {
+    stop_input("contrasts", "must be a list with names of factors in the formula, such as list(f = \"contr.sum\"), ",
+      "not ",
+      if (is.list(contrasts) && !is.null(names(contrasts))) {
+        paste("one with the name", dQuote(substr(setdiff(names(contrasts), factors)[[1L]], 1L, 60L), FALSE))
+      } else {
+        show_value(contrasts)
+      }, call = call)
+  }
+  for (name in names(contrasts)) {
+    values <- factor(frame[[name]])
+    tryCatch(stats::contrasts(stats::`contrasts<-`(values, value = contrasts[[name]])), error = function(error) {
+      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", conditionMessage(error), call = call)
+    })
+  }
+}
+
+# The sparse design of new rows. A missing predictor of the formula leaves its row without entries.
+new_sparse_design <- function(fit, terms, frame, sparse, call) {
+  x <- as_sparse_columns(Matrix::sparse.model.matrix(terms, frame, contrasts.arg = fit$contrasts))
+  lacking <- ncol(fit$design$x) - ncol(x)
+  if (lacking == 0L) {
+    if (!is.null(sparse)) {
+      stop_unread_sparse("the fit had no matrix as `sparse`", call)
+    }
+    return(x)
+  }
+  if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
+    stop_input("sparse",
+      sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x),
+        lacking),
+      show_value(sparse), call = call)
+  }
+  methods::cbind2(x, as_sparse_columns(sparse))
+}
+
+stop_unread_sparse <- function(why, call) {
+  stop_input("sparse", "is given, but ", why, call = call)
+}
+
+complete_rows <- function(x) {
+  if (is_sparse_matrix(x)) !(seq_len(nrow(x)) %in% (x@i[!is.finite(x@x)] + 1L)) else rowSums(!is.finite(x)) == 0
+}
+
+# The groups of new rows. A column of the name of the grouping, such as `a:b`, is taken before its variables.
+new_groups <- function(fit, newdata, call) {
+  name <- fit$group_name
+  if (name %in% names(newdata)) {
+    return(newdata[[name]])
+  }
+  expression <- str2lang(name)
+  if (!all(all.vars(expression) %in% names(newdata))) {
+    stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), call = call)
+  }
+  tryCatch(
+    if (is.call(expression) && identical(expression[[1L]], quote(`:`))) {
+      interaction(lapply(all.vars(expression), function(variable) newdata[[variable]]), drop = TRUE, sep = ":")
+    } else {
+      eval(expression, newdata, environment(fit$formula))
+    },
+    error = function(error) {
+      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", conditionMessage(error), call = call)
+    }
+  )
+}
+
+# With na.action = na.exclude, puts NA for the rows that were left out. `values` has a row, or an element, for each row
+# of the fit.
+pad_rows <- function(fit, values) {
+  if (!inherits(fit$na.action, "exclude")) {
+    return(values)
+  }
+  at <- stats::naresid(fit$na.action, seq_len(fit$rows))
+  name <- function(names) {
+    if (!is.null(names)) {
+      names <- names[at]
+      names[fit$na.action] <- names(fit$na.action)
+    }
+    names
+  }
+  if (is.null(dim(values))) {
+    return(stats::setNames(unname(values)[at], name(names(values))))
+  }
+  names <- name(dimnames(values)[[1L]])
+  padded <- if (length(dim(values)) == 3L) values[at, , , drop = FALSE] else values[at, , drop = FALSE]
+  if (!is.null(names)) {
+    dimnames(padded)[[1L]] <- names
+  }
+  padded
+}

@@ -1,0 +1,104 @@
+# Predictions of bayes_logit(): what new data must have, offsets, rows left out, and arguments of the methods.
+
+set.seed(12)
+small <- data.frame(x = rnorm(60), e = runif(60, 1, 3), f = sample(c("a", "b", "c"), 60, TRUE), g = rep(1:6, 10))
+small$o <- factor(small$f, ordered = TRUE)
+small$l <- small$x > 0
+small$y <- rbinom(60, 1, plogis(small$x))
+small$c <- rnbinom(60, mu = small$e * exp(small$x / 2), size = 3)
+holes <- small
+holes$x[3] <- NA
+quick <- function(formula, data = small, ...) {
+  eval(substitute(bayes_logit(formula, data, ...,
+    chains = 1, iter = 60, warmup = 20, seed = 1, threads = 2, progress = FALSE
+  )), parent.frame())
+}
+input <- "warpbayes_error_input"
+
+test_that("functions of the predictors are evaluated in new data with what they took from the data of the fit", {
+  fit <- quick(y ~ poly(x, 2) + scale(e))
+  expect_equal(predict(fit, small[5:9, ]), predict(fit)[5:9, ], tolerance = 1e-12)
+  fit <- quick(y ~ o + f + l, contrasts = list(f = "contr.sum"))
+  expect_equal(predict(fit, small[5:9, ]), predict(fit)[5:9, ], tolerance = 1e-12)
+})
+
+test_that("new data of another type, or without a variable, are errors", {
+  x <- 1:60
+  fit <- quick(y ~ x)
+  expect_error(predict(fit, data.frame(x = factor(c(5, 9)))), "has \"x\" as a factor, but the fit had numbers",
+    class = input
+  )
+  expect_error(predict(fit, data.frame(z = 1:60)), "lacks \"x\"", class = input)
+  expect_error(predict(fit, data.frame(x = TRUE)), "as logical values", class = input)
+  expect_true(all(is.na(predict(fit, data.frame(x = NA)))))
+  fit <- quick(y ~ f)
+  expect_error(predict(fit, data.frame(f = 1)), "has \"f\" as numbers, but the fit had a factor", class = input)
+  expect_error(predict(fit, data.frame(f = c("a", "d"))), "new level \"d\"", class = input)
+  expect_identical(predict(fit, data.frame(f = factor("b"))), predict(fit, data.frame(f = "b")))
+  expect_error(predict(quick(y ~ l), data.frame(l = 1)), "numbers, but the fit had logical values", class = input)
+  m <- 1
+  fit <- quick(y ~ I(x - m))
+  expect_identical(predict(fit, small), predict(fit))
+  g <- rep(1:2, 30)
+  expect_error(predict(quick(y ~ x + (1 | g)), data.frame(x = 1)), "lacks the groups \"g\"", class = input)
+})
+
+test_that("an argument `offset` is evaluated in new data, or refused", {
+  fit <- quick(c ~ x, family = "negbinomial", offset = log(e))
+  formula <- quick(c ~ x + offset(log(e)), family = "negbinomial")
+  expect_identical(predict(fit, small), predict(fit))
+  expect_identical(predict(fit, small[1:3, ]), predict(formula, small[1:3, ]))
+  expect_error(predict(fit, data.frame(x = 1)), "lacks \"e\"", class = input)
+  elsewhere <- log(small$e)
+  fit <- quick(c ~ x, family = "negbinomial", offset = elsewhere)
+  expect_error(predict(fit, small), "lacks \"elsewhere\"", class = input)
+  fit <- quick(c ~ x, family = "negbinomial", offset = rep(1, 60))
+  expect_error(predict(fit, small), "names no variable", class = input)
+})
+
+test_that("na.exclude keeps the place of rows that were left out", {
+  fit <- quick(y ~ x, holes, na.action = na.exclude)
+  plain <- quick(y ~ x, holes)
+  expect_identical(length(fitted(plain)), 59L)
+  for (values in list(fitted(fit), residuals(fit), predict(fit)[, "mean"])) {
+    expect_identical(names(values), as.character(1:60))
+    expect_identical(unname(which(is.na(values))), 3L)
+  }
+  expect_identical(fitted(fit)[-3], fitted(plain))
+  classes <- quick(f ~ x, holes, na.action = na.exclude, family = "multinomial")
+  expect_identical(dim(predict(classes)), c(60L, 3L, 4L))
+  expect_true(all(is.na(fitted(classes)[3, ])))
+  skip_if_not_installed("generics")
+  expect_identical(which(is.na(generics::augment(fit, holes)$.fitted)), 3L)
+  expect_identical(nrow(generics::augment(fit)), 59L)
+  expect_identical(generics::augment(fit, newdata = holes[4:5, ])$.fitted, unname(fitted(fit)[4:5]))
+})
+
+test_that("factors of one level and contrasts that do not fit are errors of this package", {
+  expect_error(quick(y ~ f, transform(small, f = "a")), "only the level \"a\"", class = input)
+  expect_error(quick(y ~ f, contrasts = list(1)), "`contrasts` must be a list with names", class = input)
+  expect_error(quick(y ~ f, contrasts = "a"), "`contrasts` must be a list with names", class = input)
+  expect_error(quick(y ~ f, contrasts = list(x = "contr.sum")), "the name \"x\"", class = input)
+  expect_error(quick(y ~ f, contrasts = list(f = "nope")), "`contrasts` cannot be used for \"f\"", class = input)
+  expect_error(quick(c ~ x, family = poisson), "cannot be \"poisson\": .*negbinomial", class = input)
+  expect_error(bayes_logit(), "`formula` is missing", class = input)
+})
+
+test_that("arguments of confint(), update() and simulate() are checked", {
+  fit <- quick(y ~ x)
+  for (parm in list(logical(0), NULL, list(1), TRUE, NA, 3)) expect_error(confint(fit, parm), "`parm`", class = input)
+  expect_error(update(fit, 5), "`formula.` must be a formula", class = input)
+  expect_error(update(fit, "y ~"), "`formula.` cannot change", class = input)
+  expect_error(update(fit, . ~ ., 5), "must have names", class = input)
+  for (seed in list("a", NA, 1e10)) expect_error(simulate(fit, 1, seed = seed), "`seed` must be one", class = input)
+  expect_error(simulate(fit, NA), "`nsim` must be one", class = input)
+  expect_error(simulate(fit, 2e9), "simulated responses", class = "warpbayes_error_memory")
+  set.seed(1)
+  before <- .Random.seed
+  expect_identical(attr(simulate(fit), "seed"), before)
+  before <- .Random.seed
+  first <- simulate(fit, seed = 4)
+  expect_identical(.Random.seed, before)
+  expect_identical(attr(first, "seed"), structure(4L, kind = as.list(RNGkind())))
+  expect_identical(simulate(fit, seed = 4), first)
+})
