@@ -94,30 +94,38 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   )
   refuse_parameters(given, taken, dQuote(number, FALSE), call)
   counting <- switch(number,
-    poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size$none),
+    poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size),
     binomial = counting_binomial(
-      check_count(trials, "trials", min = 0, max = 2^50), check_probability(prob, "prob"), size$none
+      check_count(trials, "trials", min = 0, max = 2^50), check_probability(prob, "prob"), size
     ),
     negative_binomial = {
       successes <- check_number(successes, "successes", min = 0)
-      if (given[["mu"]]) {
-        mu <- check_number(mu, "mu", min = 0, open = FALSE)
-        counting_negative_binomial(successes, mu / (successes + mu), successes / (successes + mu), size$none)
+      odds <- if (given[["mu"]]) {
+        check_number(mu, "mu", min = 0, open = FALSE) / successes
       } else {
-        prob <- check_probability(prob, "prob", zero = FALSE)
-        counting_negative_binomial(successes, 1 - prob, prob, size$none)
+        odds_of_failure(prob)
       }
+      counting_negative_binomial(successes, check_odds(odds, if (given[["mu"]]) "mu" else "prob", call), size)
     },
-    geometric = {
-      prob <- check_probability(prob, "prob", zero = FALSE)
-      counting_negative_binomial(1, 1 - prob, prob, size$none)
-    },
-    logarithmic = counting_logarithmic(check_probability(prob, "prob", zero = FALSE, one = FALSE), size$none)
+    geometric = counting_negative_binomial(1, check_odds(odds_of_failure(prob), "prob", call), size),
+    logarithmic = counting_logarithmic(check_probability(prob, "prob", zero = FALSE, one = FALSE), size)
   )
   if (!is.null(zero) && zero < 1 && counting$certain_zero) {
     stop_input("zero", "is ", show_value(zero), ", but the number is always 0 and has no other probabilities to scale")
   }
   compound_by_name(counting, size, zero, tail, accuracy, run, call)
+}
+
+odds_of_failure <- function(prob, call = sys.call(-1L)) {
+  prob <- check_probability(prob, "prob", zero = FALSE, call = call)
+  (1 - prob) / prob
+}
+
+check_odds <- function(odds, argument, call) {
+  if (odds == Inf) {
+    stop_input(argument, "is so extreme that the odds of a failure are beyond 1.8e308", call = call)
+  }
+  odds
 }
 
 refuse_parameters <- function(given, taken, of_what, call) {
@@ -157,10 +165,11 @@ size_on_lattice <- function(size, call) {
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
   total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
+  some <- total / (none + total)
   none <- none / (none + total)
   f <- numeric(at[[length(at)]] + 1)
   f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
-  list(f = f, by = step, none = none, some = 1 - none)
+  list(f = f, by = step, none = none, some = some)
 }
 
 number_weights <- function(number, call) {
@@ -177,69 +186,6 @@ number_weights <- function(number, call) {
   weights
 }
 
-# A counting distribution: how many variables there are that are not zero. `zero` is the probability that one variable
-# is zero. Each of these functions returns a list:
-#   log_generating  the log of the generating function at 1 + excess
-#   parts           the number is the sum of this many independent numbers
-#   panjer, power   for each part either Panjer's a, a + b, p_0 and c, or (binomial) its probability to be 1, not 0
-#   moved           how much more probable "no variable" became because zeros are not counted
-#   some            the probability that the original number is not 0
-#   mean            the mean of the number
-#   certain_zero    whether the original number is always 0
-counting_poisson <- function(lambda, zero) {
-  mean <- lambda * (1 - zero)
-  parts <- copies_of(mean)
-  list(
-    log_generating = function(excess) mean * excess, parts = parts, panjer = c(0, mean / parts, exp(-mean / parts), 0),
-    moved = exp(-lambda) * expm1(lambda * zero), some = -expm1(-lambda), mean = mean, certain_zero = lambda == 0
-  )
-}
-
-counting_negative_binomial <- function(successes, failure, success, zero) {
-  kept <- 1 - failure * zero
-  q <- failure * (1 - zero) / kept
-  log_success <- log(success) - log1p(-failure * zero)
-  parts <- copies_of(-successes * log_success)
-  share <- successes / parts
-  list(
-    log_generating = function(excess) {
-      rest <- excess * q / (success / kept)
-      if (rest >= 1) Inf else -successes * log1p(-rest)
-    },
-    parts = parts, panjer = c(q, q * share, exp(share * log_success), 0),
-    moved = exp(successes * log(success)) * expm1(-successes * log1p(-failure * zero)),
-    some = -expm1(successes * log(success)), mean = successes * q / (success / kept), certain_zero = failure == 0
-  )
-}
-
-counting_logarithmic <- function(prob, zero) {
-  kept <- 1 - prob * zero
-  q <- prob * (1 - zero) / kept
-  whole <- -log1p(-prob)
-  none <- -log1p(-prob * zero) / whole
-  list(
-    log_generating = function(excess) {
-      inside <- prob * (1 - zero) * (1 + excess) + prob * zero
-      if (inside >= 1) Inf else log(-log1p(-inside) / whole)
-    },
-    parts = 1, panjer = c(q, 0, none, q / -log1p(-q) * (1 - none)), moved = none, some = 1,
-    mean = prob * (1 - zero) / ((1 - prob) * whole), certain_zero = FALSE
-  )
-}
-
-counting_binomial <- function(trials, prob, zero) {
-  list(
-    log_generating = function(excess) trials * log1p(prob * (1 - zero) * excess),
-    parts = trials, power = prob * (1 - zero),
-    moved = exp(trials * log1p(-prob)) * expm1(trials * log1p(prob * zero / (1 - prob))),
-    some = -expm1(trials * log1p(-prob)), mean = trials * prob * (1 - zero), certain_zero = trials == 0 || prob == 0
-  )
-}
-
-# The number of independent parts, a power of two, so that each part is 0 with a probability of at least e^-500. A
-# smaller probability would bring the recursion near the limit of doubles.
-copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
-
 compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
   if (size$some == 0 || counting$certain_zero || identical(zero, 1)) {
     return(new_pmf(1, 0, FALSE))
@@ -247,7 +193,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
   largest <- if (is.null(counting$power)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
-  outputs <- outputs_to_tail(counting$log_generating, counting$mean, largest, size$f, tail / 2 / max(scale, 1))
+  outputs <- outputs_to_tail(counting, largest, size$f, log(tail / 2) - log(max(scale, 1)))
   check_result_size(outputs, "tail", "probabilities", call, copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
   g <- if (is.null(counting$power)) {
@@ -260,29 +206,6 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
     g <- c(zero + scale * counting$moved, scale * g[-1L])
   }
   trim_compound(g, size$by, tail / 2)
-}
-
-# The number of entries, at least 1, after which a sum has less than `tail` of its probability, by Chernoff's bound:
-# P(S >= s) <= tail if E e^(t S) <= e^(t s) tail for some t. The t with the smallest s is used.
-outputs_to_tail <- function(log_generating, mean, largest, f, tail) {
-  at <- seq_along(f) - 1
-  possible <- which(f > 0)
-  at <- at[possible]
-  weights <- f[possible]
-  first <- sum(at * weights)
-  bound <- function(log_t) {
-    t <- exp(log_t)
-    if (t * at[[length(at)]] > 700) {
-      return(Inf)
-    }
-    (log_generating(sum(weights * expm1(t * at))) - log(tail)) / t
-  }
-  # The best t lies between these limits: at 1e-4 / E S the bound is far beyond the mean, past 700 / max X it is
-  # infinite.
-  low <- log(1e-4) - log(max(mean * first, at[[length(at)]], 1))
-  high <- log(700 / at[[length(at)]])
-  found <- stats::optimize(function(log_t) min(bound(log_t), 1e300), c(low, high), tol = 0.01)
-  min(floor(found$objective), largest * at[[length(at)]]) + 1
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -342,7 +265,8 @@ compound_of_any <- function(p, size, tail, accuracy, run, call) {
     terms <- log_p + n * log1p(size$some * excess)
     max(terms) + log(sum(exp(terms - max(terms))))
   }
-  outputs <- outputs_to_tail(log_generating, sum(n * p), most, size$f, tail / 2)
+  counting <- list(log_generating = log_generating, log_none = -Inf, mean = sum(n * p))
+  outputs <- outputs_to_tail(counting, most, size$f, log(tail / 2))
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
   check_result_size(outputs * (block + 1), "tail", "probabilities of powers", call)

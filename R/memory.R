@@ -1,7 +1,10 @@
 # Finds how much memory is available, and shows amounts of memory in messages.
 
 show_bytes <- function(bytes) {
-  unit <- min(max(floor(log10(max(bytes, 1)) / 3), 0), 6)
+  if (bytes >= 1e21) {
+    return(paste(format(bytes, digits = 3), "B"))
+  }
+  unit <- max(floor(log10(max(bytes, 1)) / 3), 0)
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
@@ -72,7 +75,11 @@ check_result_size <- function(entries, argument, what, call = sys.call(-2L), cop
     return(invisible())
   }
   size <- function() {
-    count <- format(entries, big.mark = ",", decimal.mark = ".", digits = 17, scientific = FALSE)
+    count <- if (entries > 2^52) {
+      format(entries, digits = 3)
+    } else {
+      format(entries, big.mark = ",", decimal.mark = ".", digits = 17, scientific = FALSE)
+    }
     sprintf("the result would have %s %s (%s)", count, what, show_bytes(bytes))
   }
   if (entries > 2^52) {
