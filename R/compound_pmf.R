@@ -67,6 +67,7 @@
 #' @export
 compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero = NULL, tail = 1e-15, accuracy = 1e-12,
                          backend = NULL, threads = NULL) {
+  require_arguments("number", "size")
   call <- sys.call()
   check_pmf(size, "size")
   tail <- check_tail(tail, FALSE)
@@ -81,6 +82,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   )
   size <- size_on_lattice(size, call)
   if (inherits(number, "pmf")) {
+    check_pmf(number, "number")
     refuse_parameters(given, character(), "a distribution", call)
     if (!is.null(zero)) {
       number <- zero_modify(number, zero)

@@ -28,6 +28,7 @@
 #' condition_on_sum(first, second, 7)$x
 #' @export
 condition_on_sum <- function(x, y, total, log = NULL) {
+  require_arguments("x", "y", "total")
   if (!is.null(log)) {
     log <- check_flag(log, "log")
   }
@@ -69,7 +70,7 @@ condition_on_sum <- function(x, y, total, log = NULL) {
 # A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
 as_weighted <- function(x, argument, log, call = sys.call(-1L)) {
   if (inherits(x, "pmf")) {
-    return(x)
+    return(check_pmf(x, argument, call))
   }
   new_pmf(check_weights(x, argument, isTRUE(log), call), 0, isTRUE(log))
 }
@@ -122,7 +123,8 @@ check_total <- function(total, call = sys.call(-1L)) {
 #' column is the distribution of X given the sum instead, as [condition_on_sum()] gives it for one total.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
-#' @param totals the values of the sum that are columns; by default all of them.
+#' @param totals the values of the sum that are columns. The default is all of them, with `given = TRUE` all that are
+#'   possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
 #' @return A matrix of class `table`: a row for each value of X, a column for each total. The names are these values.
 #'   `addmargins()` adds the marginal distributions: those of X and of the sum, if all totals are there.
@@ -136,20 +138,28 @@ check_total <- function(total, call = sys.call(-1L)) {
 #' round(joint_table(die, die, totals = c(4, 11), given = TRUE), 3)
 #' @export
 joint_table <- function(x, y, totals = NULL, given = FALSE) {
+  require_arguments("x", "y")
   x <- as_pmf(x, "x")
   y <- as_pmf(y, "y")
   given <- check_flag(given, "given")
   by <- common_step(c(step_of(x), step_of(y)), sys.call())
+  can_x <- is_possible(x)
+  can_y <- is_possible(y)
   if (is.null(totals)) {
     last <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by)
     check_result_size((last + 1) * size_of(x), NULL, "probabilities", sys.call())
-    totals <- lattice_value(new_pmf(1, x$from + y$from, FALSE, by), seq_len(last + 1) - 1)
+    positions <- seq_len(last + 1) - 1
+    if (given) {
+      positions <- sort(unique(as.vector(outer(positions_by(x, by)[can_x], positions_by(y, by)[can_y], "+"))))
+    }
+    totals <- lattice_value(new_pmf(1, x$from + y$from, FALSE, by), positions)
   } else {
     totals <- check_values(totals, "totals")
     if (any(!is.finite(totals))) {
       stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
     }
   }
+  call <- sys.call()
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
   at <- positions_by(x, by)
@@ -158,11 +168,14 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
     result <- numeric(length(at))
     met <- which(!is.na(pair))
     result[met] <- weight_x[met] * weight_y[pair[met]]
-    if (!given || length(met) == 0L) {
+    if (!given) {
       return(result)
     }
-    conditional <- condition_on_sum(x, y, total, log = FALSE)$x
-    dpmf(values_of(x), conditional)
+    if (!any(can_x[met] & can_y[pair[met]])) {
+      stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero",
+        call = call)
+    }
+    dpmf(values_of(x), condition_on_sum(x, y, total, log = FALSE)$x)
   }
   structure(
     vapply(totals, column, numeric(length(at))),

@@ -87,6 +87,7 @@
 #' dim(convolve_pmf(many, many, threads = 2))
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  require_arguments("x", "y")
   # For a short sum the checks below take longer than the sum itself. They are made only if the entry refuses its
   # arguments.
   if (is.null(log) && is.double(x) && is.double(y) && as.double(length(x)) * length(y) <= short_work &&
@@ -141,7 +142,7 @@ check_accuracy <- function(accuracy, call = sys.call(-1L)) {
 # A vector given together with a distribution is the distribution of a variable on 0, 1, ...
 as_pmf <- function(x, argument, call = sys.call(-1L)) {
   if (inherits(x, "pmf")) {
-    return(x)
+    return(check_pmf(x, argument, call))
   }
   x <- check_weights(x, argument, FALSE, call)
   total <- total_weight(x, FALSE)

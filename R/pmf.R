@@ -56,9 +56,10 @@
 #'   values are added.
 #' @param x,object a distribution.
 #' @param digits significant digits to show.
+#' @param times,each,length.out as in [rep()]: `x` is repeated `times * each` times, or `length.out` times.
 #' @param na.rm not used: a distribution has no missing values.
-#' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions, for `rep()` as in [rep()];
-#'   otherwise not used.
+#' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions; otherwise
+#'   must be empty.
 #'
 #' @return An object of class `pmf`: a list of `prob` (or of `log_prob`, natural logarithms) and `from`. It also has
 #'   `by` if the step is not 1, and, for a few values far apart, `at`: their distances from `from` in steps.
@@ -100,6 +101,7 @@
 #' ppmf(1500, rare, lower.tail = FALSE, log.p = TRUE)
 #' @export
 pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8, by = 1, values = NULL) {
+  require_arguments("prob")
   log <- check_flag(log, "log")
   normalize <- check_flag(normalize, "normalize")
   tolerance <- check_number(tolerance, "tolerance", min = 0, open = FALSE)
@@ -259,13 +261,6 @@ weights_of <- function(x) if (is_log(x)) x$log_prob else x$prob
 
 size_of <- function(x) length(weights_of(x))
 
-check_pmf <- function(x, argument, call = sys.call(-1L)) {
-  if (!inherits(x, "pmf")) {
-    stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x), call = call)
-  }
-  x
-}
-
 # Probabilities, or with log = TRUE their logarithms. The distribution may hold either.
 prob_of <- function(x, log = FALSE) {
   if (is_log(x)) {
@@ -291,6 +286,7 @@ total_weight <- function(weights, log) {
 #' @rdname pmf
 #' @export
 format.pmf <- function(x, ...) {
+  check_pmf(x, "x")
   sprintf("pmf on %s%s", format_values(x), if (is_log(x)) ", log scale" else "")
 }
 
@@ -317,6 +313,7 @@ format_support <- function(from, to) {
 #' @rdname pmf
 #' @export
 print.pmf <- function(x, digits = 4, ...) {
+  check_pmf(x, "x")
   check_dots_empty(...)
   digits <- check_count(digits, "digits", max = 22)
   summary <- summary(x)
@@ -346,6 +343,7 @@ print.pmf <- function(x, digits = 4, ...) {
 #' @rdname pmf
 #' @export
 summary.pmf <- function(object, ...) {
+  check_pmf(object, "object")
   check_dots_empty(...)
   moments <- central_moments(object)
   weights <- weights_of(object)
@@ -382,6 +380,13 @@ print.summary_pmf <- function(x, digits = 4, ...) {
 #' @rdname pmf
 #' @export
 as.data.frame.pmf <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_pmf(x, "x")
+  optional <- check_flag(optional, "optional")
+  usable <- is.null(row.names) || ((is.character(row.names) || is.numeric(row.names)) &&
+    length(row.names) == size_of(x) && !anyNA(row.names) && !anyDuplicated(row.names))
+  if (!usable) {
+    stop_input("row.names", sprintf("must be NULL or %.0f different names, not ", size_of(x)), show_value(row.names))
+  }
   value <- values_of(x)
   columns <- if (is_log(x)) list(value = value, log_prob = x$log_prob) else list(value = value, prob = x$prob)
   as.data.frame(columns, row.names = row.names, optional = optional, ...)

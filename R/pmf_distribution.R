@@ -48,6 +48,7 @@ NULL
 #' @rdname pmf_distribution
 #' @export
 dpmf <- function(x, dist, log = FALSE) {
+  require_arguments("x", "dist")
   check_pmf(dist, "dist")
   log <- check_flag(log, "log")
   x <- check_values(x, "x")
@@ -63,6 +64,7 @@ dpmf <- function(x, dist, log = FALSE) {
 #' @rdname pmf_distribution
 #' @export
 ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
+  require_arguments("q", "dist")
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -89,6 +91,7 @@ cumulative_weights <- function(dist, upper, log) {
 #' @rdname pmf_distribution
 #' @export
 qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
+  require_arguments("p", "dist")
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -134,6 +137,7 @@ check_values <- function(x, argument, call = sys.call(-1L)) {
 #' @rdname pmf_distribution
 #' @export
 rpmf <- function(n, dist, seed = NULL) {
+  require_arguments("n", "dist")
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws", sys.call())
@@ -149,6 +153,7 @@ rpmf <- function(n, dist, seed = NULL) {
 #' @export
 quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
   check_dots_empty(...)
+  check_pmf(x, "x")
   names <- check_flag(names, "names")
   probs <- check_probabilities(probs, "probs", FALSE)
   result <- qpmf(probs, x)
@@ -163,6 +168,7 @@ quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
 #' @export
 median.pmf <- function(x, na.rm = FALSE, ...) {
   check_dots_empty(...)
+  check_pmf(x, "x")
   qpmf(0.5, x)
 }
 
@@ -186,12 +192,14 @@ central_moments <- function(x, block = 2^20) {
 #' @export
 mean.pmf <- function(x, ...) {
   check_dots_empty(...)
+  check_pmf(x, "x")
   central_moments(x)$mean
 }
 
 #' @rdname pmf_distribution
 #' @export
 variance <- function(x, ...) {
+  require_arguments("x")
   UseMethod("variance")
 }
 
@@ -211,5 +219,6 @@ variance.default <- function(x, ...) {
 #' @export
 variance.pmf <- function(x, ...) {
   check_dots_empty(...)
+  check_pmf(x, "x")
   central_moments(x)$second
 }

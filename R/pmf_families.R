@@ -53,8 +53,8 @@ NULL
 default_tail <- 1e-15
 
 check_tail <- function(tail, finite, call = sys.call(-1L)) {
-  whole <- finite && identical(as.double(tail), 0)
-  if (!whole && !(is.numeric(tail) && length(tail) == 1L && !is.na(tail) && tail >= 1e-300 && tail <= 1e-8)) {
+  usable <- is_finite_number(tail) && ((finite && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
+  if (!usable) {
     stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail),
       call = call
     )
@@ -107,6 +107,7 @@ check_probability <- function(value, argument, zero = TRUE, one = TRUE, call = s
 #' @rdname pmf_families
 #' @export
 pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
+  require_arguments("lambda")
   lambda <- check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE)
   family_pmf(
     function(x, log) stats::dpois(x, lambda, log), function(x, lower) stats::ppois(x, lambda, lower),
@@ -117,6 +118,7 @@ pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
+  require_arguments("size", "prob")
   size <- check_count(size, "size", min = 0, max = 2^50)
   prob <- check_probability(prob, "prob")
   family_pmf(
@@ -128,6 +130,7 @@ pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
+  require_arguments("size")
   size <- check_number(size, "size", min = 0)
   if (missing(prob) == missing(mu)) {
     stop_input("prob", "or `mu` must be given, and not both")
@@ -147,6 +150,7 @@ pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
+  require_arguments("prob")
   prob <- check_probability(prob, "prob", zero = FALSE)
   family_pmf(
     function(x, log) stats::dgeom(x, prob, log), function(x, lower) stats::pgeom(x, prob, lower),
@@ -157,6 +161,7 @@ pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
+  require_arguments("m", "n", "k")
   m <- check_count(m, "m", min = 0)
   n <- check_count(n, "n", min = 0)
   k <- check_count(k, "k", min = 0, max = m + n)
@@ -169,6 +174,7 @@ pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
+  require_arguments("prob")
   prob <- check_probability(prob, "prob", zero = FALSE, one = FALSE)
   scale <- -log1p(-prob)
   # P(X > k) is below prob^(k + 1) / ((k + 1) (1 - prob) scale).
@@ -183,6 +189,7 @@ pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_uniform <- function(from, to, log = FALSE) {
+  require_arguments("from", "to")
   from <- check_count(from, "from", min = -2^52, max = 2^52)
   to <- check_count(to, "to", min = from, max = 2^52)
   log <- check_flag(log, "log")
@@ -194,6 +201,7 @@ pmf_uniform <- function(from, to, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  require_arguments("prob")
   prob <- check_probabilities(prob, "prob", FALSE)
   log <- check_flag(log, "log")
   if (length(prob) == 0L || anyNA(prob)) {

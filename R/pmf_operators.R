@@ -6,6 +6,12 @@
 Ops.pmf <- function(e1, e2) {
   operator <- .Generic
   call <- sys.call()
+  if (inherits(e1, "pmf")) {
+    check_pmf(e1, "e1", call)
+  }
+  if (!missing(e2) && inherits(e2, "pmf")) {
+    check_pmf(e2, "e2", call)
+  }
   if (missing(e2)) {
     if (!operator %in% c("+", "-")) {
       stop_operator(operator, call)
@@ -108,11 +114,50 @@ stop_function <- function(name, call) {
 
 #' @rdname pmf
 #' @export
-c.pmf <- function(...) list(...)
+c.pmf <- function(...) {
+  structure(list(...), class = "pmf_list")
+}
 
 #' @rdname pmf
 #' @export
-rep.pmf <- function(x, ...) rep(list(x), ...)
+rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
+  check_dots_empty(...)
+  check_pmf(x, "x")
+  times <- check_count(times, "times", min = 0, max = 2^52)
+  each <- check_count(each, "each", min = 0, max = 2^52)
+  count <- if (is.null(length.out)) times * each else check_count(length.out, "length.out", min = 0, max = 2^52)
+  check_result_size(count, if (is.null(length.out)) "times" else "length.out", "elements", sys.call(), copies = 2)
+  structure(rep(list(x), count), class = "pmf_list")
+}
+
+# A list of distributions has a class so that sum() and max() of it say what to use instead.
+
+#' @noRd
+#' @export
+Summary.pmf_list <- function(..., na.rm = FALSE) {
+  instead <- switch(.Generic,
+    sum = "; sum_pmf() adds its variables", max = , min = sprintf("; do.call(%s, x) takes its variables one by one",
+      .Generic)
+  )
+  stop_warpbayes("input",
+    sprintf("`%s()` is not known for lists of distributions%s", .Generic, if (is.null(instead)) "" else instead),
+    call = sys.call())
+}
+
+#' @noRd
+#' @export
+print.pmf_list <- function(x, ...) {
+  check_dots_empty(...)
+  cat(length(x), if (length(x) == 1L) "distribution" else "distributions", "\n")
+  shown <- seq_len(min(length(x), 10L))
+  for (i in shown) {
+    cat(sprintf("[[%d]] %s\n", i, if (inherits(x[[i]], "pmf")) format(x[[i]]) else show_value(x[[i]])))
+  }
+  if (length(x) > length(shown)) {
+    cat("...\n")
+  }
+  invisible(x)
+}
 
 #' @noRd
 #' @export

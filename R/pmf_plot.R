@@ -15,7 +15,8 @@
 #' @param lower.tail for the distribution function: `TRUE` draws \eqn{P(X \le x)}{P(X <= x)}, `FALSE` draws
 #'   \eqn{P(X > x)}.
 #' @param xlim the range of values; for quantiles the range of the horizontal axis. By default all values with `log`,
-#'   and otherwise the values between the quantiles at 1e-6 and 1 - 1e-6.
+#'   and otherwise the values between the quantiles at 1e-6 and 1 - 1e-6. For the distribution function 1e-3 is used
+#'   instead of 1e-6, also with `log` at the end where the curve is near 1.
 #' @param ylim the range of probabilities, with `log` of their logarithms to base 10; for quantiles the range of values.
 #' @param xlab,ylab,main labels; by default what the axes show.
 #' @param col colour, or two colours.
@@ -27,8 +28,7 @@
 #' @return `x`, invisibly.
 #' @details `lines()` adds to the last plot: a line, or what `type` says.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
-#' `warpbayes_error_input` for arguments that cannot be used.
+#' `warpbayes_error_input` for arguments that cannot be used, and for what R cannot draw.
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' plot(die + die, 2 * die, legend = c("two dice", "one die doubled"))
@@ -46,6 +46,7 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
                      lower.tail = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL,
                      col = c("#0072B2", "#D55E00"), border = NA, legend = c("x", "y"), add = FALSE, ...) {
   type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile"))
+  check_pmf(x, "x")
   if (!is.null(y)) {
     check_pmf(y, "y")
   }
@@ -55,7 +56,11 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
   add <- check_flag(add, "add")
   xlim <- check_limits(xlim, "xlim")
   ylim <- check_limits(ylim, "ylim")
-  col <- rep_len(col, 2L)
+  col <- rep_len(check_colours(col, "col"), 2L)
+  border <- check_colours(border, "border")
+  check_label(xlab, "xlab")
+  check_label(ylab, "ylab")
+  check_label(main, "main")
   if (!is.null(legend) && !(is.character(legend) && length(legend) == 2L)) {
     stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend))
   }
@@ -63,12 +68,11 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
     if (log) {
       stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
     }
-    plot_quantiles(all, xlim, ylim, xlab, ylab, main, col, add, ...)
+    drawing(plot_quantiles(all, xlim, ylim, xlab, ylab, main, col, add, ...))
     return(invisible(x))
   }
   if (is.null(xlim)) {
-    limits <- function(one) if (log) c(one$from, last_of(one)) else qpmf(c(1e-6, 1 - 1e-6), one)
-    xlim <- range(vapply(all, limits, numeric(2)))
+    xlim <- range(vapply(all, function(one) shown_range(one, type, log, lower.tail), numeric(2)))
   }
   if (type == "distribution") {
     # If there are few steps, leave room for the first and the last.
@@ -81,6 +85,12 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
     most <- max(vapply(curves, function(curve) length(curve$x), 0L))
     type <- if (type == "auto") if (most <= 100L) "bars" else "line" else type
   }
+  drawing(draw_curves(all, curves, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, border, legend, add, ...))
+  invisible(x)
+}
+
+draw_curves <- function(all, curves, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, border, legend, add,
+                        ...) {
   width <- min(vapply(curves, function(curve) curve$width, 0))
   if (!add) {
     height <- unlist(lapply(curves, function(curve) curve$y))
@@ -109,13 +119,24 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
     }
   }
   draw_legend(legend, length(curves), type == "bars", type == "distribution" && lower.tail, col)
-  invisible(x)
 }
 
 #' @rdname plot.pmf
 #' @export
 lines.pmf <- function(x, type = "line", ...) {
   plot.pmf(x, type = type, add = TRUE, ...)
+}
+
+# The values that a picture shows: those at which something is to be seen. A distribution function is flat where it is
+# near 0 or 1, unless the axis is logarithmic and it is near 0.
+shown_range <- function(x, type, log, lower.tail) {
+  if (type != "distribution") {
+    return(if (log) c(x$from, last_of(x)) else qpmf(c(1e-6, 1 - 1e-6), x))
+  }
+  if (!log) {
+    return(qpmf(c(1e-3, 1 - 1e-3), x))
+  }
+  if (lower.tail) c(x$from, qpmf(1 - 1e-3, x)) else c(qpmf(1e-3, x), last_of(x))
 }
 
 on_whole_numbers <- function(x) step_of(x) == floor(step_of(x)) && x$from == floor(x$from)
@@ -325,6 +346,32 @@ thin_line <- function(value, height, stretches = 2000L) {
   }
   keep <- sort(unique(c(1L, extremes(first_finite(which.min)), extremes(first_finite(which.max)), length(value))))
   list(x = value[keep], y = height[keep])
+}
+
+check_colours <- function(col, argument, call = sys.call(-1L)) {
+  known <- is.atomic(col) && length(col) > 0L &&
+    !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
+  if (!known) {
+    stop_input(argument, "must be colours, not ", show_value(col), call = call)
+  }
+  col
+}
+
+# Labels are text, or expressions and calls, which R draws as formulas.
+check_label <- function(label, argument, call = sys.call(-1L)) {
+  if (!is.null(label) && !is.character(label) && !is.numeric(label) && !is.language(label)) {
+    stop_input(argument, "must be text, not ", show_value(label), call = call)
+  }
+}
+
+# Draws. What R refuses to draw, such as an unknown line type in `...`, is an error about the picture.
+drawing <- function(code, call = sys.call(-1L)) {
+  tryCatch(code, error = function(error) {
+    if (inherits(error, "warpbayes_error")) {
+      stop(error)
+    }
+    stop_warpbayes("input", paste0("R cannot draw the picture: ", conditionMessage(error)), call = call)
+  })
 }
 
 check_limits <- function(limits, argument, call = sys.call(-1L)) {

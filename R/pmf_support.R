@@ -51,6 +51,9 @@ lattice_slack <- function(x, value) {
   pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(value) + abs(x$from)) / step_of(x)))
 }
 
+# Whether each entry is a possible value.
+is_possible <- function(x) weights_of(x) > if (is_log(x)) -Inf else 0
+
 # How many entries lie at or below each value.
 entries_up_to <- function(x, value) {
   position <- floor((value - x$from) / step_of(x) + lattice_slack(x, value))

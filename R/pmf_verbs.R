@@ -29,7 +29,7 @@ extreme_pmf <- function(all, which, call) {
 
 as_constant <- function(x, argument, call) {
   if (inherits(x, "pmf")) {
-    return(x)
+    return(check_pmf(x, argument, call))
   }
   if (!is.numeric(x) || length(x) != 1L || !is.finite(x) || abs(x) > 2^52) {
     stop_input(argument, "must be a distribution or one number, not ", show_value(x), call = call)
@@ -129,13 +129,10 @@ NULL
 #' @export
 truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
   check_dots_empty(...)
+  check_pmf(con, "con")
   outside <- check_choice(outside, "outside", c("condition", "ends"))
-  for (bound in c("lower", "upper")) {
-    value <- get(bound)
-    if (!is.numeric(value) || length(value) != 1L || is.na(value)) {
-      stop_input(bound, "must be one number, not ", show_value(value))
-    }
-  }
+  lower <- check_bound(lower, "lower")
+  upper <- check_bound(upper, "upper")
   if (lower > upper) {
     stop_input("lower", "is ", show_value(lower), ", above `upper`, ", show_value(upper))
   }
@@ -158,11 +155,23 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
   from_positions(positions_of(con, inside), weights, con$from, step_of(con), log)
 }
 
+# One number, which may be infinite.
+check_bound <- function(value, argument, call = sys.call(-1L)) {
+  if (!is.numeric(value) || length(value) != 1L || is.na(value)) {
+    stop_input(argument, "must be one number, not ", show_value(value), call = call)
+  }
+  as.double(value)
+}
+
 #' @rdname pmf_verbs
 #' @export
 mix_pmf <- function(x, weights) {
+  require_arguments("x", "weights")
   if (inherits(x, "pmf") || !is.list(x) || length(x) == 0L || !all(vapply(x, inherits, NA, "pmf"))) {
     stop_input("x", "must be a list of distributions made by pmf(), not ", show_value(x))
+  }
+  for (i in seq_along(x)) {
+    check_pmf(x[[i]], element_name(i))
   }
   weights <- check_weights(weights, "weights", FALSE)
   if (length(weights) != length(x)) {
@@ -183,6 +192,7 @@ mix_pmf <- function(x, weights) {
 #' @rdname pmf_verbs
 #' @export
 zero_modify <- function(x, prob) {
+  require_arguments("x", "prob")
   check_pmf(x, "x")
   prob <- check_number(prob, "prob", min = 0, max = 1, open = FALSE)
   log <- is_log(x)
@@ -241,6 +251,7 @@ zero_modify <- function(x, prob) {
 #' stop_loss_premium(loss, c(0, 100, 1000))
 #' @export
 expected_value <- function(x, f, ...) {
+  require_arguments("x", "f")
   check_pmf(x, "x")
   if (!is.function(f)) {
     stop_input("f", "must be a function, not ", show_value(f))
@@ -257,6 +268,7 @@ expected_value <- function(x, f, ...) {
 #' @rdname expected_value
 #' @export
 probability <- function(x, event, log = FALSE) {
+  require_arguments("x", "event")
   check_pmf(x, "x")
   log <- check_flag(log, "log")
   if (is.function(event)) {
@@ -283,6 +295,7 @@ probability <- function(x, event, log = FALSE) {
 #' @rdname expected_value
 #' @export
 tail_value_at_risk <- function(x, p) {
+  require_arguments("x", "p")
   check_pmf(x, "x")
   p <- check_probabilities(p, "p", FALSE)
   if (any(p == 1, na.rm = TRUE)) {
@@ -295,6 +308,7 @@ tail_value_at_risk <- function(x, p) {
 #' @rdname expected_value
 #' @export
 stop_loss_premium <- function(x, retention) {
+  require_arguments("x", "retention")
   check_pmf(x, "x")
   retention <- check_values(retention, "retention")
   value <- values_of(x)

@@ -42,6 +42,7 @@
 #' rep_sum(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
 #' @export
 sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  require_arguments("x")
   if (!is.null(log)) {
     log <- check_flag(log, "log")
   }
@@ -66,7 +67,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
     values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log, call))
     return(sum_vectors(values, log, accuracy, run, call))
   }
-  x[!is_pmf] <- lapply(which(!is_pmf), function(i) as_pmf(x[[i]], element_name(i), call))
+  x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i), call))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   by <- step_of(x[[1L]])
@@ -109,6 +110,7 @@ sum_rows_of <- function(x, log, accuracy, run, call) {
 #' @rdname sum_pmf
 #' @export
 rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  require_arguments("x", "times")
   times <- check_count(times, "times", min = 0, max = 2^52)
   if (!is.null(log)) {
     log <- check_flag(log, "log")
@@ -120,6 +122,7 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
     x <- plain_weights(x, "x", log)
     return(repeat_vector(x, times, log, accuracy, run, sys.call()))
   }
+  check_pmf(x, "x")
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
   from <- check_from(x$from * times, by = step_of(x))

@@ -42,6 +42,7 @@ test_that("truncate() conditions, or moves probability to the ends", {
   expect_equal(truncate(l, upper = 7, outside = "ends")$log_prob[[8]], ppois(6, 5, FALSE, TRUE))
   expect_input_error(truncate(x, 70), "`lower` to `upper`, 70 to Inf, has no possible value")
   expect_input_error(truncate(x, 3, 2), "`lower` is 3, above `upper`, 2")
+  expect_equal(truncate(x, 2, matrix(7)), truncate(x, 2, 7))
   expect_input_error(truncate(x, "a"), "`lower` must be one number, not \"a\"")
   expect_input_error(truncate(x, outside = "keep"), "`outside` must be one of \"condition\", \"ends\"")
   expect_input_error(truncate(x, 1, 2, "ends", 3), "unused argument")
@@ -127,10 +128,18 @@ test_that("joint tables have both marginal distributions", {
   expect_equal(addmargins(table)[["Sum", "Sum"]], 1)
   expect_equal(table[["3", "7"]], 1 / 36)
   expect_equal(table[["6", "2"]], 0)
-  given <- joint_table(die, 2 * die, totals = c(3, 8, 99), given = TRUE)
+  given <- joint_table(die, 2 * die, totals = c(3, 8), given = TRUE)
   expect_equal(as.vector(given[, "8"]), c(0, 1, 0, 1, 0, 1) / 3)
   expect_equal(as.vector(given[, "3"]), c(1, 0, 0, 0, 0, 0))
-  expect_equal(sum(given[, "99"]), 0)
+  expect_input_error(joint_table(die, die, totals = 13, given = TRUE),
+    "`totals` has the entry 13, a value that the sum takes with probability zero"
+  )
+  expect_input_error(joint_table(die, 2 * die, totals = c(3, 3.5), given = TRUE), "`totals` has the entry 3.5")
+  # By default totals that are impossible are left out, and with joint probabilities they are columns of zeros.
+  gaps <- pmf(c(0.5, 0, 0, 0.5))
+  expect_identical(colnames(joint_table(gaps, gaps, given = TRUE)), c("0", "3", "6"))
+  expect_equal(colSums(joint_table(gaps, gaps, given = TRUE)), c("0" = 1, "3" = 1, "6" = 1))
+  expect_equal(sum(joint_table(die, die, totals = 13)), 0)
   tens <- joint_table(die / 10, c(0.5, 0.5), totals = c(0.3, 1.3))
   expect_equal(as.vector(tens[, "1.3"]), c(0, 0, 1, 0, 0, 0) / 12)
   expect_input_error(joint_table(die, die, "a"), "`totals` must be a numeric vector")

@@ -254,9 +254,101 @@ test_that("two distributions, distribution functions and quantiles are drawn", {
 })
 
 test_that("c() and rep() make lists of distributions", {
-  expect_identical(c(die, x = die), list(die, x = die))
-  expect_identical(rep(die, 2), list(die, die))
+  expect_identical(unclass(c(die, x = die)), list(die, x = die))
+  expect_identical(unclass(rep(die, 2)), list(die, die))
+  expect_length(rep(die, times = 2, each = 3), 6)
+  expect_length(rep(die, length.out = 4), 4)
   expect_identical(sum_pmf(c(die, die), threads = 2), sum_pmf(list(die, die), threads = 2))
+  expect_identical(mix_pmf(rep(die, 2), c(0.5, 0.5)), die)
+  expect_identical(do.call(max, rep(die, 2)), max(die, die))
+  expect_output(print(c(die, -die)), "2 distributions.*\\[\\[1\\]\\] pmf on 1..6.*\\[\\[2\\]\\] pmf on -6..-1")
+  expect_output(print(rep(die, 12)), "12 distributions.*\\[\\[10\\]\\] pmf on 1..6\n\\.\\.\\.")
+  expect_input_error(sum(c(die, die)), "`sum\\(\\)` is not known for lists of distributions; sum_pmf\\(\\) adds")
+  expect_input_error(max(c(die, die)), "; do.call\\(max, x\\) takes its variables one by one")
+  expect_input_error(rep(die, times = NULL), "`times` must be one whole number from 0 to .*, not NULL")
+  expect_input_error(rep(die, -1), "`times` must be one whole number")
+  expect_input_error(rep(die, 3, each = "a"), "`each` must be one whole number")
+  expect_input_error(rep(die, length.out = NA), "`length.out` must be one whole number")
+  expect_input_error(rep(die, 3, more = 2), "unused argument: `more`")
+})
+
+test_that("objects that are not as pmf() makes them are recognised", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  cut <- unfinished <- textual <- shifted <- negative <- die
+  cut$prob <- cut$prob[1:3]
+  unfinished$from <- NULL
+  textual$from <- "1"
+  shifted$by <- 0
+  negative$prob[[2]] <- -1
+  logs <- pmf(log(die$prob), log = TRUE)
+  logs$log_prob <- logs$log_prob[1:2]
+  far <- pmf(c(0.5, 0.3, 0.2), values = c(0, 1, 1e9))
+  far$at <- rev(far$at)
+  bad <- list(
+    "its probabilities sum to 0.5, not 1" = cut, "`from` is missing" = unfinished, "`from` is \"1\"" = textual,
+    "`by` is 0" = shifted, "`prob` has entries that are not probabilities" = negative,
+    "its probabilities sum to 0.333333, not 1" = logs, "`at` does not fit to the probabilities" = far,
+    "it is 1 instead of a list" = structure(1, class = "pmf"), "`prob` is missing" = structure(list(), class = "pmf"),
+    "`prob` is not a vector of doubles: an integer of length 2" = structure(list(prob = 1:2, from = 0), class = "pmf")
+  )
+  uses <- list(
+    mean, variance, median, summary, print, format, plot, lines, as.data.frame, quantile, truncate,
+    function(x) die + x, function(x) x - 1, function(x) 2 * x, function(x) max(die, x), function(x) min(x, 3),
+    function(x) rep(x, 2), function(x) plot(die, x), function(x) dpmf(1, x), function(x) ppmf(1, x),
+    function(x) qpmf(0.5, x), function(x) rpmf(1, x), function(x) convolve_pmf(x, die), function(x) rep_sum(x, 2),
+    function(x) sum_pmf(list(die, x)), function(x) condition_on_sum(die, x, 2), function(x) joint_table(die, x),
+    function(x) compound_pmf(x, die), function(x) compound_pmf("poisson", x, lambda = 2),
+    function(x) mix_pmf(list(die, x), c(0.5, 0.5)), function(x) zero_modify(x, 0.5),
+    function(x) expected_value(x, identity), function(x) probability(x, 1), function(x) tail_value_at_risk(x, 0.9),
+    function(x) stop_loss_premium(x, 1)
+  )
+  for (use in uses) {
+    expect_input_error(use(cut), "is not a distribution as pmf\\(\\) makes it: its probabilities sum to 0.5, not 1")
+  }
+  for (message in names(bad)) {
+    expect_input_error(mean(bad[[message]]), message)
+    expect_input_error(die + bad[[message]], paste("`e2` is not a distribution as pmf\\(\\) makes it:", message))
+  }
+  # Small errors of the given probabilities add up in sums of many variables, and are no damage.
+  expect_gt(mean(rep_sum(pmf(c(0.5, 0.5 - 9e-9)), 1e5, threads = 2)), 49900)
+})
+
+test_that("missing arguments are named", {
+  required <- list(
+    dpmf = c("x", "dist"), ppmf = c("q", "dist"), qpmf = c("p", "dist"), rpmf = c("n", "dist"), pmf = "prob",
+    convolve_pmf = c("x", "y"), sum_pmf = "x", rep_sum = c("x", "times"), condition_on_sum = c("x", "y", "total"),
+    joint_table = c("x", "y"), compound_pmf = c("number", "size"), mix_pmf = c("x", "weights"),
+    zero_modify = c("x", "prob"), expected_value = c("x", "f"), probability = c("x", "event"),
+    tail_value_at_risk = c("x", "p"), stop_loss_premium = c("x", "retention"), pmf_poisson = "lambda",
+    pmf_binomial = c("size", "prob"), pmf_negative_binomial = "size", pmf_geometric = "prob",
+    pmf_hypergeometric = c("m", "n", "k"), pmf_logarithmic = "prob", pmf_uniform = c("from", "to"),
+    pmf_poisson_binomial = "prob", variance = "x"
+  )
+  for (name in names(required)) {
+    for (argument in required[[name]]) {
+      others <- setdiff(required[[name]], argument)
+      given <- stats::setNames(rep(list(die), length(others)), others)
+      expect_input_error(do.call(name, given), sprintf("`%s` is missing", argument))
+    }
+  }
+})
+
+test_that("what R cannot draw is an error about the picture", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (colour in list(sum, NULL, character(), "nope", list("red"))) {
+    expect_input_error(plot(die, col = colour), "`col` must be colours")
+    expect_input_error(lines(die, col = colour), "`col` must be colours")
+  }
+  expect_input_error(plot(die, border = sum), "`border` must be colours, not a function")
+  expect_input_error(plot(die, main = sum), "`main` must be text, not a function")
+  expect_input_error(plot(die, lty = "nope"), "R cannot draw the picture: invalid")
+  expect_input_error(plot(die, type = "quantile", lty = "nope"), "R cannot draw the picture: invalid")
+  expect_silent(plot(die, main = quote(X[1]), xlab = expression(x^2)))
+  expect_input_error(as.data.frame(die, row.names = 0), "`row.names` must be NULL or 6 different names, not 0")
+  expect_input_error(as.data.frame(die, row.names = rep("a", 6)), "`row.names` must be NULL or 6 different names")
+  expect_identical(row.names(as.data.frame(die, row.names = letters[1:6])), letters[1:6])
 })
 
 test_that("functions of numbers are refused with a suggestion", {
@@ -341,9 +433,7 @@ test_that("axes of plots have labels, and impossible values do not hide the othe
   expect_silent(plot(pmf(c(0.3, 0.5, 0.2)), log = TRUE))
   plot(pmf(c(0.5, 0.5), from = 2^40))
   expect_identical(warpbayes:::whole_ticks(1L), 2^40 + 0:1)
-  l <- pmf(log(c(0.5, 0.5)) , log = TRUE)
-  l$log_prob <- l$log_prob - 1000
-  expect_silent(plot(l))
+  expect_silent(plot(pmf(c(0, -1000, -1000.5), log = TRUE), xlim = c(1, 2)))
 })
 
 test_that("variance() works together with that of package posterior, in either order of attaching", {
