@@ -14,8 +14,9 @@
 #' a graphics card.
 #'
 #' Details have pages of their own: [Bayesian EM][bayesian_em], [several samples][mixture_samples],
-#' [missing values][mixture_missing], [clusters][mixture_clusters], [memory, and saving a fit][mixture_memory], and the
-#' [arguments about computing][computing].
+#' [missing values][mixture_missing], [transformations][marker_transform], [piled values][piled_values],
+#' [clusters][mixture_clusters], [memory, and saving a fit][mixture_memory], and the [arguments about
+#' computing][computing].
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
 #'   `cytoset` or `SummarizedExperiment`. For [several samples][mixture_samples] also a list of matrices, data frames or
@@ -42,8 +43,9 @@
 #' @param sample the sample of each cell: a vector or factor with an entry for each cell, or the name of a column of
 #'   `x`, which is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample.
 #'   `FALSE`: one sample in any case.
-#' @param transform `"none"`, or `"arcsinh"` to fit asinh(x / cofactor).
-#' @param cofactor of the arcsinh transformation: one number, or one per marker. Only for `transform = "arcsinh"`.
+#' @param transform `"none"`, `"arcsinh"` or `"logicle"` for all markers, or a [transformation][marker_transform] for
+#'   each by name: `c(CD3 = "logicle", CD4 = "arcsinh")`. Markers that it does not name are not transformed.
+#' @param cofactor of the arcsinh transformation, asinh(x / cofactor): one number, or one per marker.
 #' @param missing `"error"`: a missing value is an error. `"model"`: `NA` and `NaN` are
 #'   [values missing at random][mixture_missing].
 #' @param moves whether each sweep also proposes to split components, to join them (Jain and Neal 2004), and to exchange
@@ -77,6 +79,7 @@
 #'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
 #'   \item{x, rows, markers, center, scale, transform}{the matrix of cells that was fitted (`NULL` with a
 #'     [row_reader()]), its size and names, and how it was scaled.}
+#'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
 #'
 #' The other arguments are elements of the same name. [mixture_samples] and [bayesian_em] describe what is different in
@@ -90,8 +93,8 @@
 #' `warpbayes_error_input` for an argument that cannot be used. The message names it and, for values that are not
 #' finite, the first row and column. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
 #' `warpbayes_error_device` if a graphics card was asked for and fails, or if a worker of the cluster ends or has
-#' another version of warpbayes. There is a warning if there are more than 100 markers but fewer cells than markers,
-#' because the matrix may be transposed.
+#' another version of warpbayes. Fewer cells than markers are an error unless the prior has a `scale`: no covariance
+#' could be learned, and the matrix may be transposed.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -117,14 +120,13 @@
 dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = 1,
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
-                       transform = c("none", "arcsinh"), cofactor = 5, missing = c("error", "model"), moves = TRUE,
+                       transform = "none", cofactor = 5, missing = c("error", "model"), moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL, devices = NULL, precision = c("double", "single"),
                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
                        tolerance = 1e-5, estimate = c("mode", "mean")) {
   check_dots_empty(...)
   call <- sys.call()
   method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
-  transform <- check_choice(transform, "transform", c("none", "arcsinh"))
   missing <- check_choice(missing, "missing", c("error", "model"))
   check_given(names(match.call())[-1L], method$name, transform)
 

@@ -85,7 +85,7 @@ print_bem <- function(fit) {
     largest <- utils::head(largest[largest > 0], 8L)
     cat(sprintf("Largest: %s of the cells\n", list_shares(largest / fit$rows)))
   }
-  print_sentences(bem_verdict(fit))
+  print_sentences(c(bem_verdict(fit), piled_words(fit), few_cells_words(fit)))
 }
 
 # The components of a draw, the heaviest first.
@@ -101,9 +101,10 @@ summarise_bem <- function(fit) {
   structure(
     list(
       words = bem_words(fit), prior = fit$prior, starts = bem_starts(fit), best = reference$chain,
-      converged = if (fit$iter > 0) fit$converged[[reference$chain]] else NA, verdict = bem_verdict(fit),
+      converged = if (fit$iter > 0) fit$converged[[reference$chain]] else NA,
+      verdict = c(bem_verdict(fit), piled_words(fit), few_cells_words(fit)),
       components = if (fit$iter > 0) reference_components(reference), reference = reference[c("draw", "chain")],
-      rows = fit$rows, transform = fit$transform
+      piled = fit$piled, rows = fit$rows, transform = fit$transform
     ),
     class = c("summary.dp_mixture_bem", "summary.dp_mixture")
   )

@@ -21,7 +21,7 @@ new_mixture <- function(settings, schedule, cells, run) {
     list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
     cells[c("markers", "rows")], list(
       samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
-      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform,
+      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = find_piled(cells),
       x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
       elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
     )
@@ -35,9 +35,9 @@ new_mixture <- function(settings, schedule, cells, run) {
 # Arguments that have no meaning for the other method, or without a transformation. `given`: the names of all arguments
 # in the call.
 check_given <- function(given, method, transform, call = sys.call(-1L)) {
-  if ("cofactor" %in% given && transform == "none") {
+  if ("cofactor" %in% given && !"arcsinh" %in% if (is.list(transform)) NULL else transform) {
     stop_input("cofactor",
-      "is given, but `transform` is \"none\": with transform = \"arcsinh\", asinh(x / cofactor) is fitted",
+      "is given, but no marker has transform = \"arcsinh\", which fits asinh(x / cofactor)",
       call = call
     )
   }

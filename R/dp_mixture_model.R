@@ -138,7 +138,10 @@ simulate_cells <- function(fit, mixture) {
 
 # Cells in the fit's units as they were before the transformation.
 in_data_units <- function(fit, x) {
-  if (is.null(fit$transform)) x else sinh(x) * rep(fit$transform$cofactor, each = nrow(x))
+  for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) {
+    x[, j] <- data_values(x[, j], fit$transform, j)
+  }
+  x
 }
 
 #' @rdname log_lik.dp_mixture

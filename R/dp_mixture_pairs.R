@@ -237,19 +237,23 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
       stats::dnorm(at, reference$means[j, marker], sqrt(reference$covariances[marker, marker, j]))
   }
   bars <- NULL
-  values <- values[!is.na(values)]
+  spikes <- spikes_of(fit, marker, limits)
+  values <- values[!is.na(values) & !values %in% spikes$at]
   if (length(values)) {
     width <- bar_width(values, limits)
     # Bars begin at half a bar, so that whole numbers lie inside bars.
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
     bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
-    bars <- tabulate(bin, length(left)) / length(values) / width
+    bars <- tabulate(bin, length(left)) * (1 - sum(spikes$share)) / length(values) / width
   }
-  graphics::plot.window(limits, c(0, 1.25 * max(density, bars)))
+  # The mixture's density has a spike at a piled value too, which is cut off.
+  near <- outer(at, spikes$at, function(x, spike) abs(x - spike) < 0.02 * diff(limits))
+  graphics::plot.window(limits, c(0, 1.25 * max(density[rowSums(near) == 0], bars)))
   if (!is.null(bars)) {
     graphics::rect(pmax(left, limits[[1L]]), 0, pmin(left + width, limits[[2L]]), bars, col = "#D9D9D9", border = NA)
   }
   graphics::lines(at, density, lwd = 1.4, col = "#08519C")
+  paint_spikes(spikes)
   usr <- graphics::par("usr")
   if (named) {
     name <- fit$markers[[marker]]
@@ -258,6 +262,29 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
     graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = size_of(name))
   }
   graphics::box(col = "#555555")
+}
+
+# The piled values of a marker on its scale within `limits`, and their shares.
+spikes_of <- function(fit, marker, limits) {
+  piled <- fit$piled[fit$piled$marker == fit$markers[[marker]], ]
+  at <- as.double(piled$at)
+  shown <- at >= limits[[1L]] & at <= limits[[2L]]
+  list(at = at[shown], share = piled$share[shown])
+}
+
+# Lines of 60% of the frame's height with the shares of the cells, because the bars would be too high.
+paint_spikes <- function(spikes) {
+  if (!length(spikes$at)) {
+    return(invisible())
+  }
+  usr <- graphics::par("usr")
+  top <- usr[[3L]] + 0.6 * diff(usr[3:4])
+  graphics::segments(spikes$at, usr[[3L]], spikes$at, top, lwd = 2.5, col = "#D55E00", lend = 1)
+  beside <- ifelse(spikes$at < mean(usr[1:2]), -0.15, 1.15)
+  for (i in seq_along(spikes$at)) {
+    graphics::text(spikes$at[[i]], top, percent_words(spikes$share[[i]]), adj = c(beside[[i]], 1), cex = 0.75,
+      col = "#D55E00")
+  }
 }
 
 # The width of a bar, of which there are about 60. All bars hold the same number of whole numbers. Otherwise

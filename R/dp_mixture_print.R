@@ -61,6 +61,9 @@ list_shares <- function(shares) {
 #' cells, which come and go slowly and hardly change the density. If they move too slowly, the verdict says so. It also
 #' says if the truncation binds, that is, if all components hold cells in more than 5% of the sweeps.
 #'
+#' Further sentences name what may be the cause if the chains do not agree: a short run, or one chain. They also say if
+#' [many cells share a value][piled_values] at an end of a marker, and if there are few cells for the number of markers.
+#'
 #' For a fit by [Bayesian EM][bayesian_em], both functions say how many steps were made, whether the start with the
 #' highest log posterior has converged, and how far below it the other starts end.
 #'
@@ -81,6 +84,8 @@ list_shares <- function(shares) {
 #'     log posterior, by decreasing weight: `component`, `weight`, and the mean of each marker. `NULL` if draws of
 #'     weights, means or covariances were not kept.}
 #'   \item{`reference`}{`draw` and `chain` of the reference draw.}
+#'   \item{`piled`}{a data frame of the [values that many cells share][piled_values] at an end of a marker: `marker`,
+#'     `end`, `value` in the data's units, and the `share` of the cells.}
 #'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
 #' }
 #' For Bayesian EM, `starts` and `best` replace `learned`, `diagnostics` and `occupied`. `starts` is a data frame with
@@ -118,8 +123,16 @@ print.dp_mixture <- function(x, ...) {
     chain <- if (x$chains > 1) " of chain 1" else ""
     cat(sprintf("Largest, in the last sweep%s: %s of the cells\n", chain, list_shares(largest / x$rows)))
   }
-  print_sentences(c(convergence_verdict(x, table)$sentences, truncation_words(x), df_at_edge(x)))
+  print_sentences(verdict_words(x, convergence_verdict(x, table)))
   invisible(x)
+}
+
+# All that print() and summary() say of a fit, in sentences.
+verdict_words <- function(fit, verdict) {
+  c(
+    verdict$sentences, cause_words(fit, verdict$converged), truncation_words(fit), df_at_edge(fit), piled_words(fit),
+    few_cells_words(fit)
+  )
 }
 
 # What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
@@ -213,8 +226,8 @@ summary.dp_mixture <- function(object, ...) {
   structure(
     list(
       words = fit_words(object), prior = object$prior, learned = learned_table(object), diagnostics = table,
-      converged = verdict$converged, verdict = c(verdict$sentences, truncation_words(object), df_at_edge(object)),
-      components = components, reference = reference[c("draw", "chain")],
+      converged = verdict$converged, verdict = verdict_words(object, verdict),
+      components = components, reference = reference[c("draw", "chain")], piled = object$piled,
       occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
     ),
     class = "summary.dp_mixture"
@@ -238,6 +251,7 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   }
   where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
   print_components(x, where, components, digits)
+  print_piled(x$piled)
   cat("\nConvergence, over the sweeps after the warmup:\n")
   print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
   print_sentences(x$verdict)
@@ -253,6 +267,7 @@ print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
   cat("\n")
   print(x$prior)
   print_components(x, sprintf("start %d", x$best), components, digits)
+  print_piled(x$piled)
   cat("\nStarts:\n")
   print(format(x$starts, digits = 10), row.names = FALSE)
   print_sentences(x$verdict)
@@ -264,7 +279,7 @@ print_components <- function(x, where, components, digits) {
   if (!is.null(x$components) && components > 0) {
     shown <- x$components[seq_len(min(nrow(x$components), components)), ]
     cat(sprintf("\nLargest components of %s (highest log posterior)", where))
-    cat(if (is.null(x$transform)) ", in the data's units:\n" else ", on the arcsinh scale:\n")
+    cat(", ", scale_words(x$transform), ":\n", sep = "")
     shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
     print(format(shown, digits = digits + 1), row.names = FALSE)
     rest <- x$components$weight[-seq_len(nrow(shown))]

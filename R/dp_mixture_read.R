@@ -10,12 +10,6 @@ read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing,
     cells_of_matrix(x, sample, markers, transform, cofactor, missing, call)
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows, call))
-  if (length(cells$markers) > max(100, cells$rows)) {
-    warning(sprintf(
-      "`x` has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?",
-      cells$rows, length(cells$markers)
-    ), call. = FALSE)
-  }
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
   dimnames(cells$probe) <- list(NULL, cells$markers)
   cells
@@ -44,6 +38,7 @@ cells_of_reader <- function(reader, sample, markers, transform, cofactor, missin
 
 # The prior in the units of the sampler, with the parts that are set from the cells.
 prior_of_cells <- function(prior, cells, call) {
+  check_enough_cells(prior, cells$rows, cells$markers, call)
   prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, resolution(cells), call)
   if (is.null(cells$sample)) {
     prior["sample_concentration"] <- list(NULL)

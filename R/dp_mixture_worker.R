@@ -39,8 +39,8 @@ worker_tasks <- list(
     }
     scan
   },
-  transform = function(data, cofactor) {
-    worker_data[[data]]$x <- arcsinh_columns(held_rows(data), cofactor)
+  transform = function(data, transform) {
+    worker_data[[data]]$x <- transform_columns(held_rows(data), transform)
     NULL
   },
   # Returns some of the cells, by their numbers on this worker.

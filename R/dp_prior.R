@@ -36,8 +36,8 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #'
 #' @return An object of class `dp_prior`: a list of the arguments.
 #'
-#' Defaults and units are those of the scale on which the mixture is fitted: of the transformed values if
-#' `transform = "arcsinh"`. For a marker that does not vary, 1 stands for its standard deviation.
+#' Defaults and units are those of the scale on which the mixture is fitted: of the transformed values if there is a
+#' `transform`. For a marker that does not vary, 1 stands for its standard deviation.
 #' @section Errors:
 #' `warpbayes_error_input`, naming the argument: for values that are not finite numbers, a `mean_scale`, `df` or
 #' `concentration` that is not positive, a negative `floor`, and a `scale` that is not symmetric and positive definite.

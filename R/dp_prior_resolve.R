@@ -47,7 +47,7 @@
 #'
 #' By default, the floor of a marker is a thousandth of its standard deviation. Values may lie on a grid, such as whole
 #' numbers. If more than half of them share their point of the grid with others, the floor is at least the standard
-#' deviation of rounding: the distance of neighbouring points divided by \eqn{\sqrt{12}}. After `transform = "arcsinh"`,
+#' deviation of rounding: the distance of neighbouring points divided by \eqn{\sqrt{12}}. After a transformation,
 #' the median of these distances is used. Up to 10,000 cells, evenly spaced over the rows, are looked at.
 #'
 #' @references
@@ -156,17 +156,13 @@ start_prior <- function(prior) {
 }
 
 # For each marker the standard deviation of the error of rounding, gap / sqrt(12), if its values lie on a grid;
-# otherwise 0. After the arcsinh transformation, the median of the gaps between its values is used.
+# otherwise 0. After a transformation, the median of the gaps between its values is used.
 resolution <- function(data) {
   vapply(seq_along(data$markers), function(j) {
-    values <- some_values(data$x, j)
-    if (!is.null(data$transform)) {
-      cofactor <- data$transform$cofactor[[j]]
-      values <- cofactor * sinh(values)
-    }
+    values <- data_values(some_values(data$x, j), data$transform, j)
     gap <- grid_gap(values)
-    if (!is.null(data$transform)) {
-      gap <- stats::median(gap / sqrt(values^2 + cofactor^2))
+    if (type_of_marker(data$transform, j) != "none") {
+      gap <- stats::median(gap / units_of_scale(values, data$transform, j))
     }
     gap / sqrt(12)
   }, 0)

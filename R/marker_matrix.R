@@ -4,10 +4,11 @@
 # x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment. markers: columns by name or
 # number, NULL for all. parts: NULL, or a factor with the part of the user's data that each row comes from, for
 # messages. Returns the matrix `x` (the object itself if nothing had to change), the names `markers`, `mean`, `sd`,
-# `min` and `max` of each column, and `transform` (NULL or a list with `type` and one `cofactor` per marker).
+# `min` and `max` of each column, and `transform` (see R/marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
                              argument = "x", min_rows = 2, missing = "error", parts = NULL, call = sys.call(-1L)) {
-  x <- expression_matrix(x, markers, argument, call)
+  given <- x
+  x <- expression_matrix(given, markers, argument, call)
   if (ncol(x) == 0L) {
     stop_input(argument, "has no columns", call = call)
   }
@@ -21,10 +22,10 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
     storage.mode(x) <- "double"
   }
   names <- marker_names(x, argument, call)
-  transform <- resolve_transform(transform, cofactor, names, call)
   columns <- scan_columns(x, names, argument, call, missing, "missing = \"model\" takes NA as missing at random", parts)
+  transform <- resolve_transform(transform, cofactor, names, call, function(j) x[, j], instrument_tops(given))
   if (!is.null(transform)) {
-    x <- arcsinh_columns(x, transform$cofactor)
+    x <- transform_columns(x, transform)
     columns <- scan_columns(x, names, argument, call, missing, parts = parts)
   }
   empty <- which(is.na(columns$sd))
@@ -66,7 +67,7 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
     )
   }
   dimnames(x) <- list(rownames(x), fit$markers)
-  if (is.null(fit$transform)) x else arcsinh_columns(x, fit$transform$cofactor)
+  transform_columns(x, fit$transform)
 }
 
 # The cells that the user gives, or those that were fitted.

@@ -1,4 +1,4 @@
-# The columns of a matrix of cells: which markers they are, their transformation, and the scan of their values.
+# The columns of a matrix of cells: which markers they are, and the scan of their values.
 
 # The columns that `markers` chooses by name, number, or description (`described`, named by column). With `from_fit`,
 # the markers are those of a fit.
@@ -81,35 +81,6 @@ complete_names <- function(given) {
 list_some <- function(values, most = 12L) {
   text <- paste(dQuote(utils::head(values, most), FALSE), collapse = ", ")
   if (length(values) > most) sprintf("%s and %d more", text, length(values) - most) else text
-}
-
-resolve_transform <- function(transform, cofactor, markers, call) {
-  if (check_option_choice(transform, "transform", c("none", "arcsinh"), call) == "none") {
-    return(NULL)
-  }
-  wrong <- function(...) stop_input("cofactor", ..., call = call)
-  p <- length(markers)
-  if (!is.numeric(cofactor) || !length(cofactor) %in% c(1L, p)) {
-    wrong(sprintf("must be one number or one per marker (%d), not ", p), show_value(cofactor))
-  }
-  usable <- is.finite(cofactor) & cofactor > 0
-  if (!all(usable)) {
-    wrong("must be positive and finite, not ", format(cofactor[!usable][[1L]]))
-  }
-  if (!is.null(names(cofactor)) && length(cofactor) > 1L) {
-    if (!setequal(names(cofactor), markers)) {
-      wrong("has names other than the markers ", list_some(markers), ": ", list_some(setdiff(names(cofactor), markers)))
-    }
-    cofactor <- cofactor[markers]
-  }
-  list(type = "arcsinh", cofactor = stats::setNames(rep_len(as.double(cofactor), p), markers))
-}
-
-arcsinh_columns <- function(x, cofactor) {
-  for (j in seq_len(ncol(x))) {
-    x[, j] <- asinh(x[, j] / cofactor[[j]])
-  }
-  x
 }
 
 # Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,

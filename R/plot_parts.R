@@ -1,29 +1,33 @@
 # Parts that several pictures of mixtures share: axes in the data's units, names that fit, heat maps.
 
-# The axis of a marker. After an arcsinh transformation it shows the values before the transformation, at powers of ten.
+# The axis of a marker. After a transformation it shows the values before the transformation, at powers of ten.
 marker_axis <- function(side, fit, marker, cex = 0.75) {
-  if (is.null(fit$transform)) {
+  if (type_of_marker(fit$transform, marker) == "none") {
     graphics::axis(side, cex.axis = cex, gap.axis = if (side %in% c(1L, 3L)) 0.3 else NA)
     return(invisible())
   }
   ends <- graphics::par("usr")[if (side %in% c(1L, 3L)) 1:2 else 3:4]
-  ticks <- arcsinh_ticks(ends, fit$transform$cofactor[[marker]])
+  ticks <- transformed_ticks(ends, fit$transform, marker)
   graphics::axis(side, at = ticks$minor, labels = FALSE, tcl = 0.6 * graphics::par("tcl"), lwd = 0, lwd.ticks = 1)
   graphics::axis(side, at = ticks$at, labels = as.expression(ticks$labels), cex.axis = cex, gap.axis = 0.2)
   invisible()
 }
 
-# Ticks on the arcsinh scale within `ends`: at zero and at powers of ten from about the cofactor on, without those that
-# would touch zero. `minor` has their multiples by 2 to 9.
-arcsinh_ticks <- function(ends, cofactor) {
-  largest <- max(abs(sinh(ends)), 1) * cofactor
-  powers <- as.double(seq(floor(log10(cofactor)) - 1, floor(log10(largest))))
+# Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the
+# linear part on, without those that would touch zero. `minor` has their multiples by 2 to 9.
+transformed_ticks <- function(ends, transform, j) {
+  place <- function(values) transform_values(values, transform, j)
+  zero <- place(0)
+  linear <- units_of_scale(0, transform, j)
+  width <- if (type_of_marker(transform, j) == "logicle") linear / log(10) else linear
+  largest <- max(abs(data_values(ends, transform, j)), width)
+  powers <- as.double(seq(floor(log10(width)) - 1, floor(log10(largest))))
   decades <- 10^powers
-  at <- asinh(decades / cofactor)
-  labelled <- at > 0.09 * diff(ends)
-  if (!any(labelled & at < max(abs(ends)))) {
-    values <- pretty(sinh(ends) * cofactor, 4)
-    at <- asinh(values / cofactor)
+  up <- place(decades) - zero
+  labelled <- up > 0.09 * diff(ends)
+  if (!any(labelled & up < max(abs(ends - zero)))) {
+    values <- pretty(data_values(ends, transform, j), 4)
+    at <- place(values)
     inside <- at >= ends[[1L]] & at <= ends[[2L]]
     return(list(at = at[inside], labels = as.list(format(values[inside], trim = TRUE)), minor = numeric()))
   }
@@ -36,9 +40,9 @@ arcsinh_ticks <- function(ends, cofactor) {
   }
   powers <- powers[labelled]
   labels <- c(lapply(rev(powers), words, minus = TRUE), "0", lapply(powers, words, minus = FALSE))
-  minor <- asinh(as.vector(outer(2:9, decades)) / cofactor)
-  minor <- c(-minor, minor)[rep(minor > 0.04 * diff(ends), 2L)]
-  at <- c(-rev(at[labelled]), 0, at[labelled])
+  minor <- place(as.vector(outer(2:9, decades))) - zero
+  minor <- zero + c(-minor, minor)[rep(minor > 0.04 * diff(ends), 2L)]
+  at <- zero + c(-rev(up[labelled]), 0, up[labelled])
   inside <- at >= ends[[1L]] & at <= ends[[2L]]
   list(at = at[inside], labels = labels[inside], minor = minor[minor >= ends[[1L]] & minor <= ends[[2L]]])
 }

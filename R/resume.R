@@ -287,8 +287,8 @@ mixture_with_data <- function(saved, x, envir, call) {
     return(fit)
   }
   given <- read_samples(x, saved$given$sample, markers, call = call)
-  type <- if (is.null(fit$transform)) "none" else fit$transform$type
-  data <- as_marker_matrix(given$x, given$markers, type, if (is.null(fit$transform)) 5 else fit$transform$cofactor,
+  transform <- if (is.null(fit$transform)) "none" else fit$transform
+  data <- as_marker_matrix(given$x, given$markers, transform,
     missing = if (is.null(fit$missing)) "error" else fit$missing, call = call)
   # If the data do not tell the samples, those of the checkpoint stay.
   sample <- check_samples(given$sample, nrow(data$x), call)

@@ -76,10 +76,12 @@ read_marker_cells <- function(reader, run, markers, transform, cofactor, call) {
     stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`", call = call)
   }
   names <- read_cells(reader, connection, markers = markers, call = call)
-  transform <- resolve_transform(transform, cofactor, names, call)
   columns <- scan_cells(connection, names, call)
+  transform <- resolve_transform(transform, cofactor, names, call, function(j) {
+    collect_cells(connection, spread_over(reader$rows))[, j]
+  })
   if (!is.null(transform)) {
-    ask_workers(connection, "transform", list(connection$data, transform$cofactor), call = call)
+    ask_workers(connection, "transform", list(connection$data, transform), call = call)
     columns <- scan_cells(connection, names, call)
   }
   check_spread(columns, names, "x", call)
@@ -102,7 +104,7 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
     }
   }
   if (!is.null(transform)) {
-    ask_workers(connection, "transform", list(connection$data, transform$cofactor), call = call)
+    ask_workers(connection, "transform", list(connection$data, transform), call = call)
   }
   read[[1L]]
 }
@@ -120,7 +122,7 @@ reader_again <- function(reader, fit, markers, call) {
       call = call)
   }
   if (!is.null(fit$transform)) {
-    ask_workers(connection, "transform", list(connection$data, fit$transform$cofactor), call = call)
+    ask_workers(connection, "transform", list(connection$data, fit$transform), call = call)
   }
   complete_reader(reader, connection, markers)
 }

@@ -52,7 +52,7 @@ test_that("choices must be known", {
   refuse("`method` must be one of .*, not 1", method = 1)
   refuse("`precision` must be one of \"double\", \"single\", not \"half\"", precision = "half")
   refuse("`precision` must be one of .*, not NA", precision = NA_character_)
-  refuse("`transform` must be one of \"none\", \"arcsinh\", not \"log\"", transform = "log")
+  refuse("`transform` must be one of \"none\", \"arcsinh\", \"logicle\", not \"log\"", transform = "log")
   refuse("`cofactor` must be positive and finite, not 0", transform = "arcsinh", cofactor = 0)
   refuse("`moves` must be TRUE or FALSE, not NA", moves = NA)
   refuse("`moves` must be TRUE or FALSE, not \"yes\"", moves = "yes")
@@ -83,7 +83,7 @@ test_that("a start must give each row a component", {
 })
 
 test_that("the prior must be a dp_prior() that fits the data", {
-  refuse("`cofactor` is given, but `transform` is \"none\"", cofactor = 5)
+  refuse("`cofactor` is given, but no marker has transform = \"arcsinh\"", cofactor = 5)
   refuse("`prior` must come from dp_prior\\(\\), not a list of length 1", prior = list(df = 3))
   refuse("`prior\\$mean` has length 3; there are 2 markers", prior = dp_prior(mean = 1:3))
   refuse("`prior\\$scale` is 3 x 3; there are 2 markers", prior = dp_prior(scale = diag(3)))
@@ -158,13 +158,12 @@ test_that("failures of the compiled code become R conditions", {
   )
 })
 
-test_that("a transposed matrix gets a warning", {
+test_that("fewer cells than markers are refused unless the prior has a scale", {
   set.seed(1)
-  x <- matrix(rnorm(303), 3)
-  expect_warning(dp_mixture(x, components = 2, iter = 2, seed = 1, threads = 2),
-    "`x` has 3 rows and 101 columns.*is t\\(x\\) meant\\?"
-  )
-  expect_warning(dp_mixture(x[, 1:100], components = 2, iter = 2, seed = 1, threads = 2), NA)
+  x <- matrix(rnorm(12), 3)
+  refuse("`x` has 3 rows and 4 columns.*is t\\(x\\) meant\\?.*choose fewer `markers`", x = x)
+  expect_silent(dp_mixture(x, components = 2, iter = 2, prior = dp_prior(scale = 1), seed = 1, threads = 2))
+  expect_silent(dp_mixture(x, components = 2, iter = 2, markers = 1:3, seed = 1, threads = 2))
 })
 
 test_that("a fit that was changed by hand is refused before its parts are read", {

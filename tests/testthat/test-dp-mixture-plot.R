@@ -144,6 +144,9 @@ test_that("a fit stopped before its first sweep has an empty trace plot", {
 })
 
 test_that("arcsinh axes are labelled in the data's units", {
+  arcsinh_ticks <- function(ends, cofactor) {
+    transformed_ticks(ends, list(type = "arcsinh", cofactor = cofactor), 1)
+  }
   ticks <- arcsinh_ticks(asinh(c(-2000, 30000) / 150), 150)
   expect_identical(vapply(ticks$labels, function(label) paste(deparse(label), collapse = ""), ""),
     c("\"-1000\"", "\"0\"", "\"1000\"", "10^4")
@@ -159,6 +162,11 @@ test_that("arcsinh axes are labelled in the data's units", {
   fit$x <- NULL
   draw(plot(fit))
   draw(plot(fit, markers = 2))
+  # Logicle: zero and powers of ten lie where the scale has them.
+  logicles <- matrix(c(262144, 0.5, 4.5, 0), 1, dimnames = list("CD3", c("t", "w", "m", "a")))
+  scale <- list(type = "logicle", cofactor = NA, logicle = logicles)
+  ticks <- transformed_ticks(transform_values(c(-500, 2e5), scale, 1), scale, 1)
+  expect_equal(data_values(ticks$at, scale, 1), c(-100, 0, 100, 1000, 10000, 1e5), tolerance = 1e-8)
 })
 
 test_that("plots have room for long names and many chains", {

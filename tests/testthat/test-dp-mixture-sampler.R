@@ -235,9 +235,9 @@ test_that("few rows give valid fits", {
   set.seed(2)
   expect_sound(matrix(rnorm(4), 2))
   expect_sound(matrix(1, 2, 1))
-  expect_sound(matrix(rnorm(20), 2), components = 40)
+  expect_sound(matrix(rnorm(20), 2), components = 40, prior = dp_prior(scale = 0.25))
   expect_sound(matrix(rnorm(21), 7), components = 50)
-  expect_sound(matrix(rnorm(6), 2), components = 1)
+  expect_sound(matrix(rnorm(6), 2), components = 1, prior = dp_prior(scale = 0.25))
   expect_sound(matrix(1:20, 10), components = 3)
 })
 

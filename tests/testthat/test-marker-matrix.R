@@ -66,6 +66,62 @@ test_that("arcsinh divides by the marker's cofactor first", {
   expect_identical(read$x[, "CD8"], asinh(x[, "CD8"] / 7))
 })
 
+test_that("each marker may have its own transformation", {
+  x <- cells()
+  read <- read_markers(x, transform = c(CD8 = "arcsinh", CD3 = "logicle"), cofactor = c(CD8 = 7))
+  expect_identical(read$transform$type, c(CD3 = "logicle", CD4 = "none", CD8 = "arcsinh"))
+  expect_identical(read$transform$cofactor, c(CD3 = NA, CD4 = NA, CD8 = 7))
+  expect_identical(read$x[, "CD4"], x[, "CD4"])
+  expect_identical(read$x[, "CD8"], asinh(x[, "CD8"] / 7))
+  for (j in 1:3) {
+    expect_equal(data_values(read$x[, j], read$transform, j), x[, j], tolerance = 1e-12)
+  }
+  expect_identical(read_markers(x, transform = read$transform)[c("x", "transform")], read[c("x", "transform")])
+  expect_identical(read_markers(x, transform = c("none", "none", "arcsinh"))$x[, 3], asinh(x[, 3] / 5))
+  expect_null(read_markers(x, transform = c(CD3 = "none"))$transform)
+  refuse <- function(message, ..., cells = x) {
+    expect_error(read_markers(cells, ...), message, class = "warpbayes_error_input")
+  }
+  refuse("has length 2 and no names; there are 3 markers", transform = c("none", "arcsinh"))
+  refuse("names other than the markers .*: \"CD19\"", transform = c(CD19 = "arcsinh"))
+  refuse("names the marker \"CD3\" twice", transform = c(CD3 = "none", CD3 = "arcsinh"))
+  refuse("for each marker, not \"log\"", transform = c(CD3 = "log"))
+  refuse("or one of these for each marker by name, not an integer", transform = 1:2)
+  refuse("not that of the marker \"CD3\"", transform = c(CD3 = "arcsinh"), cofactor = c(CD4 = 3))
+  refuse("not the `transform` of a fit to 3 markers", transform = list(type = "arcsinh"))
+  refuse("of a fit to other markers, \"a\"",
+    transform = list(type = "arcsinh", cofactor = c(a = 1, b = 1, c = 1)))
+  refuse("lacks the parameters", transform = list(type = "logicle", cofactor = rep(NA_real_, 3)))
+  refuse("\"CD3\", which has no positive value", transform = c(CD3 = "logicle"), cells = cbind(CD3 = -(1:3)))
+  refuse("\"CD3\", whose largest value, 0.03", transform = c(CD3 = "logicle"), cells = cbind(CD3 = c(-1, 1, 3) / 100))
+})
+
+test_that("the logicle scale agrees with published values and with flowCore's rule", {
+  # T = 1000, W = 1, M = 4, A = 0 (Gating-ML 2.0, table of test values for logicle), as a share of M.
+  scale <- logicle_scale(c(t = 1000, w = 1, m = 4, a = 0))
+  expect_equal(logicle(c(-10, -5, -1, 0, 0.3, 1, 3, 10, 100, 1000), scale) / 4,
+    c(0.067574, 0.147986, 0.228752, 0.25, 0.256384, 0.271248, 0.312897, 0.432426, 0.739548, 1), tolerance = 2e-6)
+  values <- c(-1e5, -7, 0, 1e-9, 3, 1e7)
+  for (w in c(0, 0.3, 2)) {
+    scale <- logicle_scale(c(t = 262144, w = w, m = 4.5, a = 0))
+    expect_equal(inverse_logicle(logicle(values, scale), scale), values, tolerance = 1e-9)
+    expect_equal(logicle(262144, scale), 4.5)
+    expect_true(all(diff(logicle(seq(-1000, 1000, by = 0.5), scale)) > 0))
+  }
+  expect_identical(is.na(logicle(c(1, NA), scale)), c(FALSE, TRUE))
+  values <- c(-(1:100), 5000)
+  expect_equal(estimate_logicle(values, "a", 10000, NULL),
+    c(t = 10000, w = (4.5 - log10(10000 / 95.05)) / 2, m = 4.5, a = 0))
+  expect_equal(estimate_logicle(values, "a", NULL, NULL)[["m"]], log10(5000) + 1)
+  expect_identical(estimate_logicle(abs(values), "a", NULL, NULL)[["w"]], 0)
+  expect_identical(estimate_logicle(c(-1e9, 5000), "a", 10000, NULL)[["w"]], 2.25)
+  # The slope of the scale.
+  transform <- list(type = "logicle", cofactor = NA, logicle = rbind(c(t = 1000, w = 1, m = 4, a = 0)))
+  at <- c(-20, 0, 15)
+  slope <- (transform_values(at + 1e-4, transform, 1) - transform_values(at - 1e-4, transform, 1)) / 2e-4
+  expect_equal(1 / units_of_scale(at, transform, 1), slope, tolerance = 1e-6)
+})
+
 test_that("every kind of data that cannot be used has its own message", {
   error <- "warpbayes_error_input"
   expect_error(read_markers(NULL), "`x` is NULL", class = error)

@@ -1,0 +1,139 @@
+# Values that many cells share at an end of a marker, and too few cells for the markers: what a fit says of its data.
+
+#' Values that many cells share at an end of a marker
+#'
+#' A cytometer writes one value, often zero, for everything that it cannot see, and its largest value for everything
+#' that is too bright. `print()` and `summary()` of a fit name the markers with such piled values, and the share of the
+#' cells. `plot(fit)` draws them as spikes.
+#'
+#' A value is called piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it
+#' comes five times as often as any of the ten next values. Up to 10,000 cells, evenly spaced over the rows, are looked
+#' at.
+#'
+#' @section What a mixture makes of them:
+#' The cells with a piled value lie in a plane. The mixture describes them by thin components, which the floor of
+#' [dp_prior()] keeps from collapsing. Thin components may lie across several populations.
+#'
+#' If few cells have a piled value, it may help to leave them out. If most cells of a marker have it, consider leaving
+#' the marker out: `markers`.
+#'
+#' @seealso [dp_mixture()], [cell_types()]
+#' @examples
+#' set.seed(1)
+#' x <- cbind(CD4 = pmax(rnorm(1000, 1), 0), CD8 = rnorm(1000, 5))
+#' fit <- dp_mixture(x, components = 6, iter = 60, seed = 1, threads = 2)
+#' fit$piled
+#' fit
+#' @name piled_values
+NULL
+
+# A data frame with a row for each piled value: `marker`, `end` ("low" or "high"), `value` in the data's units, the
+# `share` of the known values, and `at`, the value on the scale of the fit. `cells`: from read_mixture_cells().
+find_piled <- function(cells) {
+  found <- lapply(seq_along(cells$markers), function(j) {
+    some <- some_values(cells$x, j)
+    piles <- rbind(piled_at_low_end(some), -piled_at_low_end(-some))
+    if (nrow(piles) == 0L) {
+      return(NULL)
+    }
+    share <- if (is.null(cells$reader)) {
+      vapply(piles[, 1L], function(value) mean(cells$x[, j] == value, na.rm = TRUE), 0)
+    } else {
+      abs(piles[, 2L])
+    }
+    data.frame(
+      marker = cells$markers[[j]], end = ifelse(piles[, 2L] > 0, "low", "high"),
+      value = data_values(piles[, 1L], cells$transform, j), share = share, at = piles[, 1L]
+    )
+  })
+  none <- data.frame(marker = character(), end = character(), value = numeric(), share = numeric(), at = numeric())
+  do.call(rbind, c(list(none), found))
+}
+
+# The piled value at the low end and its share of the values, a matrix of one row, or of none.
+piled_at_low_end <- function(values) {
+  none <- matrix(0, 0L, 2L)
+  n <- length(values)
+  distinct <- sort(unique(values))
+  if (n < 50L || length(distinct) < 11L) {
+    return(none)
+  }
+  counts <- tabulate(match(values, distinct), length(distinct))
+  below <- cumsum(counts) - counts
+  at <- which.max(ifelse(below <= 0.01 * n, counts, 0L))
+  after <- counts[at + seq_len(min(10L, length(distinct) - at))]
+  piled <- counts[[at]] >= max(10, 0.005 * n) && length(after) == 10L && counts[[at]] >= 5 * max(after)
+  if (piled) matrix(c(distinct[[at]], counts[[at]] / n), 1L) else none
+}
+
+# The sentence on piled values, at most six of them.
+piled_words <- function(fit) {
+  piled <- fit$piled
+  if (is.null(piled) || nrow(piled) == 0L) {
+    return(NULL)
+  }
+  piled <- piled[order(-piled$share), ]
+  piled$value <- zap_values(piled)
+  shown <- utils::head(piled, 6L)
+  sprintf("Many cells share one value at an end of a marker: %s%s. Thin components describe them; see ?piled_values.",
+    paste0(shown$marker, " = ", format_each(shown$value), " (", percent_words(shown$share), ")", collapse = ", "),
+    if (nrow(piled) > 6L) sprintf(" and %d more", nrow(piled) - 6L) else "")
+}
+
+# Zero comes back from a scale as a number of rounding errors.
+zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
+
+format_each <- function(values) vapply(values, format, "", digits = 4)
+
+percent_words <- function(share) paste0(formatC(100 * share, format = "f", digits = 1), "%")
+
+# The table of summary().
+print_piled <- function(piled) {
+  if (is.null(piled) || nrow(piled) == 0L) {
+    return(invisible())
+  }
+  cat("\nValues that many cells share at an end of a marker:\n")
+  print(data.frame(
+    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent_words(piled$share)
+  ), row.names = FALSE)
+}
+
+# Too few cells ----------------------------------------------------------------------
+
+# With fewer cells than markers, the covariance of no component can be learned: the prior decides.
+check_enough_cells <- function(prior, rows, markers, call) {
+  if (rows < length(markers) && inherits(prior, "dp_prior") && is.null(prior$scale)) {
+    stop_input("x", sprintf(paste(
+      "has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?",
+      "From fewer cells than markers no covariance can be learned: choose fewer `markers`,",
+      "or give dp_prior(scale = ), the covariance of a component"
+    ), as.integer(rows), length(markers)), call = call)
+  }
+}
+
+# The sentence for so few cells that one Gaussian population may spread over many components. With 500 cells and 40
+# markers, or 100 and 10, it did; with 1,500 and 40, or 200 and 10, it did not (bench/mixture-piled.R).
+few_cells_words <- function(fit) {
+  p <- length(fit$markers)
+  if (fit$rows >= p * (p + 3)) {
+    return(NULL)
+  }
+  sprintf(paste(
+    "%s are few for %s: a component has %s means and covariances.",
+    "One population may spread over many components, whatever the convergence; choose fewer `markers`."
+  ), count_words(fit$rows, "cell"), count_words(p, "marker"), whole_words(p * (p + 3) / 2))
+}
+
+# What may be the cause if the chains do not agree, or too few draws are known.
+cause_words <- function(fit, converged) {
+  sweeps <- nrow(fit$log_likelihood) - fit$warmup
+  if (isTRUE(converged) || sweeps < fewest_sweeps) {
+    return(NULL)
+  }
+  c(
+    if (sweeps < 250) sprintf("The run is short: %s after the warmup.", count_words(sweeps, "sweep")),
+    if (fit$chains == 1L) {
+      "There is one chain; chains = 4 from different starts would tell slow sweeps from different modes."
+    }
+  )
+}

@@ -1,0 +1,302 @@
+# Transformations of markers before a mixture is fitted: arcsinh with a cofactor, and logicle, each marker with its own.
+#
+# `transform` of a fit is NULL if no marker is transformed. Otherwise it is a list of `type`, one for all markers or one
+# named for each; `cofactor`, one for each marker, NA without arcsinh; and, if a marker is on the logicle scale,
+# `logicle`, a matrix of markers x (t, w, m, a), NA in the rows of the others.
+
+#' Transformations of markers
+#'
+#' `dp_mixture(x, transform = )` transforms markers before the fit. Fluorescence needs this: on its own scale, the
+#' spread of a population grows with its mean. Scatter (`FSC`, `SSC`) mostly does not.
+#'
+#' `"arcsinh"` fits asinh(x / `cofactor`). Usual cofactors are 150 for fluorescence and 5 for mass cytometry. Each
+#' marker may have its own: `cofactor = c(CD3 = 150, CD4 = 300)`.
+#'
+#' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
+#' parameters are estimated for each marker by the rule of flowCore's `estimateLogicle()`. The width `w` makes room for
+#' the 5% point of the negative values. For a `flowFrame` or `flowSet`, the top `t` is the top of the instrument's
+#' range, with `m` = 4.5 decades. For other data it is the largest value, with `m` = log10(t) + 1, which is
+#' `estimateLogicle(type = "data")`. All samples of a fit have the same parameters. A width outside 0 to m / 2, which is
+#' an error in flowCore, is moved to the end. The cells of a [row_reader()] are represented by 10,000 of them.
+#'
+#' Means, covariances and densities of a fit are on the transformed scale. `fit$transform` has the parameters, and can
+#' be the `transform` of another fit. New cells are given in the data's units. Pictures have axes in the data's units,
+#' and [simulate()] gives cells in the data's units.
+#'
+#' Compensation comes first. It is left to flowCore, see the example.
+#'
+#' @references
+#' Moore, W. A. and Parks, D. R. (2012). Update for the logicle data scale including operational code implementations.
+#' *Cytometry A* **81**, 273-277.
+#' @seealso [dp_mixture()]
+#' @examples
+#' set.seed(1)
+#' positive <- runif(500) < 0.4
+#' x <- cbind(FSC.A = rnorm(500, 300, 40), CD3 = 60 * rnorm(500) + ifelse(positive, rlnorm(500, 8, 0.4), 0))
+#' fit <- dp_mixture(x, components = 6, iter = 60, transform = c(CD3 = "logicle"), seed = 1, threads = 2)
+#' fit$transform
+#' plot(fit, threads = 2)
+#' \dontrun{
+#' # Compensation by flowCore, then the fit.
+#' frame <- flowCore::read.FCS("cells.fcs", transformation = FALSE)
+#' frame <- flowCore::compensate(frame, flowCore::spillover(frame)$SPILL)
+#' fit <- dp_mixture(frame, markers = c("FSC-A", "CD3", "CD4"), transform = c(CD3 = "logicle", CD4 = "logicle"))
+#' }
+#' @name marker_transform
+NULL
+
+transform_types <- c("none", "arcsinh", "logicle")
+
+# The transformation that the arguments ask for. `cells`: a function that gives the values of a marker, by its number.
+# `tops`: the largest values that the instrument can write, named by marker, or NULL.
+resolve_transform <- function(transform, cofactor, markers, call, cells = NULL, tops = NULL) {
+  if (is.list(transform)) {
+    return(check_transform(transform, markers, call))
+  }
+  type <- transform_of_markers(transform, markers, call)
+  if (all(type == "none")) {
+    return(NULL)
+  }
+  cofactor <- cofactor_of_markers(cofactor, type, markers, call)
+  if (all(type == "arcsinh")) {
+    return(list(type = "arcsinh", cofactor = cofactor))
+  }
+  made <- list(type = type, cofactor = cofactor)
+  if (any(type == "logicle")) {
+    made$logicle <- matrix(NA_real_, length(markers), 4L, dimnames = list(markers, c("t", "w", "m", "a")))
+    for (j in which(type == "logicle")) {
+      made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]], call)
+    }
+  }
+  made
+}
+
+# The type of each marker, named. A marker that `transform` does not name is not transformed.
+transform_of_markers <- function(transform, markers, call) {
+  p <- length(markers)
+  if (length(transform) == 1L && is.null(names(transform))) {
+    type <- rep(check_option_choice(transform, "transform", transform_types, call), p)
+    return(stats::setNames(type, markers))
+  }
+  wrong <- function(...) stop_input("transform", ..., call = call)
+  if (!is.character(transform) || !length(transform)) {
+    wrong("must be one of ", paste(dQuote(transform_types, FALSE), collapse = ", "),
+      ", or one of these for each marker by name, not ", show_value(transform))
+  }
+  other <- setdiff(transform, transform_types)
+  if (length(other)) {
+    wrong("must be one of ", paste(dQuote(transform_types, FALSE), collapse = ", "), " for each marker, not ",
+      show_value(other[[1L]]))
+  }
+  if (is.null(names(transform))) {
+    if (length(transform) != p) {
+      wrong("has length ", length(transform), " and no names; ", there_are(markers))
+    }
+    return(stats::setNames(transform, markers))
+  }
+  check_named_markers(names(transform), "transform", markers, call)
+  type <- stats::setNames(rep("none", p), markers)
+  type[names(transform)] <- transform
+  type
+}
+
+check_named_markers <- function(given, argument, markers, call) {
+  if (anyDuplicated(given)) {
+    stop_input(argument, "names the marker ", dQuote(given[anyDuplicated(given)], FALSE), " twice", call = call)
+  }
+  unknown <- setdiff(given, markers)
+  if (length(unknown)) {
+    stop_input(argument, "has names other than the markers ", list_some(markers), ": ", list_some(unknown),
+      call = call)
+  }
+}
+
+# The cofactor of each marker, named; NA for a marker without arcsinh.
+cofactor_of_markers <- function(cofactor, type, markers, call) {
+  wrong <- function(...) stop_input("cofactor", ..., call = call)
+  p <- length(markers)
+  curved <- type == "arcsinh"
+  if (!any(curved)) {
+    return(stats::setNames(rep(NA_real_, p), markers))
+  }
+  named <- length(cofactor) > 0L && !is.null(names(cofactor)) && (length(cofactor) > 1L || p == 1L || !all(curved))
+  if (!is.numeric(cofactor) || !named && !length(cofactor) %in% c(1L, p)) {
+    wrong(sprintf("must be one number or one per marker (%d), not ", p), show_value(cofactor))
+  }
+  if (named) {
+    check_named_markers(names(cofactor), "cofactor", markers, call)
+    lacking <- setdiff(markers[curved], names(cofactor))
+    if (length(lacking)) {
+      wrong("has names, but not that of the marker ", dQuote(lacking[[1L]], FALSE), ", which is on the arcsinh scale")
+    }
+    cofactor <- cofactor[markers]
+  }
+  cofactor <- rep_len(as.double(cofactor), p)
+  usable <- is.finite(cofactor) & cofactor > 0
+  if (!all(usable[curved])) {
+    wrong("must be positive and finite, not ", format(cofactor[curved & !usable][[1L]]))
+  }
+  cofactor[!curved] <- NA
+  stats::setNames(cofactor, markers)
+}
+
+# `transform` of another fit.
+check_transform <- function(transform, markers, call) {
+  wrong <- function(...) stop_input("transform", ..., call = call)
+  p <- length(markers)
+  if (!all(c("type", "cofactor") %in% names(transform)) || !all(transform$type %in% transform_types) ||
+      !is.numeric(transform$cofactor) || !length(transform$type) %in% c(1L, p) || length(transform$cofactor) != p) {
+    wrong("is a list, but not the `transform` of a fit to ", count_words(p, "marker"))
+  }
+  if (any(transform$type == "logicle") && !identical(dim(transform$logicle), c(p, 4L))) {
+    wrong("is a list, but lacks the parameters of the logicle scale")
+  }
+  if (!is.null(names(transform$cofactor)) && !identical(names(transform$cofactor), markers)) {
+    wrong("is of a fit to other markers, ", list_some(names(transform$cofactor)), ", than ", list_some(markers))
+  }
+  transform
+}
+
+type_of_marker <- function(transform, j) {
+  if (is.null(transform)) "none" else if (length(transform$type) == 1L) transform$type else transform$type[[j]]
+}
+
+# Cells on the scale of the fit, and back.
+transform_columns <- function(x, transform) {
+  for (j in if (!is.null(transform)) seq_len(ncol(x))) {
+    if (type_of_marker(transform, j) != "none") {
+      x[, j] <- transform_values(x[, j], transform, j)
+    }
+  }
+  x
+}
+
+transform_values <- function(values, transform, j) {
+  switch(type_of_marker(transform, j),
+    arcsinh = asinh(values / transform$cofactor[[j]]),
+    logicle = logicle(values, logicle_scale(transform$logicle[j, ])),
+    values
+  )
+}
+
+data_values <- function(values, transform, j) {
+  switch(type_of_marker(transform, j),
+    arcsinh = transform$cofactor[[j]] * sinh(values),
+    logicle = inverse_logicle(values, logicle_scale(transform$logicle[j, ])),
+    values
+  )
+}
+
+# How many units of the data make up one unit of the scale, at values in the data's units.
+units_of_scale <- function(values, transform, j) {
+  switch(type_of_marker(transform, j),
+    arcsinh = sqrt(values^2 + transform$cofactor[[j]]^2),
+    logicle = {
+      scale <- logicle_scale(transform$logicle[j, ])
+      biexponential_slope(scale$x1 + abs(logicle(values, scale) / scale$m - scale$x1), scale) / scale$m
+    },
+    rep(1, length(values))
+  )
+}
+
+# The words for the scale of all markers together.
+scale_words <- function(transform) {
+  if (is.null(transform)) {
+    return("in the data's units")
+  }
+  types <- unique(transform$type)
+  if (length(types) == 1L) sprintf("on the %s scale", types) else "each marker on its own scale"
+}
+
+# Logicle --------------------------------------------------------------------------
+
+# The parameters of the logicle scale of a marker, by the rule of flowCore's estimateLogicle(): t is the top of the
+# instrument's range, with m = 4.5 decades, or else the largest value, with m = log10(t) + 1. The width w makes room for
+# the 5% point of the negative values. It is at least 0 and at most m / 2, where that rule would be an error.
+estimate_logicle <- function(values, marker, top, call) {
+  values <- values[is.finite(values)]
+  known <- length(top) == 1L && is.finite(top) && top > 0
+  t <- if (known) as.double(top) else if (length(values)) max(values) else 0
+  if (t <= 0) {
+    stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", which has no positive value",
+      call = call)
+  }
+  m <- if (known) 4.5 else log10(t) + 1
+  if (m <= 0) {
+    stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", whose largest value, ",
+      format(t, digits = 3), ", is below 0.1: the logicle scale is made for values up to thousands", call = call)
+  }
+  below <- values[values < 0]
+  w <- 0
+  if (length(below)) {
+    reference <- abs(stats::quantile(below, 0.05, names = FALSE) + .Machine$double.eps)
+    w <- (m - log10(t / reference)) / 2
+  }
+  c(t = t, w = min(max(w, 0), m / 2), m = m, a = 0)
+}
+
+# Constants of the biexponential function a exp(b y) - c exp(-d y) + f that the logicle scale inverts (Moore and Parks
+# 2012, Cytometry A 81, 273-277), with y from 0 to 1; y = x1 stands for zero.
+logicle_scale <- function(parameters) {
+  p <- as.list(parameters)
+  w <- p$w / (p$m + p$a)
+  x2 <- p$a / (p$m + p$a)
+  x1 <- x2 + w
+  x0 <- x2 + 2 * w
+  b <- (p$m + p$a) * log(10)
+  d <- b
+  if (w > 0) {
+    condition <- function(d) 2 * (log(d) - log(b)) + w * (b + d)
+    d <- stats::uniroot(condition, c(b * exp(-w * b - 1), b), tol = 1e-15 * b, maxiter = 1000)$root
+    for (i in 1:3) {
+      d <- d - condition(d) / (2 / d + w)
+    }
+  }
+  c_a <- exp(x0 * (b + d))
+  f_a <- exp(b * x1) - c_a * exp(-d * x1)
+  a <- p$t / (exp(b) - f_a - c_a * exp(-d))
+  list(a = a, b = b, c = c_a * a, d = d, f = -f_a * a, x1 = x1, m = p$m)
+}
+
+biexponential <- function(y, scale) scale$a * exp(scale$b * y) - scale$c * exp(-scale$d * y) + scale$f
+
+biexponential_slope <- function(y, scale) {
+  scale$a * scale$b * exp(scale$b * y) + scale$c * scale$d * exp(-scale$d * y)
+}
+
+# The logicle scale in decades, 0 to m, as flowCore's logicleTransform() gives it. Above zero the biexponential function
+# is convex, and without its second term it is larger, so Newton's steps from there fall to the solution. Below zero
+# the function is mirrored.
+logicle <- function(x, scale) {
+  size <- abs(x)
+  y <- log((size - scale$f + scale$c * exp(-scale$d * scale$x1)) / scale$a) / scale$b
+  for (i in 1:20) {
+    step <- (biexponential(y, scale) - size) / biexponential_slope(y, scale)
+    y <- y - step
+    if (!any(abs(step) > 1e-9, na.rm = TRUE)) {
+      break
+    }
+  }
+  scale$m * (scale$x1 + ifelse(x < 0, -1, 1) * (y - scale$x1))
+}
+
+inverse_logicle <- function(y, scale) {
+  side <- y / scale$m - scale$x1
+  ifelse(side < 0, -1, 1) * biexponential(scale$x1 + abs(side), scale)
+}
+
+# The largest values that the instrument can write in each channel, from the first frame; NULL for other data.
+instrument_tops <- function(x) {
+  frames <- cytometry_frames(x)
+  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) {
+    return(NULL)
+  }
+  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  if (is.null(table$maxRange)) {
+    return(NULL)
+  }
+  tops <- stats::setNames(as.double(table$maxRange), as.character(table$name))
+  described <- as.character(table$desc)
+  named <- !is.na(described) & !described %in% names(tops) & !duplicated(described)
+  c(tops, stats::setNames(tops[named], described[named]))
+}
