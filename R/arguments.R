@@ -7,7 +7,7 @@ show_value <- function(value) {
     return("NULL")
   }
   if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
-    return(if (is.character(value) && !is.na(value)) dQuote(value, FALSE) else format(value, digits = 15))
+    return(if (is.character(value) && !is.na(value)) dQuote(shorten(value), FALSE) else format(value, digits = 15))
   }
   dims <- dim(value)
   what <- class(value)[[1L]]
@@ -16,6 +16,12 @@ show_value <- function(value) {
   }
   sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
 }
+
+# A message quotes at most 60 characters of a text.
+shorten <- function(text) if (nchar(text, allowNA = TRUE) %in% 0:60) text else paste0(strtrim_safe(text), "...")
+
+# The first 57 characters. Bytes that are not valid in their encoding are shown as R escapes them.
+strtrim_safe <- function(text) substr(if (validUTF8(text)) text else encodeString(text), 1L, 57L)
 
 check_dots_empty <- function(...) {
   if (...length() > 0L) {

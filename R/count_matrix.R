@@ -44,24 +44,26 @@ from_triplets <- function(x, argument, call) {
   )
 }
 
-# A data frame with the columns document, term and count, by these names or in this order. Several rows for one
-# document and term are added.
+# The names by which the columns of a table of counts are known, in lower case.
+table_columns <- list(
+  document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
+  term = c("term", "word", "token", "feature", "lemma", "stem"),
+  count = c("count", "n", "freq", "frequency", "tf")
+)
+
+# A data frame with a row for each document and term. Several rows for one document and term are added.
 from_table <- function(x, argument, call) {
-  columns <- c("document", "term", "count")
-  if (!all(columns %in% names(x))) {
-    if (ncol(x) != 3L) {
-      stop_input(argument, sprintf("is a data frame of %d columns; needed are document, term and count", ncol(x)),
-        call = call
-      )
+  x <- x[vapply(names(table_columns), find_column, 1L, x = x, argument = argument, call = call)]
+  names(x) <- names(table_columns)
+  for (column in c("document", "term")) {
+    if (is.list(x[[column]]) || length(dim(x[[column]])) > 1L) {
+      stop_input(argument, sprintf("has no names in column %s, but %s", column, show_value(x[[column]])), call = call)
     }
-    names(x) <- columns
-  }
-  for (column in columns[1:2]) {
     if (anyNA(x[[column]])) {
       stop_input(argument, sprintf("has no %s in row %d", column, which(is.na(x[[column]]))[[1L]]), call = call)
     }
   }
-  if (!is.numeric(x$count)) {
+  if (!is.numeric(x$count) || length(dim(x$count)) > 1L) {
     stop_input(argument, "has counts that are not numbers: column count is ", show_value(x$count), call = call)
   }
   as_levels <- function(values) if (is.factor(values)) values else factor(values, unique(values))
@@ -73,7 +75,33 @@ from_table <- function(x, argument, call) {
   )
 }
 
+# The number of the column of a table. Positions are not used: count(word, doc) gives words before documents.
+find_column <- function(column, x, argument, call) {
+  found <- which(names(x) == column)
+  if (length(found) != 1L) {
+    found <- which(tolower(names(x)) %in% table_columns[[column]])
+  }
+  if (length(found) == 1L) {
+    return(found)
+  }
+  shown <- paste(dQuote(utils::head(names(x), 6L), FALSE), collapse = ", ")
+  if (length(found)) {
+    stop_input(argument, sprintf("has several columns that may be the %s: %s. Name one of them %s", column,
+      paste(dQuote(names(x)[found], FALSE), collapse = ", "), dQuote(column, FALSE)), call = call)
+  }
+  stop_input(argument, sprintf(
+    paste(
+      "is a data frame without a column %s (%s%s). Name its columns document, term and count.",
+      "If its rows are documents and its columns terms, give as.matrix() of it"
+    ), dQuote(column, FALSE), if (length(names(x))) "it has " else "it has no columns", shown
+  ), call = call)
+}
+
 from_sparse <- function(x, argument, call) {
+  wrong <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
+  if (!isTRUE(wrong)) {
+    stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]], call = call)
+  }
   x <- as_sparse_columns(x)
   list(
     row = x@i + 1L, column = rep(seq_len(ncol(x)), diff(x@p)), value = as.double(x@x),

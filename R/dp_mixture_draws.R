@@ -172,8 +172,11 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
   sweeps <- kept_sweeps(x)
   # Package coda has no chains without draws.
   need_draws(x, "concentration")
-  coda::mcmc.list(lapply(seq_len(x$chains), function(chain) {
-    values <- matrix(draws[, chain, ], dim(draws)[[1L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
-    coda::mcmc(values, start = sweeps[[1L]], thin = x$thin)
-  }))
+  coda_chains(draws, sweeps[[1L]], x$thin)
+}
+
+#' @rdname as_draws.dp_mixture
+#' @exportS3Method coda::as.mcmc
+as.mcmc.dp_mixture <- function(x, components = FALSE, ...) {
+  one_coda_chain(as.mcmc.list.dp_mixture(x, components, ...))
 }

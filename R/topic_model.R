@@ -51,10 +51,11 @@
 #'
 #' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
 #'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
-#'   columns `document`, `term` and `count`. Documents without tokens keep their row.
+#'   columns `document`, `term` and `count`. Other usual names of these columns, such as `doc_id`, `word` and `n`, are
+#'   known too; positions are not used. Documents without tokens keep their row.
 #' @param topics number of topics \eqn{K}, 1 to 16384.
-#' @param alpha one positive number, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it.
-#' @param beta one positive number, or `"learn"`.
+#' @param alpha one positive number of at most 1e15, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it.
+#' @param beta one positive number of at most 1e15, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain that are not used.
@@ -104,7 +105,7 @@
 #'
 #' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
 #' Information Processing Systems* **22**, 1973-1981.
-#' @seealso [predict.topic_model()], [perplexity()], [top_terms()], [coherence()], [relabel()],
+#' @seealso [predict.topic_model()], [perplexity()], [topic_names()], [top_terms()], [coherence()], [relabel()],
 #'   [plot.topic_model()], [continue()]
 #' @examples
 #' # Two subjects that share one word.
@@ -208,15 +209,19 @@ check_topic_state <- function(fit, call = sys.call(-1L)) {
   }
 }
 
+# With a larger alpha or beta, a count would no longer change their sum.
+most_prior <- 1e15
+
 check_alpha <- function(alpha, topics, call = sys.call(-1L)) {
   learned <- c("symmetric", "asymmetric")
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
     return(list(learn = alpha, start = rep(min(1, 5 / topics), topics)))
   }
-  usable <- is.numeric(alpha) && length(alpha) %in% c(1, topics) && all(is.finite(alpha)) && all(alpha > 0)
+  usable <- is.numeric(alpha) && length(alpha) %in% c(1, topics) && all(is.finite(alpha)) &&
+    all(alpha > 0 & alpha <= most_prior)
   if (!usable) {
     shown <- if (is.numeric(alpha) && length(alpha) %in% c(1, topics)) {
-      at <- which(!is.finite(alpha) | alpha <= 0)[[1L]]
+      at <- which(!is.finite(alpha) | alpha <= 0 | alpha > most_prior)[[1L]]
       paste(format(alpha[[at]]), if (length(alpha) > 1L) sprintf("for topic %d", at))
     } else {
       show_value(alpha)
@@ -233,8 +238,10 @@ check_beta <- function(beta, call = sys.call(-1L)) {
   if (identical(beta, "learn")) {
     return(list(learn = TRUE, start = 0.1))
   }
-  if (!is.numeric(beta) || length(beta) != 1L || !is.finite(beta) || beta <= 0) {
-    stop_input("beta", "must be one positive number or \"learn\", not ", show_value(beta), call = call)
+  if (!is.numeric(beta) || length(beta) != 1L || !is.finite(beta) || beta <= 0 || beta > most_prior) {
+    stop_input("beta", "must be one positive number of at most 1e15, or \"learn\", not ", show_value(beta),
+      call = call
+    )
   }
   list(learn = FALSE, start = as.double(beta))
 }
@@ -389,8 +396,8 @@ topic_averages <- function(session, fit, state) {
     count <- 1
   }
   list(
-    phi = matrix(sums$phi / count, fit$topics, dimnames = list(NULL, fit$terms)),
-    theta = t(matrix(sums$theta / count, fit$topics, dimnames = list(NULL, fit$documents)))
+    phi = matrix(sums$phi / count, fit$topics, dimnames = list(fit$topic_names, fit$terms)),
+    theta = t(matrix(sums$theta / count, fit$topics, dimnames = list(fit$topic_names, fit$documents)))
   )
 }
 

@@ -6,7 +6,8 @@
 #' Gives the draws of quantities that do not depend on how topics are numbered, so that draws and chains can be
 #' compared: `log_likelihood`, and `alpha_sum` and `beta` if they were learned.
 #'
-#' With `topics = TRUE` it also gives the parameters of single topics that were kept: `alpha[k]` and `phi[k,term]`.
+#' With `topics = TRUE` it also gives the parameters of single topics that were kept: `alpha[k]`, `phi[k,term]` and
+#' `theta[document,k]`.
 #' Only after [relabel()] is topic `k` the same topic in all draws.
 #'
 #' @param x a fit from [topic_model()].
@@ -24,6 +25,7 @@ NULL
 
 # An array of iterations x chains x variables.
 topic_draws_array <- function(fit, topics = FALSE) {
+  check_topic_fit(fit, "x")
   topics <- check_flag(topics, "topics")
   count <- kept_draws(fit$iter, fit)
   sweeps <- fit$warmup + fit$thin * seq_len(count)
@@ -33,16 +35,26 @@ topic_draws_array <- function(fit, topics = FALSE) {
       parts[[sprintf("alpha[%d]", k)]] <- fit$draws$alpha[k, , ]
     }
     if (!is.null(fit$draws$phi)) {
-      for (w in seq_along(fit$terms)) {
-        for (k in seq_len(fit$topics)) {
-          parts[[sprintf("phi[%d,%s]", k, fit$terms[[w]])]] <- fit$draws$phi[k, w, , ]
-        }
-      }
+      phi <- split_draws(fit$draws$phi)
+      names(phi) <- sprintf("phi[%d,%s]", seq_len(fit$topics), rep(fit$terms, each = fit$topics))
+      parts <- c(parts, phi)
+    }
+    if (!is.null(fit$draws$theta)) {
+      theta <- split_draws(fit$draws$theta)
+      names(theta) <- sprintf("theta[%s,%d]", rep(fit$documents, each = fit$topics), seq_len(fit$topics))
+      parts <- c(parts, theta)
     }
   }
   array(unlist(parts, use.names = FALSE), c(count, fit$chains, length(parts)),
     dimnames = list(NULL, NULL, names(parts))
   )
+}
+
+# Draws of a matrix, rows x columns x draws x chains, as a list with the draws x chains of each entry, column by column.
+split_draws <- function(draws) {
+  size <- dim(draws)
+  entries <- matrix(draws, size[[1L]] * size[[2L]])
+  lapply(seq_len(nrow(entries)), function(i) entries[i, ])
 }
 
 # The quantities that are compared over chains, each as a matrix of sweeps x chains.
@@ -79,6 +91,23 @@ as_draws_df.topic_model <- function(x, topics = FALSE, ...) {
   posterior::as_draws_df(posterior::as_draws_array(topic_draws_array(x, topics)))
 }
 
+#' @rdname as_draws.topic_model
+#' @exportS3Method coda::as.mcmc.list
+as.mcmc.list.topic_model <- function(x, topics = FALSE, ...) {
+  check_dots_empty(...)
+  draws <- topic_draws_array(x, topics)
+  if (nrow(draws) == 0L) {
+    stop_input("x", "has no kept draws, and package coda has no chains without draws")
+  }
+  coda_chains(draws, x$warmup + x$thin, x$thin)
+}
+
+#' @rdname as_draws.topic_model
+#' @exportS3Method coda::as.mcmc
+as.mcmc.topic_model <- function(x, topics = FALSE, ...) {
+  one_coda_chain(as.mcmc.list.topic_model(x, topics, ...))
+}
+
 #' Tables of a fitted topic model
 #'
 #' Methods for the generics of package generics. The columns are those of package tidytext for topic models.
@@ -86,9 +115,10 @@ as_draws_df.topic_model <- function(x, topics = FALSE, ...) {
 #' @param x a fit from [topic_model()].
 #' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents.
 #' @param data counts in any of the forms that [topic_model()] takes; `NULL` for the counts that were fitted.
+#' @param seed,backend,threads as in [predict.topic_model()], which estimates the topics of new documents.
 #' @param ... not used.
 #' @return `tidy()` gives a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic`
-#'   and `gamma` (\eqn{\theta_{dk}}).
+#'   and `gamma` (\eqn{\theta_{dk}}), and `name` if you have set [topic_names()].
 #'
 #'   `augment()` gives a data frame with one row for each document and term that occurs in it: `document`, `term`,
 #'   `count` and `.topic`, the most probable topic of these tokens.
@@ -111,22 +141,26 @@ NULL
 #' @exportS3Method generics::tidy
 tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
   check_dots_empty(...)
+  check_topic_fit(x, "x")
   matrix <- check_choice(matrix, "matrix", c("beta", "gamma"))
   k <- x$topics
-  if (matrix == "beta") {
-    return(data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi)))
+  table <- if (matrix == "beta") {
+    data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi))
+  } else {
+    data.frame(
+      document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta)
+    )
   }
-  data.frame(
-    document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta)
-  )
+  with_names(table, x)
 }
 
 #' @rdname tidy.topic_model
 #' @exportS3Method generics::augment
-augment.topic_model <- function(x, data = NULL, ...) {
+augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  check_topic_fit(x, "x")
   counts <- if (is.null(data)) x$x else known_terms(x, data)
-  theta <- if (is.null(data)) x$theta else predict(x, data)
+  theta <- if (is.null(data)) x$theta else predict(x, data, seed = seed, backend = backend, threads = threads)
   document <- counts$i + 1L
   term <- term_columns(counts)
   topic <- integer(length(document))
@@ -143,6 +177,7 @@ augment.topic_model <- function(x, data = NULL, ...) {
 #' @exportS3Method generics::glance
 glance.topic_model <- function(x, ...) {
   check_dots_empty(...)
+  check_topic_fit(x, "x")
   log_likelihood <- mean_log_likelihood(x)
   data.frame(
     topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,

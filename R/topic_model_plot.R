@@ -3,12 +3,14 @@
 #' Plot a topic model
 #'
 #' Draws the top terms of topics, how prevalent the topics are, the log likelihood of the chains, or the correlations
-#' between topics.
+#' between topics, or maps the topics.
 #'
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   topics' shares of the documents, on the centred log scale.
+#'   logarithms of the amounts of topics in documents. They are those of Friedman and Alm (2012), for which zero means
+#'   unrelated although the shares of a document sum to one. `"map"`: topics with similar terms are close to each other,
+#'   and the area of a circle is the share of the topic in all tokens (Sievert and Shirley 2014).
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
@@ -17,6 +19,12 @@
 #' @return `x`, invisibly.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
+#' @references
+#' Friedman, J. and Alm, E. J. (2012). Inferring correlation networks from genomic survey data. *PLOS Computational
+#' Biology* **8**, e1002687.
+#'
+#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
+#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -24,14 +32,16 @@
 #' plot(fit, n = 3)
 #' plot(fit, "log_likelihood")
 #' @export
-plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood", "correlation"), topics = NULL, n = 8,
-                             by = c("probability", "lift", "frex"), main = NULL, ...) {
+plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
+                             topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
+                             ...) {
   check_dots_empty(...)
-  type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation"))
-  by <- check_choice(by, "by", c("probability", "lift", "frex"))
+  check_topic_fit(x, "x")
+  type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
+  by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
   most <- if (is.null(topics)) {
-    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30)[[type]]
+    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
   } else {
     check_count(topics, "topics")
   }
@@ -40,13 +50,14 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
     terms = plot_topic_terms(x, shown, n, by, main),
     prevalence = plot_prevalence(x, shown, n, main),
     log_likelihood = plot_topic_trace(x, main),
-    correlation = plot_topic_correlation(x, shown, main)
+    correlation = plot_topic_correlation(x, shown, main),
+    map = plot_topic_map(x, shown, n, main)
   )
   invisible(x)
 }
 
 topic_title <- function(fit, topic) {
-  sprintf("Topic %d (%s%%)", topic, format(100 * topic_prevalence(fit)[[topic]], digits = 2))
+  sprintf("%s (%s%%)", topic_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
 }
 
 plot_topic_terms <- function(fit, shown, n, by, main) {
@@ -78,7 +89,7 @@ plot_topic_terms <- function(fit, shown, n, by, main) {
 
 plot_prevalence <- function(fit, shown, n, main) {
   prevalence <- topic_prevalence(fit)[shown]
-  labels <- paste0(shown, "  ", term_lines(fit, shown, min(n, 4)))
+  labels <- paste0(topic_labels(fit, shown), "  ", term_lines(fit, shown, min(n, 4)))
   at <- rev(seq_along(shown))
   size <- max(0.4, min(1, 24 / length(shown)))
   old <- graphics::par(mar = c(3.2, 0.5, if (is.null(main)) 0.8 else 2.6, 1), las = 1, mgp = c(2, 0.5, 0), tcl = -0.2)
@@ -119,35 +130,113 @@ plot_topic_trace <- function(fit, main) {
   if (!is.null(main)) graphics::title(main)
 }
 
+# Correlations of the logarithms of the amounts of topics in documents, by the method of Friedman and Alm (2012). The
+# shares of a document sum to one, so that shares of independent topics have correlation -1/(K - 1). Differences of
+# their logarithms have no such constraint: t_jk = Var(log theta_j - log theta_k) = w_j + w_k - 2 c_jk, with the
+# variances w and covariances c of the unconstrained logarithms. The w follow from the row sums of t if correlations
+# average to zero.
+topic_correlation <- function(theta) {
+  k <- ncol(theta)
+  covariance <- stats::cov(log(pmax(theta, 1e-12)))
+  variance <- diag(covariance)
+  t <- outer(variance, variance, `+`) - 2 * covariance
+  total <- rowSums(t)
+  w <- (total - sum(total) / (2 * (k - 1))) / (k - 2)
+  w <- pmax(w, 1e-4 * max(w))
+  result <- (outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w)))
+  result[] <- pmin(pmax(result, -1), 1)
+  diag(result) <- 1
+  result
+}
+
 plot_topic_correlation <- function(fit, shown, main) {
-  if (length(shown) < 3L || nrow(fit$theta) < 3L) {
-    stop_input("type", "is \"correlation\", for which at least three topics and three documents are needed",
+  if (length(shown) < 4L || nrow(fit$theta) < 3L) {
+    stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed",
       call = NULL
     )
   }
-  logs <- log(pmax(fit$theta, 1e-12))
-  logs <- logs - rowMeans(logs)
-  correlation <- stats::cor(logs[, shown])
+  correlation <- topic_correlation(unname(fit$theta[, shown, drop = FALSE]))
   order <- stats::hclust(stats::as.dist(1 - correlation), "average")$order
   correlation <- correlation[order, order]
-  labels <- paste(shown[order], term_lines(fit, shown[order], 2))
   k <- length(shown)
+  size <- max(0.45, min(1, 16 / k))
+  labels <- paste(topic_labels(fit, shown[order]), term_lines(fit, shown[order], 2))
   palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
+  colour_of <- function(value) palette[1L + round(100 * (value + 1) / 2)]
   diag(correlation) <- NA
-  limit <- max(abs(correlation), na.rm = TRUE)
-  colour <- palette[1L + round(100 * (correlation / limit + 1) / 2)]
+  # The scale ends at a round number, the same on both sides, so that white is zero.
+  limit <- max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10)
+  colour <- colour_of(correlation / limit)
   colour[is.na(colour)] <- "#DDDDDD"
-  width <- 0.5 * max(nchar(labels)) * max(0.45, min(1, 16 / k)) + 1
-  old <- graphics::par(mar = c(1.5, width, if (is.null(main)) 1 else 2.6, 1), las = 1, xaxs = "i", yaxs = "i")
-  on.exit(graphics::par(old))
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old[c("mar", "las", "xaxs", "yaxs", "mgp", "tcl")]))
+  width <- 0.5 * max(nchar(labels)) * size + 1
+  graphics::par(mar = c(3.2, width, if (is.null(main)) 1 else 2.6, 6), las = 1, xaxs = "i", yaxs = "i",
+    mgp = c(2, 0.4, 0), tcl = -0.2)
   graphics::plot.new()
   graphics::plot.window(c(0, k), c(0, k))
   graphics::rasterImage(matrix(colour, k)[rev(seq_len(k)), ], 0, 0, k, k, interpolate = FALSE)
-  graphics::axis(2,
-    at = seq_len(k) - 0.5, labels = labels, tick = FALSE, line = -0.6, cex.axis = max(0.45, min(1, 16 / k))
+  graphics::axis(2, at = seq_len(k) - 0.5, labels = labels, tick = FALSE, line = -0.6, cex.axis = size)
+  graphics::axis(1,
+    at = seq_len(k) - 0.5, labels = topic_labels(fit, shown[order]), tick = FALSE, line = -0.6, cex.axis = size,
+    las = if (is.null(fit$topic_names)) 1 else 2
   )
-  graphics::mtext(sprintf("blue %s to red %s", format(-limit, digits = 2), format(limit, digits = 2)),
-    side = 1L, line = 0.3, cex = 0.8
+  draw_colour_key(k * 1.06, k * 1.1, k * 0.25, k * 0.75, limit, colour_of, "correlation")
+  if (!is.null(main)) graphics::title(main)
+}
+
+# A key beside the picture, from -limit to limit, between the given coordinates.
+draw_colour_key <- function(left, right, bottom, top, limit, colour_of, title) {
+  steps <- seq(-1, 1, length.out = 101L)
+  graphics::rasterImage(matrix(colour_of(rev(steps))), left, bottom, right, top, interpolate = FALSE, xpd = NA)
+  at <- c(-limit, 0, limit)
+  graphics::text(right + (right - left) / 3, bottom + (top - bottom) * (at / limit + 1) / 2, format(at), adj = 0,
+    cex = 0.8, xpd = NA)
+  graphics::text(left, top + (top - bottom) * 0.07, title, adj = 0, cex = 0.8, xpd = NA)
+}
+
+# Positions of topics in the plane: classical scaling of the square roots of the Jensen-Shannon divergences between
+# their terms, as in Sievert and Shirley (2014).
+topic_positions <- function(phi) {
+  k <- nrow(phi)
+  entropy <- function(p) -sum(p[p > 0] * log(p[p > 0]))
+  own <- apply(phi, 1L, entropy)
+  distance <- matrix(0, k, k)
+  for (a in seq_len(k - 1L)) {
+    for (b in seq(a + 1L, k)) {
+      divergence <- entropy((phi[a, ] + phi[b, ]) / 2) - (own[[a]] + own[[b]]) / 2
+      distance[a, b] <- distance[b, a] <- sqrt(max(divergence, 0))
+    }
+  }
+  # The sign of an axis is arbitrary: the first topic is on the positive side.
+  at <- suppressWarnings(stats::cmdscale(distance, 2L))
+  at <- cbind(at, matrix(0, k, 2L - ncol(at)))
+  at * rep(ifelse(at[1L, ] < 0, -1, 1), each = k)
+}
+
+plot_topic_map <- function(fit, shown, n, main) {
+  if (length(shown) < 3L) {
+    stop_input("type", "is \"map\", for which at least three topics are needed", call = NULL)
+  }
+  at <- topic_positions(fit$phi[shown, , drop = FALSE])
+  prevalence <- topic_prevalence(fit)[shown]
+  # The terms stand in a list beside the map, since labels of near topics would cover each other.
+  listed <- utils::head(seq_along(shown), 25L)
+  list <- paste0(topic_labels(fit, shown[listed]), "  ", term_lines(fit, shown[listed], min(n, 3), by = "relevance"))
+  old <- graphics::par(mar = c(1, 1, if (is.null(main)) 1 else 2.6, min(0.4 * max(nchar(list)), 20)))
+  on.exit(graphics::par(old))
+  span <- apply(at, 2L, function(values) max(diff(range(values)), 1e-9))
+  graphics::plot(at,
+    type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "", xlim = range(at[, 1L]) + c(-0.12, 0.12) * max(span),
+    ylim = range(at[, 2L]) + c(-0.12, 0.12) * max(span)
   )
+  usr <- graphics::par("usr")
+  graphics::segments(c(usr[[1L]], 0), c(0, usr[[3L]]), c(usr[[2L]], 0), c(0, usr[[4L]]), col = "#DDDDDD")
+  # The area of a circle is the share of the topic in all tokens.
+  radius <- 0.1 * max(span) * sqrt(prevalence / max(prevalence))
+  graphics::symbols(at, circles = radius, inches = FALSE, add = TRUE, bg = "#4477AA55", fg = "#4477AA")
+  graphics::text(at, topic_labels(fit, shown), font = 2L, cex = 0.8)
+  rows <- usr[[4L]] - (usr[[4L]] - usr[[3L]]) * seq_along(listed) / max(20, length(listed) + 1)
+  graphics::text(usr[[2L]], rows, list, adj = 0, cex = 0.75, xpd = NA)
   if (!is.null(main)) graphics::title(main)
 }

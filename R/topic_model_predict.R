@@ -8,7 +8,8 @@
 #' Terms are matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have
 #' say nothing about the topics: they are left out, and a message tells their share. The prior of \eqn{\theta} is
 #' \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of the fit. A document without known terms has the mean of
-#' this prior.
+#' this prior. If none of several documents has a known term, that is an error, because the names of the terms are
+#' probably others.
 #'
 #' @param object a fit from [topic_model()].
 #' @param newdata counts in any of the forms that [topic_model()] takes. `NULL` returns `theta` of the documents that
@@ -18,10 +19,10 @@
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
-#'   `"class"` an integer vector. The attribute `unknown` has, for each document, the number of tokens that are not
-#'   terms of the fit.
+#'   `"class"` an integer vector, `NA` for a document without known terms. The attribute `unknown` has, for each
+#'   document, the number of tokens that are not terms of the fit.
 #' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
+#' `warpbayes_error_input` if `newdata` cannot be read, or if it has several documents and shares no term with the fit.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -31,12 +32,15 @@
 predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100, seed = NULL,
                                 backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  check_topic_fit(object, "object")
   type <- check_choice(type, "type", c("topics", "class"))
   iter <- check_count(iter, "iter", min = 2)
   if (is.null(newdata)) {
     theta <- object$theta
+    tokens <- object$document_tokens
   } else {
     counts <- known_terms(object, newdata)
+    tokens <- document_sizes(counts)
     run <- resolve_run(backend, threads)
     theta <- infer_topics(object, counts, iter, check_seed(seed), run)
     attr(theta, "unknown") <- counts$unknown
@@ -45,14 +49,16 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   if (type == "topics") {
     return(theta)
   }
-  structure(max.col(theta, ties.method = "first"), names = rownames(theta), unknown = attr(theta, "unknown"))
+  class <- max.col(theta, ties.method = "first")
+  class[tokens == 0] <- NA
+  structure(class, names = rownames(theta), unknown = attr(theta, "unknown"))
 }
 
 known_terms <- function(fit, newdata, call = sys.call(-1L)) {
   counts <- count_matrix(newdata, "newdata", call)
   if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
     counts <- match_terms(counts, fit$terms)
-    if (counts$tokens == 0) {
+    if (counts$tokens == 0 && counts$size[[1L]] > 1L) {
       stop_input("newdata", sprintf(
         "shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
         sum(counts$unknown), length(fit$terms)
@@ -81,6 +87,10 @@ report_unknown <- function(counts) {
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
 # Returns documents x topics.
 infer_topics <- function(fit, counts, iter, seed, run) {
+  if (counts$tokens == 0) {
+    prior <- rep(fit$alpha / sum(fit$alpha), each = counts$size[[1L]])
+    return(matrix(prior, counts$size[[1L]], dimnames = list(counts$documents, fit$topic_names)))
+  }
   session <- open_topics(counts, fit$topics, fit$precision, run)
   on.exit(.Call(C_topic_close, session))
   native(C_topic_set_phi, session, fit$phi)
@@ -97,7 +107,7 @@ infer_topics <- function(fit, counts, iter, seed, run) {
     native(C_topic_add_means, session, topics, alpha, 1, sums)
   }
   theta <- native(C_store_close, sums)$theta
-  t(matrix(theta / (iter - warmup), fit$topics, dimnames = list(NULL, counts$documents)))
+  t(matrix(theta / (iter - warmup), fit$topics, dimnames = list(fit$topic_names, counts$documents)))
 }
 
 #' Perplexity of held-out words
@@ -140,6 +150,9 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL
     return(score_words(fit, fit$x, fit$theta, run))
   }
   counts <- known_terms(fit, newdata)
+  if (counts$tokens == 0) {
+    stop_input("newdata", "shares no term with the fit: there is nothing to predict")
+  }
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {
@@ -149,12 +162,6 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL
   }
   theta <- infer_topics(fit, halves$seen, iter, seed, run)
   score_words(fit, halves$predicted, theta, run)
-}
-
-check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
-  if (!inherits(fit, "topic_model")) {
-    stop_input(argument, "must come from topic_model(), not ", show_value(fit), call = call)
-  }
 }
 
 # Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.

@@ -26,8 +26,8 @@ topic_prevalence <- function(fit) {
   colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
 }
 
-term_lines <- function(fit, topics, n) {
-  terms <- top_terms(fit, n)
+term_lines <- function(fit, topics, n, by = "probability") {
+  terms <- top_terms(fit, n, by)
   vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
 }
 
@@ -50,7 +50,8 @@ term_lines <- function(fit, topics, n) {
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.topic_model`:
 #' \describe{
-#'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `prevalence` (share of all tokens), `alpha`,
+#'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `name` (its number if
+#'     you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
 #'     `coherence` (UMass), `terms`.}
 #'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
 #'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
@@ -65,11 +66,12 @@ term_lines <- function(fit, topics, n) {
 #' @export
 print.topic_model <- function(x, topics = 10, terms = 6, ...) {
   check_dots_empty(...)
+  check_topic_fit(x, "x")
   cat(topic_words(x), sep = "\n")
   prevalence <- topic_prevalence(x)
   shown <- utils::head(order(-prevalence), topics)
-  cat(sprintf("  %s  %s  %s", format(shown), format(paste0(format(100 * prevalence[shown], digits = 2), "%")),
-    term_lines(x, shown, terms)), sep = "\n")
+  cat(sprintf("  %s  %s  %s", format(topic_labels(x, shown)),
+    format(paste0(format(100 * prevalence[shown], digits = 2), "%")), term_lines(x, shown, terms)), sep = "\n")
   if (length(shown) < x$topics) {
     cat(sprintf("  and %s\n", count_words(x$topics - length(shown), "topic")))
   }
@@ -80,6 +82,7 @@ print.topic_model <- function(x, topics = 10, terms = 6, ...) {
 #' @export
 summary.topic_model <- function(object, terms = 8, ...) {
   check_dots_empty(...)
+  check_topic_fit(object, "object")
   prevalence <- topic_prevalence(object)
   order <- order(-prevalence)
   diagnostics <- topic_diagnostics(object)
@@ -87,7 +90,7 @@ summary.topic_model <- function(object, terms = 8, ...) {
   structure(list(
     words = topic_words(object),
     topics = data.frame(
-      topic = order, prevalence = prevalence[order], alpha = object$alpha[order],
+      topic = order, name = topic_labels(object, order), prevalence = prevalence[order], alpha = object$alpha[order],
       coherence = coherence(object)[order], terms = term_lines(object, order, terms)
     ),
     diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
@@ -137,7 +140,7 @@ print.summary.topic_model <- function(x, topics = 20, ...) {
   cat(x$words, sep = "\n")
   shown <- utils::head(x$topics, topics)
   cat("\nTopics by prevalence (coherence: UMass)\n")
-  cat(sprintf("  %s  %s  %s  %s", format(shown$topic), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
+  cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
     format(shown$coherence, digits = 2), shown$terms), sep = "\n")
   if (nrow(shown) < nrow(x$topics)) {
     cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))

@@ -2,7 +2,7 @@
 
 #' Top terms of topics
 #'
-#' Gives the terms that characterise each topic, by one of three scores.
+#' Gives the terms that characterise each topic, by one of four scores.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param n how many terms of each topic.
@@ -10,45 +10,62 @@
 #'   \eqn{\phi_{kw}} divided by the term's share of all tokens, which favours rare words. `"frex"`: frequency and
 #'   exclusivity (Bischof and Airoldi 2012), the weighted harmonic mean of two ranks from 0 to 1. One is the rank of
 #'   \eqn{\phi_{kw}} within the topic. The other is the rank of the topic's share in the term's probability,
-#'   \eqn{\phi_{kw} / \sum_j \phi_{jw}}.
-#' @param weight the weight of exclusivity in `"frex"`.
+#'   \eqn{\phi_{kw} / \sum_j \phi_{jw}}. `"relevance"` (Sievert and Shirley 2014): the weighted mean of the logarithms
+#'   of probability and lift.
+#' @param weight the weight of exclusivity in `"frex"`, and of lift in `"relevance"`.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`, the number by which terms are ranked.
+#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`, the number by which terms are ranked;
+#'   with `name` if you have set [topic_names()].
 #' @references
 #' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity.
 #' *Proceedings of the 29th International Conference on Machine Learning*, 201-208.
+#'
+#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
+#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
 #' top_terms(fit, 2, by = "frex")
 #' @export
-top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex"), weight = 0.5, ...) {
+top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "relevance"), weight = 0.5, ...) {
   check_dots_empty(...)
   check_topic_fit(fit)
   n <- min(check_count(n, "n"), length(fit$terms))
-  by <- check_choice(by, "by", c("probability", "lift", "frex"))
+  by <- check_choice(by, "by", term_rankings)
   weight <- check_number(weight, "weight", 0, 1, open = FALSE)
   score <- term_scores(fit, by, weight)
   order <- apply(score, 1L, function(values) order(-values)[seq_len(n)])
   order <- matrix(order, n)
   topic <- rep(seq_len(fit$topics), each = n)
   at <- cbind(topic, as.vector(order))
-  data.frame(
+  table <- data.frame(
     topic = topic, rank = rep(seq_len(n), fit$topics), term = fit$terms[at[, 2L]], probability = fit$phi[at],
     score = score[at]
   )
+  with_names(table, fit)
 }
+
+# A table with the names of its topics, if they have any.
+with_names <- function(table, fit) {
+  if (!is.null(fit$topic_names)) table$name <- fit$topic_names[table$topic]
+  table
+}
+
+term_rankings <- c("probability", "lift", "frex", "relevance")
 
 term_scores <- function(fit, by, weight = 0.5) {
   phi <- unname(fit$phi)
   if (by == "probability") {
     return(phi)
   }
+  # A term that never occurs counts as half a token.
+  share <- rep(pmax(term_sizes(fit$x), 0.5) / fit$x$tokens, each = nrow(phi))
   if (by == "lift") {
-    # A term that never occurs counts as half a token.
-    share <- pmax(term_sizes(fit$x), 0.5) / fit$x$tokens
-    return(phi / rep(share, each = nrow(phi)))
+    return(phi / share)
+  }
+  if (by == "relevance") {
+    return(log(pmax(phi, 1e-300)) - weight * log(share))
   }
   ranks <- function(values) rank(values) / length(values)
   frequency <- t(apply(phi, 1L, ranks))

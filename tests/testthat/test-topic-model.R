@@ -61,6 +61,8 @@ test_that("counts of every class give the same fit", {
   table$term <- factor(table$term, colnames(news))
   check(table)
   check(stats::setNames(table, c("doc", "word", "n")))
+  check(stats::setNames(table[c(2, 1, 3)], c("Word", "Doc_ID", "Freq")))
+  check(cbind(id = 1, doc = "unused", table))
   # Two rows of one pair add up to one count.
   split <- rbind(transform(table[table$count > 1, ], count = 1),
     transform(table, count = ifelse(count > 1, count - 1, count))
@@ -116,8 +118,17 @@ test_that("invalid counts are refused, and the message gives their place", {
   expect_error(fit(matrix(2^30, 2, 1)), "has 2147483648 tokens; at most 2147483647", class = input)
   expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\"", class = input)
   expect_error(fit(data.frame(a = 1, b = 2)),
-    "data frame of 2 columns; needed are document, term and count", class = input
+    "data frame without a column \"document\" \\(it has \"a\", \"b\"\\). Name its columns document, term and count",
+    class = input
   )
+  # A wide table of three terms is not a table of documents, terms and counts.
+  expect_error(fit(data.frame(tax = c(1, 0), vote = c(2, 1), war = c(0, 1))),
+    "give as.matrix\\(\\) of it", class = input
+  )
+  expect_error(fit(data.frame(doc = "a", doc_id = "b", word = "c", n = 1)),
+    "several columns that may be the document: \"doc\", \"doc_id\"", class = input
+  )
+  expect_error(fit(data.frame(doc = "a", word = I(list("b")), n = 1)), "has no names in column term", class = input)
   expect_error(fit(data.frame(document = c("a", NA), term = "b", count = 1)), "has no document in row 2", class = input)
   expect_error(fit(data.frame(document = "a", term = "b", count = "1")), "counts that are not numbers", class = input)
   expect_error(fit(structure(list(i = 1), class = "simple_triplet_matrix")),
@@ -137,8 +148,10 @@ test_that("other invalid arguments are refused", {
   expect_error(fit(2, alpha = c(1, NA)), "not NA for topic 2", class = input)
   expect_error(fit(2, alpha = 1:3), "not an integer of length 3", class = input)
   expect_error(fit(2, alpha = "learn"), "not \"learn\"", class = input)
-  expect_error(fit(2, beta = -1), "`beta` must be one positive number or \"learn\", not -1", class = input)
+  expect_error(fit(2, beta = -1), "`beta` must be one positive number .* or \"learn\", not -1", class = input)
   expect_error(fit(2, beta = "x"), "`beta` must be", class = input)
+  expect_error(fit(2, beta = 1e308), "at most 1e15, or \"learn\", not 1e\\+308", class = input)
+  expect_error(fit(2, alpha = c(1, 1e300)), "not 1e\\+300 for topic 2", class = input)
   expect_error(fit(2, method = "vem"), "`method` must be one of", class = input)
   expect_error(fit(2, alpha_prior = 1),
     "`alpha_prior` must be two positive numbers, shape and rate, not 1", class = input
@@ -199,9 +212,14 @@ test_that("new documents: terms are matched by name, unknown terms are counted, 
   expect_identical(dim(predict(small, unname(news[1:2, ]), seed = 1, threads = 2)), c(2L, 3L))
   class <- predict(small, news, type = "class", seed = 1, threads = 2)
   expect_identical(names(class), rownames(news))
-  expect_error(predict(small, matrix(1, 1, 1, dimnames = list(NULL, "zebra"))),
-    "`newdata` shares no term with the fit: of its 1 tokens", class = input
+  expect_identical(predict(small, empty, type = "class", seed = 1, threads = 2)[[1]], NA_integer_)
+  zebra <- matrix(1, 1, 1, dimnames = list("z", "zebra"))
+  expect_message(alone <- predict(small, zebra), "1 of 1 tokens \\(100%\\) are of terms that the fit does not know")
+  expect_equal(alone[1, ], small$alpha / sum(small$alpha))
+  expect_error(predict(small, rbind(zebra, zebra[1, ])),
+    "`newdata` shares no term with the fit: of its 2 tokens", class = input
   )
+  expect_error(perplexity(small, zebra), "shares no term with the fit", class = input)
   expect_error(predict(small, matrix(1, 1, 4)), "`newdata` has 4 terms without names, the fit has 18", class = input)
 })
 
@@ -367,15 +385,77 @@ test_that("print and summary describe the fit", {
 test_that("every type of plot works", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  for (type in c("terms", "prevalence", "log_likelihood", "correlation")) {
-    expect_invisible(plot(small, type))
-    expect_invisible(plot(small, type, main = "title"))
+  four <- topic_model(news, 4, iter = 4, seed = 1, threads = 2)
+  named <- four
+  topic_names(named) <- c("sports", "markets", "weather", "war")
+  for (type in c("terms", "prevalence", "log_likelihood", "correlation", "map")) {
+    expect_invisible(plot(four, type))
+    expect_invisible(plot(named, type, main = "title"))
   }
   plot(small, "terms", topics = 1, n = 100, by = "frex")
   expect_error(plot(small, "words"), "`type` must be one of", class = input)
   expect_error(plot(topic_model(news, 2, iter = 4, seed = 1, threads = 2), "correlation"),
+    "at least four topics", class = input
+  )
+  expect_error(plot(topic_model(news, 2, iter = 4, seed = 1, threads = 2), "map"),
     "at least three topics", class = input
   )
+})
+
+test_that("correlations of topics are near zero if topics are independent, and near the truth if they are not", {
+  set.seed(2)
+  logs <- matrix(rnorm(4000 * 8), 4000)
+  shares <- function(logs) exp(logs) / rowSums(exp(logs))
+  independent <- topic_correlation(shares(logs))
+  expect_lt(max(abs(independent[lower.tri(independent)])), 0.1)
+  # The measure that centred logarithms give is -1/7 on average.
+  centred <- cor(logs - rowMeans(logs))
+  expect_lt(mean(centred[lower.tri(centred)]), -0.1)
+  logs[, 2] <- 0.8 * logs[, 1] + 0.6 * logs[, 2]
+  found <- topic_correlation(shares(logs))
+  expect_equal(found[1, 2], 0.8, tolerance = 0.1)
+})
+
+test_that("topics have names, which stay", {
+  one <- topic_model(news, 3, iter = 10, seed = 1, threads = 2, keep = "theta")
+  expect_identical(topic_names(one, 2), make.unique(term_lines(one, 1:3, 2, by = "relevance")))
+  expect_null(rownames(one$phi))
+  names <- c("sports", "markets", "weather")
+  named <- one
+  topic_names(named) <- names
+  expect_identical(topic_names(named), names)
+  expect_identical(rownames(named$phi), names)
+  expect_identical(colnames(predict(named, news[1:2, ], seed = 1, threads = 2)), names)
+  expect_identical(rownames(continue(named, 4, threads = 2)$phi), names)
+  expect_identical(colnames(relabel(named)$theta), names)
+  expect_identical(unique(tidy.topic_model(named)$name), names)
+  expect_identical(top_terms(named, 1)$name, names)
+  expect_output(print(named), "markets")
+  expect_output(print(summary(named)), "weather")
+  topic_names(named) <- NULL
+  expect_identical(named, one)
+  expect_error(topic_names(one) <- names[1:2], "`value` must be NULL or 3 names", class = input)
+  expect_error(topic_names(one) <- c("a", "b", "a"), "that of topic 3 is \"a\"", class = input)
+})
+
+test_that("a fit that was changed is refused, whatever was changed", {
+  broken <- function(part, value) {
+    fit <- small
+    fit[[part]] <- value
+    fit
+  }
+  cases <- list(
+    broken("topics", 0), broken("topics", 1e9), broken("topics", NA_real_), broken("topics", 2), broken("phi", 1),
+    broken("theta", small$phi), broken("x", list()), broken("documents", "a"), broken("alpha", c(1, 0, 1)),
+    broken("alpha", 1), broken("log_likelihood", 1:3), broken("document_tokens", "a"), broken("topic_names", "a")
+  )
+  for (fit in cases) {
+    for (use in list(predict, print, summary, coherence, top_terms, tidy.topic_model, augment.topic_model, plot,
+      function(fit) predict(fit, news, threads = 2), function(fit) perplexity(fit, news, threads = 2))) {
+      expect_error(use(fit), "has a part `[a-z_]+` that is not .*: it has been changed", class = input)
+    }
+  }
+  expect_error(open_topics(small$x, 0, "double", resolve_run("cpu", 1)), "changed", class = input)
 })
 
 test_that("threads, which change the groups of documents, and instructions do not change a fit of few terms", {

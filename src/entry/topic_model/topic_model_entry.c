@@ -49,7 +49,9 @@ static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
 }
 
 SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run) {
-  if (!is_counts(start, row, count, Rf_asInteger(documents))) return wb_changed_fit();
+  if (!is_counts(start, row, count, Rf_asInteger(documents)) || Rf_asInteger(topics) < 1 ||
+      Rf_asInteger(topics) > WB_TOPIC_MOST)
+    return wb_changed_fit();
   const wb_call call = wb_call_from_list(run);
   const wb_backend *const backend = call.backend;
   wb_message message;
