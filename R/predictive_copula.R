@@ -7,7 +7,10 @@ start_copula <- function(fit, y, run, call) {
     formula_data(fit, y, call)
   )
   model <- fit$model
-  check_result_size(fit$count * as.double(nrow(fit$at$y)) * ncol(fit$at$y), "draws", "values", call, copies = 6)
+  univariate <- model$kind == "copula_density" && ncol(fit$data$y) == 1L
+  inner <- if (univariate) inner_points(drop(fit$data$y))
+  check_result_size(fit$count * (as.double(nrow(fit$at$y)) * ncol(fit$at$y) + length(inner)), "draws", "values", call,
+    copies = 6)
   fit$orders <- list()
   fit$order <- if (model$permutations == 0) {
     matrix(seq_len(fit$n) - 1L)
@@ -23,8 +26,21 @@ start_copula <- function(fit, y, run, call) {
   by_order <- state_at(fit, fit$at, run)
   fit$orders <- list(score = drop(found$log_score) + start_score(fit))
   start <- .Call(C_predictive_average, by_order)
-  several <- function(x) array(x, c(dim(x), fit$count))
-  fit$state <- list(conditional = several(start$conditional), gain = several(start$gain), rows = NULL)
+  if (univariate) {
+    points <- list(y = matrix(inner), x = matrix(0, length(inner), 0L))
+    at_inner <- .Call(C_predictive_average, state_at(fit, points, run))
+    fit$inner <- list(y = inner, cdf0 = drop(at_inner$conditional))
+    fit$calibration <- calibrate(fit, inner, fit$inner$cdf0)
+  }
+  fit$state <- start_states(fit, fit$at, run, start)
+  if (univariate) {
+    # The inner points come after the user's.
+    rows <- nrow(fit$at$y) + length(inner)
+    both <- function(own, inner) array(rbind(matrix(own, ncol = fit$count), matrix(inner, length(inner), fit$count)),
+      c(rows, 1L, fit$count))
+    fit$state$conditional <- both(fit$state$conditional, at_inner$conditional)
+    fit$state$gain <- both(fit$state$gain, at_inner$gain)
+  }
   if (fit$data$binary) {
     rows <- .Call(C_predictive_average, state_at(fit, list(y = fit$data$y, x = fit$data$x), run))
     fit$state$rows <- matrix(rows$conditional, fit$n, fit$count)
@@ -32,12 +48,39 @@ start_copula <- function(fit, y, run, call) {
     fit$orders$probability <- t(by_order$conditional[, 1L, ])
   } else {
     last <- dim(by_order$conditional)[[2L]]
-    fit$cdf0 <- start$conditional[, last]
-    fit$density0 <- start$gain[, last] * fit$at$density
-    fit$orders$cdf <- orders_by_points(by_order$conditional, last)
-    fit$orders$density <- sweep(orders_by_points(by_order$gain, last), 2L, fit$at$density, "*")
+    shown <- shown_rows(fit)
+    density <- fit$at$density[shown]
+    fit$cdf0 <- start$conditional[shown, last]
+    fit$density0 <- start$gain[shown, last] * density
+    if (model$kind == "copula_regression") {
+      cdf <- matrix(start$conditional, length(fit$all_at))[match(fit$inner_at, fit$all_at), , drop = FALSE]
+      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), "mean"))
+    }
+    fit$orders$cdf <- orders_by_points(by_order$conditional, last)[, shown, drop = FALSE]
+    fit$orders$density <- sweep(orders_by_points(by_order$gain, last)[, shown, drop = FALSE], 2L, density, "*")
   }
   fit
+}
+
+# The rows of a state that belong to what the user sees. A regression's state also has values of the response that only
+# its quantities use.
+shown_rows <- function(fit) {
+  if (fit$model$kind != "copula_regression") {
+    return(seq_len(nrow(fit$at$y)))
+  }
+  as.vector(outer(match(fit$response_at, fit$all_at), (seq_len(nrow(fit$points)) - 1L) * length(fit$all_at), "+"))
+}
+
+# The states with which resamples start. `found` is what the data predict at the points, if that is known.
+start_states <- function(fit, at, run, found = NULL) {
+  if (is_placed(fit)) {
+    return(c(placed_states(fit, at, run), list(rows = NULL)))
+  }
+  several <- function(x) array(x, c(dim(x), fit$count))
+  if (is.null(found)) {
+    found <- .Call(C_predictive_average, state_at(fit, at, run))
+  }
+  list(conditional = several(found$conditional), gain = several(found$gain), rows = NULL)
 }
 
 # One coordinate of an array points x coordinates x orders (or draws), as a matrix of orders (or draws) x points.
@@ -61,7 +104,9 @@ as_columns <- function(y, argument, call) {
   if (is.data.frame(y)) {
     odd <- which(!vapply(y, is.numeric, NA))
     if (length(odd)) {
-      stop_input(argument, "must have numeric columns; column ", dQuote(names(y)[[odd[[1L]]]], FALSE), " is ",
+      name <- names(y)[[odd[[1L]]]]
+      stop_input(argument, "must have numeric columns; column ",
+        if (is.na(name) || !nzchar(name)) odd[[1L]] else dQuote(name, FALSE), " is ",
         show_value(y[[odd[[1L]]]]), call = call)
     }
     y <- as.matrix(y)
@@ -82,10 +127,21 @@ standard_of <- function(y, wanted, argument, call) {
   }
   center <- colMeans(y)
   scale <- sqrt(colMeans(sweep(y, 2L, center)^2))
+  # Squares of values such as 1e300 or 1e-200 are not numbers, or 0.
+  extreme <- which(!is.finite(scale) | scale < 1e-150)
+  for (j in extreme) {
+    unit <- max(abs(y[, j]))
+    if (unit > 0) {
+      small <- y[, j] / unit
+      center[[j]] <- mean(small) * unit
+      scale[[j]] <- sqrt(mean((small - mean(small))^2)) * unit
+    }
+  }
   constant <- which(scale <= 1e-13 * abs(center) | scale == 0)
   if (length(constant)) {
     name <- colnames(y)[constant[[1L]]]
-    column <- if (ncol(y) > 1L) paste(" in column", if (is.null(name)) constant[[1L]] else dQuote(name, FALSE))
+    column <- if (is.null(name) || !nzchar(name)) constant[[1L]] else dQuote(name, FALSE)
+    column <- if (ncol(y) > 1L) paste(" in column", column)
     stop_input(argument, if (nrow(y) == 1L) "has one observation" else paste0("is constant", column),
       ": it cannot be standardised", call = call)
   }
@@ -183,6 +239,8 @@ formula_data <- function(fit, y, call) {
     } else {
       fit$response_at <- sort(unique(check_numeric_vector(model$at, "at", call = call)))
     }
+    fit$inner_at <- inner_response(fit)
+    fit$all_at <- sort(unique(c(fit$response_at, fit$inner_at)))
   }
   covariates <- point_covariates(fit, points, "points", call)
   fit$at <- formula_points(fit, covariates)
@@ -220,13 +278,22 @@ point_covariates <- function(fit, points, argument, call) {
 }
 
 # All pairs of a row of covariates and a value of the response. The response changes fastest.
-formula_points <- function(fit, x, at = fit$response_at) {
+formula_points <- function(fit, x, at = fit$all_at) {
   if (fit$data$binary) {
     return(list(y = matrix(0, nrow(x), 1L), x = x))
   }
   rows <- rep(seq_len(nrow(x)), each = length(at))
   y <- (rep(at, nrow(x)) - fit$standard$center) / fit$standard$scale
   list(y = matrix(y), x = x[rows, , drop = FALSE], density = stats::dnorm(y) / fit$standard$scale)
+}
+
+# Values of the response from which a regression's quantities are computed, whatever the user wants to see.
+inner_response <- function(fit) {
+  y <- fit$data$y[, 1L]
+  ends <- range(y) + c(-1, 1)
+  tail <- c(0.3, 0.7, 1.3, 2, 3, 4)
+  standardised <- c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 50L), ends[[2L]] + tail)
+  sort(fit$standard$center + fit$standard$scale * standardised)
 }
 
 # A response with two classes as 0 and 1, and the labels of both classes.
@@ -285,6 +352,8 @@ choose_bandwidth <- function(fit, run, call) {
   coarse <- c(0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
   grid <- if (any(free > 0L) && any(free_x > 0L)) as.matrix(expand.grid(coarse, coarse)) else cbind(coarse, coarse)
   is_x <- seq_len(count) > max(free)
+  ends <- if (is_calibrated(fit)) calibrated_ends else rho_ends
+  grid <- grid[rowSums(grid < ends[[1L]] | grid > ends[[2L]]) == 0, , drop = FALSE]
   trial <- matrix(0, nrow(grid), count)
   trial[, !is_x] <- grid[, 1L]
   trial[, is_x] <- grid[, 2L]
@@ -303,7 +372,7 @@ choose_bandwidth <- function(fit, run, call) {
   }
   found <- stats::optim(
     stats::qlogis(trial[best, ]), function(logit) evaluate(logit)$value, function(logit) evaluate(logit)$gradient,
-    method = "L-BFGS-B", lower = stats::qlogis(rho_ends[[1L]]), upper = stats::qlogis(rho_ends[[2L]]),
+    method = "L-BFGS-B", lower = stats::qlogis(ends[[1L]]), upper = stats::qlogis(ends[[2L]]),
     control = list(maxit = 100L, factr = 1e6)
   )
   chosen <- spread(stats::plogis(found$par))
@@ -325,7 +394,7 @@ advance_copula <- function(fit, steps, run, progress, call) {
     while (fit$horizon < end) {
       now <- if (fit$every > 0) min(end - fit$horizon, fit$every - fit$horizon %% fit$every) else steps
       fit$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, fit$seed,
-        list(resample = 0, step = fit$horizon), now, run)
+        list(resample = 0, step = fit$horizon, most = most_of(fit)), now, run)
       fit$horizon <<- fit$horizon + now
       if (fit$every > 0 && fit$horizon %% fit$every == 0) {
         record()
@@ -334,6 +403,11 @@ advance_copula <- function(fit, steps, run, progress, call) {
   })
   fit$interrupted <- outcome$interrupted
   copula_values(add_records(fit, records))
+}
+
+# The numerator of the weights of the steps.
+most_of <- function(fit) {
+  if (is.null(fit$calibration)) 2 else fit$calibration$most
 }
 
 # Adds records to the trajectories, an array of draws x times x quantities.
@@ -359,8 +433,11 @@ copula_values <- function(fit) {
     return(fit)
   }
   last <- dim(fit$state$conditional)[[2L]]
-  fit$cdf <- orders_by_points(fit$state$conditional, last)
-  fit$density <- sweep(orders_by_points(fit$state$gain, last), 2L, fit$at$density, "*")
+  shown <- shown_rows(fit)
+  fit$cdf <- orders_by_points(fit$state$conditional[shown, , , drop = FALSE], last)
+  base <- base_densities(fit, fit$at)
+  base <- if (is.matrix(base)) t(base) else rep(base[shown], each = fit$count)
+  fit$density <- orders_by_points(fit$state$gain[shown, , , drop = FALSE], last) * base
   fit
 }
 
@@ -396,14 +473,10 @@ copula_quantities <- function(fit, call) {
     }
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }
-  if (length(fit$points) < 2L) {
+  if (length(fit$points) < 2L && is.null(functional)) {
     return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
   }
-  order <- order(fit$points)
-  if (is.null(functional)) {
-    functional <- c("mean", "sd", "median")
-  }
-  grid_functional(fit$points[order], fit$cdf[, order, drop = FALSE], functional)
+  inner_quantities(fit, if (is.null(functional)) c("mean", "sd", "median") else functional)
 }
 
 indexed <- function(what, count) {
@@ -421,13 +494,14 @@ regression_points <- function(fit) {
 }
 
 regression_quantities <- function(fit, functional) {
-  functional <- if (is.null(functional)) "mean" else functional
-  m <- length(fit$response_at)
-  if (m < 2L) {
+  if (length(fit$response_at) < 2L && is.null(functional)) {
     return(matrix(fit$cdf, nrow(fit$cdf), dimnames = list(NULL, indexed("cdf", ncol(fit$cdf)))))
   }
+  functional <- if (is.null(functional)) "mean" else functional
+  cdf <- orders_by_points(fit$state$conditional, 1L)
+  inner <- match(fit$inner_at, fit$all_at)
   parts <- lapply(seq_len(nrow(fit$points)), function(i) {
-    value <- grid_functional(fit$response_at, fit$cdf[, (i - 1L) * m + seq_len(m), drop = FALSE], functional)
+    value <- grid_functional(fit$inner_at, cdf[, (i - 1L) * length(fit$all_at) + inner, drop = FALSE], functional)
     colnames(value) <- sprintf("%s[%d]", colnames(value), i)
     value
   })

@@ -276,13 +276,8 @@ grid_functional <- function(points, cdf, functional) {
         matrix(values, nrow(cdf), dimnames = list(NULL, quantile_names(functional$probs)))
       },
       probability = {
-        at <- function(value, end) {
-          if (is.infinite(value)) {
-            return(rep(end, nrow(cdf)))
-          }
-          apply(cdf, 1L, function(p) stats::approx(points, p, value, rule = 2)$y)
-        }
-        cbind(probability = at(functional$upper, 1) - at(functional$lower, 0))
+        ends <- lapply(functional[c("lower", "upper")], rep_len, nrow(cdf))
+        grid_probability(points, cdf, ends$lower, ends$upper)
       }
     ))
   }
@@ -307,6 +302,14 @@ grid_functional <- function(points, cdf, functional) {
     )
   })
   matrix(unlist(columns), nrow(cdf), dimnames = list(NULL, functional))
+}
+
+# `lower` and `upper` have a value for each row of `cdf`.
+grid_probability <- function(points, cdf, lower, upper) {
+  at <- function(value, r) {
+    if (is.infinite(value)) as.double(value > 0) else stats::approx(points, cdf[r, ], value, rule = 2)$y
+  }
+  cbind(probability = vapply(seq_len(nrow(cdf)), function(r) at(upper[[r]], r) - at(lower[[r]], r), 0))
 }
 
 grid_quantiles <- function(cdf, points, probs) {

@@ -22,15 +22,17 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 
 #' Summary of a martingale posterior
 #'
-#' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. `summary()` adds a
-#' table of the quantities. `quantile()` gives quantiles of the draws.
+#' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. For copulas it says what
+#' the bandwidth does to the width of the posterior, and for a density how much of it lies beyond `points`. `summary()`
+#' adds a table of the quantities. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
 #' @param ... must be empty.
 #' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
-#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` is the
-#'   sentence that is printed. `quantile()` gives a matrix, quantities x probabilities.
+#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict`,
+#'   `bandwidth` and `beyond` are the sentences that are printed (`NULL` if there is nothing to say).
+#'   `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
 #'   functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2
@@ -47,7 +49,8 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
   )
   structure(
     list(
-      words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object)
+      words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
+      bandwidth = bandwidth_verdict(object), beyond = points_verdict(object)
     ),
     class = "summary.martingale_posterior"
   )
@@ -77,7 +80,7 @@ print.martingale_posterior <- function(x, ...) {
   if (ncol(x$draws) > length(shown)) {
     cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
   }
-  cat("\n", horizon_verdict(x), "\n", sep = "")
+  print_verdicts(horizon_verdict(x), bandwidth_verdict(x), points_verdict(x))
   invisible(x)
 }
 
@@ -91,8 +94,13 @@ print.summary.martingale_posterior <- function(x, ...) {
   if (nrow(x$table) > 20L) {
     cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
   }
-  cat("\n", x$verdict, "\n", sep = "")
+  print_verdicts(x$verdict, x$bandwidth, x$beyond)
   invisible(x)
+}
+
+print_verdicts <- function(...) {
+  cat("\n")
+  cat(c(...), sep = "\n")
 }
 
 resample_words <- function(fit) {
@@ -125,7 +133,11 @@ horizon_verdict <- function(fit) {
   }
   share <- format(100 * signif(fit$remaining, 2), trim = TRUE)
   if (fit$horizon == 0) {
-    return("Horizon 0: all resamples are the prediction after the data.")
+    return(if (is_placed(fit)) {
+      "Horizon 0: the resamples are the prediction after the data, with location and scale drawn."
+    } else {
+      "Horizon 0: all resamples are the prediction after the data."
+    })
   }
   if (fit$remaining <= 0.05) {
     return(sprintf(
@@ -190,15 +202,14 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   new <- prediction_points(object, newdata, type, call)
   found <- .Call(C_predictive_average, state_at(object, new$at, run))
   last <- ncol(found$conditional)
-  value <- function(conditional, gain) {
+  value <- function(conditional, gain, density) {
     if (type == "mean") {
-      m <- length(object$response_at)
-      cut <- matrix(conditional, m)
-      return(drop(grid_functional(object$response_at, t(cut), "mean")))
+      cut <- matrix(conditional, length(object$inner_at))
+      return(drop(grid_functional(object$inner_at, t(cut), "mean")))
     }
-    if (type %in% c("density", "log_density") && !object$data$binary) gain * new$at$density else conditional
+    if (type %in% c("density", "log_density") && !object$data$binary) gain * density else conditional
   }
-  estimate <- value(found$conditional[, last], found$gain[, last])
+  estimate <- value(found$conditional[, last], found$gain[, last], new$at$density)
   if (type == "class") {
     return(factor(object$classes[1L + (estimate > 0.5)], object$classes))
   }
@@ -210,8 +221,9 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   table <- data.frame(estimate = estimate)
   if (bands) {
     state <- resamples_at(object, new$at, found, run)
+    base <- base_densities(object, new$at)
     draws <- vapply(seq_len(object$count), function(r) {
-      value(state$conditional[, last, r], state$gain[, last, r])
+      value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base)
     }, numeric(length(estimate)))
     ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = sort(probs), names = FALSE)
     table$lower <- ends[1L, ]
@@ -237,7 +249,7 @@ prediction_points <- function(fit, newdata, type, call) {
   points <- if (is.null(newdata)) if (type %in% c("density", "cdf")) regression_points(fit) else fit$points else newdata
   covariates <- point_covariates(fit, points, "newdata", call)
   if (type %in% c("mean", "probability", "class")) {
-    return(list(at = formula_points(fit, covariates)))
+    return(list(at = formula_points(fit, covariates, fit$inner_at)))
   }
   response <- tryCatch(
     eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
@@ -259,18 +271,17 @@ prediction_points <- function(fit, newdata, type, call) {
 
 # Repeats the resamples of a fit at other points.
 resamples_at <- function(fit, at, start, run) {
-  several <- function(x) array(x, c(dim(x), fit$count))
   check_result_size(fit$count * as.double(length(start$conditional)), NULL, "values", copies = 4)
   again <- fit
   again$at <- at
-  again$state <- list(conditional = several(start$conditional), gain = several(start$gain), rows = NULL)
+  again$state <- start_states(fit, at, run, start)
   if (fit$data$binary) {
     rows <- .Call(C_predictive_average, state_at(fit, list(y = fit$data$y, x = fit$data$x), run))
     again$state$rows <- matrix(rows$conditional, fit$n, fit$count)
   }
   in_slices(fit$horizon, max(1, 4e6 / length(again$state$conditional)), FALSE, function(done, steps) {
     again$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, at[c("y", "x")], again$state, fit$seed,
-      list(resample = 0, step = done), steps, run)
+      list(resample = 0, step = done, most = most_of(fit)), steps, run)
   })
   again$state
 }

@@ -151,16 +151,9 @@ plot_density <- function(fit, probs, main) {
 }
 
 plot_curve <- function(fit, probs, main) {
-  m <- length(fit$response_at)
-  means <- function(cdf) {
-    mean_at <- function(i) {
-      grid_functional(fit$response_at, cdf[, (i - 1L) * m + seq_len(m), drop = FALSE], "mean")[, 1L]
-    }
-    vapply(seq_len(nrow(fit$points)), mean_at, numeric(nrow(cdf)))
-  }
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
-  band <- pointwise(matrix(means(fit$cdf), nrow(fit$cdf))[, order, drop = FALSE], probs)
+  band <- pointwise(regression_quantities(fit, "mean")[, order, drop = FALSE], probs)
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
   data_y <- fit$data$y[, 1L] * fit$standard$scale + fit$standard$center
   graphics::plot(data_x, data_y,
@@ -168,7 +161,7 @@ plot_curve <- function(fit, probs, main) {
     pch = 16, cex = 0.6, col = "grey50", xlim = range(data_x, x), ylim = range(data_y, band)
   )
   draw_band(x, band)
-  graphics::lines(x, means(rbind(fit$cdf0))[order], lwd = 2)
+  graphics::lines(x, fit$mean0[order], lwd = 2)
 }
 
 plot_probability <- function(fit, probs, main) {

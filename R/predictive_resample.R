@@ -28,7 +28,8 @@
 #' `horizon = "auto"` takes the N for which this share is `tolerance`. For a univariate density it then also compares,
 #' at each point, the variance between the resamples with the variance of the steps still to come, which is known
 #' given the predictions. It goes on until the share of the latter is at most `tolerance` on average, or the horizon
-#' reaches 1,000,000. `summary()` says in words how much is left out.
+#' reaches 1,000,000. `summary()` says in words how much is left out. Location and scale of calibrated resamples are
+#' drawn at once, and do not count.
 #'
 #' @section Functions:
 #' A function as `functional` is called once for each resample, with these arguments:
@@ -48,6 +49,7 @@
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
 #'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()];
 #'   or a function that returns a numeric vector of the same length for each resample (see the section on functions).
+#'   Copula models compute these quantities from the whole distribution, whatever the `points` are.
 #'   For [normal_mean()] the mean and an unknown variance are parameters of the model; median, quantiles and
 #'   probabilities are those of the population: the data and the `horizon` values drawn after them.
 #' @param trajectories number of points in time at which to keep the paths of the mean, or of a copula model's
@@ -66,6 +68,9 @@
 #'   \item{`score`}{the mean log density (or log probability) at which each observation was predicted from those
 #'     before it, averaged over the orders of the data. The response is standardised.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
+#'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
+#'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
+#'     resample's `shift` and `stretch` about `center`.}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
 #'     out.}
@@ -182,7 +187,8 @@ advance_resamples <- function(fit, steps, run, progress, call) {
 # them, so continue() and predict() refuse a fit in which they have changed.
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
-  read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score")
+  read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
+    "calibration", "response_at", "inner_at", "all_at")
   sizes <- size_of(unclass(fit)[read])
   values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
@@ -220,15 +226,21 @@ in_slices <- function(total, unit, progress, work) {
 # The share of the variance that a horizon leaves out ----------------------------
 
 # The sum over i > m of alpha_i^2, where alpha_i = (2 - 1/i)/(i + 1) = 3/(i + 1) - 1/i.
-copula_tail <- function(m) {
-  9 * trigamma(m + 2) + trigamma(m + 1) - 6 / (m + 1)
+# With a numerator of at most `most` < 2, alpha_i = most/(i + 1) from i = 1/(2 - most) on.
+copula_tail <- function(m, most = 2) {
+  published <- function(m) 9 * trigamma(m + 2) + trigamma(m + 1) - 6 / (m + 1)
+  if (most >= 2) {
+    return(published(m))
+  }
+  from <- max(m, floor(1 / (2 - most)))
+  most^2 * trigamma(from + 2) + published(m) - published(from)
 }
 
 share_left <- function(fit, horizon) {
   switch(fit$model$kind,
     normal_mean = fit$start$weight / (fit$start$weight + horizon),
     bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
-    copula_tail(fit$n + horizon) / copula_tail(fit$n)
+    copula_tail(fit$n + horizon, most_of(fit)) / copula_tail(fit$n, most_of(fit))
   )
 }
 
@@ -255,13 +267,13 @@ remaining_share <- function(fit) {
     return(known)
   }
   # E H(u|v)^2 is the probability that two standard normals of correlation rho^2 are both below qnorm(u).
-  inside <- fit$cdf0 > 0.01 & fit$cdf0 < 0.99
+  inside <- fit$inner$cdf0 > 0.01 & fit$inner$cdf0 < 0.99
   if (!any(inside)) {
     return(known)
   }
-  u <- fit$cdf[, inside, drop = FALSE]
+  u <- inner_cdf(fit)[, inside, drop = FALSE]
   spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
-  left <- colMeans(spread) * copula_tail(fit$n + fit$horizon)
+  left <- colMeans(spread) * copula_tail(fit$n + fit$horizon, most_of(fit))
   mean(left / (left + apply(u, 2L, stats::var)))
 }
 

@@ -18,7 +18,7 @@ for (points in if (rehearsal) 64 else c(200, 2000)) {
   fit <- predictive_resample(y, copula_density(0.9, seq(-4, 4, length.out = points)), 0, draws, seed = 1)
   s <- median_seconds(function() {
     internal$native(internal$C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, 1,
-      list(resample = 0, step = 0), steps, run)
+      list(resample = 0, step = 0, most = 2), steps, run)
   })
   done <- points * draws * steps
   line(sprintf("%d points, %d resamples, %d steps", points, draws, steps), number(s), number(done / s),

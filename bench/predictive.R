@@ -15,7 +15,7 @@ run <- internal$resolve_run("cpu", 1)
 updates <- function(steps, start) {
   internal$native(
     internal$C_predictive_resample, start$data, start$bandwidth, start$at[c("y", "x")], start$state, 1,
-    list(resample = 0, step = 0), steps, run
+    list(resample = 0, step = 0, most = 2), steps, run
   )
 }
 # The same updates in R: a matrix of points x resamples.

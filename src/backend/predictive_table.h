@@ -96,7 +96,8 @@ typedef struct wb_copula_update {
   uint64_t key;
   int64_t first_group, groups, points;
   int64_t first_step, steps;
-  double observations; /* before step 0: step t has weight alpha of observations + t + 1 */
+  double observations; /* before step 0: step t has the forward weight of observations + t + 1 */
+  double most;         /* numerator of these weights (core/copula.h) */
   const double *rho;   /* dimensions */
   const double *score;
   const int32_t *row;

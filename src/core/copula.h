@@ -20,6 +20,13 @@ WB_HD double wb_copula_weight(double i) {
   return (2.0 - 1.0 / i) / (i + 1.0);
 }
 
+/* The same with a numerator of at most `most`: the weight of an observation that is drawn after the data. `most` = 2
+ * never cuts. */
+WB_HD double wb_copula_forward_weight(double i, double most) {
+  double numerator = 2.0 - 1.0 / i;
+  return wb_select(numerator > most, most, numerator) / (i + 1.0);
+}
+
 /* 1/sqrt(1 - rho^2); the product (1 - rho)(1 + rho) keeps its accuracy near 1. */
 WB_HD double wb_copula_scale(double rho) {
   return 1.0 / wb_sqrt((1.0 - rho) * (1.0 + rho));

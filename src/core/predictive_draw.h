@@ -39,6 +39,15 @@ WB_HD void wb_chain_t_step(uint64_t key, uint64_t resample, uint32_t step, doubl
   wb_chain_t_move(wb_draw_t(&stream, 2.0 * shape), weight, shape, mean, scale);
 }
 
+/* The shift and the stretch with which a resample starts: the stretch is sqrt(df/chi^2_df), or 1 without df; the shift
+ * is normal with deviation stretch * sd. */
+WB_HD void wb_resample_place(uint64_t key, uint64_t resample, double df, double sd, double *shift, double *stretch) {
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_RESAMPLE_PLACE, 0, resample);
+  const double normal = wb_draw_normal(&stream);
+  *stretch = df > 0.0 ? wb_sqrt(0.5 * df / wb_draw_gamma(&stream, 0.5 * df)) : 1.0;
+  *shift = *stretch * sd * normal;
+}
+
 /* The uniform of coordinate j of a step. */
 WB_HD double wb_step_uniform(uint64_t key, uint64_t resample, uint32_t step, uint32_t j) {
   uint64_t first, second;

@@ -4,8 +4,7 @@
 
 #include "predictive/predictive.h"
 
-#include "core/copula.h"
-#include "core/philox.h"
+#include "core/predictive_draw.h"
 #include "numeric/memory.h"
 
 void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order) {
@@ -20,6 +19,10 @@ void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order
       mine[other] = kept;
     }
   }
+}
+
+void wb_predictive_places(uint64_t key, int64_t count, double df, double sd, double *shift, double *stretch) {
+  for (int64_t r = 0; r < count; r++) wb_resample_place(key, (uint64_t)r, df, sd, &shift[r], &stretch[r]);
 }
 
 /* log prod_c c_rho(Phi(x_c), Phi(x'_c)) is the sum of a term of the point, a term of the row, and the sum over c of
@@ -153,7 +156,8 @@ int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_
     for (int64_t i = 0; i < d * points; i++) gain[p * d * points + i] = 1.0;
   }
   const wb_copula_update work = {
-    .model = model_of(data), .groups = count, .points = points, .steps = n, .rho = bandwidth.rho, .score = score,
+    .model = model_of(data), .groups = count, .points = points, .steps = n, .most = 2.0,
+    .rho = bandwidth.rho, .score = score,
     .row = order, .closeness = {0, point_term, point_covariate, row_term, row_covariate},
     .conditional = conditional, .gain = gain,
   };
@@ -200,7 +204,7 @@ int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, 
   const wb_copula_update work = {
     .model = model_of(data), .key = resamples->key, .first_group = resamples->first_group,
     .groups = resamples->groups, .points = points, .first_step = resamples->first_step, .steps = resamples->steps,
-    .observations = (double)n, .rho = bandwidth.rho,
+    .observations = (double)n, .most = resamples->most, .rho = bandwidth.rho,
     .closeness = {0, point_term, point_covariate, row_term, row_covariate},
     .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
     .row_conditional = resamples->row_state, .conditional = resamples->conditional, .gain = resamples->gain,

@@ -22,6 +22,9 @@ typedef struct wb_predictive_bandwidth {
 /* `count` random orders of 0..n - 1, one after the other. */
 void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order);
 
+/* The shift and the stretch of resamples 0..count - 1 (core/predictive_draw.h): count of each. */
+void wb_predictive_places(uint64_t key, int64_t count, double df, double sd, double *shift, double *stretch);
+
 /* Prequential fits for each of `sets` bandwidths (rho: sets x dimensions, rho_x: sets x covariates) and each of `count`
  * orders. log_score (sets x count) is the mean over observations of the log density, or probability, that was
  * predicted, relative to the density before the first observation. score (count x n x dimensions) is for the first set
@@ -46,6 +49,7 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
 typedef struct wb_predictive_resamples {
   uint64_t key;
   int64_t first_group, groups, points, first_step, steps;
+  double most;     /* numerator of the weights (core/copula.h) */
   const double *x; /* of the points */
   double *conditional, *gain, *row_state;
 } wb_predictive_resamples;

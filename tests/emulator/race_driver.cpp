@@ -798,6 +798,7 @@ bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *reco
   update.points = c.points;
   update.steps = c.steps;
   update.observations = (double)n;
+  update.most = 1.5;
   update.rho = rho.data();
   update.closeness = update.row_closeness = close;
   update.row_conditional = binary ? rows.data() : nullptr;

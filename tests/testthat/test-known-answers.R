@@ -463,14 +463,20 @@ predictive_cases <- alist(
   # Points at which the normal density, by R's exp(), is not near the middle of two doubles.
   "density" = {
     points <- c(-2.25, -1, -0.375, 0.25, 1.1875, 2)
-    model <- copula_density(rho = 0.75, points = points, permutations = 3, standardize = FALSE)
+    model <- copula_density(rho = 0.75, points = points, permutations = 3, standardize = FALSE, calibrate = FALSE)
     fit <- resample(known_cells(64, 1, 64)[, 1] - 3, model)
     list(fit[c("cdf", "cdf0", "density", "density0")], continue(fit, 11)$cdf)
   },
   "density, 200 values in the order given" = {
     y <- known_cells(256, 1, 70)[, 1] - 3
-    model <- copula_density(rho = 0.5, points = seq(-3, 3, length.out = 193), permutations = 0, standardize = FALSE)
+    model <- copula_density(rho = 0.5, points = seq(-3, 3, length.out = 193), permutations = 0, standardize = FALSE,
+      calibrate = FALSE)
     resample(y, model, draws = 5, horizon = 20)[c("cdf", "cdf0")]
+  },
+  # R's functions choose width and location, so the last digits are left out.
+  "calibrated density" = {
+    fit <- resample(known_cells(64, 1, 64)[, 1], copula_density(points = c(1, 2.5, 4), permutations = 3))
+    lapply(fit[c("draws", "cdf", "density")], signif, 6)
   },
   "density of two variables" = {
     model <- copula_density(rho = c(0.75, 0.5), points = known_cells(16, 2, 66), permutations = 2)

@@ -147,7 +147,7 @@ test_that("quantities of a grid are right for a known distribution", {
 
 test_that("results that are too large are refused before they are computed", {
   expect_error(predictive_resample(1:5, copula_density(0.5), draws = 1e9),
-    "200,000,000,000 values", class = "warpbayes_error_memory"
+    "[0-9]{3},000,000,000 values", class = "warpbayes_error_memory"
   )
 })
 

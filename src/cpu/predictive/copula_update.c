@@ -251,7 +251,7 @@ static void workspace_place(workspace *room, const wb_copula_update *work, int64
 static observation observe(const wb_copula_update *work, const workspace *room, const wb_copula_closeness *closeness,
                            int64_t group, int64_t step, int t) {
   observation seen = {
-    .alpha = wb_copula_weight(work->observations + (double)(work->first_step + step + t) + 1.0),
+    .alpha = wb_copula_forward_weight(work->observations + (double)(work->first_step + step + t) + 1.0, work->most),
     .score = room->score + (int64_t)t * work->model.dimensions,
   };
   if (work->model.covariates > 0) take_row(&seen, &work->model, closeness, group, room->row[t], room->covariate);

@@ -360,8 +360,8 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
   device_array<double> alpha;
   std::vector<double> weights(static_cast<size_t>(work->steps));
   for (size_t t = 0; t < weights.size(); t++)
-    weights[t] =
-        wb_copula_weight(work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0);
+    weights[t] = wb_copula_forward_weight(
+        work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0, work->most);
   if (status == WB_OK) status = rho.bring_all(work->rho, model.dimensions, model.kind, message);
   if (status == WB_OK) status = bring(alpha, weights.data(), work->steps, message);
   if (status == WB_OK)

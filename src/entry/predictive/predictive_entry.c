@@ -48,6 +48,15 @@ SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
   return order;
 }
 
+/* Returns count x 2: the shift and the stretch of each resample. */
+SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd) {
+  const int resamples = Rf_asInteger(count);
+  SEXP place = PROTECT(Rf_allocMatrix(REALSXP, resamples, 2));
+  wb_predictive_places(read_key(seed), resamples, Rf_asReal(df), Rf_asReal(sd), REAL(place), REAL(place) + resamples);
+  UNPROTECT(1);
+  return place;
+}
+
 /* bandwidth: rho d x sets, rho_x q x sets. Returns list(log_score: orders x sets, score: d x n x orders, of the first
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
@@ -98,8 +107,8 @@ SEXP wb_entry_predictive_average(SEXP state) {
   return result;
 }
 
-/* state: list(conditional, gain: points x d x resamples; rows: n x resamples, or NULL). first: list(resample, step),
- * from 0. Returns the new state. */
+/* state: list(conditional, gain: points x d x resamples; rows: n x resamples, or NULL). first: list(resample, step,
+ * most), the first two from 0. Returns the new state. */
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
   static const char *const names[] = {"conditional", "gain", "rows"};
@@ -114,7 +123,7 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   const wb_predictive_resamples resamples = {
     .key = read_key(seed), .first_group = wb_size_from_sexp(wb_list_element(first, "resample")), .groups = dim[2],
     .points = dim[0], .first_step = wb_size_from_sexp(wb_list_element(first, "step")),
-    .steps = wb_size_from_sexp(steps),
+    .steps = wb_size_from_sexp(steps), .most = Rf_asReal(wb_list_element(first, "most")),
     .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
     .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };

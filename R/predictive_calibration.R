@@ -1,0 +1,198 @@
+# Calibrated resampling of one variable: the forward steps, the location and the scale of resamples are chosen so that
+# the posterior of the mean and of the standard deviation has the variance that the data give it.
+#
+# Near a normal law, a step of weight alpha moves the mean by alpha rho sd z and the variance by alpha rho^2 var
+# (z^2 - 1). With the published weights, alpha_i about 2/i, the posterior variance of the mean is (2 rho)^2 var/n: none
+# for rho near 0, 3.2 times too much for rho = .9. For any law 2 rho becomes 2 r1, r1 = sd_z(E[Y | z])/sd(Y), and for
+# the variance 2 rho^2 becomes 2 r2, r2 = sd_z(E[(Y - m)^2 | z])/sd((Y - m)^2), both under the copula on the law.
+
+# The bandwidths among which calibrated resampling chooses, and the deviation of the mean, over sd/sqrt(n), that the
+# steps are given. Without the tenth, medians of 50 normal values are covered by 82% of the 90% intervals.
+calibrated_ends <- c(0.7, 0.95)
+calibrated_width <- 1.1
+
+is_calibrated <- function(fit) {
+  fit$model$kind == "copula_density" && isTRUE(fit$model$calibrate) && ncol(fit$data$y) == 1L && fit$n > 1 &&
+    diff(range(fit$data$y)) > 0
+}
+
+# Points at which quantities are computed, in standardised units, whatever the user wants to see: even ones from a
+# little outside the data, quantiles of the data, and tails.
+inner_points <- function(y) {
+  ends <- range(y) + c(-0.6, 0.6)
+  tail <- c(0.4, 0.9, 1.5, 2.2, 3, 4)
+  sort(unique(c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 64L), ends[[2L]] + tail,
+    stats::quantile(y, stats::ppoints(48L), names = FALSE))))
+}
+
+# Mean, variance, kurtosis, r1 and r2 (see above) of the law that has the distribution function `cdf` at the sorted
+# points `at`, with the copula of correlation `rho`.
+law_moments <- function(at, cdf, rho) {
+  m <- length(at)
+  middle <- (at[-1L] + at[-m]) / 2
+  share <- pmax(diff(cdf), 0)
+  share <- share / sum(share)
+  mean <- sum(share * middle)
+  variance <- sum(share * (middle - mean)^2)
+  fourth <- sum(share * (middle - mean)^4)
+  score <- stats::qnorm(pmin(pmax(cdf, 1e-6), 1 - 1e-6))
+  given <- apply(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)), 2L, diff)
+  given <- sweep(given, 2L, colSums(given), "/")
+  list(mean = mean, variance = variance, kurtosis = fourth / variance^2,
+    r1 = sqrt(mean((colSums(given * middle) - mean)^2) / variance),
+    r2 = sqrt(mean((colSums(given * (middle - mean)^2) - variance)^2) / (fourth - variance^2)))
+}
+
+# n times the variance of the log of the sample variance. About the trimmed mean, as by Bonett (2006, Computational
+# Statistics & Data Analysis 50, 775-782). The kurtosis of few values is too low, so 2, that of a normal law, counts as
+# one more observation, and the last term is added: with it the interval of the standard deviation alone covers 87 to
+# 96% for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 50.
+log_variance_spread <- function(y) {
+  n <- length(y)
+  trim <- if (n > 5) 1 / (2 * sqrt(n - 4)) else 0
+  excess <- n * sum((y - mean(y, trim = trim))^4) / sum((y - mean(y))^2)^2 - 1
+  excess <- (n * excess + 2) / (n + 1)
+  excess + 10 * min(excess, 3)^2 / n
+}
+
+# What calibrated resampling needs beside the bandwidth, in standardised units: `most`, the numerator of the weights;
+# the `center` of the law; each resample's `shift` and `stretch`. `width` is the posterior deviation of the mean over
+# sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
+calibrate <- function(fit, at, cdf) {
+  y <- drop(fit$data$y)
+  n <- fit$n
+  law <- law_moments(at, cdf, fit$rho)
+  if (!is_calibrated(fit)) {
+    return(list(most = 2, width = 2 * law$r1))
+  }
+  most <- min(2, calibrated_width / law$r1)
+  # What the steps leave of the variance of the mean and of the log of the standard deviation.
+  mean_left <- max(0, 1 / (n - 1) - (most * law$r1)^2 / n)
+  log_sd_left <- max(0, log_variance_spread(y) / (4 * (n - 1)) - (most * law$r2)^2 * (law$kurtosis - 1) / (4 * n))
+  df <- if (log_sd_left > 1e-8) 1 / (2 * log_sd_left) else 0
+  place <- .Call(C_predictive_places, fit$seed, fit$count, df, sqrt(mean_left * stats::var(y)))
+  list(most = most, center = law$mean, shift = mean(y) - law$mean + place[, 1L],
+    stretch = place[, 2L] * sqrt(stats::var(y) / law$variance), df = df,
+    width = sqrt((most * law$r1)^2 + n * mean_left))
+}
+
+is_placed <- function(fit) {
+  !is.null(fit$calibration$stretch)
+}
+
+# Where the law of the data has what resample r has at the standardised points y: a matrix, points x draws.
+unplaced <- function(fit, y) {
+  place <- fit$calibration
+  outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
+}
+
+# The states with which placed resamples start: each has the points elsewhere in the law of the data.
+placed_states <- function(fit, at, run) {
+  y <- unplaced(fit, drop(at$y))
+  # All orders of the data at once, in parts of 64 MB.
+  parts <- split(seq_along(y), (seq_along(y) - 1) %/% max(1, floor(2e6 / ncol(fit$order))))
+  found <- lapply(unname(parts), function(part) {
+    points <- list(y = matrix(y[part]), x = matrix(0, length(part), 0L))
+    .Call(C_predictive_average, state_at(fit, points, run))
+  })
+  size <- c(nrow(y), 1L, fit$count)
+  list(conditional = array(unlist(lapply(found, `[[`, "conditional")), size),
+    gain = array(unlist(lapply(found, `[[`, "gain")), size))
+}
+
+# The densities by which gains are multiplied, in the data's units: for all resamples, or points x draws.
+base_densities <- function(fit, at) {
+  if (!is_placed(fit)) {
+    return(at$density)
+  }
+  density <- stats::dnorm(unplaced(fit, drop(at$y)))
+  density / rep(fit$calibration$stretch * fit$standard$scale, each = nrow(density))
+}
+
+# draws x inner points.
+inner_cdf <- function(fit) {
+  t(matrix(fit$state$conditional[-seq_len(nrow(fit$at$y)), 1L, ], length(fit$inner$y)))
+}
+
+# Quantities of the resamples from their distribution functions at the inner points, in the data's units.
+inner_quantities <- function(fit, functional) {
+  inner <- fit$inner
+  cdf <- inner_cdf(fit)
+  place <- fit$calibration
+  stretch <- if (is_placed(fit)) place$stretch else 1
+  shift <- if (is_placed(fit)) place$shift - (stretch - 1) * place$center else 0
+  # x -> shift + stretch x in standardised units, then to the data's.
+  scale <- fit$standard$scale * stretch
+  shift <- fit$standard$center + fit$standard$scale * shift
+  if (inherits(functional, "resample_functional") && functional$kind == "probability") {
+    return(grid_probability(inner$y, cdf, (functional$lower - shift) / scale, (functional$upper - shift) / scale))
+  }
+  value <- grid_functional(inner$y, cdf, functional)
+  for (j in seq_len(ncol(value))) {
+    value[, j] <- switch(colnames(value)[[j]], variance = scale^2 * value[, j], sd = scale * value[, j],
+      shift + scale * value[, j])
+  }
+  value
+}
+
+# Words ------------------------------------------------------------------------------
+
+# What the bandwidth does to the posterior, in a sentence. NULL if there is nothing to say.
+bandwidth_verdict <- function(fit) {
+  model <- fit$model
+  if (is.null(fit$rho)) {
+    return(NULL)
+  }
+  chosen <- is.null(model$rho)
+  number <- function(value) format(signif(value, 2), scientific = FALSE)
+  words <- character()
+  if (!is.null(fit$calibration)) {
+    width <- fit$calibration$width
+    if (is_placed(fit)) {
+      at <- if (chosen) match(TRUE, abs(fit$rho - calibrated_ends) < 1e-6) else NA
+      words <- sprintf("Calibrated resampling: the posterior of the mean is about %s times as wide as s/sqrt(n).",
+        number(width))
+      if (!is.na(at)) {
+        words <- paste(words, sprintf("The score would choose a %s rho than %s, %s.",
+          c("smaller", "larger")[[at]], number(calibrated_ends[[at]]),
+          c("as for data that look normal", "as for ties or data with an outlier")[[at]]))
+      }
+      return(words)
+    }
+    if (width < 0.8) {
+      return(paste(sprintf("The posterior of the mean is only about %s times as wide as s/sqrt(n):", number(width)),
+        sprintf("with rho = %s the resamples hardly differ. Intervals are too narrow; calibrate = TRUE widens them.",
+          number(fit$rho))))
+    }
+    if (width > 1.25) {
+      return(paste(sprintf("The posterior of the mean is about %s times as wide as s/sqrt(n).", number(width)),
+        "Intervals are wider than the data ask for; calibrate = TRUE narrows them."))
+    }
+    return(sprintf("The posterior of the mean is about %s times as wide as s/sqrt(n).", number(width)))
+  }
+  low <- min(fit$rho)
+  if (low < 0.4) {
+    words <- sprintf(paste(
+      "With rho = %s the resamples hardly differ: a step moves %s by its share of rho. Intervals are too narrow."
+    ), number(low), if (fit$data$binary) "a probability" else "a mean")
+  }
+  ends <- c(fit$rho[rep(chosen, length(fit$rho))], fit$rho_x[rep(is.null(model$rho_x), length(fit$rho_x))])
+  if (any(ends >= rho_ends[[2L]] - 1e-4)) {
+    words <- c(words, paste("A chosen correlation is at its upper bound of 0.999, as for ties or data with an outlier:",
+      "predictions follow single observations."))
+  }
+  if (length(words)) paste(words, collapse = " ")
+}
+
+# How much of the predicted density lies beyond the points that the user chose.
+points_verdict <- function(fit) {
+  if (is.null(fit$inner) || length(fit$points) < 2L) {
+    return(NULL)
+  }
+  beyond <- 1 - diff(range(fit$cdf0))
+  if (beyond < 0.01) {
+    return(NULL)
+  }
+  paste(sprintf("%s%% of the predicted distribution lies beyond `points`.", format(signif(100 * beyond, 2))),
+    "Means, standard deviations and quantiles count it.")
+}
