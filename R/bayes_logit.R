@@ -3,17 +3,17 @@
 #' Logistic, negative binomial and multinomial regression
 #'
 #' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013). Given
-#' Polya-Gamma variables, one for each row, the coefficients are normal. So nothing has to be tuned, and every sweep
-#' is one pass over the rows. The same `seed` gives the same draws on any number of threads, on any processor and on a
-#' graphics card.
+#' Polya-Gamma variables, one for each row, the coefficients are normal. So nothing has to be tuned. Where this sampler
+#' mixes slowly, for rare events and large counts, other moves are added. The same `seed` gives the same draws on any
+#' number of threads, on any processor and on a graphics card.
 #'
 #' @section Families:
 #' \describe{
 #'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
 #'     predictors.}
 #'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,
-#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned by slice sampling, without
-#'     the Polya-Gamma variables.}
+#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned, without the Polya-Gamma
+#'     variables.}
 #'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class has
 #'     its own coefficients, which each sweep draws class by class.}
 #' }
@@ -60,6 +60,15 @@
 #'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
 #'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
 #'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()], [tidy.bayes_logit()].
+#' @section Sampler:
+#' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
+#' Given the Polya-Gamma variables of many trials, the coefficients are known far more precisely than the data know
+#' them, and sweeps hardly move them. At the mode, the largest ratio \eqn{\lambda}{lambda} of both precisions is known:
+#' about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective draw. If \eqn{\lambda}{lambda} is above 3, or
+#' the dispersion of counts is learned, each sweep is followed by three elliptical slice moves of all coefficients and
+#' the dispersion together (Murray, Adams and MacKay 2010). They follow a Student t distribution fitted to the posterior
+#' at its mode. They are exact, and need no tuning. A printed fit says whether they were used. They are not used for
+#' `"multinomial"`, nor for very many groups, where they do not pay.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
@@ -70,6 +79,9 @@
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#'
+#' Murray, I., Adams, R. P. and MacKay, D. J. C. (2010). Elliptical slice sampling. *Proceedings of Machine Learning
+#' Research* **9**, 541-548.
 #'
 #' Makalic, E. and Schmidt, D. F. (2016). A simple sampler for the horseshoe estimator. *IEEE Signal Processing
 #' Letters* **23**, 179-182.

@@ -61,7 +61,8 @@ logit_fit_words <- function(fit) {
       if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
       if (isTRUE(fit$interrupted)) ", interrupted" else "",
       count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend,
-      format(fit$seed, digits = 16))
+      format(fit$seed, digits = 16)),
+    logit_sampler_words(fit)
   )
 }
 
@@ -79,8 +80,7 @@ logit_fit_words <- function(fit) {
 #'   \item With an effective sample size below 20 per chain there is no verdict.
 #'   \item Below 100 per chain, intervals are called rough.
 #' }
-#' Regressions of rare events mix slowly: the Polya-Gamma variables of many trials determine the intercept far more
-#' precisely than the data do.
+#' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param digits significant digits to which standard deviations are printed.

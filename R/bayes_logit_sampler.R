@@ -21,17 +21,17 @@ logit_sampler <- function(fit) {
   )
 }
 
-# Starts of chains are spread by this much, in the sampler's units.
-start_spread <- 0.5
+# Chains start at draws about the mode whose scale is this multiple of the posterior's.
+start_spread <- 2
 
 logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
   constant <- fit$response$constant
   design <- fit$design
-  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars")
+  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse")
   function(session, state, sweeps, keep) {
     if (state$sweep == 0) {
-      state[parts] <- native(C_regression_start, session, state, start_spread)[parts]
+      state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
     }
     slice <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))
     state[parts] <- slice[parts]
@@ -44,7 +44,22 @@ logit_step <- function(fit) {
   }
 }
 
-# The common start of all chains. The compiled code then moves the chains apart.
+# The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
+# log likelihood about the mode.
+ellipse_size <- function(p, groups) 2 + (p + 1) + (p + 1) * (p + 2) / 2 + groups * (p + 3)
+
+# Which sampler ran, in one line.
+logit_sampler_words <- function(fit) {
+  moves <- fit$state[[1L]]$ellipse[1L]
+  if (length(moves) == 0L || moves == 0) {
+    return("Polya-Gamma sweeps")
+  }
+  sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
+    count_words(moves, "elliptical slice move"),
+    sprintf("about 1 effective draw in %s", format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2))))
+}
+
+# The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
@@ -54,11 +69,11 @@ logit_start <- function(fit) {
   )
   outcomes <- ncol(fit$response$kappa)
   coefficients <- matrix(0, p, outcomes)
-  coefficients[fit$design$is_intercept, ] <- rep(pmin(pmax(centre, -10), 10), each = sum(fit$design$is_intercept))
+  coefficients[fit$design$is_intercept, ] <- rep(centre, each = sum(fit$design$is_intercept))
   list(
     coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (p + 2)), shrinkage = rep(1, outcomes * (2 * p + 2)),
-    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1)
+    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = numeric(ellipse_size(p, groups))
   )
 }
 

@@ -75,7 +75,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(polyagamma_cumulant, 3),
   ENTRY(regression_open, 2),
   ENTRY(regression_close, 1),
-  ENTRY(regression_start, 3),
+  ENTRY(regression_start, 4),
   ENTRY(regression_step, 6),
   ENTRY(regression_sweep, 4),
   ENTRY(predictive_orders, 3),

@@ -64,6 +64,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_GROUP_SCALE = 146,     /* variance of these intercepts [0] */
   WB_PURPOSE_SHRINKAGE = 147,       /* scales of the horseshoe prior [outcome] */
   WB_PURPOSE_DISPERSION = 148,      /* dispersion of the negative binomial [0] */
+  WB_PURPOSE_ELLIPSE = 149,         /* a move after the sweep [move] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

@@ -176,7 +176,7 @@ SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
 /* entry/regression/regression_entry.c */
 SEXP wb_entry_regression_open(SEXP data, SEXP run);
 SEXP wb_entry_regression_close(SEXP pointer);
-SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread);
+SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread);
 SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run);
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
 

@@ -2,8 +2,11 @@
  * variance of the groups' intercepts, and the dispersion of counts. */
 #include "core/rounding.h"
 
+#include "core/linear_algebra.h"
 #include "core/random_gamma.h"
 #include "regression/regression.h"
+
+#include <string.h>
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
   const wb_regression_parameters parameters = {
@@ -11,6 +14,16 @@ wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *
     dispersion > 0.0 ? -wb_log(dispersion) : 0.0, WB_REGRESSION_DRAWN,
   };
   return parameters;
+}
+
+void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *precision) {
+  const int p = prior->columns;
+  memcpy(precision, prior->precision, wb_packed_size(p) * sizeof(double));
+  if (!prior->shrunk) return;
+  const double *const shrinkage = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p);
+  for (int c = 0; c < p; c++)
+    if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
 }
 
 /* A draw from the inverse gamma law of shape 1. */

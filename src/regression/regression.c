@@ -6,7 +6,7 @@
 #include "core/linear_algebra.h"
 #include "core/random_normal.h"
 #include "numeric/memory.h"
-#include "regression/regression.h"
+#include "regression/ellipse.h"
 
 static int pass(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state, int32_t outcome,
                 uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
@@ -16,16 +16,20 @@ static int pass(const wb_backend *backend, wb_regression_session *session, wb_re
                                     state->groups > 0 ? state->group_statistics : NULL, log_likelihood, message);
 }
 
-int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
-                        uint64_t key, double spread, wb_message *message) {
+int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
+                        const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, double spread,
+                        wb_message *message) {
   double log_likelihood;
-  for (int32_t k = 0; k < state->outcomes; k++) {
+  int status = WB_OK;
+  if (spread > 0.0 && state->outcomes == 1)
+    status = wb_regression_find_mode(backend, session, prior, counts, state, key, spread, message);
+  for (int32_t k = 0; k < state->outcomes && state->outcomes > 1; k++) {
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
     for (int32_t c = 0; c < state->columns; c++)
-      coefficients[c] = wb_fma(spread, wb_draw_normal(&stream), coefficients[c]);
+      coefficients[c] = wb_fma(0.25 * spread, wb_draw_normal(&stream), coefficients[c]);
   }
-  return pass(backend, session, state, 0, key, 0, &log_likelihood, message);
+  return status == WB_OK ? pass(backend, session, state, 0, key, 0, &log_likelihood, message) : status;
 }
 
 /* Integrates the groups' intercepts out of the precision and the linear term. With D_g = sum of omega + 1/variance,
@@ -62,11 +66,7 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
   const size_t triangle = wb_packed_size(p);
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
-  const double *const shrinkage =
-      prior->shrunk ? state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p) : NULL;
-  memcpy(precision, prior->precision, triangle * sizeof(double));
-  for (int c = 0; prior->shrunk && c < p; c++)
-    if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
+  wb_regression_prior_precision(prior, state, outcome, precision);
   for (int r = 0; r < p; r++) {
     double sum = state->statistics[triangle + (size_t)r];
     for (int c = 0; c < p; c++)
@@ -95,7 +95,7 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
 static int sweep_once(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, uint32_t iteration,
                       double *room, double *log_likelihood, wb_message *message) {
-  int status = WB_OK;
+  int status = WB_OK, moved;
   for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
     status = draw_coefficients(prior, state, k, key, iteration, room, message);
     if (status == WB_OK && k + 1 < state->outcomes)
@@ -110,7 +110,9 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
     wb_regression_draw_shrinkage(prior, state->coefficients + (size_t)k * (size_t)state->columns,
                                  state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration,
                                  (uint32_t)k);
-  if (counts->distinct > 0)
+  status = wb_regression_move(backend, session, prior, counts, state, key, iteration, room, &moved, message);
+  /* With groups, the moves may be short. */
+  if (status == WB_OK && counts->distinct > 0 && (!moved || state->groups > 0))
     status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
   if (status == WB_OK) status = pass(backend, session, state, 0, key, iteration, log_likelihood, message);
   if (status == WB_OK && counts->distinct > 0)
@@ -130,7 +132,8 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
 int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state,
                       const wb_regression_sweeps *sweeps, wb_message *message) {
-  const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
+  const size_t drawing = wb_packed_size(state->columns) + 2 * (size_t)state->columns,
+               moving = wb_regression_move_room(state), bytes = (drawing > moving ? drawing : moving) * sizeof(double);
   double *const room = wb_aligned_malloc(bytes);
   if (!room) return wb_out_of_memory(message, "the coefficients' precision", bytes);
   int status = WB_OK;

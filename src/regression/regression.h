@@ -38,6 +38,7 @@ typedef struct wb_regression_state {
   double *group_statistics; /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
   double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): local, their auxiliaries, global, its own */
   double *scalars;          /* WB_REGRESSION_SCALARS */
+  double *ellipse;          /* WB_REGRESSION_ELLIPSE(columns, groups) of ellipse.h; NULL: no moves */
 } wb_regression_state;
 
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 2)
@@ -54,10 +55,13 @@ typedef struct wb_regression_sweeps {
   double *dispersion, *group_deviation;
 } wb_regression_sweeps;
 
-/* Starts a chain, as sweep 0: adds normal draws of standard deviation `spread` to the coefficients, and computes the
- * statistics at the result. */
-int wb_regression_start(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
-                        uint64_t key, double spread, wb_message *message);
+/* Starts a chain, as sweep 0. With spread > 0 it starts near the mode of the posterior, and the state's ellipse is
+ * made: see ellipse.h. A regression with several outcomes has no ellipse, and starts at the given coefficients plus a
+ * quarter of `spread` times normal draws. With spread = 0 it starts from the given state. Computes the statistics
+ * there. */
+int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
+                        const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, double spread,
+                        wb_message *message);
 
 int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state,
@@ -67,6 +71,10 @@ int wb_regression_run(const wb_backend *backend, wb_regression_session *session,
  * session of its own. On return the state's statistics are those of the variables. */
 int wb_regression_step(const wb_call *call, const wb_regression_data *data, const wb_regression_prior *prior,
                        wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message);
+
+/* The prior's precision of an outcome's coefficients, given the scales in the state, packed. */
+void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *precision);
 
 /* Draws of the hyperparameters (regression/hyperparameters.c). */
 void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,

@@ -12,15 +12,17 @@ half_cauchy_pair <- function(scale) {
   c(1 / rgamma(1, 0.5, 1 / auxiliary), auxiliary)
 }
 
-# A toy problem of `rows` rows. Tests vary the arguments; `wrong` plants an error. Means of counts are limited to 1e6,
-# because the tails of the horseshoe exceed that once in hundreds of replicates.
-regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "") {
+# A toy problem of `rows` rows, with `moves` after each sweep (NULL: as the sampler decides). Tests vary the arguments;
+# `wrong` plants an error. Means of counts are limited to 1e6, because the tails of the horseshoe exceed that once in
+# hundreds of replicates.
+regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "",
+                           moves = NULL) {
   set.seed(20)
   x <- cbind(1, matrix(rnorm(2 * rows), rows))
   p <- ncol(x)
   outcomes <- if (family == "multinomial") 2 else 1
   list(
-    family = family, prior = prior, rows = rows, trials = trials, wrong = wrong,
+    family = family, prior = prior, rows = rows, trials = trials, wrong = wrong, moves = moves,
     x = x, p = p, outcomes = outcomes, groups = groups,
     group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
     global_scale = if (family == "negbinomial") 0.02 else 0.5, group_scale = 1, dispersion = c(3, 2),
@@ -51,7 +53,8 @@ draw_toy_parameters <- function(toy) {
   list(
     coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p),
     intercepts = rnorm(toy$groups) * sqrt(group[1]),
-    group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group)
+    group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group),
+    ellipse = numeric(ellipse_size(toy$p, toy$groups))
   )
 }
 
@@ -83,7 +86,8 @@ toy_data <- function(toy, y) {
 toy_prior <- function(toy, y) {
   counts <- if (toy$family == "negbinomial") {
     value <- sort(unique(y[, 1])) + 0
-    list(value = value, weight = as.double(table(factor(y[, 1], value))), rows = toy$rows + 0)
+    rows <- toy$rows * if (toy$wrong == "counts") 1.5 else 1
+    list(value = value, weight = as.double(table(factor(y[, 1], value))), rows = rows)
   }
   factor <- if (toy$wrong == "prior") 0.3 else 1
   list(
@@ -95,6 +99,18 @@ toy_prior <- function(toy, y) {
   )
 }
 
+# The approximation of the log likelihood about the mode, on which the moves rely. It depends on the responses alone:
+# the search begins at the same state in all replicates.
+toy_ellipse <- function(toy, session, prior, state) {
+  state$coefficients[] <- 0
+  state$intercepts[] <- 0
+  state$shrinkage[] <- 1
+  state$scalars <- c(if (toy$family == "negbinomial") 1 else 0, 1, 1)
+  ellipse <- native(C_regression_start, session, prior, state, 1)$ellipse
+  if (!is.null(toy$moves)) ellipse[[1L]] <- toy$moves
+  ellipse
+}
+
 # One replicate: parameters and responses before the sweeps, and parameters after `sweeps` sweeps.
 toy_replicate <- function(toy, seed, sweeps, run) {
   before <- draw_toy_parameters(toy)
@@ -103,8 +119,10 @@ toy_replicate <- function(toy, seed, sweeps, run) {
   on.exit(.Call(C_regression_close, session))
   state <- c(list(key = .Call(C_chain_key, seed, 1L), sweep = 0), before)
   parts <- names(before)
-  state[parts] <- native(C_regression_start, session, state, 0)[parts]
-  state[parts] <- native(C_regression_sweep, session, toy_prior(toy, y), state, as.integer(sweeps))[parts]
+  prior <- toy_prior(toy, y)
+  state$ellipse <- toy_ellipse(toy, session, prior, state)
+  state[parts] <- native(C_regression_start, session, prior, state, 0)[parts]
+  state[parts] <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))[parts]
   list(y = y, before = before, after = state)
 }
 

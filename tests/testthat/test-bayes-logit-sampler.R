@@ -7,6 +7,8 @@ toys <- list(
   "negative binomial" = regression_toy("negbinomial"),
   "negative binomial, horseshoe" = regression_toy("negbinomial", "horseshoe"),
   "negative binomial, groups" = regression_toy("negbinomial", groups = 4),
+  "binomial, moves" = regression_toy(moves = 2), "binomial, groups, moves" = regression_toy(groups = 4, moves = 1),
+  "negative binomial, no moves" = regression_toy("negbinomial", moves = 0),
   multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe")
 )
 replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
@@ -35,6 +37,8 @@ test_that("the comparison of joint laws finds planted errors", {
   expect_gt(wrong(toys[["binomial, groups"]], "group", 40), 1)
   expect_gt(wrong(toys[["negative binomial"]], "dispersion"), 1)
   expect_gt(wrong(toys[["negative binomial"]], "kappa"), 1)
+  # Only the moves read the counts' own part of the likelihood and the prior of the dispersion.
+  expect_gt(wrong(toys[["negative binomial"]], "counts"), 1)
   expect_gt(wrong(toys$multinomial, "shape"), 1)
   expect_gt(wrong(toys$multinomial, "kappa"), 1)
 })
@@ -110,4 +114,29 @@ test_that("posterior means and quartiles agree with quadrature", {
     sum(counts * c(0, a, b)) - 12 * log(1 + exp(a) + exp(b)) +
       dnorm(a, 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5, log = TRUE)
   }, list(c(-6, 6), c(-6, 6)), "multinomial")
+})
+
+test_that("counts of any size and rare events mix, and a fit says which sampler ran", {
+  skip_if(resolve_run()$backend != "cpu", "many sweeps")
+  set.seed(4)
+  x <- rnorm(200)
+  worst <- function(...) {
+    fit <- bayes_logit(..., chains = 2, iter = 700, warmup = 200, seed = 1, threads = 2, progress = FALSE)
+    table <- summary(fit)$coefficients
+    list(ess = min(table$ess_bulk), rhat = max(table$rhat), fit = fit)
+  }
+  for (log_mean in c(2, 12)) {
+    y <- rnbinom(200, mu = exp(log_mean + 0.5 * x), size = 2)
+    counts <- worst(y ~ x, family = "negbinomial")
+    expect_gt(counts$ess, 300)
+    expect_lt(counts$rhat, 1.03)
+  }
+  # Polya-Gamma sweeps alone would have one effective draw in hundreds of sweeps.
+  rare <- worst(cbind(rbinom(200, 1e4, plogis(-7 + 0.3 * x)), 1e4) ~ x)
+  expect_gt(rare$ess, 300)
+  expect_output(print(rare$fit), "Polya-Gamma sweeps, each followed by 3 elliptical slice moves \\(alone")
+  easy <- worst(rep(0:1, 100) ~ x)
+  expect_output(print(easy$fit), "Polya-Gamma sweeps\n", fixed = TRUE)
+  # A fitted intercept above 10: the start is not clipped.
+  expect_gt(coef(counts$fit)[[1L]], 11.5)
 })

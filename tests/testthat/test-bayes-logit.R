@@ -112,14 +112,14 @@ test_that("posteriors of rare events are right", {
   on_processor()
   skip_where_repeated()
   # 0 successes in 1e6 trials: the posterior's lower tail is nearly log-gamma. Its mean and quartiles come from
-  # quadrature. The chain mixes slowly.
-  none <- quick(cbind(0, 1e6) ~ 1, data.frame(o = 1), iter = 2e5, warmup = 5e4)
+  # quadrature. Polya-Gamma sweeps alone would have one effective draw in some thousands.
+  none <- quick(cbind(0, 1e6) ~ 1, data.frame(o = 1), iter = 2e4, warmup = 500)
   a <- seq(-40, -5, 0.001)
   weight <- exp(-1e6 * log1p(exp(a)) + dnorm(a, 0, 2.5, log = TRUE))
   draws <- matrix(logit_draws(none)[, , 1])
   size <- effective_size(split_chains(draws))
-  expect_lt(abs(mean(draws) - sum(a * weight) / sum(weight)) / (sd(draws) / sqrt(size)), 8)
-  expect_lt(size, nrow(draws) / 50)
+  expect_lt(abs(mean(draws) - sum(a * weight) / sum(weight)) / (sd(draws) / sqrt(size)), 6)
+  expect_gt(size, nrow(draws) / 4)
 })
 
 test_that("missing values, empty levels and rows without trials are as in glm", {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regression/regression.h"
+#include "regression/ellipse.h"
 
 /* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
  * backend's session reads. */
@@ -137,9 +137,9 @@ SEXP wb_entry_regression_close(SEXP pointer) {
 }
 
 /* The parts of a state that are vectors of doubles, and their sizes. */
-enum { STATE_PARTS = 6 };
+enum { STATE_PARTS = 7 };
 static const char *const state_names[STATE_PARTS] = {"coefficients", "statistics", "intercepts",
-                                                     "group_statistics", "shrinkage", "scalars"};
+                                                     "group_statistics", "shrinkage", "scalars", "ellipse"};
 
 static void state_sizes(const open_regression *opened, double *size) {
   const size_t p = (size_t)opened->columns, groups = (size_t)opened->groups, outcomes = (size_t)opened->outcomes;
@@ -149,6 +149,7 @@ static void state_sizes(const open_regression *opened, double *size) {
   size[3] = (double)(groups * WB_REGRESSION_GROUP_STATISTICS(p));
   size[4] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
   size[5] = WB_REGRESSION_SCALARS;
+  size[6] = (double)WB_REGRESSION_ELLIPSE(p, groups);
 }
 
 static int is_state(const open_regression *opened, SEXP state) {
@@ -170,7 +171,7 @@ static wb_regression_state copy_state(const open_regression *opened, SEXP state,
     memcpy(part[i], REAL_RO(values), (size_t)Rf_xlength(values) * sizeof(double));
   }
   const wb_regression_state copy = {opened->columns, opened->outcomes, opened->groups, part[0], part[1], part[2],
-                                    part[3], part[4], part[5]};
+                                    part[3], part[4], part[5], opened->outcomes == 1 ? part[6] : NULL};
   return copy;
 }
 
@@ -182,20 +183,6 @@ static open_regression *regression_from_sexp(SEXP pointer, wb_message *message) 
 
 static uint32_t sweep_of(SEXP state) {
   return (uint32_t)Rf_asReal(wb_list_element(state, "sweep"));
-}
-
-/* The state with which a chain starts: the given one with its coefficients moved at random. */
-SEXP wb_entry_regression_start(SEXP pointer, SEXP state, SEXP spread) {
-  wb_message message;
-  open_regression *opened = regression_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_state(opened, state)) return wb_changed_fit();
-  SEXP out = PROTECT(wb_list_new(STATE_PARTS, state_names));
-  wb_regression_state current = copy_state(opened, state, out);
-  const int status = wb_regression_start(opened->backend, opened->session, &current,
-                                         wb_key_from_raw(wb_list_element(state, "key")), Rf_asReal(spread), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
 }
 
 static int is_prior(double p, SEXP prior) {
@@ -224,28 +211,50 @@ static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
   return out;
 }
 
+/* What the law of the dispersion needs, if it is learned. */
+static wb_regression_counts counts_from_list(SEXP prior) {
+  SEXP counts = wb_list_element(prior, "counts");
+  wb_regression_counts learned = {0, NULL, NULL, 0};
+  if (counts == R_NilValue) return learned;
+  SEXP value = wb_list_element(counts, "value");
+  learned.distinct = Rf_xlength(value);
+  learned.value = REAL_RO(value);
+  learned.weight = REAL_RO(wb_list_element(counts, "weight"));
+  learned.rows = Rf_asReal(wb_list_element(counts, "rows"));
+  return learned;
+}
+
+/* The state with which a chain starts: near the mode with a spread above 0, otherwise the given one. */
+SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread) {
+  wb_message message;
+  open_regression *opened = regression_from_sexp(pointer, &message);
+  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  if (!is_prior(opened->columns, prior) || !is_state(opened, state)) return wb_changed_fit();
+  SEXP out = PROTECT(wb_list_new(STATE_PARTS, state_names));
+  wb_regression_state current = copy_state(opened, state, out);
+  const wb_regression_prior priors = prior_from_list(prior, opened->columns);
+  const wb_regression_counts learned = counts_from_list(prior);
+  const int status =
+      wb_regression_start(opened->backend, opened->session, &priors, &learned, &current,
+                          wb_key_from_raw(wb_list_element(state, "key")), Rf_asReal(spread), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
 /* `sweeps` sweeps from a state. Returns the state after them, and the traces. */
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
   static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage",
-                                      "scalars", "coefficient_trace", "log_likelihood", "dispersion_trace",
+                                      "scalars", "ellipse", "coefficient_trace", "log_likelihood", "dispersion_trace",
                                       "group_deviation"};
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   if (!is_prior(opened->columns, prior) || !is_state(opened, state)) return wb_changed_fit();
   const int count = Rf_asInteger(sweeps);
-  SEXP out = PROTECT(wb_list_new(10, names));
+  SEXP out = PROTECT(wb_list_new(11, names));
   wb_regression_state current = copy_state(opened, state, out);
   const wb_regression_prior priors = prior_from_list(prior, opened->columns);
-  SEXP counts = wb_list_element(prior, "counts");
-  wb_regression_counts learned = {0, NULL, NULL, 0};
-  if (counts != R_NilValue) {
-    SEXP value = wb_list_element(counts, "value");
-    learned.distinct = Rf_xlength(value);
-    learned.value = REAL_RO(value);
-    learned.weight = REAL_RO(wb_list_element(counts, "weight"));
-    learned.rows = Rf_asReal(wb_list_element(counts, "rows"));
-  }
+  const wb_regression_counts learned = counts_from_list(prior);
   wb_regression_sweeps what = {.count = count, .key = wb_key_from_raw(wb_list_element(state, "key")),
                                .iteration = sweep_of(state) + 1};
   what.coefficients = REAL(wb_list_put(out, "coefficient_trace",
