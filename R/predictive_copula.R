@@ -445,13 +445,13 @@ copula_quantities <- function(fit, call) {
   functional <- fit$functional
   if (is.function(functional)) {
     points <- if (fit$model$kind == "copula_regression") regression_points(fit) else fit$points
-    return(each_resample(seq_len(fit$count), call, function(r) {
+    return(bind_quantities(list(each_resample(seq_len(fit$count), call, function(r) {
       if (fit$data$binary) {
         functional(points, fit$probability[r, ])
       } else {
         functional(points, fit$cdf[r, ], fit$density[r, ])
       }
-    }))
+    })), call))
   }
   if (fit$data$binary) {
     if (!is.null(functional)) {

@@ -57,7 +57,10 @@ quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, d
 functional_names <- c("mean", "variance", "sd", "median", "correlation")
 
 check_functional <- function(functional, model, call = sys.call(-1L)) {
-  if (is.null(functional) || is.function(functional) || inherits(functional, "resample_functional")) {
+  if (is.function(functional)) {
+    return(check_function(functional, model, call))
+  }
+  if (is.null(functional) || inherits(functional, "resample_functional")) {
     return(functional)
   }
   if (!is.character(functional) || length(functional) == 0L || !all(functional %in% functional_names)) {

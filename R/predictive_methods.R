@@ -31,7 +31,7 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 #' @param ... must be empty.
 #' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
 #'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict`,
-#'   `bandwidth` and `beyond` are the sentences that are printed (`NULL` if there is nothing to say).
+#'   `bandwidth`, `beyond` and `missing` are the sentences that are printed (`NULL` if there is nothing to say).
 #'   `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
@@ -42,15 +42,17 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
   check_dots_empty(...)
+  check_summary_probs(probs)
   quantiles <- quantile(object, probs)
   table <- data.frame(
-    quantity = colnames(object$draws), mean = colMeans(object$draws), sd = apply(object$draws, 2L, stats::sd),
+    quantity = colnames(object$draws), mean = colMeans(object$draws, na.rm = TRUE),
+    sd = apply(object$draws, 2L, stats::sd, na.rm = TRUE),
     quantiles, row.names = NULL, check.names = FALSE
   )
   structure(
     list(
       words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
-      bandwidth = bandwidth_verdict(object), beyond = points_verdict(object)
+      bandwidth = bandwidth_verdict(object), beyond = points_verdict(object), missing = missing_verdict(object)
     ),
     class = "summary.martingale_posterior"
   )
@@ -60,7 +62,8 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
 #' @export
 quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.95), ...) {
   check_dots_empty(...)
-  value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE)
+  check_summary_probs(probs)
+  value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE, na.rm = TRUE)
   matrix(t(matrix(value, length(probs))), ncol(x$draws), length(probs),
     dimnames = list(colnames(x$draws), paste0(format(100 * probs, trim = TRUE, digits = 4), "%"))
   )
@@ -74,13 +77,13 @@ print.martingale_posterior <- function(x, ...) {
   shown <- utils::head(seq_len(ncol(x$draws)), 6L)
   cat("\n")
   for (j in shown) {
-    cat(sprintf("%s: mean %s, sd %s\n", colnames(x$draws)[[j]], format(mean(x$draws[, j]), digits = 5),
-      format(stats::sd(x$draws[, j]), digits = 3)))
+    cat(sprintf("%s: mean %s, sd %s\n", colnames(x$draws)[[j]], format(mean(x$draws[, j], na.rm = TRUE), digits = 5),
+      format(stats::sd(x$draws[, j], na.rm = TRUE), digits = 3)))
   }
   if (ncol(x$draws) > length(shown)) {
     cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
   }
-  print_verdicts(horizon_verdict(x), bandwidth_verdict(x), points_verdict(x))
+  print_verdicts(horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x))
   invisible(x)
 }
 
@@ -94,7 +97,7 @@ print.summary.martingale_posterior <- function(x, ...) {
   if (nrow(x$table) > 20L) {
     cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
   }
-  print_verdicts(x$verdict, x$bandwidth, x$beyond)
+  print_verdicts(x$verdict, x$bandwidth, x$beyond, x$missing)
   invisible(x)
 }
 
@@ -103,8 +106,14 @@ print_verdicts <- function(...) {
   cat(c(...), sep = "\n")
 }
 
+check_summary_probs <- function(probs, call = sys.call(-1L)) {
+  if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
+    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs), call = call)
+  }
+}
+
 resample_words <- function(fit) {
-  count <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
+  count <- number_words
   lines <- c(
     "Martingale posterior by predictive resampling",
     model_words(fit$model),
@@ -124,6 +133,10 @@ resample_words <- function(fit) {
 
 # How much of the variance the horizon leaves out, in a sentence.
 horizon_verdict <- function(fit) {
+  if (fit$interrupted && fit$model$kind == "bayesian_bootstrap") {
+    return(sprintf("Interrupted after %s of %s resamples, which are kept.", number_words(fit$count),
+      number_words(fit$asked)))
+  }
   if (fit$interrupted) {
     steps <- format(fit$horizon, big.mark = ",")
     return(sprintf("Interrupted after %s steps: continue(fit, iter) runs more steps.", steps))
@@ -364,6 +377,7 @@ tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
   check_dots_empty(...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   ends <- quantile(x, c((1 - conf.level) / 2, (1 + conf.level) / 2))
-  data.frame(term = colnames(x$draws), estimate = colMeans(x$draws), std.error = apply(x$draws, 2L, stats::sd),
+  data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),
+    std.error = apply(x$draws, 2L, stats::sd, na.rm = TRUE),
     conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL)
 }

@@ -198,59 +198,15 @@ bootstrap_quantities <- function(fit, run, progress, call) {
   steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
   if (is.finite(fit$horizon) && fit$horizon == 0) {
     # Nothing is drawn, so every resample is the data.
-    value <- each_resample(1L, call, function(r) compute(rep(1 / fit$n, fit$n)))
-    return(value[rep(1L, fit$count), , drop = FALSE])
+    value <- bind_quantities(list(each_resample(1L, call, function(r) compute(rep(1 / fit$n, fit$n)))), call)
+    return(list(draws = value[rep(1L, fit$count), , drop = FALSE], interrupted = FALSE))
   }
   outcome <- in_slices(fit$count, 1e6 / (fit$n + steps), progress, function(done, count) {
     weight <- native(C_predictive_bootstrap, fit$n, done, count, steps, fit$seed, run)
     all[[length(all) + 1L]] <<- each_resample(done + seq_len(count), call, function(r) compute(weight[, r - done]))
   })
-  if (outcome$interrupted) {
-    stop_warpbayes("input", "interrupted: the Bayesian bootstrap has no partial results", call = call)
+  if (length(all) == 0L) {
+    stop_warpbayes("input", "interrupted before the first resamples were complete", call = call)
   }
-  bind_quantities(all, call)
-}
-
-# A matrix with a row `compute(r)` for each resample r. It is an error if they differ in length.
-each_resample <- function(members, call, compute) {
-  values <- lapply(members, function(r) {
-    value <- tryCatch(compute(r), error = function(error) {
-      if (inherits(error, "warpbayes_error")) stop(error)
-      stop_input("functional", sprintf("failed on resample %d: ", as.integer(r)), conditionMessage(error), call = call)
-    })
-    if (!is.numeric(value) || length(value) == 0L) {
-      stop_input("functional", sprintf("must return numbers; on resample %d it returned ", as.integer(r)),
-        show_value(value), call = call)
-    }
-    value
-  })
-  lengths <- lengths(values)
-  odd <- which(lengths != lengths[[1L]])
-  if (length(odd)) {
-    stop_input("functional", sprintf(
-      "returned %d values on resample %d and %d on resample %d: there must be as many each time",
-      lengths[[odd[[1L]]]], as.integer(members[[odd[[1L]]]]), lengths[[1L]], as.integer(members[[1L]])
-    ), call = call)
-  }
-  matrix(unlist(values, use.names = FALSE), length(values), byrow = TRUE,
-    dimnames = list(NULL, quantity_names(values[[1L]])))
-}
-
-quantity_names <- function(value) {
-  if (!is.null(names(value)) && all(nzchar(names(value)))) {
-    return(names(value))
-  }
-  if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
-}
-
-bind_quantities <- function(parts, call) {
-  widths <- vapply(parts, ncol, 0L)
-  if (any(widths != widths[[1L]])) {
-    odd <- which(widths != widths[[1L]])[[1L]]
-    stop_input("functional", sprintf(
-      "returned %d values on resample %d and %d on resample 1: there must be as many each time",
-      widths[[odd]], as.integer(sum(vapply(parts[seq_len(odd - 1L)], nrow, 0L)) + 1L), widths[[1L]]
-    ), call = call)
-  }
-  do.call(rbind, parts)
+  list(draws = bind_quantities(all, call), interrupted = outcome$interrupted)
 }

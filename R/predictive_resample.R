@@ -77,12 +77,14 @@
 #'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
 #'     copula model.}
 #'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`}{how the run was made. An interrupted run keeps the
-#'     completed steps.}
+#'     completed steps, and an interrupted bootstrap the completed resamples.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` for missing or infinite values (the message names the position), constant columns that are
 #' to be standardised, fewer observations than the model needs, points without the data's columns, and a `functional`
-#' that fails or returns a vector of another length (the message has the number of the resample).
+#' that returns a vector of another length (the message has the number of the resample). A `functional` that fails on
+#' some resamples, or returns a single `NA`, gives `NA` for these, with a warning that counts failures. It is an error
+#' if it fails on all of the first 10.
 #' `warpbayes_error_memory` for results larger than memory.
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
@@ -174,11 +176,19 @@ advance_resamples <- function(fit, steps, run, progress, call) {
     advance_copula(fit, steps, run, progress, call)
   )
   fit$remaining <- remaining_share(fit)
-  fit$draws <- switch(fit$model$kind,
-    normal_mean = normal_mean_quantities(fit, run, call),
-    bayesian_bootstrap = bootstrap_quantities(fit, run, progress, call),
-    copula_quantities(fit, call)
-  )
+  if (fit$model$kind == "bayesian_bootstrap") {
+    # An interrupt keeps the resamples that are complete.
+    found <- bootstrap_quantities(fit, run, progress, call)
+    fit$draws <- found$draws
+    fit$interrupted <- found$interrupted
+    fit$asked <- fit$count
+    fit$count <- nrow(found$draws)
+  } else {
+    fit$draws <- switch(fit$model$kind,
+      normal_mean = normal_mean_quantities(fit, run, call),
+      copula_quantities(fit, call)
+    )
+  }
   fit$sizes <- sizes_of_parts(fit)
   fit
 }

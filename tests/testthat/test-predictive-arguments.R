@@ -159,6 +159,12 @@ test_that("print, summary, predict and other methods work", {
   expect_output(print(summary(fit)), "quantity")
   expect_identical(dim(quantile(fit)), c(3L, 5L))
   expect_identical(colnames(quantile(fit, c(0.025, 0.5))), c("2.5%", "50.0%"))
+  expect_identical(quantile(fit, c(0.9, 0.1)), quantile(fit, c(0.1, 0.9))[, 2:1])
+  expect_identical(predict(fit, probs = c(0.9, 0.1)), predict(fit, probs = c(0.1, 0.9)))
+  for (bad in list(2, -1, NA_real_, "a", numeric())) {
+    expect_input(quantile(fit, probs = bad), "`probs` must be probabilities")
+    expect_input(summary(fit, probs = bad), "`probs` must be probabilities")
+  }
   expect_input(continue(fit, 0), "`iter`")
   expect_input(continue(predictive_resample(y, bayesian_bootstrap(), draws = 3), 1), "infinite horizon")
   expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")

@@ -104,8 +104,28 @@ test_that("bad functionals are refused, and the message names the resample", {
   failing <- function(y, weight) if (weight[[1]] > 0.5) stop("too heavy") else 1
   weights <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = function(y, w) w)$draws
   first <- which(weights[, 1] > 0.5)[[1]]
-  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = failing),
-    sprintf("failed on resample %d: too heavy", first))
+  # A resample on which it fails is NA, and is counted.
+  expect_warning(
+    fit <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = failing),
+    sprintf("failed on %d of 50 resamples, which are NA; on resample %d: too heavy", sum(weights[, 1] > 0.5), first))
+  expect_identical(is.na(fit$draws[, "value"]), weights[, 1] > 0.5)
+  expect_match(summary(fit)$missing, sprintf("^%d of 50 resamples lack a quantity", sum(weights[, 1] > 0.5)))
+  expect_output(print(fit), "lack a quantity")
+  expect_identical(summary(fit)$table$mean, 1)
+  expect_null(summary(predictive_resample(y, bayesian_bootstrap(), draws = 5, seed = 1))$missing)
+  # So is one that returns a single NA, without a warning.
+  some <- function(y, weight) if (weight[[1]] > 0.5) NA else weight
+  expect_silent(fit <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = some))
+  expect_identical(which(is.na(fit$draws[, 2])), which(weights[, 1] > 0.5))
+  expect_identical(fit$draws[weights[, 1] <= 0.5, ], weights[weights[, 1] <= 0.5, ])
+  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 50, functional = function(y, w) stop("never")),
+    "failed on resample 1: never; it failed on all of the first 10")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) NULL), "must return numbers")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y) 1),
+    "must take 2 arguments: the data, the weights; it takes 1")
+  expect_input(predictive_resample(y, normal_mean(), functional = function(y, a, b = 1) 1), "must take 1 argument: the")
+  expect_identical(predictive_resample(y, normal_mean(), 2, 3, functional = max, seed = 1)$draws,
+    predictive_resample(y, normal_mean(), 2, 3, functional = function(y, ...) max(y), seed = 1)$draws)
   expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) "a"),
     "must return numbers; on resample 1"
   )
@@ -160,4 +180,32 @@ test_that("data that cannot be used are refused", {
   # With one observation, or with horizon 0, the draws do not vary.
   expect_equal(predictive_resample(5, bayesian_bootstrap(), draws = 3)$draws[, 1], rep(5, 3))
   expect_equal(predictive_resample(1:3, bayesian_bootstrap(), horizon = 0, draws = 3)$draws[, 1], rep(2, 3))
+})
+
+test_that("an interrupted bootstrap keeps what is done", {
+  skip_if_uninterruptible()
+  # The first slice has 1,000 resamples of 1,000 weights.
+  calls <- 0
+  stopping <- function(y, weight) {
+    calls <<- calls + 1
+    if (calls == 1200) {
+      interrupt()
+      Sys.sleep(0.1)
+    }
+    c(first = weight[[1]])
+  }
+  y <- seq_len(1000) + 0
+  fit <- then_interrupted(predictive_resample(y, bayesian_bootstrap(), draws = 20000, functional = stopping, seed = 1))
+  expect_true(fit$interrupted)
+  expect_identical(c(nrow(fit$draws), fit$count), c(1000L, 1000L))
+  expect_output(print(fit), "Interrupted after 1,000 of 20,000 resamples, which are kept")
+  whole <- predictive_resample(y, bayesian_bootstrap(), draws = 3, functional = function(y, w) c(first = w[[1]]),
+    seed = 1)
+  expect_identical(fit$draws[1:3, , drop = FALSE], whole$draws)
+  at_once <- function(y, weight) {
+    interrupt()
+    Sys.sleep(0.1)
+  }
+  expect_error(predictive_resample(y, bayesian_bootstrap(), draws = 20, functional = at_once),
+    "interrupted before the first resamples were complete", class = "warpbayes_error_input")
 })

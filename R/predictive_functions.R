@@ -1,0 +1,107 @@
+# Functions of the user that are called once for each resample, and what happens if one of the calls fails.
+
+# How many resamples in a row, from the first, may fail before the function is called useless.
+first_failures <- 10L
+
+# compute(r) for each resample r of `members`. A resample for which it fails, or is a single NA, has no value: NULL.
+each_resample <- function(members, call, compute) {
+  first <- NULL
+  failures <- 0L
+  values <- vector("list", length(members))
+  for (i in seq_along(members)) {
+    r <- as.integer(members[[i]])
+    value <- tryCatch(compute(r), error = function(error) {
+      if (inherits(error, "warpbayes_error")) stop(error)
+      first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
+      failures <<- failures + 1L
+      NA
+    })
+    if (failures == r && r == min(first_failures, length(members))) {
+      stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
+        if (r > 1L) sprintf("; it failed on all of the first %d resamples", r), call = call)
+    }
+    if (length(value) == 1L && is.atomic(value) && is.na(value)) next
+    if (!is.numeric(value) || length(value) == 0L) {
+      stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value),
+        call = call)
+    }
+    values[[i]] <- value
+  }
+  list(values = values, members = as.integer(members), failure = first, failures = failures)
+}
+
+# A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
+bind_quantities <- function(parts, call) {
+  values <- unlist(lapply(parts, `[[`, "values"), recursive = FALSE)
+  members <- unlist(lapply(parts, `[[`, "members"))
+  failure <- do.call(c, lapply(parts, function(part) list(part$failure)))
+  failure <- Filter(Negate(is.null), failure)
+  lengths <- lengths(values)
+  with <- which(lengths > 0L)
+  if (length(with) == 0L) {
+    if (length(failure)) {
+      stop_input("functional", sprintf("failed on resample %d: ", failure[[1L]]$resample), failure[[1L]]$message,
+        "; no resample has a value", call = call)
+    }
+    return(matrix(NA_real_, length(values), 1L, dimnames = list(NULL, "value")))
+  }
+  one <- with[[1L]]
+  odd <- which(lengths > 0L & lengths != lengths[[one]])
+  if (length(odd)) {
+    stop_input("functional", sprintf(
+      "returned %d values on resample %d and %d on resample %d: there must be as many each time",
+      lengths[[odd[[1L]]]], members[[odd[[1L]]]], lengths[[one]], members[[one]]
+    ), call = call)
+  }
+  if (length(failure)) {
+    warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
+      number_words(sum(vapply(parts, `[[`, 0L, "failures"))), number_words(length(values)),
+      failure[[1L]]$resample, failure[[1L]]$message), call. = FALSE)
+  }
+  bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, quantity_names(values[[one]])))
+  bound[with, ] <- matrix(as.double(unlist(values[with], use.names = FALSE)), length(with), byrow = TRUE)
+  bound
+}
+
+number_words <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
+
+quantity_names <- function(value) {
+  if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) {
+    return(names(value))
+  }
+  if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
+}
+
+# What a function is called with, by model.
+function_arguments <- list(
+  normal_mean = "the population", bayesian_bootstrap = c("the data", "the weights"),
+  copula_density = c("the points", "the distribution function", "the density"),
+  copula_regression = c("the points", "the distribution function", "the density"),
+  copula_classification = c("the points", "the probabilities")
+)
+
+# A function that cannot take these arguments is refused before it is called: R's own message would show our code.
+check_function <- function(functional, model, call) {
+  given <- function_arguments[[model$kind]]
+  formals <- formals(args(functional))
+  if (is.null(args(functional)) || "..." %in% names(formals)) {
+    return(functional)
+  }
+  needed <- vapply(formals, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
+  count <- length(given)
+  if (length(formals) < count || sum(needed) > count) {
+    stop_input("functional", sprintf("must take %d argument%s: ", count, if (count > 1L) "s" else ""),
+      paste(given, collapse = ", "), sprintf("; it takes %d", length(formals)), call = call)
+  }
+  functional
+}
+
+# How many resamples lack a quantity, in a sentence; NULL if none does.
+missing_verdict <- function(fit) {
+  lacking <- sum(rowSums(is.na(fit$draws)) > 0)
+  if (lacking == 0) {
+    return(NULL)
+  }
+  sprintf("%s of %s resamples lack a quantity (NA): tables leave them out, so intervals may be too narrow.",
+    number_words(lacking), number_words(nrow(fit$draws)))
+}
