@@ -7,6 +7,7 @@
 #define ENTRY(name, arguments) {#name, (DL_FUNC)&wb_entry_##name, arguments}
 
 static const R_CallMethodDef entries[] = {
+  ENTRY(abundance_run, 8),
   ENTRY(assignment_solve, 1),
   ENTRY(backend_abi, 0),
   ENTRY(backend_options, 0),

@@ -43,6 +43,8 @@ results <- function() {
   sampled <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))
   samples <- type_proportions(cell_types(sampled))
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
+  abundance <- differential_abundance(cell_types(sampled), ~ g, data.frame(g = c(0, 0, 1)), chains = 1, iter = 15,
+    warmup = 3, seed = 1)$draws
   fit$elapsed <- NULL
   mode <- dp_mixture(x, components = 3, method = "bem", warmup = 2, iter = 3, chains = 2, seed = 1)
   mode <- dp_mixture(x, components = 3, method = "bem", iter = 2, init = mode, estimate = "mean", seed = 1)
@@ -110,7 +112,7 @@ results <- function() {
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])
   list(
     items = items, polyagamma = polyagamma, words = words, sums = sums, resamples = resamples,
-    regressions = regressions, resumed = c(resumed, refusals),
+    regressions = regressions, resumed = c(resumed, refusals), abundance = abundance,
     info = unclass(warp_info())[c("isa", "threads", "backend")], matched = matched, samples = samples, types = types,
     cluster = cluster, fit = fit, mode = mode, missing = missing
   )

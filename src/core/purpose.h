@@ -73,7 +73,12 @@ typedef enum wb_purpose {
   WB_PURPOSE_RESAMPLE_CHAIN = 163,  /* normals of two steps [resample] */
   WB_PURPOSE_RESAMPLE_T = 164,      /* t draw of a step [resample] */
   WB_PURPOSE_RESAMPLE_PLACE = 166,  /* location and scale of a resample, iteration = 0 [resample] */
-  WB_PURPOSE_ORDER = 165            /* orders of the data, iteration = order [position] */
+  WB_PURPOSE_ORDER = 165,           /* orders of the data, iteration = order [position] */
+
+  /* Numbers of cells by type and sample */
+  WB_PURPOSE_ABUNDANCE_LOGIT = 176, /* logit of a share [sample x types + type] */
+  WB_PURPOSE_ABUNDANCE_TYPE = 177,  /* coefficients and deviations [type] */
+  WB_PURPOSE_ABUNDANCE_SCALE = 178  /* scales of the deviations [0, or 1 of groups] */
 } wb_purpose;
 
 #endif

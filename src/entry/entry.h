@@ -70,6 +70,10 @@ int wb_forked(void);
 
 /* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it C_<name>. */
 
+/* entry/abundance/abundance_entry.c */
+SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP group, SEXP prior, SEXP key, SEXP sweeps,
+                            SEXP run);
+
 /* entry/assignment_entry.c */
 SEXP wb_entry_assignment_solve(SEXP cost);
 

@@ -603,6 +603,20 @@ pmf_cases <- alist(
   }
 )
 
+abundance_cases <- alist(
+  "differential abundance" = {
+    counts <- matrix(known_integers(24, 300, 81), 4)
+    fit <- function(formula, ...) {
+      d <- data.frame(g = c(0, 0, 0, 1, 1, 1), p = c(1, 2, 3, 1, 2, 3))
+      fit <- differential_abundance(
+        counts, formula, d, totals = rep(1000, 6), chains = 2, iter = 15, warmup = 3, seed = 1
+      )
+      fit$draws
+    }
+    list(fit(~ g), fit(~ g + (1 | p)))
+  }
+)
+
 known_topics <- list(
   dp_mixture = list(cases = mixture_cases, precisions = c("double", "single")),
   bem = list(cases = bem_cases, precisions = c("double", "single")),
@@ -610,6 +624,7 @@ known_topics <- list(
   rcategorical = list(cases = categorical_cases, precisions = c("double", "single")),
   polyagamma = list(cases = polyagamma_cases, precisions = "double"),
   bayes_logit = list(cases = regression_cases, precisions = "double"),
+  differential_abundance = list(cases = abundance_cases, precisions = "double"),
   predictive_resample = list(cases = predictive_cases, precisions = "double"),
   pmf = list(cases = pmf_cases, precisions = "double")
 )

@@ -1,0 +1,240 @@
+# print(), summary(), plot() and tables of a comparison of groups of samples.
+
+abundance_words <- function(x) {
+  shape <- dim(x$draws$effects)
+  groups <- if (!is.null(x$group_name)) sprintf(", grouped by %s", x$group_name) else ""
+  c(
+    sprintf("Differential abundance of %s in %s%s: %s", count_words(nrow(x$counts), "type"),
+      count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
+    sprintf("%s of %s (%s warmup)%s, seed %s", count_words(shape[[2L]], "chain"), count_words(x$iter, "sweep"),
+      whole_words(x$warmup),
+      if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
+      format(x$seed, digits = 16)),
+    if (length(x$omitted)) {
+      sprintf("Left out, because variables are missing: %s", list_some(x$omitted))
+    }
+  )
+}
+
+# The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
+reported <- function(effects, limit) effects[effects$fdr <= limit, , drop = FALSE]
+
+share_words <- function(share) {
+  ifelse(share > 0 & share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
+}
+
+# A probability that is not printed as 0 or 1 unless it is.
+probability_words <- function(p) {
+  ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.999, "> 0.999", formatC(p, format = "f", digits = 3)))
+}
+
+abundance_verdict <- function(x) {
+  names <- unique(x$effects$effect)
+  found <- unlist(lapply(names, function(effect) {
+    own <- reported(x$effects[x$effects$effect == effect, ], x$limit)
+    if (!nrow(own)) {
+      return(sprintf("%s: no type is reported at a false discovery rate of %s.", effect, percent(x$limit, 0)))
+    }
+    own <- own[order(own$lfsr), ]
+    sprintf("%s: %s reported at a false discovery rate of %s (expected %s): %s.", effect,
+      paste(count_words(nrow(own), "type"), if (nrow(own) == 1L) "is" else "are"), percent(x$limit, 0),
+      percent(max(own$fdr)), paste(own$type, ifelse(own$estimate > 0, "(up)", "(down)"), collapse = ", "))
+  }))
+  absent <- rownames(x$counts)[rowSums(x$counts[, x$samples, drop = FALSE]) == 0]
+  design <- x$design
+  freedom <- nrow(design) - ncol(design)
+  c(
+    found,
+    if (nrow(x$counts) < 4L && nrow(x$effects)) {
+      paste("With so few types, the false discovery rate depends on the prior of the share of types without an effect",
+        "(uniform).")
+    },
+    if (freedom < 4L) {
+      sprintf("Only %s of freedom %s left to see how samples differ, so intervals depend on the prior of %s.",
+        count_words(freedom, "degree"), if (freedom == 1L) "is" else "are", "the deviation")
+    },
+    if (length(absent)) {
+      sprintf("No sample has a cell of %s: what is said of it is the prior.", list_some(absent))
+    },
+    if (!isTRUE(x$converged)) {
+      worst <- max(x$effects$rhat, na.rm = TRUE)
+      sprintf("The chains have not converged (largest Rhat of an effect %s, smallest effective sample size %s): %s.",
+        format_rhat(worst), whole_words(round(min(x$effects$ess))), "give more sweeps, `iter`")
+    }
+  )
+}
+
+ratio_words <- function(log_ratio) {
+  ratio <- vapply(exp(log_ratio), function(ratio) format(signif(ratio, 3)), "")
+  ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
+}
+
+abundance_table <- function(effects, level) {
+  digits <- function(values) formatC(values, format = "f", digits = 2)
+  table <- data.frame(
+    type = as.character(effects$type), effect = effects$effect, share = share_words(effects$share),
+    `odds ratio` = ratio_words(effects$estimate),
+    interval = paste(ratio_words(effects$lower), "to", ratio_words(effects$upper)),
+    above = probability_words(effects$above), fdr = probability_words(effects$fdr), sd = digits(effects$deviation),
+    check.names = FALSE
+  )
+  names(table)[[5L]] <- paste(percent(level, 0), "interval")
+  if (length(unique(table$effect)) == 1L) table$effect <- NULL
+  table
+}
+
+#' Print, summarise or plot a comparison of groups of samples
+#'
+#' `print()` shows the types with the smallest false discovery rates, as odds ratios, and says which types are reported.
+#' `summary()` shows all types, and how the samples differ. `plot()` draws the effects with their intervals, on the log
+#' odds scale; types that are reported are filled.
+#'
+#' @param x,object from [differential_abundance()].
+#' @param types how many types `print()` shows. For `plot()`: names or numbers of types, or `NULL` for the twelve with
+#'   the smallest false discovery rates.
+#' @param effect the coefficient to plot; `NULL`: the first.
+#' @param main title, `NULL` for none.
+#' @param conf.level probability of the intervals of `tidy()`.
+#' @param row.names,optional as in [as.data.frame()]; not used.
+#' @param ... not used.
+#' @return `print()` and `plot()` return `x`, invisibly. `summary()` gives a list of class
+#'   `summary.differential_abundance`: `words`, `effects`, `level`, `verdict` (sentences), `no_effect`, `deviation`.
+#'   `as.data.frame()` gives `x$effects`.
+#'
+#'   `tidy()` gives a data frame with `type`, `term`, `estimate`, `std.error` (posterior standard deviation),
+#'   `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives one row with `types`, `samples`, `reported`,
+#'   `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest) and `converged`.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used.
+#' @examples
+#' counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
+#' result <- differential_abundance(counts, ~ group, data.frame(group = c("a", "a", "b", "b")),
+#'   totals = rep(1000, 4), seed = 1
+#' )
+#' summary(result)
+#' as.data.frame(result)[1:5]
+#' plot(result)
+#' @name summary.differential_abundance
+NULL
+
+#' @rdname summary.differential_abundance
+#' @export
+print.differential_abundance <- function(x, types = 12, ...) {
+  types <- check_count(types, "types")
+  cat(abundance_words(x), sep = "\n")
+  effects <- x$effects[order(x$effects$fdr), ]
+  print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
+  if (nrow(effects) > types) {
+    cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+  }
+  print_sentences(abundance_verdict(x))
+  invisible(x)
+}
+
+#' @rdname summary.differential_abundance
+#' @export
+summary.differential_abundance <- function(object, ...) {
+  check_dots_empty(...)
+  deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
+  typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
+  structure(list(
+    words = abundance_words(object), effects = object$effects, level = object$level, limit = object$limit,
+    verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
+    deviation = typical(object$draws$deviation),
+    group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
+  ), class = "summary.differential_abundance")
+}
+
+#' @rdname summary.differential_abundance
+#' @export
+print.summary.differential_abundance <- function(x, ...) {
+  cat(x$words, sep = "\n")
+  cat("\nOdds ratios:\n")
+  print(abundance_table(x$effects, x$level), row.names = FALSE)
+  three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
+    format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
+  cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
+  cat("  between samples: ", three(x$deviation), "\n", sep = "")
+  if (!is.null(x$group_deviation)) {
+    cat("  between groups (", x$group_name, "): ", three(x$group_deviation), "\n", sep = "")
+  }
+  shares <- percent(x$no_effect, 0)
+  cat(sprintf("Share of types without an effect, %s: %s (posterior mean)\n", names(x$no_effect), shares), sep = "")
+  cat("\n")
+  print_sentences(x$verdict)
+  invisible(x)
+}
+
+#' @rdname summary.differential_abundance
+#' @export
+as.data.frame.differential_abundance <- function(x, row.names = NULL, optional = FALSE, ...) {
+  x$effects
+}
+
+#' @rdname summary.differential_abundance
+#' @exportS3Method generics::tidy
+tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
+  check_dots_empty(...)
+  conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
+  shape <- dim(x$draws$effects)
+  draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
+  bound <- function(p) apply(draws, 2L, stats::quantile, p, names = FALSE)
+  data.frame(
+    type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
+    std.error = apply(draws, 2L, stats::sd), conf.low = bound((1 - conf.level) / 2),
+    conf.high = bound((1 + conf.level) / 2), fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
+  )
+}
+
+#' @rdname summary.differential_abundance
+#' @exportS3Method generics::glance
+glance.differential_abundance <- function(x, ...) {
+  check_dots_empty(...)
+  shape <- dim(x$draws$effects)
+  data.frame(
+    types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
+    chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat), ess_bulk = min(x$effects$ess),
+    converged = x$converged
+  )
+}
+
+#' @rdname summary.differential_abundance
+#' @export
+plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
+  known <- unique(x$effects$effect)
+  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
+  rows <- x$effects[x$effects$effect == effect, ]
+  rows <- if (is.null(types)) {
+    utils::head(rows[order(rows$fdr), ], 12L)
+  } else {
+    rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
+  }
+  rows <- rows[order(-rows$estimate), ]
+  count <- nrow(rows)
+  names <- names_in_margin(as.character(rows$type), graphics::par("din")[[1L]], min(0.9, 22 / count))
+  old <- graphics::par(
+    mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 4), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
+  )
+  on.exit(graphics::par(old))
+  # One type without cells, whose interval is the prior's, must not make all others invisible.
+  limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
+  limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
+  at <- seq_len(count)
+  found <- rows$fdr <= x$limit
+  graphics::plot.new()
+  graphics::plot.window(limits, c(count + 0.5, 0.5))
+  graphics::abline(v = 0, col = "#888888")
+  graphics::segments(pmax(rows$lower, limits[[1L]]), at, pmin(rows$upper, limits[[2L]]), at, lwd = 3,
+    col = ifelse(found, chain_colours[[2L]], other_colour))
+  graphics::points(rows$estimate, at, pch = 21, bg = ifelse(found, chain_colours[[2L]], "white"), col = "black")
+  graphics::axis(1L)
+  graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
+  graphics::axis(4L, at = at, labels = probability_words(rows$fdr), tick = FALSE, cex.axis = min(0.8, 20 / count),
+    gap.axis = -1)
+  graphics::title(xlab = sprintf("Log odds ratio, %s (right: false discovery rate)", effect))
+  if (!is.null(main)) {
+    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
+  }
+  invisible(x)
+}

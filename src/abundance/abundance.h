@@ -1,0 +1,53 @@
+/* A hierarchical model of the numbers of cells of each type in several samples: the interface for src/entry.
+ *
+ * The number of cells of type t in sample s is binomial, out of the sample's total. The logit of its probability is
+ *   psi_ts = x_s' beta_t + b_tg(s) + u_ts,   b_tg ~ N(0, omega_t^2),   u_ts ~ N(0, sigma_t^2).
+ * sigma_t and omega_t are half-t. The log of the scale of each of these laws is linear in the rarity of the type, with
+ * a level and a slope that all types share. Both are normal.
+ */
+#ifndef WB_ABUNDANCE_H
+#define WB_ABUNDANCE_H
+
+#include "backend/types.h"
+
+typedef struct wb_abundance_data {
+  int32_t types, samples, columns;
+  int32_t groups;        /* of samples, such as patients; 0: there is no b */
+  const double *counts;  /* types x samples */
+  const double *totals;  /* samples */
+  const double *design;  /* samples x columns */
+  const int32_t *group;  /* samples, from 0; NULL without groups */
+} wb_abundance_data;
+
+typedef struct wb_abundance_prior {
+  const double *mean, *precision; /* columns: of independent normal coefficients, the same for all types */
+  double freedom;                 /* of the half-t laws of sigma_t and omega_t */
+  double level[2], slope[2];      /* mean and standard deviation, for sigma_t and omega_t alike */
+} wb_abundance_prior;
+
+/* The parts of a chain's state, all of them doubles. */
+typedef struct wb_abundance_state {
+  double *logit;         /* types x samples: psi */
+  double *coefficients;  /* columns x types: beta */
+  double *effects;       /* groups x types: b */
+  double *log_deviation; /* 2 x types: log(sigma_t), log(omega_t) */
+  double *scale;         /* 4: level and slope of the log scales of sigma_t, and of omega_t */
+  double *rarity;        /* types: minus the log of the share of the type in all samples, with mean 0 */
+} wb_abundance_state;
+
+/* Where the kept sweeps go; `kept` sweeps after `warmup`. Given everything but the coefficients and b, the coefficients
+ * are normal: `mean` and `variance` are those of each. */
+typedef struct wb_abundance_sweeps {
+  int32_t warmup, kept;
+  uint64_t key;
+  double *coefficients, *mean, *variance; /* columns x types x kept */
+  double *deviation;                      /* 2 x types x kept: sigma_t, omega_t */
+  double *scale;                          /* 4 x kept */
+  double *log_likelihood;                 /* kept, up to a constant */
+} wb_abundance_sweeps;
+
+/* Runs a chain from a start that it spreads at random. Returns a wb_status; on failure it has written a message. */
+int wb_abundance_run(const wb_abundance_data *data, const wb_abundance_prior *prior, wb_abundance_state *state,
+                     const wb_abundance_sweeps *sweeps, wb_poll *poll, wb_message *message);
+
+#endif

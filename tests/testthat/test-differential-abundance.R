@@ -1,0 +1,177 @@
+counts_of_six <- function() {
+  counts <- rbind(
+    T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143), NK = c(12, 0, 9, 4, 11, 7),
+    new = c(0, 0, 0, 8, 5, 13), none = 0
+  )
+  colnames(counts) <- paste0("s", 1:6)
+  counts
+}
+two_groups <- data.frame(group = rep(c("control", "patient"), each = 3), age = c(50, 40, 60, 45, 48, 70))
+
+compare <- function(counts = counts_of_six(), formula = ~ group, data = two_groups, ..., totals = rep(1000, 6)) {
+  differential_abundance(counts, formula, data, totals = totals, seed = 1, threads = 1, ...)
+}
+
+test_that("a comparison has an effect for each type, and absent types are handled by their counts", {
+  result <- compare()
+  effects <- as.data.frame(result)
+  expect_s3_class(result, "differential_abundance")
+  expect_identical(as.character(effects$type), rownames(counts_of_six()))
+  expect_identical(unique(effects$effect), "grouppatient")
+  expect_true(all(is.finite(as.matrix(effects[sapply(effects, is.numeric)]))))
+  expect_true(all(effects$lower < effects$estimate & effects$estimate < effects$upper))
+  expect_true(result$converged)
+  # Clear differences, also of a type that one group lacks.
+  expect_true(all(effects$lower[effects$type %in% c("B", "new")] > 0))
+  expect_true(all(effects$fdr[effects$type %in% c("B", "new")] < 0.1))
+  # A type without cells tells nothing: its sign is a toss-up, and it is not reported.
+  none <- effects[effects$type == "none", ]
+  expect_gt(none$lfsr, 0.5)
+  expect_gt(none$upper - none$lower, 8)
+  expect_gt(none$fdr, 0.1)
+  expect_true(all(effects$lfsr >= effects$null))
+})
+
+test_that("many absent types among many effects are not reported", {
+  set.seed(2)
+  counts <- rbind(matrix(rpois(48, rep(c(50, 400), each = 24)), 8), matrix(0, 3, 6))
+  effects <- compare(counts)$effects
+  expect_true(all(effects$fdr[1:8] < 0.05))
+  expect_true(all(effects$lfsr[9:11] > 0.45))
+})
+
+test_that("print() and summary() say what is reported and what is only the prior", {
+  result <- compare()
+  text <- paste(capture.output(expect_identical(print(result), result)), collapse = " ")
+  expect_match(text, "5 types in 6 samples: ~group")
+  expect_match(text, "reported at a false discovery rate of 10%")
+  expect_match(text, "B \\(up\\)")
+  expect_match(text, "No sample has a cell of \"none\": what is said of it is the prior")
+  expect_no_match(text, "not converged")
+  # Neither 0% nor 1e-40 for what is merely rare.
+  expect_no_match(text, "e-[0-9]{2}")
+  text <- paste(capture.output(print(summary(result))), collapse = " ")
+  expect_match(text, "between samples: ")
+  expect_match(text, "Share of types without an effect, grouppatient")
+  expect_no_match(text, "between groups")
+  few <- compare(counts_of_six()[1:2, ])
+  text <- paste(capture.output(print(few)), collapse = " ")
+  expect_match(text, "With so few types")
+  expect_no_match(text, "No sample has a cell")
+  text <- paste(capture.output(print(compare(formula = ~ group + age))), collapse = " ")
+  expect_match(text, "Only 3 degrees of freedom are left")
+  text <- paste(capture.output(print(compare(iter = 14, warmup = 2, chains = 1))), collapse = " ")
+  expect_match(text, "have not converged")
+})
+
+test_that("plot(), tidy() and glance() work", {
+  result <- compare(formula = ~ group + age, effect = c("group", "age"))
+  expect_identical(nrow(result$effects), 10L)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(result), result)
+  expect_identical(plot(result, types = c("B", "T"), effect = "age", main = "Age"), result)
+  expect_error(plot(result, types = "X"), class = "warpbayes_error_input")
+  expect_error(plot(result, effect = "X"), class = "warpbayes_error_input")
+  skip_if_not_installed("generics")
+  tidied <- generics::tidy(result, conf.level = 0.9)
+  expect_identical(tidied$term, rep(c("grouppatient", "age"), each = 5))
+  expect_equal(tidied$conf.low, result$effects$lower)
+  expect_identical(generics::glance(result)$types, 5L)
+})
+
+test_that("samples are found by name, and samples with missing values are left out", {
+  counts <- counts_of_six()
+  by_order <- compare()
+  mixed <- data.frame(sample = rev(colnames(counts)), group = rev(two_groups$group))
+  expect_identical(compare(data = mixed)$effects, by_order$effects)
+  named <- data.frame(group = rev(two_groups$group), row.names = rev(colnames(counts)))
+  expect_identical(compare(data = named)$effects, by_order$effects)
+  group <- two_groups$group
+  expect_identical(compare(formula = ~ group, data = NULL)$effects, by_order$effects)
+  partly <- two_groups
+  partly$group[[2]] <- NA
+  left <- compare(data = partly)
+  expect_identical(left$omitted, "s2")
+  expect_identical(left$effects, compare(counts[, -2], data = two_groups[-2, ], totals = rep(1000, 5))$effects)
+  expect_match(paste(capture.output(print(left)), collapse = " "), "Left out, because variables are missing: \"s2\"")
+})
+
+test_that("the same seed gives the same draws, and another seed others", {
+  expect_identical(compare()$draws, compare()$draws)
+  other <- differential_abundance(counts_of_six(), ~ group, two_groups, totals = rep(1000, 6), seed = 2)
+  expect_false(identical(other$draws, compare()$draws))
+  expect_equal(other$effects$estimate[1:4], compare()$effects$estimate[1:4], tolerance = 0.15)
+})
+
+test_that("bad input is refused in words", {
+  wrong <- function(expression, argument) {
+    error <- expect_error(expression, class = "warpbayes_error_input")
+    expect_identical(error$argument, argument)
+    conditionMessage(error)
+  }
+  counts <- counts_of_six()
+  wrong(compare("a"), "types")
+  expect_match(wrong(compare(replace(counts, 3, 1.5)), "types"), "row 3 has 1.5 in column 1")
+  wrong(compare(replace(counts, 3, -1)), "types")
+  wrong(compare(replace(counts, 3, NA)), "types")
+  wrong(compare(rbind(a = counts[1, ], a = counts[2, ])), "types")
+  wrong(compare(cell_types(population_fit(), threads = 1), totals = NULL), "types")
+  wrong(compare(formula = y ~ group), "formula")
+  wrong(compare(formula = "group"), "formula")
+  wrong(compare(formula = ~ 1), "formula")
+  wrong(compare(formula = ~ (1 | group)), "formula")
+  wrong(compare(formula = ~ group + (age | group)), "formula")
+  wrong(compare(formula = ~ group + (1 | age) + (1 | group)), "formula")
+  wrong(compare(formula = ~ absent), "formula")
+  expect_match(wrong(compare(formula = ~ group + I(2 * (group == "patient"))), "formula"), "depend on each other")
+  expect_match(wrong(compare(formula = ~ factor(age)), "formula"), "samples of the same kind")
+  wrong(compare(formula = ~ group + log(age - 40)), "formula")
+  wrong(compare(data = two_groups[1:5, ]), "data")
+  wrong(compare(data = as.list(two_groups)), "data")
+  wrong(compare(data = transform(two_groups, group = NA)), "data")
+  wrong(compare(data = cbind(two_groups, sample = letters[1:6])), "data")
+  wrong(compare(totals = 1:5), "totals")
+  wrong(compare(totals = rep(400, 6)), "totals")
+  wrong(compare(effect = "nothing"), "effect")
+  wrong(compare(level = 1), "level")
+  wrong(compare(fdr = 0), "fdr")
+  wrong(compare(iter = 10), "warmup")
+  wrong(compare(nonsense = 1), "`nonsense`")
+})
+
+test_that("counts of cell types come from draws of the fit, and add up to the cells", {
+  set.seed(1)
+  sample_with <- function(share, n) {
+    rare <- runif(n) < share
+    cbind(CD4 = rnorm(n) + 6 * rare, CD8 = rnorm(n))
+  }
+  samples <- Map(sample_with, c(a1 = 0.1, a2 = 0.15, a3 = 0.12, b1 = 0.4, b2 = 0.35, b3 = 0.45), rep(c(200, 100), 3))
+  fit <- dp_mixture(samples, components = 6, iter = 120, seed = 1, threads = 2)
+  types <- cell_types(fit, types = 2, threads = 2)
+  group <- rep(c("a", "b"), each = 3)
+  result <- differential_abundance(types, ~ group, seed = 1, draws = 4, threads = 2)
+  expect_identical(result$tables, 4L)
+  expect_equal(unname(colSums(result$counts)), rep(c(200, 100), 3))
+  expect_identical(unname(result$totals), as.integer(rep(c(200, 100), 3)))
+  rare <- which.min(result$effects$share)
+  expect_gt(result$effects$lower[[rare]], 0)
+  # The number of cells of a type in a sample is that of the most probable types, up to cells between the types.
+  own <- table(types$type, factor(fit$samples[fit$sample], fit$samples))
+  expect_lt(max(abs(result$counts - own[rownames(result$counts), ])), 6)
+  # The labels of the fit are used if it has kept them. They are draws from the same law.
+  kept <- dp_mixture(samples, components = 6, iter = 120, seed = 1, threads = 2,
+    keep = c("weights", "means", "covariances", "labels"))
+  labelled <- differential_abundance(cell_types(kept, types = 2, threads = 2), ~ group, seed = 1, draws = 4)
+  expect_equal(unname(colSums(labelled$counts)), rep(c(200, 100), 3))
+  expect_lt(max(abs(result$counts - labelled$counts)), 6)
+  expect_error(differential_abundance(types, ~ group, totals = 1:6), class = "warpbayes_error_input")
+})
+
+test_that("chains of different counts are not compared with each other", {
+  set.seed(3)
+  draws <- matrix(rnorm(400), 100) + rep(c(0, 0, 5, 5), each = 100)
+  expect_lt(rhat_within(draws, c(0, 0, 1, 1)), 1.05)
+  expect_gt(rhat_within(draws, c(0, 1, 0, 1)), 1.5)
+  expect_gt(size_within(draws, c(0, 0, 1, 1)), 250)
+})
