@@ -42,9 +42,11 @@
 #' One sample without missing values is required.
 #'
 #' @section Accuracy and time:
-#' On held-out cells of five samples, the log density of a mode was 0.04 to 0.20 nats per cell below the average over
-#' draws of a sampled fit. With four starts the difference was 0.02 to 0.05. The modes were better than mclust
-#' (`bench/mixture-bem-density.R`). With fewer Gibbs sweeps at the start, a mode can be far worse.
+#' On held-out cells of nine samples, the log density of a mode was 0.04 to 0.20 nats per cell below the average over
+#' draws of a sampled fit. With four starts the difference was 0.02 to 0.11. On the five of these that mclust was
+#' fitted to, the modes were better than mclust (`bench/mixture-bem-density.R`). On six further samples, which had no
+#' part in the development, modes were 0.2 to 0.8 nats below the sampled fits, and below mclust on some. With fewer
+#' Gibbs sweeps at the start, a mode can be far worse. So use modes as starting values, and for a first look.
 #'
 #' A step takes about as long as a sweep without `moves`. It takes up to twice as long if the components overlap so
 #' much that most of them count for a cell (`bench/mixture-bem.R`). Beside the data, a graphics card needs up to 512
