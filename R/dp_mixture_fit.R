@@ -21,7 +21,7 @@ new_mixture <- function(settings, schedule, cells, run) {
     list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
     cells[c("markers", "rows")], list(
       samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
-      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = find_piled(cells),
+      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
       x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
       elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
     )

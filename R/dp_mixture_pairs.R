@@ -238,13 +238,15 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
   }
   bars <- NULL
   spikes <- spikes_of(fit, marker, limits)
-  values <- values[!is.na(values) & !values %in% spikes$at]
+  values <- values[!is.na(values)]
+  known <- length(values)
+  values <- values[!values %in% spikes$at]
   if (length(values)) {
     width <- bar_width(values, limits)
     # Bars begin at half a bar, so that whole numbers lie inside bars.
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
     bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
-    bars <- tabulate(bin, length(left)) * (1 - sum(spikes$share)) / length(values) / width
+    bars <- tabulate(bin, length(left)) / known / width
   }
   # The mixture's density has a spike at a piled value too, which is cut off.
   near <- outer(at, spikes$at, function(x, spike) abs(x - spike) < 0.02 * diff(limits))
@@ -282,7 +284,7 @@ paint_spikes <- function(spikes) {
   graphics::segments(spikes$at, usr[[3L]], spikes$at, top, lwd = 2.5, col = "#D55E00", lend = 1)
   beside <- ifelse(spikes$at < mean(usr[1:2]), -0.15, 1.15)
   for (i in seq_along(spikes$at)) {
-    graphics::text(spikes$at[[i]], top, percent_words(spikes$share[[i]]), adj = c(beside[[i]], 1), cex = 0.75,
+    graphics::text(spikes$at[[i]], top, percent_words(spikes$share[[i]]), adj = c(beside[[i]], -0.3), cex = 0.75,
       col = "#D55E00")
   }
 }

@@ -3,11 +3,11 @@
 # Returns what as_marker_matrix() does, and `rows`, `sample` (a factor with an entry for each cell, NULL for one
 # sample), `unit` (the scale of each marker in the sampler) and `probe` (five cells). With a row_reader(), `x` has
 # some of the cells only, and `reader` is complete_reader()'s.
-read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing, run, call) {
+read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing, piled, run, call) {
   cells <- if (is_reader(x)) {
-    cells_of_reader(x, sample, markers, transform, cofactor, missing, run, call)
+    cells_of_reader(x, sample, markers, transform, cofactor, missing, piled, run, call)
   } else {
-    cells_of_matrix(x, sample, markers, transform, cofactor, missing, call)
+    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, call)
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows, call))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
@@ -15,7 +15,7 @@ read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing,
   cells
 }
 
-cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, call) {
+cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, call) {
   given <- read_samples(x, sample, markers, call = call)
   cells <- as_marker_matrix(
     given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, call = call
@@ -23,23 +23,33 @@ cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, ca
   if (missing == "model") {
     warn_empty_rows(cells$x)
   }
+  # The grid of the values is found before piled values leave it.
+  cells$resolution <- resolution(cells)
+  cells$piled <- with_widths(find_piled(cells), cells, piled)
+  cells$x <- spread_piled(cells$x, cells$piled, cells$markers)
   c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
 }
 
-cells_of_reader <- function(reader, sample, markers, transform, cofactor, missing, run, call) {
+cells_of_reader <- function(reader, sample, markers, transform, cofactor, missing, piled, run, call) {
   if (missing == "model") {
     stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values",
       call = call)
   }
+  if (piled == "spread") {
+    stop_input("piled", "is \"spread\", which a row_reader() does not take: spread the values where they are read",
+      call = call)
+  }
   cells <- read_marker_cells(reader, run, markers, transform, cofactor, call)
   sample <- if (!identical(sample, FALSE)) sample
+  cells$resolution <- resolution(cells)
+  cells$piled <- with_widths(find_piled(cells), cells, piled)
   c(cells, list(rows = reader$rows, sample = sample, probe = cells$reader$probe))
 }
 
 # The prior in the units of the sampler, with the parts that are set from the cells.
 prior_of_cells <- function(prior, cells, call) {
   check_enough_cells(prior, cells$rows, cells$markers, call)
-  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, resolution(cells), call)
+  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution, call)
   if (is.null(cells$sample)) {
     prior["sample_concentration"] <- list(NULL)
   }

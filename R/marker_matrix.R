@@ -67,7 +67,7 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
     )
   }
   dimnames(x) <- list(rownames(x), fit$markers)
-  transform_columns(x, fit$transform)
+  spread_piled(transform_columns(x, fit$transform), fit$piled, fit$markers)
 }
 
 # The cells that the user gives, or those that were fitted.

@@ -295,7 +295,7 @@ mixture_with_data <- function(saved, x, envir, call) {
   if (!is.null(sample)) {
     fit$sample <- as.integer(sample)
   }
-  fit$x <- data$x
+  fit$x <- spread_piled(data$x, fit$piled, data$markers)
   fit$rows <- nrow(data$x)
   fit$markers <- data$markers
   fit

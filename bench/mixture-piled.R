@@ -5,7 +5,7 @@
 #       censored    the zeros are values below 0: before each sweep, one Gibbs scan draws each from its normal law given
 #                   the cell's other values and its component, truncated to (-Inf, 0]
 #       within      the same, truncated to (-s, 0], where s is a quarter of the marker's standard deviation
-#       jitter      each zero is replaced once, before the fit, by a uniform number in (-s, 0]
+#       spread      piled = "spread": the zeros are spread evenly over (-s, 0] once, before the fit
 #     F is the mean over gates, weighted by size, of the best F over types; ARI is the adjusted Rand index. Cells
 #     without a gate do not count. "majority" gives each component the gate that most of its cells have. Both are of the
 #     four fifths of the cells that are fitted. The score is of the other cells: the mean log density of their positive
@@ -74,16 +74,13 @@ scan_zeros <- function(x, zero, low, draws) {
 
 fit_way <- function(way, x, zero, seed) {
   set.seed(seed)
-  spread <- apply(x, 2, sd) / 4
-  if (way == "jitter") {
-    x[zero] <- -runif(sum(zero)) * spread[col(x)[zero]]
-  }
+  width <- apply(x, 2, sd) / 4
   fit <- dp_mixture(x, components = 64, iter = 60, warmup = 59, keep = c("weights", "means", "covariances", "labels"),
-    seed = seed, threads = 1, progress = FALSE)
-  if (way %in% c("as is", "jitter")) {
+    seed = seed, threads = 1, progress = FALSE, piled = if (way == "spread") "spread" else "as is")
+  if (way %in% c("as is", "spread")) {
     return(drop_warmup(continue(fit, sweeps, threads = 1), sweeps + 1 - kept))
   }
-  low <- if (way == "within") -spread else rep(-Inf, ncol(x))
+  low <- if (way == "within") -width else rep(-Inf, ncol(x))
   for (i in seq_len(sweeps)) {
     fit$x <- scan_zeros(fit$x, zero, low, fit$draws)
     fit <- continue(fit, 1, threads = 1)
@@ -189,7 +186,7 @@ few_cells <- function(size) {
 }
 
 gvhd <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
-cases <- expand.grid(way = c("censored", "within", "as is", "jitter"), seed = seeds, sample = 1:6,
+cases <- expand.grid(way = c("censored", "within", "as is", "spread"), seed = seeds, sample = 1:6,
   stringsAsFactors = FALSE)
 sizes <- cbind(expand.grid(cells = c(30, 60, 100, 150, 200, 400), markers = c(3, 5, 10), seed = seeds))
 sizes <- rbind(sizes, expand.grid(cells = c(30, 200, 1000, 1500, 2000), markers = 40, seed = 1))
