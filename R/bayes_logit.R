@@ -140,8 +140,8 @@ logit_data <- function(call, formula, data, family, contrasts, sparse, envir, ca
   given <- names(call) %in% c("data", "weights", "offset", "subset", "na.action")
   given[[1L]] <- TRUE
   frame <- logit_frame(call[given], parts, envir, caller)
-  if (!is.null(parts$group) && family == "multinomial") {
-    stop_input("formula", "has a term (1 | g), which family \"multinomial\" does not take", call = caller)
+  if ((!is.null(parts$group) || length(parts$bars)) && family == "multinomial") {
+    stop_input("formula", "has a grouping term such as (1 | g), which family \"multinomial\" does not take", call = caller)
   }
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame), caller)
   offset <- check_row_offset(stats::model.offset(frame), nrow(frame), family, caller)
@@ -153,9 +153,11 @@ logit_data <- function(call, formula, data, family, contrasts, sparse, envir, ca
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group, caller)
   check_factors(frame, terms, contrasts, caller)
   design <- logit_design(frame, terms, contrasts, group, sparse, caller)
+  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, caller)
   design$information <- response$information
   list(
-    frame = frame, weights = weights, offset = offset, terms = terms, xlevels = stats::.getXlevels(terms, frame),
+    frame = frame, weights = weights, offset = offset, terms = terms,
+    xlevels = all_xlevels(frame, terms, design$terms),
     response = response, design = sort_groups(design),
     group_name = if (!is.null(parts$group)) deparse1(parts$group), na.action = attr(frame, "na.action")
   )

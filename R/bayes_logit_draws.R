@@ -25,6 +25,9 @@ logit_array <- function(fit, groups = FALSE) {
   for (group in if (groups) levels(fit$design$group)) {
     parts[[sprintf("intercept[%s]", group)]] <- matrix(fit$draws$intercepts[group, , ], nrow(parts[[1L]]))
   }
+  for (effect in if (groups && is.null(fit$group_name)) dimnames(fit$draws$effects)[[1L]]) {
+    parts[[effect]] <- matrix(fit$draws$effects[effect, , ], nrow(parts[[1L]]))
+  }
   array(
     unlist(parts, use.names = FALSE), c(nrow(parts[[1L]]), fit$chains, length(parts)), list(NULL, NULL, names(parts))
   )

@@ -21,24 +21,22 @@ check_family <- function(family, call = sys.call(-1L)) {
   check_choice(family, "family", logit_families, call)
 }
 
-# Splits a formula into its part without the term (1 | g), and g. The notation is that of package lme4.
+# Splits a formula into its part without terms (x | g), and these terms, in the notation of package lme4. A single term
+# (1 | g) is the `group`; all others are `bars`, as split_bar() has them.
 split_groups <- function(formula, call = sys.call(-1L)) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
       if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula), call = call)
   }
-  groups <- list()
+  bars <- list()
+  operators <- list(quote(`|`), quote(`||`))
   is_bar <- function(term) {
     is.call(term) && identical(term[[1L]], quote(`(`)) && is.call(term[[2L]]) &&
-      identical(term[[2L]][[1L]], quote(`|`))
+      list(term[[2L]][[1L]]) %in% operators
   }
   without <- function(term) {
     if (is_bar(term)) {
-      if (!identical(term[[2L]][[2L]], 1) && !identical(term[[2L]][[2L]], 1L)) {
-        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE),
-          ": of terms with | only intercepts of groups, (1 | g), are known", call = call)
-      }
-      groups <<- c(groups, term[[2L]][[3L]])
+      bars <<- c(bars, split_bar(term[[2L]]))
       return(NULL)
     }
     if (is.call(term) && identical(term[[1L]], quote(`+`)) && length(term) == 3L) {
@@ -55,13 +53,19 @@ split_groups <- function(formula, call = sys.call(-1L)) {
   rest <- without(formula[[3L]])
   fixed <- formula
   fixed[[3L]] <- if (is.null(rest)) 1 else rest
-  if ("|" %in% all.names(fixed[[3L]])) {
-    stop_input("formula", "has a term with | that is not of the form (1 | g) on its own", call = call)
+  has_bar <- function(side) any(c("|", "||") %in% all.names(side))
+  if (has_bar(fixed[[3L]])) {
+    stop_input("formula", "has a | outside a grouping term: such terms are written in parentheses and added, as in ",
+      "y ~ x + (1 | g) or y ~ x + (x | g)", call = call)
   }
-  if (length(groups) > 1L) {
-    stop_input("formula", sprintf("has %d terms (1 | g); one grouping is known", length(groups)), call = call)
+  for (bar in bars) {
+    if (has_bar(bar$left) || has_bar(bar$group)) {
+      stop_input("formula", "has the grouping term ", dQuote(paste0("(", bar_words(bar), ")"), FALSE),
+        " with more than one |", call = call)
+    }
   }
-  list(fixed = fixed, group = if (length(groups)) groups[[1L]])
+  is_single <- length(bars) == 1L && is_intercept_bar(bars[[1L]])
+  list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars)
 }
 
 # The model frame, by the rules of lm(). `frame_call` is the user's call, reduced to the arguments of model.frame(). An
@@ -71,6 +75,7 @@ logit_frame <- function(frame_call, parts, envir, call) {
   if (!is.null(parts$group)) {
     formula[[3L]] <- call("+", formula[[3L]], parts$group)
   }
+  formula[[3L]] <- with_bar_variables(formula[[3L]], parts$bars)
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
   frame_call[[1L]] <- quote(stats::model.frame)
@@ -217,16 +222,17 @@ logit_design <- function(frame, terms, contrasts, group, sparse, call) {
 
 group_factor <- function(frame, group, call) {
   name <- deparse1(group)
-  values <- if (name %in% names(frame)) {
-    frame[[name]]
-  } else if (is.call(group) && identical(group[[1L]], quote(`:`))) {
-    interaction(lapply(all.vars(group), function(variable) frame[[variable]]), drop = TRUE, sep = ":")
-  } else {
+  values <- tryCatch(group_values(group, frame), error = function(error) NULL)
+  if (is.null(values)) {
     stop_input("formula", "has the grouping ", dQuote(name, FALSE),
       ", which is not a variable or an interaction of variables", call = call)
   }
   if (!is.atomic(values) || is.matrix(values)) {
     stop_input("formula", "has a grouping that is not a vector: ", show_value(values), call = call)
+  }
+  if (anyNA(values)) {
+    stop_input("data", sprintf("has no value of the grouping %s in row %d", dQuote(name, FALSE), which(is.na(values))[[1L]]),
+      call = call)
   }
   factor(values)
 }
@@ -236,6 +242,10 @@ sort_groups <- function(design) {
   if (!is.null(design$group)) {
     design$order <- order(as.integer(design$group), seq_along(design$group))
     design$group_start <- as.double(c(0, cumsum(tabulate(as.integer(design$group), nlevels(design$group)))))
+  } else if (length(design$terms)) {
+    # The term of most levels has contiguous rows; rows of other terms are read through an index.
+    level <- design$terms[[which.max(vapply(design$terms, function(term) length(term$levels), 0))]]$level
+    design$order <- order(level, seq_along(level))
   }
   design
 }
@@ -253,6 +263,6 @@ regression_data <- function(fit) {
   c(if (is_sparse) sparse_rows(x, design$scale), list(
     x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale, offset = sorted(offset),
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
-    group_start = design$group_start
+    group_start = design$group_start, terms = regression_terms(design$terms, order)
   ))
 }

@@ -106,6 +106,9 @@ linear_draws <- function(fit, rows, used, block) {
   if (!is.null(fit$group_name)) {
     linear <- linear + as.vector(intercept_draws(fit, rows, used, block))
   }
+  if (length(rows$terms)) {
+    linear <- linear + as.vector(term_sum_draws(fit, rows$terms, used, block))
+  }
   linear
 }
 

@@ -6,11 +6,26 @@ logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   values <- c(
     fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    fit$group_deviation[sweeps, , drop = FALSE]
+    group_parameters(fit, sweeps)
   )
   names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
-    if (!is.null(fit$group_deviation)) sprintf("sd(%s)", fit$group_name))
+    group_parameter_names(fit))
   array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
+}
+
+# Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
+group_parameters <- function(fit, sweeps) {
+  if (!is.null(fit$group_name)) {
+    return(fit$group_deviation[sweeps, , drop = FALSE])
+  }
+  c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
+}
+
+group_parameter_names <- function(fit) {
+  if (!is.null(fit$group_name)) {
+    return(sprintf("sd(%s)", fit$group_name))
+  }
+  c(deviation_names(fit$design$terms), correlation_names(fit$design$terms))
 }
 
 # The kept draws of the coefficients as a matrix, with the chains one below the other.
@@ -48,6 +63,19 @@ logit_family_words <- c(
   multinomial = "Multinomial logistic regression"
 )
 
+# The groupings of a fit with grouping terms: " in 6 groups of g and 12 of h".
+term_words <- function(fit) {
+  counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
+  names <- vapply(fit$design$terms, function(term) term$group, "")
+  counts <- counts[!duplicated(names)]
+  if (length(counts) == 0L) {
+    return("")
+  }
+  each <- sprintf("%s of %s", c(count_words(counts[[1L]], "group"), whole_words(counts[-1L])), unique(names))
+  last <- length(each)
+  paste0(" in ", if (last > 1L) paste(paste(each[-last], collapse = ", "), "and "), each[[last]])
+}
+
 logit_fit_words <- function(fit) {
   removed <- length(fit$na.action)
   groups <- nlevels(fit$design$group)
@@ -55,7 +83,7 @@ logit_fit_words <- function(fit) {
     paste0(logit_family_words[[fit$family]], ": ", deparse1(fit$formula)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
-      if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else ""),
+      if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),
     sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
       count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), whole_words(fit$warmup),
       if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",

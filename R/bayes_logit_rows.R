@@ -9,7 +9,8 @@ prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      group = if (groups && !is.null(fit$group_name)) as.integer(fit$design$group)
+      group = if (groups && !is.null(fit$group_name)) as.integer(fit$design$group),
+      terms = if (groups) fit$design$terms
     ))
   }
   if (!is.data.frame(newdata)) {
@@ -33,6 +34,12 @@ prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
     rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
     rows$new_group <- match(as.character(values), unique(as.character(values)))
     rows$complete <- rows$complete & !is.na(values)
+  }
+  if (groups) {
+    rows$terms <- new_term_rows(fit, newdata, call)
+    for (term in rows$terms) {
+      rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
+    }
   }
   rows
 }

@@ -10,10 +10,21 @@ logit_sampler <- function(fit) {
   if (groups > 0L) {
     traces$group_deviation <- stored()
   }
+  terms <- fit$design$terms
+  draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
+  if (length(terms)) {
+    names <- effect_names(terms)
+    draws <- list(effects = stored(length(names), names = list(names)))
+    traces$group_deviation <- stored(length(deviation_names(terms)))
+    correlations <- length(correlation_names(terms))
+    if (correlations > 0L) {
+      traces$group_correlation <- stored(correlations)
+    }
+  }
   data <- regression_data(fit)
   list(
     traces = traces,
-    draws = if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list(),
+    draws = draws,
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
     step = logit_step(fit),
@@ -26,9 +37,12 @@ start_spread <- 2
 
 logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
+  terms <- fit$design$terms
+  prior$effect_scale <- effect_scales(terms, fit$prior)
   constant <- fit$response$constant
   design <- fit$design
-  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse")
+  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
+    if (length(terms)) c("effects", "covariances"))
   function(session, state, sweeps, keep) {
     if (state$sweep == 0) {
       state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
@@ -40,7 +54,13 @@ logit_step <- function(fit) {
       coefficient_trace = to_data_units(slice$coefficient_trace, design),
       dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
     )
-    list(state = state, traces = traces, draw = list(intercepts = state$intercepts))
+    draw <- list(intercepts = state$intercepts)
+    if (length(terms)) {
+      parameters <- deviations_and_correlations(slice$covariance_trace, terms)
+      traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
+      draw <- list(effects = effects_to_data_units(state$effects, terms))
+    }
+    list(state = state, traces = traces, draw = draw)
   }
 }
 
@@ -70,11 +90,11 @@ logit_start <- function(fit) {
   outcomes <- ncol(fit$response$kappa)
   coefficients <- matrix(0, p, outcomes)
   coefficients[fit$design$is_intercept, ] <- rep(centre, each = sum(fit$design$is_intercept))
-  list(
+  c(list(
     coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (p + 2)), shrinkage = rep(1, outcomes * (2 * p + 2)),
     scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = numeric(ellipse_size(p, groups))
-  )
+  ), if (length(fit$design$terms)) start_terms(fit$design$terms))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.

@@ -118,7 +118,8 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   prior$resolved <- TRUE
   prior$centred <- !is_sparse_matrix(design$x)
   prior$has <- c(
-    intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start),
+    intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start) || length(design$terms) > 0L,
+    correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
     dispersion = family == "negbinomial"
   )
   prior

@@ -9,6 +9,19 @@
 extern "C" {
 #endif
 
+/* A grouping term (z | g): each level of g has effects of its own on the q columns of z, which are added to the linear
+ * predictors of its rows. `index` has the rows by level, and in ascending order within a level. */
+typedef struct wb_regression_term {
+  int32_t columns, levels; /* q, and the number of levels */
+  const double *z;         /* rows x q, column-major; NULL: q = 1 and z is 1 */
+  const int32_t *level;    /* rows */
+  const int32_t *start;    /* levels + 1: where a level begins in `index` */
+  const int32_t *index;    /* rows */
+} wb_regression_term;
+
+#define WB_REGRESSION_MOST_TERMS 16
+#define WB_REGRESSION_MOST_TERM_COLUMNS 16
+
 /* Rows of data. The session computes with the scaled design (x - center) * inverse_scale. A sparse design is given
  * scaled, by rows, and is not centred, so that zeros stay zeros. Leaving a zero out of a sum changes no bit of it: both
  * kinds of design give the same numbers. All arrays must outlive the session. The rows of a group are contiguous. */
@@ -28,6 +41,8 @@ typedef struct wb_regression_data {
   const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
   int32_t groups;              /* 0: none */
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
+  int32_t term_count;          /* grouping terms, only without groups and with one outcome; 0: none */
+  const wb_regression_term *terms;
 } wb_regression_data;
 
 /* The weights of the rows in X'WX and X'z. */
@@ -43,6 +58,7 @@ typedef struct wb_regression_parameters {
   double dispersion;          /* r; 0 if there is none */
   double shift;               /* added to the offset of every row: -log(r), or 0 */
   int32_t weights;            /* what takes the place of omega and z */
+  const double *effects;      /* of all terms, one after the other: columns x levels; NULL if there are none */
 } wb_regression_parameters;
 
 /* A session: the data, in memory that the backend reads, and working memory. */
@@ -52,6 +68,9 @@ typedef struct wb_regression_session wb_regression_session;
 #define WB_REGRESSION_STATISTICS(p) ((size_t)(p) * ((size_t)(p) + 1) / 2 + (size_t)(p))
 /* Doubles of the statistics of one group: sums of omega x (p), of omega, and of z. */
 #define WB_REGRESSION_GROUP_STATISTICS(p) ((size_t)(p) + 2)
+/* Doubles of the statistics of one level of a term with q columns: Z'WZ, a lower triangle row by row, then Z'WX, q rows
+ * of p, then Z'z. */
+#define WB_REGRESSION_LEVEL_STATISTICS(p, q) ((size_t)(q) * ((size_t)(q) + 1) / 2 + (size_t)(q) * ((size_t)(p) + 1))
 #define WB_REGRESSION_MOST_OUTCOMES 32
 
 typedef struct wb_regression_functions {
@@ -62,10 +81,17 @@ typedef struct wb_regression_functions {
    * coefficients need. The variable of row i depends only on (key, iteration, i), and is the element
    * outcome * rows + i. Sums over rows have the order of WB_LEAF_ROWS. The sums of a group are over its rows within
    * each leaf, added in the order of leaves.
-   *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns); NULL without groups */
+   * With terms, their effects are part of the fixed part of a row (core/regression_row.h), and the session keeps omega
+   * and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`, added in order.
+   *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns), or for each term levels x
+   *                     WB_REGRESSION_LEVEL_STATISTICS(columns, q), where NULL leaves them out; NULL without either */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
                double *log_likelihood, wb_message *message);
+  /* After a sweep that drew: `change` (columns x levels) was added to the effects of term `changed`, and the rows' z
+   * follow. Writes Z'z of each level of term `wanted` into `linear`, columns x levels. */
+  int (*change_effects)(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
+                        double *linear, wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
 } wb_regression_functions;
 

@@ -6,6 +6,7 @@
 #include "core/linear_algebra.h"
 #include "core/random_normal.h"
 #include "numeric/memory.h"
+#include "regression/coefficients.h"
 #include "regression/ellipse.h"
 
 static int pass(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state, int32_t outcome,
@@ -28,6 +29,11 @@ int wb_regression_start(const wb_backend *backend, wb_regression_session *sessio
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
     for (int32_t c = 0; c < state->columns; c++)
       coefficients[c] = wb_fma(0.25 * spread, wb_draw_normal(&stream), coefficients[c]);
+  }
+  if (state->grouping) {
+    /* The mode is that without effects of groups, and no place for moves. Each sweep begins with a pass of its own. */
+    state->ellipse[0] = 0.0;
+    return status;
   }
   return status == WB_OK ? pass(backend, session, state, 0, key, 0, &log_likelihood, message) : status;
 }
@@ -58,25 +64,19 @@ static void draw_intercepts(wb_regression_state *state, uint64_t key, uint32_t i
   }
 }
 
-/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
- * prior's mean and precision. `room`: p(p+1)/2 + 2p doubles. */
-static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
-                             uint64_t key, uint32_t iteration, double *room, wb_message *message) {
+void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                             double *precision, double *linear) {
   const int p = state->columns;
-  const size_t triangle = wb_packed_size(p);
-  double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
-  double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
   wb_regression_prior_precision(prior, state, outcome, precision);
-  for (int r = 0; r < p; r++) {
-    double sum = state->statistics[triangle + (size_t)r];
+  for (int r = 0; r < p; r++)
     for (int c = 0; c < p; c++)
-      sum = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], prior->mean[c],
-                   sum);
-    linear[r] = sum;
-  }
-  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
-  if (state->groups > 0) eliminate_groups(state, precision, linear);
-  const int row = wb_cholesky(p, precision);
+      linear[r] = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r],
+                         prior->mean[c], linear[r]);
+}
+
+int wb_regression_draw_normal(int32_t columns, double *precision, double *linear, double *normal, wb_stream *stream,
+                              uint32_t iteration, double *coefficients, wb_message *message) {
+  const int row = wb_cholesky(columns, precision);
   if (row > 0) {
     wb_message_write(message,
                      "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly "
@@ -84,19 +84,45 @@ static int draw_coefficients(const wb_regression_prior *prior, wb_regression_sta
                      row, (unsigned)iteration);
     return WB_ERROR_INPUT;
   }
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
-  wb_triangle_solve(p, precision, linear, linear);
-  for (int c = 0; c < p; c++) normal[c] = linear[c] + wb_draw_normal(&stream);
-  wb_triangle_solve_transposed(p, precision, normal, coefficients);
+  wb_triangle_solve(columns, precision, linear, linear);
+  for (int32_t c = 0; c < columns; c++) normal[c] = linear[c] + wb_draw_normal(stream);
+  wb_triangle_solve_transposed(columns, precision, normal, coefficients);
   return WB_OK;
 }
 
-/* One sweep. On return the state holds the statistics for the next sweep. */
+/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
+ * prior's mean and precision. `room`: p(p+1)/2 + 2p doubles. */
+static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
+                             uint64_t key, uint32_t iteration, double *room, wb_message *message) {
+  const int p = state->columns;
+  const size_t triangle = wb_packed_size(p);
+  double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
+  memcpy(linear, state->statistics + triangle, (size_t)p * sizeof(double));
+  wb_regression_add_prior(prior, state, outcome, precision, linear);
+  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
+  if (state->groups > 0) eliminate_groups(state, precision, linear);
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
+  return wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration,
+                                   state->coefficients + (size_t)outcome * (size_t)p, message);
+}
+
+/* The last pass of a sweep. With terms, the next sweep begins with the pass that draws. */
+static int end_sweep(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
+                     uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
+  if (!state->grouping) return pass(backend, session, state, 0, key, iteration, log_likelihood, message);
+  const wb_regression_parameters parameters =
+      wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
+  return backend->regression->sweep(session, &parameters, 0, key, iteration, NULL, NULL, log_likelihood, message);
+}
+
+/* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. */
 static int sweep_once(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, uint32_t iteration,
-                      double *room, double *log_likelihood, wb_message *message) {
+                      double *room, double *level_sums, double *log_likelihood, wb_message *message) {
   int status = WB_OK, moved;
-  for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
+  if (state->grouping)
+    status = wb_regression_draw_terms(backend, session, prior, state, key, iteration, level_sums, room, message);
+  for (int32_t k = 0; k < state->outcomes && status == WB_OK && !state->grouping; k++) {
     status = draw_coefficients(prior, state, k, key, iteration, room, message);
     if (status == WB_OK && k + 1 < state->outcomes)
       status = pass(backend, session, state, k + 1, key, iteration, log_likelihood, message);
@@ -114,7 +140,7 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
   /* With groups, the moves may be short. */
   if (status == WB_OK && counts->distinct > 0 && (!moved || state->groups > 0))
     status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
-  if (status == WB_OK) status = pass(backend, session, state, 0, key, iteration, log_likelihood, message);
+  if (status == WB_OK) status = end_sweep(backend, session, state, key, iteration, log_likelihood, message);
   if (status == WB_OK && counts->distinct > 0)
     *log_likelihood += wb_regression_count_constant(counts, state->scalars[WB_REGRESSION_DISPERSION]);
   return status;
@@ -127,20 +153,29 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
   sweeps->log_likelihood[sweep] = log_likelihood;
   if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
   if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
+  size_t at = (size_t)sweep;
+  const double *covariance = state->covariances;
+  for (int32_t t = 0; sweeps->covariances && t < state->grouping->count; t++) {
+    const int32_t q = state->grouping->terms[t].columns;
+    for (size_t i = 0; i < wb_packed_size(q); i++, at += count) sweeps->covariances[at] = covariance[i];
+    covariance += WB_REGRESSION_COVARIANCE(q);
+  }
 }
 
 int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state,
                       const wb_regression_sweeps *sweeps, wb_message *message) {
   const size_t drawing = wb_packed_size(state->columns) + 2 * (size_t)state->columns,
-               moving = wb_regression_move_room(state), bytes = (drawing > moving ? drawing : moving) * sizeof(double);
+               moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
+               sums = state->grouping ? wb_regression_level_sums(state->grouping, state->columns) : 0,
+               bytes = (size + sums) * sizeof(double);
   double *const room = wb_aligned_malloc(bytes);
   if (!room) return wb_out_of_memory(message, "the coefficients' precision", bytes);
   int status = WB_OK;
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     double log_likelihood = 0.0;
     status = sweep_once(backend, session, prior, counts, state, sweeps->key, sweeps->iteration + (uint32_t)i, room,
-                        &log_likelihood, message);
+                        room + size, &log_likelihood, message);
     note(sweeps, state, i, log_likelihood);
   }
   wb_aligned_free(room);

@@ -18,6 +18,7 @@ typedef struct wb_regression_prior {
   const int *shrunk;       /* columns; NULL: no horseshoe */
   double global_scale;
   double group_scale;                         /* half-Cauchy prior of the intercepts' deviation */
+  const double *effect_scale;                 /* the scale of each column of all terms; NULL without terms */
   double dispersion_shape, dispersion_rate;   /* gamma prior of the dispersion r */
 } wb_regression_prior;
 
@@ -29,6 +30,28 @@ typedef struct wb_regression_counts {
   double rows; /* the sum of weights */
 } wb_regression_counts;
 
+/* The grouping terms of a model. The effects of a level of term t are normal with mean 0 and covariance Sigma. With
+ * `independent`, Sigma is diagonal, and the deviation of column k is half-Cauchy of scale scale[k]. Otherwise Sigma has
+ * the prior of Huang & Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: each deviation is half-t with 2 degrees of
+ * freedom and scale[k], and each correlation uniform. */
+typedef struct wb_regression_grouping {
+  int32_t count; /* 0: none */
+  const wb_regression_term *terms;
+  int independent[WB_REGRESSION_MOST_TERMS];
+  int32_t parent[WB_REGRESSION_MOST_TERMS]; /* the term with the same columns in whose levels this term's levels lie; -1 */
+  const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
+} wb_regression_grouping;
+
+/* Doubles of the effects of all terms, of their covariances, and of their statistics. The covariance of a term has q
+ * columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
+#define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
+size_t wb_regression_effects(const wb_regression_grouping *grouping);
+size_t wb_regression_covariances(const wb_regression_grouping *grouping);
+size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns);
+
+/* Fills `start` (levels + 1) and `index` (rows) of a term from the level of each row. */
+void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index);
+
 /* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
@@ -39,6 +62,8 @@ typedef struct wb_regression_state {
   double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): local, their auxiliaries, global, its own */
   double *scalars;          /* WB_REGRESSION_SCALARS */
   double *ellipse;          /* WB_REGRESSION_ELLIPSE(columns, groups) of ellipse.h; NULL: no moves */
+  const wb_regression_grouping *grouping; /* NULL: no terms */
+  double *effects, *covariances;          /* of all terms */
 } wb_regression_state;
 
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 2)
@@ -53,6 +78,7 @@ typedef struct wb_regression_sweeps {
   double *coefficients;   /* columns x outcomes */
   double *log_likelihood; /* up to a constant that does not depend on the dispersion */
   double *dispersion, *group_deviation;
+  double *covariances; /* Sigma of all terms, packed; in the units of the computation */
 } wb_regression_sweeps;
 
 /* Starts a chain, as sweep 0. With spread > 0 it starts near the mode of the posterior, and the state's ellipse is
@@ -84,6 +110,13 @@ void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regress
 int wb_regression_draw_dispersion(const wb_backend *backend, wb_regression_session *session,
                                   const wb_regression_prior *prior, const wb_regression_counts *counts,
                                   wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message);
+
+/* The draws of a sweep where there are terms (regression/groups.c): Polya-Gamma variables, then for each term the
+ * coefficients and its effects given those of the other terms, then shifts of nested terms, then covariances. `sums`:
+ * wb_regression_level_sums() doubles. `room`: as for the coefficients. */
+int wb_regression_draw_terms(const wb_backend *backend, wb_regression_session *session,
+                             const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
+                             uint32_t iteration, double *sums, double *room, wb_message *message);
 
 /* The part of the log likelihood of counts that depends on the dispersion r but not on the logits. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);

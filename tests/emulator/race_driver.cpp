@@ -537,11 +537,12 @@ struct RegressionCase {
   int64_t rows;
   int32_t columns, outcomes, groups;
   bool sparse = false;
+  int32_t levels = 0; /* of two grouping terms, of which one has two columns; 0: none */
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups", (long long)rows, columns,
-                  sparse ? ", sparse" : "", outcomes, groups);
+    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups, %d levels",
+                  (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups, levels);
     return text;
   }
 };
@@ -580,17 +581,39 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.dispersed = dispersed.data();
   data.groups = c.groups;
   data.group_start = starts.data();
-  wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4, WB_REGRESSION_DRAWN};
+  /* Term 0 has intercepts of rows modulo `levels`, term 1 two columns of blocks of rows. */
+  std::vector<int32_t> level[2], start[2], index[2];
+  const std::vector<double> effects = numbers.vector(3 * (size_t)c.levels, -1, 1), z = numbers.vector(2 * n, -1, 1);
+  wb_regression_term terms[2] = {};
+  for (int t = 0; t < 2 && c.levels > 0; t++) {
+    start[t].assign((size_t)c.levels + 1, 0);
+    for (size_t i = 0; i < n; i++) level[t].push_back((int32_t)(t == 0 ? i % (size_t)c.levels : i * (size_t)c.levels / n));
+    for (int32_t l = 0; l < c.levels; l++) {
+      for (size_t i = 0; i < n; i++)
+        if (level[t][i] == l) index[t].push_back((int32_t)i);
+      start[t][(size_t)l + 1] = (int32_t)index[t].size();
+    }
+    terms[t] = {t + 1, c.levels, t == 0 ? nullptr : z.data(), level[t].data(), start[t].data(), index[t].data()};
+  }
+  data.term_count = c.levels > 0 ? 2 : 0;
+  data.terms = terms;
+  wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4, WB_REGRESSION_DRAWN,
+                                         effects.data()};
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
   wb_regression_session *session = nullptr;
   if (!succeeded(backend->regression->open(&data, &run, &session, &message), message, "regression open")) return false;
   std::vector<double> statistics(WB_REGRESSION_STATISTICS(p)), both(2);
-  std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p));
+  std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p) +
+                           (size_t)c.levels * (WB_REGRESSION_LEVEL_STATISTICS(p, 1) + WB_REGRESSION_LEVEL_STATISTICS(p, 2)));
+  std::vector<double> linear(2 * (size_t)c.levels);
   bool good = succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 99, 3, statistics.data(),
-                                                   groups > 0 ? sums.data() : nullptr, &both[0], &message),
+                                                   sums.empty() ? nullptr : sums.data(), &both[0], &message),
                         message, "regression sweep");
+  if (c.levels > 0)
+    good = good && succeeded(backend->regression->change_effects(session, 0, effects.data(), 1, linear.data(), &message),
+                             message, "change of effects");
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");
@@ -604,6 +627,7 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   backend->regression->close(session);
   record->add(statistics);
   record->add(sums);
+  record->add(linear);
   record->add(both);
   for (double value : statistics) good = good && value - value == 0; /* finite */
   return good && both[0] == both[1];
@@ -858,7 +882,8 @@ void regressions(const wb_backend *backend) {
   }
   static const RegressionCase cases[] = {
       {1, 1, 1, 0}, {300, 3, 1, 7}, {WB_LEAF_ROWS + 77, 2, 1, 3}, {2 * WB_LEAF_ROWS + 5, 1, 2, 0}, {100, 24, 1, 0},
-      {70, 130, 1, 2}, {300, 7, 1, 7, true}, {WB_LEAF_ROWS + 77, 2, 2, 0, true},
+      {70, 130, 1, 2}, {300, 7, 1, 7, true}, {WB_LEAF_ROWS + 77, 2, 2, 0, true}, {300, 3, 1, 0, false, 7},
+      {2 * WB_LEAF_ROWS + 9, 2, 1, 0, false, 1}, {300, 7, 1, 0, true, 5},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
 }

@@ -16,7 +16,7 @@ half_cauchy_pair <- function(scale) {
 # `wrong` plants an error. Means of counts are limited to 1e6, because the tails of the horseshoe exceed that once in
 # hundreds of replicates.
 regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "",
-                           moves = NULL) {
+                           moves = NULL, terms = NULL) {
   set.seed(20)
   x <- cbind(1, matrix(rnorm(2 * rows), rows))
   p <- ncol(x)
@@ -24,10 +24,79 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
   list(
     family = family, prior = prior, rows = rows, trials = trials, wrong = wrong, moves = moves,
     x = x, p = p, outcomes = outcomes, groups = groups,
+    terms = if (!is.null(terms)) toy_terms(terms, x),
     group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
-    global_scale = if (family == "negbinomial") 0.02 else 0.5, group_scale = 1, dispersion = c(3, 2),
+    global_scale = if (family == "negbinomial") 0.02 else 0.5,
+    group_scale = if (family == "negbinomial" && !is.null(terms)) 0.1 else 1, dispersion = c(3, 2),
     precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
   )
+}
+
+# Grouping terms of a toy problem of 8 rows. `slopes` has intercepts and slopes of four levels.
+toy_terms <- function(which, x) {
+  term <- function(level, z = NULL, independent = is.null(z), parent = NULL, parent_level = NULL) {
+    list(z = z, level = level - 1L, levels = max(level), independent = independent, parent = parent,
+      parent_level = parent_level)
+  }
+  pairs <- rep(1:4, each = 2)
+  switch(which,
+    one = list(term(pairs)),
+    slopes = list(term(pairs, x[, 1:2])),
+    independent = list(term(pairs, x[, 1:2], TRUE)),
+    crossed = list(term(pairs), term(rep(1:2, 4))),
+    nested = list(term(pairs, parent = 1L, parent_level = c(0L, 0L, 1L, 1L)), term(rep(1:2, each = 4))),
+    both = list(term(rep(1:2, 4), x[, c(1, 3)]), term(rep(1:2, each = 4), x[, 1:2]))
+  )
+}
+
+# Effects and covariances from the prior, as the state has them (Huang & Wand 2013, with nu = 2).
+draw_toy_effects <- function(toy) {
+  effects <- covariances <- NULL
+  for (term in toy$terms) {
+    q <- if (is.null(term$z)) 1 else ncol(term$z)
+    auxiliary <- 1 / rgamma(q, 0.5, 1 / toy$group_scale^2)
+    if (term$independent) {
+      sigma <- diag(1 / rgamma(q, 0.5, 1 / auxiliary), q)
+    } else {
+      sigma <- solve(rWishart(1, q + 1, diag(auxiliary / 4, q))[, , 1])
+    }
+    covariances <- c(covariances, warpbayes:::pack(sigma), warpbayes:::pack(solve(sigma)), auxiliary)
+    effects <- c(effects, t(chol(sigma)) %*% matrix(rnorm(q * term$levels), q))
+  }
+  list(effects = effects, covariances = covariances)
+}
+
+toy_term_sums <- function(toy, effects) {
+  sum <- numeric(toy$rows)
+  first <- 0
+  for (term in toy$terms) {
+    z <- if (is.null(term$z)) matrix(1, toy$rows) else term$z
+    own <- matrix(effects[first + seq_len(ncol(z) * term$levels)], ncol(z))
+    sum <- sum + rowSums(z * t(own)[term$level + 1, , drop = FALSE])
+    first <- first + length(own)
+  }
+  sum
+}
+
+# Effects, deviations and correlations as probabilities under the prior.
+toy_term_levels <- function(toy, state) {
+  levels <- NULL
+  effect <- covariance <- 0
+  for (term in toy$terms) {
+    q <- if (is.null(term$z)) 1 else ncol(term$z)
+    sigma <- matrix(0, q, q)
+    sigma[upper.tri(sigma, TRUE)] <- state$covariances[covariance + seq_len(q * (q + 1) / 2)]
+    sigma <- sigma + t(sigma * upper.tri(sigma))
+    own <- matrix(state$effects[effect + seq_len(q * term$levels)], q)
+    deviation <- sqrt(diag(sigma))
+    levels <- c(levels, pnorm(backsolve(chol(sigma), own, transpose = TRUE)),
+      2 * pt(deviation / toy$group_scale, if (term$independent) 1 else 2) - 1,
+      if (!term$independent) (sigma[1, 2] / prod(deviation) + 1) / 2
+    )
+    effect <- effect + length(own)
+    covariance <- covariance + q * (q + 1) + q
+  }
+  levels
 }
 
 # Parameters from the prior, in the form of a chain's state.
@@ -50,17 +119,18 @@ draw_toy_parameters <- function(toy) {
   }
   group <- if (toy$groups > 0) half_cauchy_pair(toy$group_scale) else c(1, 1)
   r <- if (toy$family == "negbinomial") rgamma(1, toy$dispersion[1], toy$dispersion[2]) else 0
-  list(
+  c(list(
     coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p),
     intercepts = rnorm(toy$groups) * sqrt(group[1]),
     group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group),
     ellipse = numeric(ellipse_size(toy$p, toy$groups))
-  )
+  ), if (!is.null(toy$terms)) draw_toy_effects(toy))
 }
 
 draw_toy_responses <- function(toy, state) {
   linear <- toy$x %*% matrix(state$coefficients, toy$p)
   if (toy$groups > 0) linear <- linear + state$intercepts[toy$group]
+  if (!is.null(toy$terms)) linear <- linear + toy_term_sums(toy, state$effects)
   switch(toy$family,
     binomial = matrix(rbinom(toy$rows, toy$trials, plogis(linear))),
     negbinomial = matrix(rnbinom(toy$rows, size = state$scalars[1], mu = pmin(exp(linear), 1e6))),
@@ -79,8 +149,16 @@ toy_data <- function(toy, y) {
     x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = NULL,
     shape = shape + 0, kappa = kappa + 0,
     dispersed = if (is_counts) rep(1, toy$rows),
-    group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1)
+    group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1),
+    terms = toy_terms_with_error(toy)
   )
+}
+
+toy_terms_with_error <- function(toy) {
+  terms <- toy$terms
+  if (toy$wrong == "parent") terms[[1]]$parent_level <- c(0L, 1L, 0L, 1L)
+  if (toy$wrong == "independent") terms[[1]]$independent <- !terms[[1]]$independent
+  terms
 }
 
 toy_prior <- function(toy, y) {
@@ -95,6 +173,8 @@ toy_prior <- function(toy, y) {
     shrunk = if (toy$prior == "horseshoe") c(FALSE, rep(TRUE, toy$p - 1)),
     global_scale = toy$global_scale * if (toy$wrong == "global") 2 else 1,
     group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
+    effect_scale = rep(toy$group_scale * if (toy$wrong == "group") 2 else 1,
+      sum(vapply(toy$terms, function(term) max(1, ncol(term$z)), 0))),
     dispersion = toy$dispersion * if (toy$wrong == "dispersion") c(1, 1.5) else c(1, 1), counts = counts
   )
 }
@@ -147,6 +227,7 @@ toy_levels <- function(toy, state) {
       2 * pcauchy(sqrt(state$scalars[2]) / toy$group_scale) - 1
     )
   }
+  levels <- c(levels, toy_term_levels(toy, state))
   if (toy$family == "negbinomial") levels <- c(levels, pgamma(state$scalars[1], toy$dispersion[1], toy$dispersion[2]))
   levels
 }

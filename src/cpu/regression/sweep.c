@@ -3,6 +3,7 @@
  * twin is cuda/regression/sweep.cu. */
 #include "core/rounding.h"
 
+#include "cpu/regression/terms.h"
 #include "cpu/table.h"
 
 #include <omp.h>
@@ -60,6 +61,7 @@ struct wb_regression_session {
   int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
   double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
   double **memory;        /* threads: the working memory of each, NULL before its first pass */
+  wb_term_sums terms;
 };
 
 static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
@@ -75,6 +77,7 @@ static void close_session(wb_regression_session *session) {
   free(session->segment_row);
   free(session->segment_group);
   free(session->leaf_segment);
+  wb_cpu_terms_close(&session->terms);
   free(session);
 }
 
@@ -117,6 +120,7 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   opened->memory = calloc((size_t)opened->threads, sizeof(double *));
   int status = opened->memory ? WB_OK : wb_out_of_memory(message, "the regression session", sizeof(double *));
   if (status == WB_OK && data->groups > 0) status = cut_segments(opened, message);
+  if (status == WB_OK && data->term_count > 0) status = wb_cpu_terms_open(data, &opened->terms, message);
   if (status == WB_OK)
     *session = opened;
   else
@@ -215,6 +219,7 @@ static void weigh_leaf(const wb_regression_session *session, const wb_regression
     if (data->outcomes > 1)
       room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
   }
+  if (data->term_count > 0) wb_cpu_terms_add(data, parameters->effects, begin, rows, room->fixed);
   weighs[session->isa](rows, data->shape + begin, data->kappa + (size_t)outcome * (size_t)data->rows + begin, dispersed,
                        parameters->dispersion, parameters->shift, room->linear + (size_t)outcome * WB_LEAF_ROWS,
                        room->shape, room->kappa, room->fixed, room->psi);
@@ -360,6 +365,10 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
         status = draw_leaf(session, parameters->weights, outcome, key, iteration, begin, rows, &room, &complaint);
         sum_leaf(session, begin, end, &room, sums);
         if (segment_sums) sum_segments(session, leaf, begin, &room, segment_sums);
+        if (data->term_count > 0) {
+          memcpy(session->terms.omega + begin, room.omega, (size_t)rows * sizeof(double));
+          memcpy(session->terms.z + begin, room.kappa, (size_t)rows * sizeof(double));
+        }
       }
       wb_reduction_give(&tree, leaf, sums);
     }
@@ -378,9 +387,19 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
     *log_likelihood = root[square];
     if (drawing) unpack_statistics(p, to_eight(p), root, statistics);
     if (segment_sums) add_segments(session, segment_sums, group_statistics);
+    if (drawing && data->term_count > 0 && group_statistics)
+      wb_cpu_terms_sum(data, &session->terms, threads, group_statistics);
   }
   wb_reduction_close(&tree);
   return failed;
 }
 
-const wb_regression_functions wb_cpu_regression = {.open = open_session, .sweep = sweep, .close = close_session};
+static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
+                          double *linear, wb_message *message) {
+  (void)message;
+  wb_cpu_terms_change(&session->data, &session->terms, useful_threads(session, 0), changed, change, wanted, linear);
+  return WB_OK;
+}
+
+const wb_regression_functions wb_cpu_regression = {
+  .open = open_session, .sweep = sweep, .change_effects = change_effects, .close = close_session};

@@ -11,6 +11,7 @@
 #include "core/regression_row.h"
 #include "core/unroll.h"
 #include "cuda/device.cuh"
+#include "cuda/regression/terms.cuh"
 
 namespace wb {
 
@@ -29,7 +30,7 @@ struct regression_rows {
   const int32_t *group;                             /* nullptr: none */
 };
 struct regression_point {
-  const double *coefficients, *intercepts;
+  const double *coefficients, *intercepts, *effects;
   double dispersion, shift;
   int32_t weights;
   int outcome;
@@ -49,7 +50,8 @@ __global__ void __launch_bounds__(row_threads)
  * `omega` may be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
  * multiply-add a column and outcome, and a Polya-Gamma draw, of which the threads of a warp make different kinds. */
 __global__ void __launch_bounds__(row_threads)
-    regression_weigh(regression_rows data, regression_point at, double *omega, double *z, double *log_likelihood) {
+    regression_weigh(regression_rows data, term_list terms, regression_point at, double *omega, double *z,
+                     double *log_likelihood) {
   const int64_t row = static_cast<int64_t>(blockIdx.x) * row_threads + threadIdx.x;
   if (row >= data.rows) return;
   double linear[WB_REGRESSION_MOST_OUTCOMES];
@@ -72,6 +74,11 @@ __global__ void __launch_bounds__(row_threads)
       wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
   double fixed = data.offset != nullptr ? data.offset[row] : 0.0;
   if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
+  const double *effects = at.effects;
+  for (int t = 0; t < terms.count; t++) {
+    fixed = add_term(terms.term[t], data.rows, effects, row, fixed);
+    effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
+  }
   fixed += at.shift;
   const double psi = linear[at.outcome] + fixed;
   log_likelihood[row] = data.outcomes > 1
@@ -287,10 +294,14 @@ struct wb_regression_session {
   wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
   wb::device_array<int32_t> row_start, column, group;
   wb::device_array<int64_t> segment_row;
+  wb::term_sums terms;
 
   int open(const wb_regression_data &data, wb_message *message);
   int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
             double *statistics, double *group_statistics, double *total, wb_message *message);
+  wb::level_rows level_rows() const {
+    return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, omega.data(), z.data()};
+  }
 
 private:
   template <typename T>
@@ -382,6 +393,7 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
   if (status == WB_OK)
     status = wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message);
   if (status == WB_OK && groups > 0) status = cut(data, message);
+  if (status == WB_OK && data.term_count > 0) status = terms.open(data, message);
   return status;
 }
 
@@ -451,15 +463,16 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   if (status == WB_OK && groups > 0)
     status = intercepts.upload(parameters.intercepts, static_cast<size_t>(groups),
                                "copying the intercepts to the device", message);
+  if (status == WB_OK && terms.list().count > 0) status = terms.set_effects(parameters.effects, message);
   if (status != WB_OK) return status;
   const wb::regression_point at = {
-      coefficients.data(), intercepts.data(), parameters.dispersion, parameters.shift, parameters.weights, outcome, key,
-      iteration};
+      coefficients.data(), intercepts.data(), terms.effects(), parameters.dispersion, parameters.shift,
+      parameters.weights, outcome, key, iteration};
   const bool drawing = statistics != nullptr;
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads));
   shape_of.threads = dim3(wb::row_threads);
-  status = wb::launch(shape_of, wb::regression_weigh, "drawing Polya-Gamma variables", message, data, at,
+  status = wb::launch(shape_of, wb::regression_weigh, "drawing Polya-Gamma variables", message, data, terms.list(), at,
                       drawing ? omega.data() : static_cast<double *>(nullptr), z.data(), log_likelihood.data());
   if (status == WB_OK) status = sum(data, drawing, message);
   if (status != WB_OK) return status;
@@ -469,6 +482,8 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   for (size_t r = 0; r < p; r++)
     for (size_t c = 0; c <= r; c++) statistics[to++] = root[r * p + c];
   for (size_t c = 0; c < p; c++) statistics[to++] = root[p * p + c];
+  if (terms.list().count > 0 && group_statistics != nullptr)
+    return terms.sum(level_rows(), group_statistics, message);
   return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
 }
 
@@ -506,6 +521,14 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
 }
 
+static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
+                          double *linear, wb_message *message) {
+  wb::device_scope scope;
+  const int status = scope.enter(session->device, message);
+  if (status != WB_OK) return status;
+  return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
+}
+
 static void close_session(wb_regression_session *session) {
   if (session == nullptr) return;
   wb_message message;
@@ -514,4 +537,4 @@ static void close_session(wb_regression_session *session) {
   delete session;
 }
 
-extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, close_session};
+extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, change_effects, close_session};

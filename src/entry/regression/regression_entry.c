@@ -13,14 +13,21 @@ typedef struct open_regression {
   const wb_backend *backend;
   wb_regression_session *session;
   int32_t columns, outcomes, groups;
+  wb_regression_grouping grouping;
+  wb_regression_term terms[WB_REGRESSION_MOST_TERMS];
   int64_t group_start[1]; /* groups + 1 */
 } open_regression;
+
+static void free_terms(open_regression *opened) {
+  for (int t = 0; t < WB_REGRESSION_MOST_TERMS; t++) free((void *)opened->terms[t].start);
+}
 
 static void close_regression(SEXP pointer) {
   open_regression *opened = R_ExternalPtrAddr(pointer);
   if (!opened) return;
   opened->backend->regression->close(opened->session);
   R_ClearExternalPtr(pointer);
+  free_terms(opened);
   free(opened);
 }
 
@@ -71,6 +78,59 @@ static int columns_of(SEXP data) {
   return (int)Rf_xlength(wb_list_element(data, "center"));
 }
 
+static int are_levels(SEXP level, double length, int levels) {
+  if (!is_integers(level, length)) return 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(level); i++)
+    if (INTEGER_RO(level)[i] < 0 || INTEGER_RO(level)[i] >= levels) return 0;
+  return 1;
+}
+
+static int term_levels(SEXP term) {
+  SEXP levels = wb_list_element(term, "levels");
+  return TYPEOF(levels) == INTSXP && Rf_xlength(levels) == 1 ? INTEGER_RO(levels)[0] : 0;
+}
+
+static int term_columns(SEXP term) {
+  SEXP z = wb_list_element(term, "z");
+  return z == R_NilValue ? 1 : Rf_ncols(z);
+}
+
+static int is_term(SEXP term, double rows) {
+  if (TYPEOF(term) != VECSXP || term_levels(term) < 1) return 0;
+  SEXP z = wb_list_element(term, "z"), independent = wb_list_element(term, "independent");
+  return (z == R_NilValue || (TYPEOF(z) == REALSXP && Rf_isMatrix(z) && Rf_nrows(z) == rows && Rf_ncols(z) > 0 &&
+                              Rf_ncols(z) <= WB_REGRESSION_MOST_TERM_COLUMNS)) &&
+         TYPEOF(independent) == LGLSXP && Rf_xlength(independent) == 1 &&
+         are_levels(wb_list_element(term, "level"), rows, term_levels(term));
+}
+
+/* The term in whose levels those of a term lie, from 0; -1: none. */
+static int term_parent(SEXP term) {
+  SEXP parent = wb_list_element(term, "parent");
+  return TYPEOF(parent) == INTSXP && Rf_xlength(parent) == 1 ? INTEGER_RO(parent)[0] : -1;
+}
+
+/* `terms` of the data: NULL, or what regression_terms() of R/bayes_logit_terms.R made. */
+static int are_terms(SEXP data) {
+  SEXP terms = wb_list_element(data, "terms");
+  if (terms == R_NilValue) return 1;
+  const R_xlen_t count = Rf_xlength(terms);
+  if (TYPEOF(terms) != VECSXP || count < 1 || count > WB_REGRESSION_MOST_TERMS ||
+      Rf_ncols(wb_list_element(data, "kappa")) > 1 || wb_list_element(data, "group_start") != R_NilValue)
+    return 0;
+  for (R_xlen_t t = 0; t < count; t++)
+    if (!is_term(VECTOR_ELT(terms, t), rows_of(data))) return 0;
+  for (R_xlen_t t = 0; t < count; t++) {
+    SEXP term = VECTOR_ELT(terms, t);
+    const int parent = term_parent(term);
+    if (parent < 0) continue;
+    if (parent >= count || parent == t || term_columns(VECTOR_ELT(terms, parent)) != term_columns(term) ||
+        !are_levels(wb_list_element(term, "parent_level"), term_levels(term), term_levels(VECTOR_ELT(terms, parent))))
+      return 0;
+  }
+  return 1;
+}
+
 static int is_data(SEXP data) {
   if (TYPEOF(data) != VECSXP) return 0;
   SEXP x = wb_list_element(data, "x"), kappa = wb_list_element(data, "kappa"), center = wb_list_element(data, "center");
@@ -81,7 +141,7 @@ static int is_data(SEXP data) {
          wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) &&
          wb_is_numbers(wb_list_element(data, "shape"), rows) &&
          is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
-         are_group_starts(wb_list_element(data, "group_start"), rows);
+         are_group_starts(wb_list_element(data, "group_start"), rows) && are_terms(data);
 }
 
 static const double *numbers_or_null(SEXP list, const char *name) {
@@ -105,6 +165,35 @@ static wb_regression_data data_from_list(SEXP data, int32_t groups, const int64_
   return rows;
 }
 
+/* Reads the terms and indexes their levels. */
+static int open_terms(SEXP data, open_regression *opened, wb_message *message) {
+  SEXP terms = wb_list_element(data, "terms");
+  const int32_t count = terms == R_NilValue ? 0 : (int32_t)Rf_xlength(terms);
+  const size_t rows = (size_t)rows_of(data);
+  opened->grouping.terms = opened->terms;
+  for (int32_t t = 0; t < count; t++) {
+    SEXP term = VECTOR_ELT(terms, t);
+    const size_t levels = (size_t)term_levels(term);
+    int32_t *const start = malloc((levels + 1 + rows) * sizeof(int32_t));
+    if (!start) {
+      wb_message_write(message, "no memory for the levels of grouping terms");
+      return WB_ERROR_MEMORY;
+    }
+    const wb_regression_term one = {
+      .columns = term_columns(term), .levels = (int32_t)levels, .z = numbers_or_null(term, "z"),
+      .level = INTEGER_RO(wb_list_element(term, "level")), .start = start, .index = start + levels + 1,
+    };
+    wb_regression_index_levels((int64_t)rows, one.levels, one.level, start, start + levels + 1);
+    opened->terms[t] = one;
+    opened->grouping.count = t + 1;
+    opened->grouping.independent[t] = LOGICAL_RO(wb_list_element(term, "independent"))[0] == 1;
+    opened->grouping.parent[t] = term_parent(term);
+    if (opened->grouping.parent[t] >= 0)
+      opened->grouping.parent_level[t] = INTEGER_RO(wb_list_element(term, "parent_level"));
+  }
+  return WB_OK;
+}
+
 /* `data`: what regression_data() of R/bayes_logit_formula.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   if (!is_data(data)) return wb_changed_fit();
@@ -114,7 +203,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   SEXP starts = wb_list_element(data, "group_start");
   const R_xlen_t groups = starts == R_NilValue ? 0 : Rf_xlength(starts) - 1;
   SEXP pointer = PROTECT(wb_session_begin(data, close_regression));
-  open_regression *opened = malloc(sizeof *opened + (size_t)groups * sizeof(int64_t));
+  open_regression *opened = calloc(1, sizeof *opened + (size_t)groups * sizeof(int64_t));
   int status = opened ? wb_backend_has(backend, backend->regression, "regressions", &message) : WB_ERROR_MEMORY;
   if (!opened) wb_message_write(&message, "no memory for the regression session");
   if (status == WB_OK) {
@@ -123,9 +212,15 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
     opened->groups = (int32_t)groups;
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
-    const wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
+    status = open_terms(data, opened, &message);
+  }
+  if (status == WB_OK) {
+    wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
+    rows.term_count = opened->grouping.count;
+    rows.terms = opened->terms;
     status = backend->regression->open(&rows, &call.run, &opened->session, &message);
   }
+  if (status != WB_OK && opened) free_terms(opened);
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
   return result;
@@ -137,9 +232,10 @@ SEXP wb_entry_regression_close(SEXP pointer) {
 }
 
 /* The parts of a state that are vectors of doubles, and their sizes. */
-enum { STATE_PARTS = 7 };
+enum { STATE_PARTS = 9 };
 static const char *const state_names[STATE_PARTS] = {"coefficients", "statistics", "intercepts",
-                                                     "group_statistics", "shrinkage", "scalars", "ellipse"};
+                                                     "group_statistics", "shrinkage", "scalars", "ellipse",
+                                                     "effects", "covariances"};
 
 static void state_sizes(const open_regression *opened, double *size) {
   const size_t p = (size_t)opened->columns, groups = (size_t)opened->groups, outcomes = (size_t)opened->outcomes;
@@ -150,14 +246,19 @@ static void state_sizes(const open_regression *opened, double *size) {
   size[4] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
   size[5] = WB_REGRESSION_SCALARS;
   size[6] = (double)WB_REGRESSION_ELLIPSE(p, groups);
+  size[7] = (double)wb_regression_effects(&opened->grouping);
+  size[8] = (double)wb_regression_covariances(&opened->grouping);
 }
 
 static int is_state(const open_regression *opened, SEXP state) {
   double size[STATE_PARTS];
   if (TYPEOF(state) != VECSXP) return 0;
   state_sizes(opened, size);
-  for (int i = 0; i < STATE_PARTS; i++)
-    if (!wb_is_numbers(wb_list_element(state, state_names[i]), size[i])) return 0;
+  /* Fits of earlier versions lack the parts of grouping terms, which they do not have. */
+  for (int i = 0; i < STATE_PARTS; i++) {
+    SEXP values = wb_list_element(state, state_names[i]);
+    if (!wb_is_numbers(values, size[i]) && !(values == R_NilValue && size[i] == 0)) return 0;
+  }
   SEXP key = wb_list_element(state, "key");
   return TYPEOF(key) == RAWSXP && Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1);
 }
@@ -167,11 +268,13 @@ static wb_regression_state copy_state(const open_regression *opened, SEXP state,
   double *part[STATE_PARTS];
   for (int i = 0; i < STATE_PARTS; i++) {
     SEXP values = wb_list_element(state, state_names[i]);
-    part[i] = REAL(wb_list_put(out, state_names[i], Rf_allocVector(REALSXP, Rf_xlength(values))));
-    memcpy(part[i], REAL_RO(values), (size_t)Rf_xlength(values) * sizeof(double));
+    const R_xlen_t length = values == R_NilValue ? 0 : Rf_xlength(values);
+    part[i] = REAL(wb_list_put(out, state_names[i], Rf_allocVector(REALSXP, length)));
+    if (length > 0) memcpy(part[i], REAL_RO(values), (size_t)length * sizeof(double));
   }
   const wb_regression_state copy = {opened->columns, opened->outcomes, opened->groups, part[0], part[1], part[2],
-                                    part[3], part[4], part[5], opened->outcomes == 1 ? part[6] : NULL};
+                                    part[3], part[4], part[5], opened->outcomes == 1 ? part[6] : NULL,
+                                    opened->grouping.count > 0 ? &opened->grouping : NULL, part[7], part[8]};
   return copy;
 }
 
@@ -183,6 +286,12 @@ static open_regression *regression_from_sexp(SEXP pointer, wb_message *message) 
 
 static uint32_t sweep_of(SEXP state) {
   return (uint32_t)Rf_asReal(wb_list_element(state, "sweep"));
+}
+
+static int has_effect_scales(const open_regression *opened, SEXP prior) {
+  double columns = 0;
+  for (int32_t t = 0; t < opened->grouping.count; t++) columns += opened->terms[t].columns;
+  return columns == 0 || wb_is_numbers(wb_list_element(prior, "effect_scale"), columns);
 }
 
 static int is_prior(double p, SEXP prior) {
@@ -206,7 +315,8 @@ static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
   const wb_regression_prior out = {
     columns, REAL_RO(wb_list_element(prior, "mean")), REAL_RO(wb_list_element(prior, "precision")),
     shrunk == R_NilValue ? NULL : LOGICAL_RO(shrunk), Rf_asReal(wb_list_element(prior, "global_scale")),
-    Rf_asReal(wb_list_element(prior, "group_scale")), dispersion[0], dispersion[1],
+    Rf_asReal(wb_list_element(prior, "group_scale")), numbers_or_null(prior, "effect_scale"), dispersion[0],
+    dispersion[1],
   };
   return out;
 }
@@ -244,14 +354,15 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread
 /* `sweeps` sweeps from a state. Returns the state after them, and the traces. */
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
   static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage",
-                                      "scalars", "ellipse", "coefficient_trace", "log_likelihood", "dispersion_trace",
-                                      "group_deviation"};
+                                      "scalars", "ellipse", "effects", "covariances", "coefficient_trace",
+                                      "log_likelihood", "dispersion_trace", "group_deviation", "covariance_trace"};
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
-  if (!is_prior(opened->columns, prior) || !is_state(opened, state)) return wb_changed_fit();
+  if (!is_prior(opened->columns, prior) || !has_effect_scales(opened, prior) || !is_state(opened, state))
+    return wb_changed_fit();
   const int count = Rf_asInteger(sweeps);
-  SEXP out = PROTECT(wb_list_new(11, names));
+  SEXP out = PROTECT(wb_list_new(14, names));
   wb_regression_state current = copy_state(opened, state, out);
   const wb_regression_prior priors = prior_from_list(prior, opened->columns);
   const wb_regression_counts learned = counts_from_list(prior);
@@ -264,6 +375,12 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
     what.dispersion = REAL(wb_list_put(out, "dispersion_trace", Rf_allocVector(REALSXP, count)));
   if (opened->groups > 0)
     what.group_deviation = REAL(wb_list_put(out, "group_deviation", Rf_allocVector(REALSXP, count)));
+  if (opened->grouping.count > 0) {
+    int columns = 0;
+    for (int32_t t = 0; t < opened->grouping.count; t++)
+      columns += opened->terms[t].columns * (opened->terms[t].columns + 1) / 2;
+    what.covariances = REAL(wb_list_put(out, "covariance_trace", Rf_allocMatrix(REALSXP, count, columns)));
+  }
   const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);

@@ -1,0 +1,351 @@
+# Grouping terms of regressions, (x | g) in the notation of package lme4: how they are read from a formula, what the
+# sampler reads of them, and the draws of their effects and covariances.
+
+# One or more terms for the call of an operator | or ||: (x | g/h) is (x | h:g) + (x | g).
+split_bar <- function(bar) {
+  nested <- function(group) {
+    if (is.call(group) && identical(group[[1L]], quote(`(`))) {
+      return(nested(group[[2L]]))
+    }
+    if (!is.call(group) || !identical(group[[1L]], quote(`/`))) {
+      return(list(group))
+    }
+    outer <- nested(group[[2L]])
+    c(lapply(nested(group[[3L]]), function(inner) call(":", inner, outer[[1L]])), outer)
+  }
+  double <- identical(bar[[1L]], quote(`||`))
+  lapply(nested(bar[[3L]]), function(group) list(left = bar[[2L]], group = group, independent = double))
+}
+
+bar_words <- function(bar) {
+  paste(deparse1(bar$left), if (bar$independent) "||" else "|", deparse1(bar$group))
+}
+
+is_intercept_bar <- function(bar) identical(bar$left, 1) || identical(bar$left, 1L)
+
+# A right-hand side that also has the variables of the terms, for the model frame.
+with_bar_variables <- function(side, bars) {
+  for (bar in bars) {
+    if (!is_intercept_bar(bar)) {
+      side <- call("+", side, bar$left)
+    }
+    side <- call("+", side, bar$group)
+  }
+  side
+}
+
+# The values of a grouping: a variable, an interaction of variables, or a function of them that is a column of the data
+# already or can be evaluated in them. Levels are in the order of interaction(), without its table of all pairs.
+group_values <- function(group, data, envir = baseenv()) {
+  name <- deparse1(group)
+  if (name %in% names(data)) {
+    return(data[[name]])
+  }
+  if (!is.call(group) || !identical(group[[1L]], quote(`:`))) {
+    return(eval(group, data, envir))
+  }
+  first <- factor(group_values(group[[2L]], data, envir))
+  second <- factor(group_values(group[[3L]], data, envir))
+  code <- (as.double(second) - 1) * nlevels(first) + as.double(first)
+  found <- sort(unique(code))
+  labels <- paste(levels(first)[(found - 1) %% nlevels(first) + 1], levels(second)[(found - 1) %/% nlevels(first) + 1],
+    sep = ":")
+  structure(match(code, found), levels = make.unique(labels), class = "factor")
+}
+
+# The terms of a model: for each `label`, `group` (its name), `expression`, `columns` (names), `levels`, `level` (of
+# each row), `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column, `independent`, and the
+# `terms` and `contrasts` that make z from new data.
+grouping_terms <- function(frame, bars, contrasts, call) {
+  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts, call = call)
+  pairs <- unlist(lapply(terms, function(term) paste(term$columns, "|", term$group)))
+  if (anyDuplicated(pairs)) {
+    stop_input("formula", "has two terms with the effect ", dQuote(pairs[duplicated(pairs)][[1L]], FALSE),
+      ", which the data cannot tell apart: leave it out of one of them, as in (1 | g) + (0 + x | g)", call = call)
+  }
+  if (length(terms) > 16L) {
+    stop_input("formula", sprintf("has %d grouping terms; at most 16 are known", length(terms)), call = call)
+  }
+  with_parents(terms)
+}
+
+grouping_term <- function(bar, frame, contrasts, call) {
+  group <- group_factor(frame, bar$group, call)
+  term <- list(
+    label = bar_words(bar), group = deparse1(bar$group), expression = bar$group, columns = "(Intercept)",
+    levels = levels(group), level = as.integer(group), z = NULL, scale = 1, independent = TRUE, terms = NULL,
+    contrasts = NULL
+  )
+  if (is_intercept_bar(bar)) {
+    return(term)
+  }
+  complain <- function(...) {
+    stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ..., call = call)
+  }
+  term$terms <- tryCatch(bar_terms(bar, frame), error = function(error) {
+    complain("whose left side is not a formula of effects: ", conditionMessage(error))
+  })
+  known <- contrasts[intersect(names(contrasts), all.vars(bar$left))]
+  z <- stats::model.matrix(term$terms, frame, contrasts.arg = if (length(known)) known)
+  if (ncol(z) == 0L || ncol(z) > 16L) {
+    complain(sprintf("with %s; 1 to 16 are known", count_words(ncol(z), "effect")), " for each level")
+  }
+  bad <- which(!is.finite(z), arr.ind = TRUE)
+  if (length(bad)) {
+    stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads", format(z[bad[1L, , drop = FALSE]]),
+      dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]), call = call)
+  }
+  deviation <- apply(z, 2L, stats::sd)
+  term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
+  term$contrasts <- attr(z, "contrasts")
+  term$columns <- colnames(z)
+  term$independent <- bar$independent || ncol(z) == 1L
+  term$z <- if (!all(z == 1) || ncol(z) > 1L) matrix(as.double(z), nrow(z))
+  if (is.null(term$z)) term$scale <- 1
+  term
+}
+
+# The left side of a term as terms, with what model.matrix() must know of the data, such as the basis of poly().
+bar_terms <- function(bar, frame) {
+  terms <- stats::terms(stats::as.formula(call("~", bar$left), environment(attr(frame, "terms"))))
+  whole <- attr(frame, "terms")
+  known <- vapply(as.list(attr(whole, "variables"))[-1L], deparse1, "")
+  variables <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "")
+  attr(terms, "predvars") <- as.call(c(quote(list), as.list(attr(whole, "predvars"))[-1L][match(variables, known)]))
+  terms
+}
+
+# The levels of the factors of the formula and of the left sides of grouping terms.
+all_xlevels <- function(frame, terms, groups) {
+  levels <- stats::.getXlevels(terms, frame)
+  for (group in groups) {
+    own <- if (!is.null(group$terms)) stats::.getXlevels(group$terms, frame)
+    levels <- c(levels, own[setdiff(names(own), names(levels))])
+  }
+  levels
+}
+
+# Adds to each term the `parent` with the same effects whose levels are unions of its own, and `parent_level`, the
+# parent's level of each of its levels. The sampler moves what both share from one to the other.
+with_parents <- function(terms) {
+  for (i in seq_along(terms)) {
+    own <- terms[[i]]
+    best <- NULL
+    for (j in seq_along(terms)) {
+      other <- terms[[j]]
+      size <- length(other$levels)
+      if (j == i || !identical(own$columns, other$columns) || size > length(own$levels) ||
+            (size == length(own$levels) && j > i) || (!is.null(best) && size <= length(terms[[best]]$levels))) {
+        next
+      }
+      level <- other$level[match(seq_along(own$levels), own$level)]
+      if (all(level[own$level] == other$level)) {
+        best <- j
+        terms[[i]]$parent_level <- level
+      }
+    }
+    terms[[i]]$parent <- best
+  }
+  terms
+}
+
+# The terms as the compiled code reads them. Rows are in the order `order`.
+regression_terms <- function(terms, order) {
+  if (length(terms) == 0L) {
+    return(NULL)
+  }
+  lapply(terms, function(term) {
+    z <- term$z
+    list(
+      z = if (!is.null(z)) z[order, , drop = FALSE] / rep(term$scale, each = nrow(z)),
+      level = term$level[order] - 1L, levels = length(term$levels), independent = term$independent,
+      parent = if (!is.null(term$parent)) term$parent - 1L,
+      parent_level = if (!is.null(term$parent)) term$parent_level - 1L
+    )
+  })
+}
+
+# The scale of the prior of each deviation, in the sampler's units.
+effect_scales <- function(terms, prior) {
+  as.double(unlist(lapply(terms, function(term) {
+    prior$group_scale * if (prior$autoscale) rep(1, length(term$scale)) else term$scale
+  })))
+}
+
+# The start of a chain: no effects, and covariances of 1 with auxiliary variables of 1.
+start_terms <- function(terms) {
+  covariances <- lapply(terms, function(term) {
+    unit <- pack(diag(length(term$columns)))
+    c(unit, unit, rep(1, length(term$columns)))
+  })
+  list(
+    effects = numeric(sum(vapply(terms, function(term) length(term$levels) * length(term$columns), 0))),
+    covariances = as.double(unlist(covariances))
+  )
+}
+
+# What is stored of the terms -----------------------------------------------------
+
+# The names of the deviations and of the correlations of all terms, and of their effects as package rstanarm has them.
+deviation_names <- function(terms) {
+  unlist(lapply(terms, function(term) {
+    ifelse(term$columns == "(Intercept)", sprintf("sd(%s)", term$group), sprintf("sd(%s | %s)", term$columns, term$group))
+  }))
+}
+
+correlation_names <- function(terms) {
+  unlist(lapply(terms, function(term) {
+    pairs <- correlated_pairs(term)
+    sprintf("cor(%s, %s | %s)", term$columns[pairs[, 2L]], term$columns[pairs[, 1L]], rep(term$group, nrow(pairs)))
+  }))
+}
+
+effect_names <- function(terms) {
+  unlist(lapply(terms, function(term) {
+    as.vector(outer(term$columns, term$levels, function(column, level) sprintf("b[%s %s:%s]", column, term$group, level)))
+  }))
+}
+
+# Rows and columns of the correlations of a term, below the diagonal, row by row.
+correlated_pairs <- function(term) {
+  q <- length(term$columns)
+  if (term$independent || q < 2L) {
+    return(matrix(0L, 0L, 2L))
+  }
+  do.call(rbind, lapply(2:q, function(row) cbind(row, seq_len(row - 1L))))
+}
+
+# Deviations and correlations in the data's units, sweeps x parameters, from sweeps x packed covariances.
+deviations_and_correlations <- function(covariances, terms) {
+  deviations <- correlations <- NULL
+  first <- 0L
+  for (term in terms) {
+    q <- length(term$columns)
+    at <- function(row, column) first + row * (row - 1L) / 2L + column
+    deviation <- sqrt(covariances[, at(seq_len(q), seq_len(q)), drop = FALSE])
+    pairs <- correlated_pairs(term)
+    deviations <- cbind(deviations, deviation / rep(term$scale, each = nrow(covariances)))
+    correlations <- cbind(correlations, covariances[, at(pairs[, 1L], pairs[, 2L]), drop = FALSE] /
+      (deviation[, pairs[, 1L], drop = FALSE] * deviation[, pairs[, 2L], drop = FALSE]))
+    first <- first + q * (q + 1L) / 2L
+  }
+  list(deviations = deviations, correlations = correlations)
+}
+
+effects_to_data_units <- function(effects, terms) {
+  effects / unlist(lapply(terms, function(term) rep(term$scale, length(term$levels))))
+}
+
+# What methods read ----------------------------------------------------------------
+
+# The grouping terms of any fit: a list of `label`, `group`, `columns`, `levels`, `level` (of each row of the fit) and
+# `independent`. A model of one term (1 | g) has its group in the design.
+fit_terms <- function(fit) {
+  if (is.null(fit$group_name)) {
+    return(fit$design$terms)
+  }
+  list(list(
+    label = paste("1 |", fit$group_name), group = fit$group_name, columns = "(Intercept)",
+    levels = levels(fit$design$group), level = as.integer(fit$design$group), independent = TRUE,
+    expression = str2lang(fit$group_name), scale = 1
+  ))
+}
+
+# For each term the kept draws of its effects: columns x levels x draws x chains.
+effect_draws <- function(fit) {
+  values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
+  kept <- dim(values)[2:3]
+  values <- matrix(values, dim(values)[[1L]])
+  first <- 0L
+  lapply(fit_terms(fit), function(term) {
+    count <- length(term$columns) * length(term$levels)
+    own <- values[first + seq_len(count), , drop = FALSE]
+    first <<- first + count
+    array(own, c(length(term$columns), length(term$levels), kept), list(term$columns, term$levels, NULL, NULL))
+  })
+}
+
+# For each term the covariance of its effects in the kept draws, with the chains one after the other: columns x columns
+# x draws.
+covariance_draws <- function(fit) {
+  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  flat <- function(trace) if (!is.null(trace)) matrix(trace, fit$iter * fit$chains)
+  rows <- as.vector(outer(sweeps, fit$iter * (seq_len(fit$chains) - 1), `+`))
+  deviations <- flat(fit$group_deviation)[rows, , drop = FALSE]
+  correlations <- if (!is.null(fit$group_correlation)) flat(fit$group_correlation)[rows, , drop = FALSE]
+  used <- c(0L, 0L)
+  lapply(fit_terms(fit), function(term) {
+    q <- length(term$columns)
+    pairs <- correlated_pairs(term)
+    deviation <- deviations[, used[[1L]] + seq_len(q), drop = FALSE]
+    out <- array(0, c(q, q, length(rows)), list(term$columns, term$columns, NULL))
+    for (k in seq_len(q)) {
+      out[k, k, ] <- deviation[, k]^2
+    }
+    for (i in seq_len(nrow(pairs))) {
+      out[pairs[i, 1L], pairs[i, 2L], ] <- out[pairs[i, 2L], pairs[i, 1L], ] <-
+        correlations[, used[[2L]] + i] * deviation[, pairs[i, 1L]] * deviation[, pairs[i, 2L]]
+    }
+    used <<- used + c(q, nrow(pairs))
+    out
+  })
+}
+
+# The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), and `z`.
+new_term_rows <- function(fit, newdata, call) {
+  lapply(fit$design$terms, function(term) {
+    known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
+    values <- tryCatch(
+      if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
+      error = function(error) NULL
+    )
+    if (length(values) != nrow(newdata)) {
+      stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE), call = call)
+    }
+    level <- match(values, term$levels, nomatch = 0L)
+    level[is.na(values)] <- NA
+    z <- if (!is.null(term$z)) {
+      stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata, call), contrasts.arg = term$contrasts)
+    }
+    list(level = level, new_level = match(values, unique(values)), z = z)
+  })
+}
+
+# What the terms add to the linear predictors of the rows `block`: draws x rows. A level that is not in the fit gets
+# effects drawn from their normal law by R's generator.
+term_sum_draws <- function(fit, rows, used, block) {
+  effects <- effect_draws(fit)
+  covariances <- covariance_draws(fit)
+  sum <- matrix(0, length(used), length(block))
+  for (i in seq_along(rows)) {
+    dims <- dim(effects[[i]])
+    own <- array(effects[[i]], c(dims[1:2], prod(dims[3:4])))[, , used, drop = FALSE]
+    level <- rows[[i]]$level[block]
+    fresh <- which(level == 0L)
+    fresh_level <- rows[[i]]$new_level[block][fresh]
+    new <- if (length(fresh)) new_effects(covariances[[i]][, , used, drop = FALSE], length(unique(fresh_level)))
+    z <- if (!is.null(rows[[i]]$z)) rows[[i]]$z[block, , drop = FALSE]
+    for (k in seq_len(dims[[1L]])) {
+      values <- matrix(0, length(used), length(block))
+      known <- which(level > 0L)
+      values[, known] <- t(matrix(own[k, , ], dims[[2L]])[level[known], , drop = FALSE])
+      if (length(fresh)) {
+        values[, fresh] <- new[[k]][, match(fresh_level, unique(fresh_level)), drop = FALSE]
+      }
+      sum <- sum + if (is.null(z)) values else values * rep(z[, k], each = length(used))
+    }
+  }
+  sum
+}
+
+# Effects of `count` new levels from the covariance of each draw: for each column draws x levels.
+new_effects <- function(covariances, count) {
+  q <- dim(covariances)[[1L]]
+  draws <- dim(covariances)[[3L]]
+  normal <- replicate(q, matrix(stats::rnorm(draws * count), draws), simplify = FALSE)
+  roots <- vapply(seq_len(draws), function(draw) t(chol(matrix(covariances[, , draw], q))), numeric(q * q))
+  roots <- array(roots, c(q, q, draws))
+  lapply(seq_len(q), function(row) {
+    Reduce(`+`, lapply(seq_len(row), function(column) normal[[column]] * roots[row, column, ]))
+  })
+}

@@ -1,0 +1,29 @@
+/* Sums over the levels of grouping terms, for the sweep of cpu/regression/sweep.c. */
+#ifndef WB_CPU_REGRESSION_TERMS_H
+#define WB_CPU_REGRESSION_TERMS_H
+
+#include "backend/regression_table.h"
+
+/* Working memory of a session with terms. A piece is up to WB_LEAF_ROWS rows of one level. */
+typedef struct wb_term_sums {
+  double *omega, *z; /* rows: Polya-Gamma variables, and weights in the linear term */
+  int64_t pieces[WB_REGRESSION_MOST_TERMS];
+  int32_t *piece_start[WB_REGRESSION_MOST_TERMS]; /* pieces + 1: where a piece begins in the term's `index` */
+  int32_t *piece_level[WB_REGRESSION_MOST_TERMS];
+  double *piece_sums; /* room for the pieces of any term */
+} wb_term_sums;
+
+int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_message *message);
+void wb_cpu_terms_close(wb_term_sums *sums);
+
+/* Adds the effects of all terms to the fixed parts of rows begin..begin + rows - 1. */
+void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int64_t begin, int rows, double *fixed);
+
+/* The statistics of all levels of all terms, as sweep() of backend/regression_table.h has them. */
+void wb_cpu_terms_sum(const wb_regression_data *data, wb_term_sums *sums, int threads, double *statistics);
+
+/* change_effects() of backend/regression_table.h. */
+void wb_cpu_terms_change(const wb_regression_data *data, wb_term_sums *sums, int threads, int32_t changed,
+                         const double *change, int32_t wanted, double *linear);
+
+#endif

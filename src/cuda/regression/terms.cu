@@ -1,0 +1,208 @@
+/* Sums over the levels of grouping terms on a graphics card: Z'WZ, Z'WX and Z'z of each level. The twin of
+ * cpu/regression/terms.c: one thread adds each number, in the order of rows in a piece, and the host adds pieces. */
+#include "backend/regression_table.h"
+#include "core/linear_algebra.h"
+#include "core/regression_row.h"
+#include "cuda/regression/terms.cuh"
+
+namespace wb {
+
+namespace {
+
+constexpr int level_threads = 128;
+
+__device__ inline double z_of(const term_rows &term, int64_t rows, int k, int64_t row) {
+  return term.z == nullptr ? 1.0 : term.z[k * rows + row];
+}
+
+/* The sums of all pieces of a term. Launch: a thread for each number of each piece. Z'WX of a sparse design is left 0
+ * for regression_level_entries(). Bytes of global memory: 8 (columns of Z + columns of X + 2) + 4 a row. */
+__global__ void __launch_bounds__(level_threads)
+    regression_level(level_rows data, term_rows term, const int32_t *index, const int32_t *piece_start, int64_t pieces,
+                     int size, double *sums) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * level_threads + threadIdx.x;
+  if (at >= pieces * size) return;
+  const int64_t piece = at / size;
+  const int entry = static_cast<int>(at % size), p = data.columns, q = term.columns, triangle = q * (q + 1) / 2;
+  const int32_t begin = piece_start[piece], end = piece_start[piece + 1];
+  double sum = 0.0;
+  if (entry < triangle) {
+    int k = 0;
+    while ((k + 1) * (k + 2) / 2 <= entry) k++;
+    const int m = entry - k * (k + 1) / 2;
+    for (int32_t i = begin; i < end; i++) {
+      const int64_t row = index[i];
+      sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), z_of(term, data.rows, m, row), sum);
+    }
+  } else if (entry < triangle + q * p) {
+    const int k = (entry - triangle) / p, c = (entry - triangle) % p;
+    for (int32_t i = begin; i < end && data.x != nullptr; i++) {
+      const int64_t row = index[i];
+      sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), data.x[c * data.rows + row], sum);
+    }
+  } else {
+    const int k = entry - triangle - q * p;
+    for (int32_t i = begin; i < end; i++) {
+      const int64_t row = index[i];
+      sum = wb_fma(data.z[row], z_of(term, data.rows, k, row), sum);
+    }
+  }
+  sums[at] = sum;
+}
+
+/* Z'WX of a sparse design. Launch: a block for each piece, whose threads have the entries of a row. */
+__global__ void __launch_bounds__(level_threads)
+    regression_level_entries(level_rows data, term_rows term, const int32_t *index, const int32_t *piece_start,
+                             int size, double *sums) {
+  const int p = data.columns, q = term.columns;
+  const int32_t begin = piece_start[blockIdx.x], end = piece_start[blockIdx.x + 1];
+  double *const to = sums + static_cast<size_t>(blockIdx.x) * size + q * (q + 1) / 2;
+  for (int32_t i = begin; i < end; i++) {
+    __syncthreads();
+    const int64_t row = index[i];
+    const int32_t first = data.row_start[row], count = data.row_start[row + 1] - first;
+    for (int32_t e = static_cast<int32_t>(threadIdx.x); e < count * q; e += level_threads) {
+      const int k = e / count;
+      double *const sum = to + k * p + data.column[first + e % count];
+      *sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), data.value[first + e % count], *sum);
+    }
+  }
+}
+
+/* The rows' z after a change of effects. Launch: a thread for each row. Bytes of global memory: 32 + 8 q a row. */
+__global__ void __launch_bounds__(level_threads)
+    regression_change(level_rows data, term_rows term, const double *change) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * level_threads + threadIdx.x;
+  if (row >= data.rows) return;
+  data.z[row] = wb_fma(-data.omega[row], add_term(term, data.rows, change, row, 0.0), data.z[row]);
+}
+
+/* Z'z of all pieces of a term. Launch: a thread for each number of each piece. */
+__global__ void __launch_bounds__(level_threads)
+    regression_level_linear(level_rows data, term_rows term, const int32_t *index, const int32_t *piece_start,
+                            int64_t pieces, double *sums) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * level_threads + threadIdx.x;
+  if (at >= pieces * term.columns) return;
+  const int64_t piece = at / term.columns;
+  const int k = static_cast<int>(at % term.columns);
+  double sum = 0.0;
+  for (int32_t i = piece_start[piece]; i < piece_start[piece + 1]; i++) {
+    const int64_t row = index[i];
+    sum = wb_fma(data.z[row], z_of(term, data.rows, k, row), sum);
+  }
+  sums[at] = sum;
+}
+
+launch_shape threads_for(int64_t count) {
+  launch_shape shape;
+  shape.blocks = dim3(static_cast<unsigned>((count + level_threads - 1) / level_threads));
+  shape.threads = dim3(level_threads);
+  return shape;
+}
+
+} // namespace
+
+int term_sums::open_term(const wb_regression_data &data, const wb_regression_term &from, term *to,
+                         wb_message *message) {
+  const size_t n = static_cast<size_t>(data.rows);
+  std::vector<int32_t> start;
+  for (int32_t l = 0; l < from.levels; l++)
+    for (int32_t at = from.start[l]; at < from.start[l + 1]; at += WB_LEAF_ROWS) {
+      start.push_back(at);
+      to->piece_level.push_back(l);
+    }
+  start.push_back(from.start[from.levels]);
+  const char *const copying = "copying the grouping terms to the device";
+  int status = WB_OK;
+  if (from.z != nullptr) {
+    const size_t values = n * static_cast<size_t>(from.columns);
+    status = to->z.allocate(values, "the grouping terms", message);
+    if (status == WB_OK) status = to->z.upload(from.z, values, copying, message);
+  }
+  if (status == WB_OK) status = to->level.allocate(n, "the grouping terms", message);
+  if (status == WB_OK) status = to->level.upload(from.level, n, copying, message);
+  if (status == WB_OK) status = to->index.allocate(n, "the grouping terms", message);
+  if (status == WB_OK) status = to->index.upload(from.index, n, copying, message);
+  if (status == WB_OK) status = to->piece_start.allocate(start.size(), "the grouping terms", message);
+  if (status == WB_OK) status = to->piece_start.upload(start.data(), start.size(), copying, message);
+  return status;
+}
+
+int term_sums::open(const wb_regression_data &data, wb_message *message) {
+  size_t effects = 0, change = 0, most = 0;
+  list_.count = data.term_count;
+  for (int t = 0; t < data.term_count; t++) {
+    const wb_regression_term &from = data.terms[t];
+    const int status = open_term(data, from, &term_[t], message);
+    if (status != WB_OK) return status;
+    list_.term[t] = {from.columns, from.levels, term_[t].z.data(), term_[t].level.data()};
+    const size_t own = static_cast<size_t>(from.columns) * static_cast<size_t>(from.levels);
+    const size_t sums =
+        term_[t].piece_level.size() * WB_REGRESSION_LEVEL_STATISTICS(data.columns, from.columns);
+    effects += own;
+    if (own > change) change = own;
+    if (sums > most) most = sums;
+  }
+  host_.resize(most);
+  int status = effects_.allocate(effects, "the groups' effects", message);
+  if (status == WB_OK) status = change_.allocate(change, "the groups' effects", message);
+  if (status == WB_OK) status = piece_sums_.allocate(most, "the grouping terms' sums", message);
+  return status;
+}
+
+int term_sums::set_effects(const double *effects, wb_message *message) {
+  return effects_.upload(effects, effects_.size(), "copying the groups' effects to the device", message);
+}
+
+/* The sums of each level over its pieces, in order. */
+int term_sums::take(const term &from, size_t size, int levels, double *to, wb_message *message) {
+  const size_t pieces = from.piece_level.size();
+  const int status =
+      piece_sums_.download(host_.data(), pieces * size, "copying the levels' sums from the device", message);
+  if (status != WB_OK) return status;
+  for (size_t i = 0; i < static_cast<size_t>(levels) * size; i++) to[i] = 0;
+  for (size_t i = 0; i < pieces; i++)
+    for (size_t j = 0; j < size; j++)
+      to[static_cast<size_t>(from.piece_level[i]) * size + j] += host_[i * size + j];
+  return WB_OK;
+}
+
+int term_sums::sum(const level_rows &rows, double *statistics, wb_message *message) {
+  for (int t = 0; t < list_.count; t++) {
+    const term &own = term_[t];
+    const size_t size = WB_REGRESSION_LEVEL_STATISTICS(rows.columns, list_.term[t].columns);
+    const int64_t pieces = static_cast<int64_t>(own.piece_level.size());
+    int status = launch(threads_for(pieces * static_cast<int64_t>(size)), regression_level, "adding the levels' rows",
+                        message, rows, list_.term[t], own.index.data(), own.piece_start.data(), pieces,
+                        static_cast<int>(size), piece_sums_.data());
+    if (status == WB_OK && rows.x == nullptr) {
+      launch_shape shape;
+      shape.blocks = dim3(static_cast<unsigned>(pieces));
+      shape.threads = dim3(level_threads);
+      status = launch(shape, regression_level_entries, "adding the levels' rows", message, rows, list_.term[t],
+                      own.index.data(), own.piece_start.data(), static_cast<int>(size), piece_sums_.data());
+    }
+    if (status == WB_OK) status = take(own, size, list_.term[t].levels, statistics, message);
+    if (status != WB_OK) return status;
+    statistics += size * static_cast<size_t>(list_.term[t].levels);
+  }
+  return WB_OK;
+}
+
+int term_sums::change(const level_rows &rows, int changed, const double *change, int wanted, double *linear,
+                      wb_message *message) {
+  const term_rows &moved = list_.term[changed], &wants = list_.term[wanted];
+  const term &own = term_[wanted];
+  const int64_t pieces = static_cast<int64_t>(own.piece_level.size());
+  int status = change_.upload(change, static_cast<size_t>(moved.columns) * static_cast<size_t>(moved.levels),
+                              "copying the groups' effects to the device", message);
+  if (status == WB_OK)
+    status = launch(threads_for(rows.rows), regression_change, "changing the groups' effects", message, rows, moved,
+                    change_.data());
+  if (status == WB_OK)
+    status = launch(threads_for(pieces * wants.columns), regression_level_linear, "adding the levels' rows", message,
+                    rows, wants, own.index.data(), own.piece_start.data(), pieces, piece_sums_.data());
+  return status == WB_OK ? take(own, static_cast<size_t>(wants.columns), wants.levels, linear, message) : status;
+}
+
+} // namespace wb

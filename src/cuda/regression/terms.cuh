@@ -1,0 +1,74 @@
+/* Sums over the levels of grouping terms, for the sweep of cuda/regression/sweep.cu. */
+#ifndef WB_CUDA_REGRESSION_TERMS_CUH
+#define WB_CUDA_REGRESSION_TERMS_CUH
+
+#include <vector>
+
+#include "core/elementary.h"
+#include "cuda/device.cuh"
+
+namespace wb {
+
+/* A term as the kernels read it. */
+struct term_rows {
+  int columns, levels;
+  const double *z; /* nullptr: 1 */
+  const int32_t *level;
+};
+struct term_list {
+  int count;
+  term_rows term[WB_REGRESSION_MOST_TERMS];
+};
+
+/* Adds the products of z and the effects of a term to a value of row `row`. */
+__device__ inline double add_term(const term_rows &term, int64_t rows, const double *effects, int64_t row,
+                                  double value) {
+  const double *const own = effects + static_cast<size_t>(term.level[row]) * term.columns;
+  if (term.z == nullptr) return value + own[0];
+  for (int k = 0; k < term.columns; k++) value = wb_fma(term.z[k * rows + row], own[k], value);
+  return value;
+}
+
+/* What the sums over levels read of the rows. */
+struct level_rows {
+  const double *x; /* scaled; nullptr: the design is sparse */
+  const int32_t *row_start, *column;
+  const double *value;
+  int64_t rows;
+  int columns;
+  const double *omega;
+  double *z; /* the rows' weights in the linear term */
+};
+
+/* The terms of a session on the device. A piece is up to WB_LEAF_ROWS rows of one level. */
+class term_sums {
+public:
+  int open(const wb_regression_data &data, wb_message *message);
+  int set_effects(const double *effects, wb_message *message);
+  const double *effects() const { return effects_.data(); }
+  const term_list &list() const { return list_; }
+
+  /* As wb_cpu_terms_sum() and wb_cpu_terms_change(). */
+  int sum(const level_rows &rows, double *statistics, wb_message *message);
+  int change(const level_rows &rows, int changed, const double *change, int wanted, double *linear,
+             wb_message *message);
+
+private:
+  struct term {
+    device_array<double> z;
+    device_array<int32_t> level, index, piece_start;
+    std::vector<int32_t> piece_level;
+  };
+
+  int open_term(const wb_regression_data &data, const wb_regression_term &from, term *to, wb_message *message);
+  int take(const term &from, size_t size, int levels, double *to, wb_message *message);
+
+  term term_[WB_REGRESSION_MOST_TERMS];
+  term_list list_ = {};
+  device_array<double> effects_, change_, piece_sums_;
+  std::vector<double> host_;
+};
+
+} // namespace wb
+
+#endif

@@ -1,0 +1,379 @@
+/* Draws of the effects of grouping terms and of their covariances. Given the Polya-Gamma variables, coefficients and
+ * effects are normal together. A sweep goes through the terms and draws the coefficients together with all effects of
+ * one term, given the effects of the others: the levels of one term share no rows, so that they are eliminated one by
+ * one. Drawing the coefficients with each term keeps crossed terms mixing (Papaspiliopoulos, Roberts & Zanella 2020,
+ * "Scalable inference for crossed random effects models", Biometrika 107, 25-40). */
+#include "core/rounding.h"
+
+#include "core/linear_algebra.h"
+#include "core/random_wishart.h"
+#include "numeric/memory.h"
+#include "regression/coefficients.h"
+
+enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
+
+size_t wb_regression_effects(const wb_regression_grouping *grouping) {
+  size_t size = 0;
+  for (int32_t t = 0; t < grouping->count; t++)
+    size += (size_t)grouping->terms[t].levels * (size_t)grouping->terms[t].columns;
+  return size;
+}
+
+size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
+  size_t size = 0;
+  for (int32_t t = 0; t < grouping->count; t++) size += WB_REGRESSION_COVARIANCE(grouping->terms[t].columns);
+  return size;
+}
+
+/* The statistics of all levels, the change of effects, room for V, and room for the shifts or Z'z of a term. */
+size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns) {
+  size_t size = 2 * wb_regression_effects(grouping) + MOST * (size_t)columns;
+  for (int32_t t = 0; t < grouping->count; t++)
+    size += (size_t)grouping->terms[t].levels * (WB_REGRESSION_LEVEL_STATISTICS(columns, grouping->terms[t].columns) + 1);
+  return size;
+}
+
+void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index) {
+  memset(start, 0, ((size_t)levels + 1) * sizeof(int32_t));
+  for (int64_t row = 0; row < rows; row++) start[level[row] + 1]++;
+  for (int32_t l = 0; l < levels; l++) start[l + 1] += start[l];
+  for (int64_t row = 0; row < rows; row++) index[start[level[row]]++] = (int32_t)row;
+  for (int32_t l = levels; l > 0; l--) start[l] = start[l - 1];
+  start[0] = 0;
+}
+
+/* What a term's draw reads and writes. */
+typedef struct term_place {
+  int32_t number, columns, levels;
+  uint64_t first_level; /* levels of the terms before it */
+  double *effects, *covariance;
+  double *sums;         /* levels x `size` */
+  size_t size, triangle;
+} term_place;
+
+static term_place place_of(const wb_regression_state *state, double *sums, int32_t number) {
+  const wb_regression_grouping *const grouping = state->grouping;
+  term_place place = {.number = number, .effects = state->effects, .covariance = state->covariances, .sums = sums};
+  for (int32_t t = 0; t <= number; t++) {
+    place.columns = grouping->terms[t].columns;
+    place.levels = grouping->terms[t].levels;
+    place.size = WB_REGRESSION_LEVEL_STATISTICS(state->columns, place.columns);
+    place.triangle = wb_packed_size(place.columns);
+    if (t == number) break;
+    place.first_level += (uint64_t)place.levels;
+    place.effects += (size_t)place.levels * (size_t)place.columns;
+    place.covariance += WB_REGRESSION_COVARIANCE(place.columns);
+    place.sums += (size_t)place.levels * place.size;
+  }
+  return place;
+}
+
+/* y += weight A x of a symmetric matrix A of which the lower half is packed. */
+static void add_symmetric(int32_t q, double weight, const double *a, const double *x, double *y) {
+  for (int32_t r = 0; r < q; r++)
+    for (int32_t c = 0; c < q; c++)
+      y[r] = wb_fma(weight * a[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], x[c], y[r]);
+}
+
+/* The factor of Z'WZ + Sigma^-1 of a level. It exists, because Sigma^-1 is positive definite. */
+static int factor_level(const term_place *term, const double *sums, double *factor) {
+  const double *const tie = term->covariance + term->triangle;
+  for (size_t i = 0; i < term->triangle; i++) factor[i] = sums[i] + tie[i];
+  return wb_cholesky(term->columns, factor);
+}
+
+static int not_positive(const term_place *term, uint32_t iteration, wb_message *message) {
+  wb_message_write(message,
+                   "the posterior precision of the effects of grouping term %d is not positive in sweep %u: values of "
+                   "the data are too large",
+                   (int)term->number + 1, (unsigned)iteration);
+  return WB_ERROR_INPUT;
+}
+
+/* Takes the effects b of a term out of the fixed parts of rows: X'z and Z'z grow by X'WZ b and Z'WZ b. Then integrates
+ * the effects out: with C the factor of Z'WZ + Sigma^-1 of a level, V = C^-1 Z'WX and u = C^-1 Z'z, precision and linear
+ * term of the coefficients become precision - sum V'V and linear - sum V'u. `v`: room for V. Returns 0 on failure. */
+static int eliminate_levels(const term_place *term, int32_t p, double *v, double *precision, double *linear) {
+  const int32_t q = term->columns;
+  double factor[MOST_PACKED], u[MOST];
+  for (int32_t l = 0; l < term->levels; l++) {
+    double *const sums = term->sums + (size_t)l * term->size;
+    const double *const products = sums + term->triangle, *const own = term->effects + (size_t)l * (size_t)q;
+    double *const z = sums + term->triangle + (size_t)q * (size_t)p;
+    add_symmetric(q, 1.0, sums, own, z);
+    if (factor_level(term, sums, factor) > 0) return 0;
+    wb_triangle_solve(q, factor, z, u);
+    for (int32_t k = 0; k < q; k++) {
+      const double *const row = products + (size_t)k * (size_t)p, *const left = factor + wb_packed_row(k);
+      double *const out = v + (size_t)k * (size_t)p;
+      for (int32_t c = 0; c < p; c++) {
+        double sum = row[c];
+        for (int32_t j = 0; j < k; j++) sum = wb_fma(-left[j], v[(size_t)j * (size_t)p + (size_t)c], sum);
+        out[c] = sum / left[k];
+        linear[c] = wb_fma(own[k], row[c], linear[c]);
+        linear[c] = wb_fma(-u[k], out[c], linear[c]);
+      }
+      wb_symmetric_add_outer(p, -1.0, out, precision);
+    }
+  }
+  return 1;
+}
+
+/* The log likelihood, given the Polya-Gamma variables, of the effects of a term if those of column k are multiplied by
+ * c_k: linear[k] c_k and -square[k, m] c_k c_m / 2. */
+typedef struct scale_sums {
+  double linear[MOST], square[MOST_PACKED];
+} scale_sums;
+
+/* Draws the effects of each level given the coefficients. `change` gets the effects before. */
+static void draw_effects(const term_place *term, int32_t p, const double *coefficients, uint64_t key,
+                         uint32_t iteration, double *change, scale_sums *scales) {
+  const int32_t q = term->columns;
+  double factor[MOST_PACKED], rest[MOST], value[MOST];
+  memset(scales, 0, sizeof *scales);
+  for (int32_t l = 0; l < term->levels; l++) {
+    const double *const sums = term->sums + (size_t)l * term->size, *const products = sums + term->triangle;
+    double *const own = term->effects + (size_t)l * (size_t)q;
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_EFFECT, iteration, term->first_level + (uint64_t)l);
+    (void)factor_level(term, sums, factor);
+    for (int32_t k = 0; k < q; k++) {
+      const double *const row = products + (size_t)k * (size_t)p;
+      rest[k] = products[(size_t)q * (size_t)p + (size_t)k];
+      for (int32_t c = 0; c < p; c++) rest[k] = wb_fma(-row[c], coefficients[c], rest[k]);
+    }
+    wb_triangle_solve(q, factor, rest, value);
+    for (int32_t k = 0; k < q; k++) value[k] += wb_draw_normal(&stream);
+    wb_triangle_solve_transposed(q, factor, value, value);
+    for (int32_t k = 0; k < q; k++) {
+      change[(size_t)l * (size_t)q + (size_t)k] = own[k];
+      own[k] = value[k];
+      scales->linear[k] = wb_fma(value[k], rest[k], scales->linear[k]);
+      for (int32_t m = 0; m <= k; m++) {
+        double *const square = scales->square + wb_packed_row(k) + (size_t)m;
+        *square = wb_fma(value[k] * value[m], sums[wb_packed_row(k) + (size_t)m], *square);
+      }
+    }
+  }
+}
+
+/* The log density of t = log(c_k) in rescale_effects(), up to a constant. */
+typedef struct scale_density {
+  double linear, square, power, rate;
+} scale_density;
+
+static double log_density_at(const scale_density *density, double t) {
+  const double c = wb_exp(t);
+  return wb_fma(c, wb_fma(-0.5 * density->square, c, density->linear), -density->power * t) -
+         density->rate / (c * c);
+}
+
+/* A slice sampling step from t = 0 (Neal 2003, figures 3 and 5). Its width is fixed: it must not depend on where the
+ * chain is. */
+static double draw_log_scale(const scale_density *density, wb_stream *stream) {
+  const double level = log_density_at(density, 0.0) - wb_draw_exponential(stream);
+  double low = -wb_stream_uniform(stream), high = low + 1.0;
+  int left = (int)(16.0 * wb_stream_uniform(stream)), right = 15 - left;
+  for (; left > 0 && log_density_at(density, low) > level; left--) low -= 1.0;
+  for (; right > 0 && log_density_at(density, high) > level; right--) high += 1.0;
+  while (high - low > 1e-14) {
+    const double at = wb_fma(high - low, wb_stream_uniform(stream), low);
+    if (log_density_at(density, at) > level) return at;
+    if (at < 0.0) low = at;
+    else high = at;
+  }
+  return 0.0;
+}
+
+/* Multiplies column k of the effects, and row and column k of their covariance, by a factor c_k that is drawn given
+ * everything else (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for Bayesian computation",
+ * Biometrika 87, 353-369, with the group of scales). Effects and covariance otherwise hold each other where they are.
+ * The effects' own density and the Jacobian of their change cancel. With q columns that are correlated, the prior of
+ * the covariance, its Jacobian and the group's measure leave
+ *   c_k^-(nu + q) exp(-nu (Sigma^-1)_kk / (a_k c_k^2)),
+ * and for independent columns the same with nu = q = 1. */
+static void rescale_effects(const term_place *term, int independent, const scale_sums *scales, wb_stream *stream) {
+  const int32_t q = term->columns;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
+      tie + term->triangle;
+  double factor[MOST];
+  for (int32_t k = 0; k < q; k++) factor[k] = 1.0;
+  for (int32_t k = 0; k < q; k++) {
+    const size_t diagonal = wb_packed_row(k) + (size_t)k;
+    const double nu = independent ? 1.0 : 2.0;
+    scale_density density = {scales->linear[k], scales->square[diagonal], independent ? 1.0 : nu + q - 1.0,
+                             nu * tie[diagonal] / auxiliary[k]};
+    for (int32_t m = 0; m < q; m++)
+      if (m != k)
+        density.linear = wb_fma(
+            -factor[m], scales->square[m < k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k],
+            density.linear);
+    factor[k] = wb_exp(draw_log_scale(&density, stream));
+  }
+  for (int32_t k = 0; k < q; k++)
+    for (int32_t m = 0; m <= k; m++) {
+      covariance[wb_packed_row(k) + (size_t)m] *= factor[k] * factor[m];
+      tie[wb_packed_row(k) + (size_t)m] /= factor[k] * factor[m];
+    }
+  for (int32_t l = 0; l < term->levels; l++)
+    for (int32_t k = 0; k < q; k++) term->effects[(size_t)l * (size_t)q + (size_t)k] *= factor[k];
+}
+
+/* Notes how the effects of a term have changed, and takes what they add to the fixed parts out of X'z. */
+static void note_change(const term_place *term, int32_t p, double *change, double *linear) {
+  const int32_t q = term->columns;
+  for (int32_t l = 0; l < term->levels; l++)
+    for (int32_t k = 0; k < q; k++) {
+      const size_t at = (size_t)l * (size_t)q + (size_t)k;
+      const double *const row = term->sums + (size_t)l * term->size + term->triangle + (size_t)k * (size_t)p;
+      change[at] = term->effects[at] - change[at];
+      for (int32_t c = 0; c < p; c++) linear[c] = wb_fma(-change[at], row[c], linear[c]);
+    }
+}
+
+/* Draws the coefficients and the effects of one term. `linear` of the statistics is X'z given all effects, on entry and
+ * on return. `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. */
+static int draw_term(const wb_regression_prior *prior, wb_regression_state *state, const term_place *term, uint64_t key,
+                     uint32_t iteration, double *change, double *v, double *room, wb_message *message) {
+  const int32_t p = state->columns;
+  const size_t triangle = wb_packed_size(p);
+  double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
+  double *const sums = state->statistics + triangle;
+  memcpy(linear, sums, (size_t)p * sizeof(double));
+  wb_regression_add_prior(prior, state, 0, precision, linear);
+  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
+  if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, message);
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_COEFFICIENT, iteration, (uint64_t)term->number);
+  const int status =
+      wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, state->coefficients, message);
+  if (status != WB_OK) return status;
+  scale_sums scales;
+  draw_effects(term, p, state->coefficients, key, iteration, change, &scales);
+  stream = wb_stream_open(key, WB_PURPOSE_TERM_SCALE, iteration, (uint64_t)term->number);
+  rescale_effects(term, state->grouping->independent[term->number], &scales, &stream);
+  note_change(term, p, change, sums);
+  return WB_OK;
+}
+
+/* The mean effect of the levels that lie in a level of the parent is known far less well than the sum of both. So each
+ * level of the parent takes a normal shift from all of its levels: the linear predictors stay as they are. With S and P
+ * the inverse covariances of the term and its parent, and m levels of effects b in one of effects a, the shift has
+ * precision m S + P and linear term S sum(b) - P a. `sums`: levels of the parent x (columns + 1). */
+static void shift_levels(const term_place *term, const term_place *parent, const int32_t *parent_level, uint64_t key,
+                         uint32_t iteration, double *sums) {
+  const int32_t q = term->columns;
+  const size_t size = (size_t)q + 1;
+  const double *const own_tie = term->covariance + term->triangle, *const tie = parent->covariance + parent->triangle;
+  double factor[MOST_PACKED], shift[MOST];
+  memset(sums, 0, (size_t)parent->levels * size * sizeof(double));
+  for (int32_t l = 0; l < term->levels; l++) {
+    double *const to = sums + (size_t)parent_level[l] * size;
+    for (int32_t k = 0; k < q; k++) to[k] += term->effects[(size_t)l * (size_t)q + (size_t)k];
+    to[q] += 1.0;
+  }
+  for (int32_t l = 0; l < parent->levels; l++) {
+    double *const to = sums + (size_t)l * size, *const effects = parent->effects + (size_t)l * (size_t)q;
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_SHIFT, iteration, term->first_level + (uint64_t)l);
+    for (int32_t k = 0; k < q; k++) shift[k] = 0.0;
+    add_symmetric(q, 1.0, own_tie, to, shift);
+    add_symmetric(q, -1.0, tie, effects, shift);
+    for (size_t i = 0; i < term->triangle; i++) factor[i] = wb_fma(to[q], own_tie[i], tie[i]);
+    const int failed = wb_cholesky(q, factor);
+    wb_triangle_solve(q, factor, shift, shift);
+    for (int32_t k = 0; k < q; k++) shift[k] += wb_draw_normal(&stream);
+    wb_triangle_solve_transposed(q, factor, shift, shift);
+    for (int32_t k = 0; k < q; k++) {
+      to[k] = failed ? 0.0 : shift[k];
+      effects[k] += to[k];
+    }
+  }
+  for (int32_t l = 0; l < term->levels; l++)
+    for (int32_t k = 0; k < q; k++)
+      term->effects[(size_t)l * (size_t)q + (size_t)k] -= sums[(size_t)parent_level[l] * size + (size_t)k];
+}
+
+/* Draws the variance of each column, whose deviation is half-Cauchy (Wand, Ormerod, Padoan & Fruhwirth 2011): both the
+ * variance and its auxiliary variable are inverse gamma. */
+static void draw_variances(const term_place *term, const double *scale, wb_stream *stream) {
+  const int32_t q = term->columns;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
+      tie + term->triangle;
+  for (size_t i = 0; i < term->triangle; i++) covariance[i] = tie[i] = 0.0;
+  for (int32_t k = 0; k < q; k++) {
+    double sum = 0.0;
+    for (int32_t l = 0; l < term->levels; l++) {
+      const double effect = term->effects[(size_t)l * (size_t)q + (size_t)k];
+      sum = wb_fma(effect, effect, sum);
+    }
+    const double variance = wb_fma(0.5, sum, 1.0 / auxiliary[k]) / wb_draw_gamma(stream, 0.5 * (term->levels + 1.0));
+    auxiliary[k] = (1.0 / (scale[k] * scale[k]) + 1.0 / variance) / wb_draw_exponential(stream);
+    covariance[wb_packed_row(k) + (size_t)k] = variance;
+    tie[wb_packed_row(k) + (size_t)k] = 1.0 / variance;
+  }
+}
+
+/* Draws the covariance of the effects (Huang & Wand 2013, equation 4, with nu = 2): given auxiliary variables a_k it is
+ * inverse Wishart with nu + q - 1 + levels degrees of freedom and the scale matrix 2 nu diag(1/a) + sum of b b'. */
+static int draw_covariance(const term_place *term, const double *scale, wb_stream *stream) {
+  const int32_t q = term->columns;
+  const double nu = 2.0;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
+      tie + term->triangle;
+  double root[MOST_PACKED], wishart[MOST_PACKED];
+  for (size_t i = 0; i < term->triangle; i++) root[i] = 0.0;
+  for (int32_t k = 0; k < q; k++) root[wb_packed_row(k) + (size_t)k] = 2.0 * nu / auxiliary[k];
+  for (int32_t l = 0; l < term->levels; l++)
+    wb_symmetric_add_outer(q, 1.0, term->effects + (size_t)l * (size_t)q, root);
+  if (wb_cholesky(q, root) > 0) return 0;
+  wb_draw_wishart_gram_factor(stream, q, nu + q - 1.0 + term->levels, wishart);
+  wb_triangle_inverse(q, wishart, wishart);
+  wb_triangle_multiply(q, root, wishart, root);
+  /* With root = L T^-1 of core/random_wishart.h, the covariance is root root'. */
+  wb_triangle_square(q, root, covariance);
+  wb_triangle_inverse(q, root, root);
+  wb_triangle_gram(q, root, tie);
+  for (int32_t k = 0; k < q; k++) {
+    const double rate = wb_fma(nu, tie[wb_packed_row(k) + (size_t)k], 1.0 / (scale[k] * scale[k]));
+    auxiliary[k] = rate / wb_draw_gamma(stream, 0.5 * (nu + q));
+  }
+  return 1;
+}
+
+int wb_regression_draw_terms(const wb_backend *backend, wb_regression_session *session,
+                             const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
+                             uint32_t iteration, double *sums, double *room, wb_message *message) {
+  const wb_regression_grouping *const grouping = state->grouping;
+  const wb_regression_parameters parameters =
+      wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
+  double log_likelihood;
+  int status = backend->regression->sweep(session, &parameters, 0, key, iteration, state->statistics, sums,
+                                          &log_likelihood, message);
+  /* Behind the statistics: the change of a term's effects, room for V, and room for the shifts. */
+  const term_place last = place_of(state, sums, grouping->count - 1);
+  double *const change = last.sums + (size_t)last.levels * last.size;
+  double *const v = change + wb_regression_effects(grouping), *const shifts = v + MOST * (size_t)state->columns;
+  for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
+    const term_place term = place_of(state, sums, t);
+    status = draw_term(prior, state, &term, key, iteration, change, v, room, message);
+    if (status != WB_OK || t + 1 == grouping->count) break;
+    const term_place next = place_of(state, sums, t + 1);
+    double *const linear = shifts;
+    status = backend->regression->change_effects(session, t, change, t + 1, linear, message);
+    for (int32_t l = 0; l < next.levels && status == WB_OK; l++)
+      memcpy(next.sums + (size_t)l * next.size + next.triangle + (size_t)next.columns * (size_t)state->columns,
+             linear + (size_t)l * (size_t)next.columns, (size_t)next.columns * sizeof(double));
+  }
+  const double *scale = prior->effect_scale;
+  for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
+    const term_place term = place_of(state, sums, t);
+    if (grouping->parent[t] < 0) continue;
+    const term_place parent = place_of(state, sums, grouping->parent[t]);
+    shift_levels(&term, &parent, grouping->parent_level[t], key, iteration, shifts);
+  }
+  for (int32_t t = 0; t < grouping->count && status == WB_OK; scale += grouping->terms[t++].columns) {
+    const term_place term = place_of(state, sums, t);
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_COVARIANCE, iteration, (uint64_t)t);
+    if (grouping->independent[t]) draw_variances(&term, scale, &stream);
+    else if (!draw_covariance(&term, scale, &stream)) status = not_positive(&term, iteration, message);
+  }
+  return status;
+}
