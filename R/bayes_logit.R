@@ -18,10 +18,10 @@
 #'     its own coefficients, which each sweep draws class by class.}
 #' }
 #' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
-#' are normal with mean 0, and their standard deviation is learned. Each sweep draws coefficients and intercepts
-#' together.
+#' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
+#' crossed or nested, are written as in package lme4: see [grouping_terms].
 #'
-#' @param formula the response and the predictors, as for [stats::glm()], with at most one term `(1 | g)`. The
+#' @param formula the response and the predictors, as for [stats::glm()], and terms such as `(1 | g)`. The
 #'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
 #'   `cbind(successes, failures)`. The response of `"negbinomial"` is counts. The response of `"multinomial"` is a
 #'   factor or a matrix of counts with a column for each class; the first class is the reference.
@@ -52,7 +52,7 @@
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
 #'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
 #'     intercepts.}
-#'   \item{draws}{with groups: `intercepts`, G x D x C.}
+#'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`: see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
 #'   \item{state}{the state from which [continue()] goes on.}
 #'
@@ -141,7 +141,8 @@ logit_data <- function(call, formula, data, family, contrasts, sparse, envir, ca
   given[[1L]] <- TRUE
   frame <- logit_frame(call[given], parts, envir, caller)
   if ((!is.null(parts$group) || length(parts$bars)) && family == "multinomial") {
-    stop_input("formula", "has a grouping term such as (1 | g), which family \"multinomial\" does not take", call = caller)
+    stop_input("formula", "has a grouping term such as (1 | g), which family \"multinomial\" does not take",
+      call = caller)
   }
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame), caller)
   offset <- check_row_offset(stats::model.offset(frame), nrow(frame), family, caller)

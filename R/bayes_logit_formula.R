@@ -231,7 +231,7 @@ group_factor <- function(frame, group, call) {
     stop_input("formula", "has a grouping that is not a vector: ", show_value(values), call = call)
   }
   if (anyNA(values)) {
-    stop_input("data", sprintf("has no value of the grouping %s in row %d", dQuote(name, FALSE), which(is.na(values))[[1L]]),
+    stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", which(is.na(values))[[1L]],
       call = call)
   }
   factor(values)

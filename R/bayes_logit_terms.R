@@ -11,7 +11,14 @@ split_bar <- function(bar) {
       return(list(group))
     }
     outer <- nested(group[[2L]])
-    c(lapply(nested(group[[3L]]), function(inner) call(":", inner, outer[[1L]])), outer)
+    pairs <- lapply(nested(group[[3L]]), function(inner) {
+      Reduce(function(first, second) call(":", first, second), c(factors(inner), factors(outer[[1L]])))
+    })
+    c(pairs, outer)
+  }
+  factors <- function(group) {
+    is_pair <- is.call(group) && identical(group[[1L]], quote(`:`))
+    if (is_pair) c(factors(group[[2L]]), factors(group[[3L]])) else list(group)
   }
   double <- identical(bar[[1L]], quote(`||`))
   lapply(nested(bar[[3L]]), function(group) list(left = bar[[2L]], group = group, independent = double))
@@ -92,8 +99,8 @@ grouping_term <- function(bar, frame, contrasts, call) {
   }
   bad <- which(!is.finite(z), arr.ind = TRUE)
   if (length(bad)) {
-    stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads", format(z[bad[1L, , drop = FALSE]]),
-      dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]), call = call)
+    stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads",
+      format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]), call = call)
   }
   deviation <- apply(z, 2L, stats::sd)
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
@@ -189,7 +196,8 @@ start_terms <- function(terms) {
 # The names of the deviations and of the correlations of all terms, and of their effects as package rstanarm has them.
 deviation_names <- function(terms) {
   unlist(lapply(terms, function(term) {
-    ifelse(term$columns == "(Intercept)", sprintf("sd(%s)", term$group), sprintf("sd(%s | %s)", term$columns, term$group))
+    slopes <- sprintf("sd(%s | %s)", term$columns, term$group)
+    ifelse(term$columns == "(Intercept)", sprintf("sd(%s)", term$group), slopes)
   }))
 }
 
@@ -202,7 +210,8 @@ correlation_names <- function(terms) {
 
 effect_names <- function(terms) {
   unlist(lapply(terms, function(term) {
-    as.vector(outer(term$columns, term$levels, function(column, level) sprintf("b[%s %s:%s]", column, term$group, level)))
+    levels <- rep(term$levels, each = length(term$columns))
+    sprintf("b[%s %s:%s]", rep(term$columns, length(term$levels)), term$group, levels)
   }))
 }
 

@@ -33,7 +33,8 @@
 #'   for counts the log of their mean.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of rows.
 #' @param global_scale for `"horseshoe"`: a positive number.
-#' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale.
+#' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale. For other effects
+#'   of groups see [grouping_terms].
 #' @param dispersion shape and rate of the gamma prior of the negative binomial's dispersion \eqn{r}.
 #' @param ... must be empty.
 #' @return An object of class `logit_prior`: a list of the arguments.
@@ -118,7 +119,10 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   prior$resolved <- TRUE
   prior$centred <- !is_sparse_matrix(design$x)
   prior$has <- c(
-    intercept = any(design$is_intercept), slopes = length(slopes) > 0L, groups = !is.null(design$group_start) || length(design$terms) > 0L,
+    intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
+    groups = !is.null(design$group_start) || length(design$terms) > 0L,
+    effects = length(design$terms) > 0L,
+    independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
     dispersion = family == "negbinomial"
   )
@@ -208,12 +212,31 @@ logit_prior_words <- function(prior) {
         if (is.null(centre)) "0 (the log of the mean for counts)" else number(centre), number(prior$intercept_scale))
     },
     if (has[["slopes"]]) slopes,
-    if (has[["groups"]]) {
-      sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", number(prior$group_scale))
-    },
+    if (has[["groups"]]) group_prior_words(prior, number),
     if (has[["dispersion"]]) {
       sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s",
         number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]]))
+    }
+  )
+}
+
+group_prior_words <- function(prior, number) {
+  has <- function(what) what %in% names(prior$has) && prior$has[[what]]
+  scale <- number(prior$group_scale)
+  if (!isTRUE(prior$resolved) || !has("effects")) {
+    return(sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", scale))
+  }
+  divided <- if (prior$autoscale) ", divided by the predictor's" else ""
+  c(
+    if (has("independent")) {
+      sprintf("standard deviations of independent effects of groups: half-Cauchy of scale %s%s", scale, divided)
+    },
+    if (has("correlated")) {
+      c(
+        sprintf("standard deviations of correlated effects of groups: half-t with 2 degrees of freedom, scale %s%s",
+          scale, divided),
+        "correlations of these effects: uniform, each on its own"
+      )
     }
   )
 }

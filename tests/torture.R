@@ -55,7 +55,7 @@ results <- function() {
     unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "draws", "state")]
   }
   regressions <- list(
-    regress(y ~ x + (1 | g)), regress(n ~ x, family = "negbinomial"),
+    regress(y ~ x + (1 | g)), regress(y ~ x + (x | g) + (1 | n)), regress(n ~ x, family = "negbinomial"),
     regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),
     if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), sparse = TRUE)

@@ -82,7 +82,8 @@ typedef struct wb_regression_functions {
    * outcome * rows + i. Sums over rows have the order of WB_LEAF_ROWS. The sums of a group are over its rows within
    * each leaf, added in the order of leaves.
    * With terms, their effects are part of the fixed part of a row (core/regression_row.h), and the session keeps omega
-   * and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`, added in order.
+   * and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`, added in
+   * order.
    *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns), or for each term levels x
    *                     WB_REGRESSION_LEVEL_STATISTICS(columns, q), where NULL leaves them out; NULL without either */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,

@@ -28,8 +28,10 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
 /* The statistics of all levels, the change of effects, room for V, and room for the shifts or Z'z of a term. */
 size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns) {
   size_t size = 2 * wb_regression_effects(grouping) + MOST * (size_t)columns;
-  for (int32_t t = 0; t < grouping->count; t++)
-    size += (size_t)grouping->terms[t].levels * (WB_REGRESSION_LEVEL_STATISTICS(columns, grouping->terms[t].columns) + 1);
+  for (int32_t t = 0; t < grouping->count; t++) {
+    const wb_regression_term *const term = grouping->terms + t;
+    size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(columns, term->columns) + 1);
+  }
   return size;
 }
 
@@ -91,8 +93,9 @@ static int not_positive(const term_place *term, uint32_t iteration, wb_message *
 }
 
 /* Takes the effects b of a term out of the fixed parts of rows: X'z and Z'z grow by X'WZ b and Z'WZ b. Then integrates
- * the effects out: with C the factor of Z'WZ + Sigma^-1 of a level, V = C^-1 Z'WX and u = C^-1 Z'z, precision and linear
- * term of the coefficients become precision - sum V'V and linear - sum V'u. `v`: room for V. Returns 0 on failure. */
+ * the effects out: with C the factor of Z'WZ + Sigma^-1 of a level, V = C^-1 Z'WX and u = C^-1 Z'z, precision and
+ * linear term of the coefficients become precision - sum V'V and linear - sum V'u. `v`: room for V. Returns 0 on
+ * failure. */
 static int eliminate_levels(const term_place *term, int32_t p, double *v, double *precision, double *linear) {
   const int32_t q = term->columns;
   double factor[MOST_PACKED], u[MOST];

@@ -32,13 +32,14 @@ typedef struct wb_regression_counts {
 
 /* The grouping terms of a model. The effects of a level of term t are normal with mean 0 and covariance Sigma. With
  * `independent`, Sigma is diagonal, and the deviation of column k is half-Cauchy of scale scale[k]. Otherwise Sigma has
- * the prior of Huang & Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: each deviation is half-t with 2 degrees of
- * freedom and scale[k], and each correlation uniform. */
+ * the prior of Huang & Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: each deviation is half-t with 2 degrees
+ * of freedom and scale[k], and each correlation uniform. */
 typedef struct wb_regression_grouping {
   int32_t count; /* 0: none */
   const wb_regression_term *terms;
   int independent[WB_REGRESSION_MOST_TERMS];
-  int32_t parent[WB_REGRESSION_MOST_TERMS]; /* the term with the same columns in whose levels this term's levels lie; -1 */
+  /* The term with the same columns in whose levels this term's levels lie; -1: none. */
+  int32_t parent[WB_REGRESSION_MOST_TERMS];
   const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
 } wb_regression_grouping;
 

@@ -587,7 +587,8 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   wb_regression_term terms[2] = {};
   for (int t = 0; t < 2 && c.levels > 0; t++) {
     start[t].assign((size_t)c.levels + 1, 0);
-    for (size_t i = 0; i < n; i++) level[t].push_back((int32_t)(t == 0 ? i % (size_t)c.levels : i * (size_t)c.levels / n));
+    const size_t levels = (size_t)c.levels;
+    for (size_t i = 0; i < n; i++) level[t].push_back((int32_t)(t == 0 ? i % levels : i * levels / n));
     for (int32_t l = 0; l < c.levels; l++) {
       for (size_t i = 0; i < n; i++)
         if (level[t][i] == l) index[t].push_back((int32_t)i);
@@ -605,15 +606,16 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   wb_regression_session *session = nullptr;
   if (!succeeded(backend->regression->open(&data, &run, &session, &message), message, "regression open")) return false;
   std::vector<double> statistics(WB_REGRESSION_STATISTICS(p)), both(2);
-  std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p) +
-                           (size_t)c.levels * (WB_REGRESSION_LEVEL_STATISTICS(p, 1) + WB_REGRESSION_LEVEL_STATISTICS(p, 2)));
+  const size_t of_level = WB_REGRESSION_LEVEL_STATISTICS(p, 1) + WB_REGRESSION_LEVEL_STATISTICS(p, 2);
+  std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p) + (size_t)c.levels * of_level);
   std::vector<double> linear(2 * (size_t)c.levels);
   bool good = succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 99, 3, statistics.data(),
                                                    sums.empty() ? nullptr : sums.data(), &both[0], &message),
                         message, "regression sweep");
   if (c.levels > 0)
-    good = good && succeeded(backend->regression->change_effects(session, 0, effects.data(), 1, linear.data(), &message),
-                             message, "change of effects");
+    good = good &&
+           succeeded(backend->regression->change_effects(session, 0, effects.data(), 1, linear.data(), &message),
+                     message, "change of effects");
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");

@@ -361,7 +361,8 @@ regression <- function(formula, data, ..., iter = 5, warmup = 2) {
 
 # The log likelihood has a constant from R's lgamma(). It is 0 for responses of one trial and for counts up to 1.
 regression_values <- function(fit, log_likelihood = TRUE) {
-  parts <- c("coefficient_trace", "dispersion_trace", "group_deviation", "draws", if (log_likelihood) "log_likelihood")
+  parts <- c("coefficient_trace", "dispersion_trace", "group_deviation", "group_correlation",
+    "draws", if (log_likelihood) "log_likelihood")
   fit[sort(intersect(parts, names(fit)))]
 }
 
@@ -378,6 +379,16 @@ regression_cases <- alist(
     regression_values(fit)
   },
   "binomial, several leaves" = regression_values(regression(y ~ m1, known_rows(4500, 45), iter = 3, warmup = 1)),
+  "binomial, slopes and crossed groups" =
+    regression_values(regression(y ~ m1 + (m1 + m2 | g) + (1 | h), transform(known_rows(320, 61), h = rep(1:10, 32)))),
+  "negbinomial, nested groups and independent slopes" = {
+    d <- transform(known_rows(320, 62), h = rep(1:2, 160))
+    regression_values(regression(count ~ m1 + (1 | g / h) + (0 + m1 || g), d, family = "negbinomial"), FALSE)
+  },
+  "binomial, sparse, several leaves of one level" = {
+    d <- transform(known_rows(4500, 63), h = rep(1:9, 500))
+    regression_values(regression(y ~ f + (1 | g) + (m1 | h), d, sparse = TRUE, iter = 3, warmup = 1))
+  },
   "binomial, groups" = regression_values(regression(y ~ m1 + m2 + (1 | g), known_rows(320, 46), thin = 1)),
   "binomial, horseshoe" = {
     d <- known_rows(320, 47)
