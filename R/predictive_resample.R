@@ -89,7 +89,8 @@
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#' @seealso [predictive_models], [plot.martingale_posterior()], [predict.martingale_posterior()], [continue()]
+#' @seealso [predictive_models], [plot.martingale_posterior()], [predict.martingale_posterior()],
+#'   [simulate.martingale_posterior()], [continue()]
 #' @examples
 #' # The posterior of a normal mean.
 #' y <- c(2.1, 1.2, 3.3, 2.6, 1.9)

@@ -1,0 +1,106 @@
+# Future observations, and coefficients with their covariances, from a martingale posterior.
+
+#' Future observations from a martingale posterior
+#'
+#' `simulate()` draws new data from the posterior predictive distribution. Each simulated data set comes from another
+#' resample: its observations are independent draws from what this resample predicts. `coef()` gives the posterior
+#' means of the quantities, and `vcov()` their covariances.
+#'
+#' @param object a fit from [predictive_resample()].
+#' @param nsim number of data sets. More than there are resamples use each of them several times.
+#' @param seed passed to [set.seed()] if not `NULL`.
+#' @param ... must be empty.
+#' @return `simulate()` gives a data frame with a column for each data set, of as many values as there are observations.
+#'   A regression or classification has a value, or a class, for each row of its `points`. A bootstrap of a matrix or
+#'   data frame gives a list of resampled data. `coef()` gives a named vector, and `vcov()` a matrix; resamples without
+#'   a value are left out.
+#' @section Errors:
+#' `warpbayes_error_input` for a density of several variables, for a fit whose parts were changed by hand, and for
+#' `nsim` that is not a whole number of at least 1.
+#' @examples
+#' fit <- predictive_resample(precip, copula_density(), horizon = 300, draws = 100, seed = 1, threads = 2)
+#' new <- simulate(fit, nsim = 20, seed = 1)
+#' quantile(unlist(new), c(0.05, 0.95))
+#' coef(fit)
+#' vcov(fit)
+#' @export
+simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
+  check_dots_empty(...)
+  nsim <- check_count(nsim, "nsim")
+  check_parts(object, "object")
+  if (object$model$kind == "copula_density" && NCOL(object$points) > 1L) {
+    stop_input("object", "is a density of several variables, of which no observations are drawn")
+  }
+  if (!is.null(seed)) {
+    set.seed(check_seed(seed))
+  }
+  used <- rep_len(sample.int(object$count), nsim)
+  draw <- switch(object$model$kind,
+    normal_mean = simulate_normal, bayesian_bootstrap = simulate_bootstrap,
+    copula_density = simulate_density, copula_regression = simulate_regression,
+    copula_classification = simulate_classes
+  )
+  simulated <- lapply(used, function(r) draw(object, r))
+  names(simulated) <- paste0("sim_", seq_len(nsim))
+  if (is.null(dim(simulated[[1L]]))) as.data.frame(simulated, optional = TRUE) else simulated
+}
+
+simulate_normal <- function(fit, r) {
+  weight <- fit$start$weight + fit$horizon
+  if (is.null(fit$state$scale)) {
+    return(stats::rnorm(fit$n, fit$state$mean[[r]], fit$start$sd * sqrt(1 + 1 / weight)))
+  }
+  shape <- fit$start$shape + fit$horizon / 2
+  spread <- sqrt(fit$state$scale[[r]] * (1 + 1 / weight) / shape)
+  fit$state$mean[[r]] + spread * stats::rt(fit$n, 2 * shape)
+}
+
+simulate_bootstrap <- function(fit, r) {
+  steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
+  weight <- if (fit$horizon == 0) NULL else {
+    drop(native(C_predictive_bootstrap, fit$n, r - 1, 1, steps, fit$seed, resolve_run(fit$backend, fit$threads)))
+  }
+  rows <- sample.int(fit$n, fit$n, TRUE, weight)
+  if (is.null(dim(fit$y))) fit$y[rows] else fit$y[rows, , drop = FALSE]
+}
+
+# The values at which a distribution function, given at sorted points, reaches uniforms.
+invert_cdf <- function(points, cdf, u) {
+  cdf <- cummax(cdf)
+  stats::approx(cdf, points, pmin(pmax(u, cdf[[1L]]), cdf[[length(cdf)]]), ties = "ordered")$y
+}
+
+simulate_density <- function(fit, r) {
+  rows <- -seq_len(nrow(fit$at$y))
+  y <- invert_cdf(fit$inner$y, fit$state$conditional[rows, 1L, r], stats::runif(fit$n))
+  if (is_placed(fit)) {
+    place <- fit$calibration
+    y <- place$center + place$shift[[r]] + place$stretch[[r]] * (y - place$center)
+  }
+  fit$standard$center + fit$standard$scale * y
+}
+
+simulate_regression <- function(fit, r) {
+  cdf <- matrix(fit$state$conditional[, 1L, r], length(fit$all_at))
+  u <- stats::runif(ncol(cdf))
+  vapply(seq_along(u), function(i) invert_cdf(fit$all_at, cdf[, i], u[[i]]), 0)
+}
+
+simulate_classes <- function(fit, r) {
+  p <- fit$probability[r, ]
+  factor(fit$classes[1L + (stats::runif(length(p)) < p)], fit$classes)
+}
+
+#' @rdname simulate.martingale_posterior
+#' @export
+coef.martingale_posterior <- function(object, ...) {
+  check_dots_empty(...)
+  colMeans(object$draws, na.rm = TRUE)
+}
+
+#' @rdname simulate.martingale_posterior
+#' @export
+vcov.martingale_posterior <- function(object, ...) {
+  check_dots_empty(...)
+  stats::var(object$draws[rowSums(is.na(object$draws)) == 0, , drop = FALSE])
+}
