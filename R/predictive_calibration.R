@@ -16,6 +16,17 @@ is_calibrated <- function(fit) {
     diff(range(fit$data$y)) > 0
 }
 
+# The ends of the response's correlation. Regressions and classifications have only the lower bound of a calibrated
+# density: without it, responses that do not depend on the covariates choose the smallest rho, and 90% intervals of the
+# mean given a covariate covered 13% (30 data sets, n = 50); with it 97%, for 0.04 of the log score.
+response_ends <- function(fit) {
+  if (is_calibrated(fit)) {
+    return(calibrated_ends)
+  }
+  bounded <- fit$model$kind != "copula_density" && isTRUE(fit$model$calibrate)
+  if (bounded) c(calibrated_ends[[1L]], rho_ends[[2L]]) else rho_ends
+}
+
 # Points at which quantities are computed, in standardised units, whatever the user wants to see: even ones from a
 # little outside the data, quantiles of the data, and tails.
 inner_points <- function(y) {
@@ -171,7 +182,10 @@ bandwidth_verdict <- function(fit) {
     return(sprintf("The posterior of the mean is about %s times as wide as s/sqrt(n).", number(width)))
   }
   low <- min(fit$rho)
-  if (low < 0.4) {
+  if (chosen && model$kind != "copula_density" && isTRUE(model$calibrate) && low < calibrated_ends[[1L]] + 1e-6) {
+    words <- paste("The score would choose a smaller rho than 0.7, as for a response that hardly depends on the",
+      "covariates; resamples would then hardly differ.")
+  } else if (low < 0.4) {
     words <- sprintf(paste(
       "With rho = %s the resamples hardly differ: a step moves %s by its share of rho. Intervals are too narrow."
     ), number(low), if (fit$data$binary) "a probability" else "a mean")

@@ -352,8 +352,13 @@ choose_bandwidth <- function(fit, run, call) {
   coarse <- c(0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
   grid <- if (any(free > 0L) && any(free_x > 0L)) as.matrix(expand.grid(coarse, coarse)) else cbind(coarse, coarse)
   is_x <- seq_len(count) > max(free)
-  ends <- if (is_calibrated(fit)) calibrated_ends else rho_ends
-  grid <- grid[rowSums(grid < ends[[1L]] | grid > ends[[2L]]) == 0, , drop = FALSE]
+  # Ends of each free correlation.
+  ends <- matrix(rho_ends, 2L, count)
+  ends[, !is_x] <- response_ends(fit)
+  if (!all(is_x)) {
+    within <- grid[, 1L] >= ends[[1L]] & grid[, 1L] <= ends[[2L]]
+    grid <- grid[within, , drop = FALSE]
+  }
   trial <- matrix(0, nrow(grid), count)
   trial[, !is_x] <- grid[, 1L]
   trial[, is_x] <- grid[, 2L]
@@ -372,7 +377,7 @@ choose_bandwidth <- function(fit, run, call) {
   }
   found <- stats::optim(
     stats::qlogis(trial[best, ]), function(logit) evaluate(logit)$value, function(logit) evaluate(logit)$gradient,
-    method = "L-BFGS-B", lower = stats::qlogis(ends[[1L]]), upper = stats::qlogis(ends[[2L]]),
+    method = "L-BFGS-B", lower = stats::qlogis(ends[1L, ]), upper = stats::qlogis(ends[2L, ]),
     control = list(maxit = 100L, factr = 1e6)
   )
   chosen <- spread(stats::plogis(found$par))

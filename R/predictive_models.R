@@ -45,8 +45,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #'     the standard deviation of the data, and have the variance that the steps do not give: up to s^2/(n - 1) for the
 #'     mean, and for the standard deviation what the kurtosis of the data says.
 #' }
-#' `calibrate = FALSE` takes the published settings. Several variables, regressions and classifications are not
-#' calibrated. `summary()` says in words what the bandwidth does to the width of the posterior.
+#' Regressions and classifications choose the `rho` of the response within \[0.7, 0.999\], and are otherwise as
+#' published. A density of several variables is not calibrated. `calibrate = FALSE` takes the published settings.
+#' `summary()` says in words what the bandwidth does to the width of the posterior.
 #'
 #' @section Bayesian bootstrap:
 #' `bayesian_bootstrap()` predicts that the next observation is one of those before, each equally likely (Polya's
@@ -58,7 +59,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #'   defaults.
 #' @param rho the correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate of the
 #'   response. `NULL` chooses the correlation with the largest prequential log score within \[0.001, 0.999\], by a
-#'   quasi-Newton method. A calibrated density chooses it within \[0.7, 0.95\].
+#'   quasi-Newton method. Calibrated models choose it within narrower bounds.
 #' @param rho_x the same for the covariates.
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`. For regressions
 #'   this concerns `rho_x`.
@@ -70,8 +71,8 @@ new_predictive_model <- function(kind, fields = list()) {
 #'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
 #' @param standardize whether to subtract the means and to divide columns by their standard deviations (with divisor
 #'   n) first. Without this, the data should look like draws from a standard normal distribution.
-#' @param calibrate whether to give the posterior of a single variable's mean and standard deviation the width that
-#'   the data ask for: see the section on calibration. `FALSE` resamples as published.
+#' @param calibrate whether to give posteriors the width that the data ask for: see the section on calibration.
+#'   `FALSE` chooses `rho` and resamples as published.
 #' @param permutations number of random orders; 0 for the order as given.
 #' @param formula response and covariates, as for [stats::lm()]. Factors become indicator columns.
 #' @return A list of class `predictive_model`.
@@ -145,13 +146,14 @@ copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permut
 #' @rdname predictive_models
 #' @export
 copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
-                              permutations = 10, bandwidths = c("each", "one")) {
+                              permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
     formula = check_formula(formula), points = check_points_frame(points), at = at, rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
-    bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one"))
+    bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one")),
+    calibrate = check_flag(calibrate, "calibrate")
   )
   new_predictive_model("copula_regression", fields)
 }
@@ -159,13 +161,14 @@ copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho
 #' @rdname predictive_models
 #' @export
 copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
-                                  permutations = 10, bandwidths = c("each", "one")) {
+                                  permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
     formula = check_formula(formula), points = check_points_frame(points), rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
-    bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one"))
+    bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one")),
+    calibrate = check_flag(calibrate, "calibrate")
   )
   new_predictive_model("copula_classification", fields)
 }

@@ -117,6 +117,16 @@ test_that("a verdict says what the bandwidth does to the posterior", {
   expect_match(said(frame, copula_regression(y ~ x, rho = 0.2, rho_x = 0.5)), "hardly differ: a step moves a mean")
   expect_null(said(frame, copula_regression(y ~ x, rho = 0.8, rho_x = 0.5)))
   expect_match(said(frame, copula_classification(class ~ x, rho = 0.1, rho_x = 0.5)), "moves a probability")
+  # Responses that do not depend on the covariate: the smallest rho, by the published settings.
+  frame$y <- normal[c(5:25, 1:4)]
+  frame$class <- rep(c("a", "b", "b", "a", "b"), 5)
+  for (model in list(
+    function(...) copula_regression(y ~ x, frame[1, ], c(-1, 1), rho_x = 0.3, permutations = 2, ...),
+    function(...) copula_classification(class ~ x, frame[1, ], rho_x = 0.3, permutations = 2, ...)
+  )) {
+    expect_match(said(frame, model()), "would choose a smaller rho than 0.7, as for a response that hardly depends")
+    expect_match(said(frame, model(calibrate = FALSE)), "resamples hardly differ: a step moves")
+  }
   expect_null(said(normal, normal_mean()))
   expect_null(said(normal, bayesian_bootstrap()))
 })
