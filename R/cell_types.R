@@ -1,26 +1,26 @@
-# Cell types: components that are often mistaken for each other are joined in each draw (R/cell_types_tree.R), and the
-# types of all draws are matched (R/cell_types_map.R).
+# Cell types: components are joined where the density has no valley between them (R/cell_types_tree.R), in the draws
+# together and in each draw (R/cell_types_map.R).
 
 #' Join the components of a mixture into cell types
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
-#' these components: as long as more than `overlap` of one type would be mistaken for another, the two types that are
-#' mistaken most often become one. The result has the proportion of each type with a credible interval, the type of
-#' each cell with its probability, and the tree of all joins. [cell_types_method] explains how types are found.
+#' components unless a valley of the density lies between them and their means are far enough apart. The result has
+#' the proportion of each type with a credible interval, and the type of each cell with its probability.
+#' [join_types()] and [split_type()] change types by hand. [cell_types_method] explains how types are found.
 #'
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
-#' @param types `NULL`: the tree is cut at `overlap`. Or the number of types. Specks count only with `specks = "keep"`.
-#' @param overlap the share of a type, between 0 and 1, that may be mistaken for another. A larger value gives more
-#'   types. Between 0.18 and 0.22, the agreement with manual gates changed little in the eight samples on which the
-#'   default was chosen, under the prior that is learned.
+#' @param types `NULL`: the rule decides. Or the number of types. Specks count only with `specks = "keep"`. Manual gates
+#'   were met better by the rule than by their true number.
+#' @param overlap how close two types may be: if the best plane would take more than this share of either for the
+#'   other, they become one. Between 0 and 0.5; a larger value gives more types. Between 0.04 and 0.06, the agreement
+#'   with manual gates changed little.
 #' @param specks what to do with types that have less than `speck` of the cells. `"keep"`: they stay types, which
-#'   `print()` and `plot()` show apart. `"join"`: each joins the type with which it overlaps most. `"auto"`: `"keep"`
-#'   if `types` is `NULL`, otherwise `"join"`.
+#'   `print()` and `plot()` show apart. `"join"`: each joins the nearest type. `"auto"`: `"keep"` if `types` is `NULL`,
+#'   otherwise `"join"`.
 #' @param speck a type with a smaller share of the cells is a speck.
 #' @param names names of the types, the most frequent first. There may be fewer names than types. `levels(x) <-` names
 #'   the types later.
-#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL`: all. Each takes about as long as one
-#'   sweep.
+#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. Let T be the types, D the draws, n the cells, p the markers:
@@ -28,30 +28,33 @@
 #'     \describe{
 #'       \item{`type`}{the name;}
 #'       \item{`proportion`, `lower`, `upper`}{the posterior mean of its share of the cells, and the 90% interval
-#'         (`NA` for Bayesian EM);}
+#'         (`NA` for Bayesian EM). Both include the uncertainty about which types there are;}
+#'       \item{`rhat`, `ess`}{\eqn{\hat R} of that share over chains, and its effective sample size (see
+#'         [convergence]);}
 #'       \item{`cells`}{how many fitted cells have this as their most probable type;}
 #'       \item{`components`}{how many components of the chosen draw it has;}
-#'       \item{`nearest`, `overlap`}{the type with which it overlaps most, and by how much;}
-#'       \item{`stability`}{from 0 to 1: the mean over draws of the largest Jaccard index (cells in both by cells in
-#'         either) of this type and a type of that draw's own tree. It is low if the draws do not agree on the type;}
+#'       \item{`nearest`, `overlap`}{the type with the nearest mean, and the overlap of normal populations as far apart;}
+#'       \item{`apart`}{in which share of the draws it is a type of its own;}
+#'       \item{`stability`}{from 0 to 1: how well the draws agree on its cells (`NA` if the number of types was chosen,
+#'         or the type split by hand);}
 #'       \item{`speck`}{whether it is a speck.}
 #'     }}
 #'   \item{type}{a factor of length n: the most probable type of each fitted cell.}
-#'   \item{probability}{n: the probability of that type, averaged over draws.}
-#'   \item{proportions}{D x T: the share of each type in each draw.}
+#'   \item{probability}{n: the probability of that type.}
+#'   \item{proportions}{D x T: the share of each type in each draw, which cuts types by itself.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation). If a
 #'     type has no cells, the mean of its components.}
-#'   \item{tree}{an object of class `hclust`. Its leaves are the components of the chosen draw (`tree$labels`), and
+#'   \item{tree}{an object of class `hclust`. Its leaves are the finest branches of the density (`tree$labels`), and
 #'     its heights are \eqn{-\log_{10}} of the overlaps at which they join, made non-decreasing. `tree$level` has the
 #'     overlaps themselves.}
-#'   \item{component_type}{for each component of the chosen draw, the number of its type.}
-#'   \item{draw, chain}{the chosen draw.}
+#'   \item{leaf_type, component_type}{for each leaf, and for each component of the chosen draw, the number of its type.}
+#'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
 #'   \item{limit, requested, specks, speck, fit, map}{how it was made: `overlap`, `types`, `specks` and `speck` as
 #'     given, the fit, and the type of each component in all `draws`.}
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
-#' than there are components that hold a cell.
-#' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples, [relabel()] for
+#' than the density has peaks.
+#' @seealso [join_types()], [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples, [relabel()] for
 #'   components
 #' @examples
 #' # Two populations, of which one is not Gaussian.
@@ -65,10 +68,10 @@
 #' fit <- dp_mixture(x, components = 16, iter = 200, seed = 1, threads = 2)
 #' types <- cell_types(fit, threads = 2)
 #' types
-#' plot(types, type = "tree")
-#' levels(cell_types(fit, types = 2, names = c("bent", "round"), threads = 2))
+#' plot(types, type = "cells")
+#' levels(types) <- c("bent", "round")
 #' @export
-cell_types <- function(fit, types = NULL, overlap = 0.2, specks = c("auto", "keep", "join"), speck = 0.005,
+cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "keep", "join"), speck = 0.005,
                        names = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
@@ -78,7 +81,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.2, specks = c("auto", "kee
   if (!is.null(types)) {
     types <- check_count(types, "types")
   }
-  overlap <- check_number(overlap, "overlap", min = 0, max = 1)
+  overlap <- check_number(overlap, "overlap", min = 0, max = 0.5)
   specks <- check_choice(specks, "specks", c("auto", "keep", "join"))
   if (specks == "auto") {
     specks <- if (is.null(types)) "keep" else "join"
@@ -97,7 +100,8 @@ cell_types <- function(fit, types = NULL, overlap = 0.2, specks = c("auto", "kee
   run <- resolve_run(backend, threads)
   map <- map_types(fit, types, overlap, if (specks == "join") speck else 0, draws, run, call)
   if (length(names) > map$count) {
-    stop_input("names", sprintf("has %d names, but there are only %s", length(names), count_words(map$count, "type")))
+    stop_input("names", sprintf("has %d names, but there %s only %s", length(names),
+      if (map$count == 1L) "is" else "are", count_words(map$count, "type")))
   }
   labels <- as.character(seq_len(map$count))
   labels[seq_along(names)] <- names
@@ -130,26 +134,48 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
   if (is_bem(fit)) {
     interval[] <- NA_real_
   }
-  share <- type_overlap(map$tree, map$group)
-  nearest <- if (count > 1L) max.col(share, ties.method = "first") else NA_integer_
+  chains <- if (!is_bem(fit)) diagnose_shares(map)
+  apart <- type_distances(map$tree, map$group)
+  nearest <- if (count > 1L) max.col(-apart, ties.method = "first") else NA_integer_
   draw <- map$used$draw[[map$chosen]]
   chain <- map$used$chain[[map$chosen]]
-  component_type <- map$type_of[, map$chosen]
+  component_type <- map$averaged[, map$chosen]
+  held <- fit$draws$weights[, draw, chain] * fit$rows >= 1
   cells <- split(seq_along(own$type), factor(own$type, seq_len(count)))
   colnames(map$proportions) <- labels
   types <- data.frame(
-    type = labels, proportion = proportion, lower = interval[1L, ], upper = interval[2L, ],
-    cells = lengths(cells, use.names = FALSE), components = tabulate(map$group, count), nearest = labels[nearest],
-    overlap = if (count > 1L) share[cbind(seq_len(count), nearest)] else NA_real_, stability = map$stability,
-    speck = proportion < speck
+    type = labels, proportion = proportion, lower = zap_share(interval[1L, ]), upper = zap_share(interval[2L, ]),
+    rhat = if (is.null(chains)) NA_real_ else chains$rhat, ess = if (is.null(chains)) NA_real_ else chains$ess_bulk,
+    cells = lengths(cells, use.names = FALSE), components = tabulate(component_type[held], count),
+    nearest = labels[nearest],
+    overlap = if (count > 1L) stats::pnorm(-apart[cbind(seq_len(count), nearest)] / 2) else NA_real_,
+    apart = map$apart, stability = map$stability, speck = proportion < speck
   )
   medians <- medians_of_types(fit, cells, component_type, mixture_of_draw(fit, draw, chain))
   rownames(medians) <- labels
+  tree <- as_hclust(map$tree)
   structure(c(list(
     types = types, type = factor(own$type, seq_len(count), labels), probability = own$probability,
-    proportions = map$proportions, medians = medians, tree = as_hclust(map$tree), component_type = component_type,
-    draw = draw, chain = chain
+    proportions = map$proportions, medians = medians, tree = tree, leaf_type = map$group,
+    component_type = component_type, draw = draw, chain = chain
   ), how, list(speck = speck, fit = fit, map = map)), class = "cell_types")
+}
+
+# Shares that no number of cells can tell from zero.
+zap_share <- function(share) ifelse(!is.na(share) & share < 1e-12, 0, share)
+
+# Rhat and effective sample size of the share of each type; `draws` per chain as many as each chain has.
+diagnose_shares <- function(map) {
+  diagnose_quantities(shares_by_chain(map))
+}
+
+# The share of each type: draws x chains.
+shares_by_chain <- function(map) {
+  rows <- split(seq_len(nrow(map$used)), map$used$chain)
+  fewest <- min(lengths(rows))
+  rows <- vapply(rows, utils::head, integer(fewest), fewest)
+  shares <- lapply(seq_len(map$count), function(t) matrix(map$proportions[rows, t], fewest))
+  stats::setNames(shares, seq_len(map$count))
 }
 
 # types x markers. `cells`: the rows of each type. If no cell of a type has a value, the mean of its components.

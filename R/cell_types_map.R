@@ -1,14 +1,26 @@
-# The types in all draws: which component is of which type in each draw, and the types of cells averaged over draws.
+# The types in all draws: which component is of which type in each draw, and the types of cells.
 
 # The largest number of cells on which draws are compared.
-compared_cells <- 10000
+compared_cells <- 5000
+
+# Rows times components times operations that a pass over the cells may take, unless that leaves too few draws.
+cell_work <- 2.5e10
+fewest_cell_draws <- 4
 
 # The types in each of `draws` draws, numbered by decreasing mean proportion: a list of
 #   used         draw and chain of each;
-#   type_of      components x draws: the type of each component;
-#   proportions  draws x types;
-#   chosen, tree, group  the draw that agrees best with the others, its tree, and the types of tree$used;
-#   stability, count     of each type, and the number of types.
+#   leaf         components x draws: the leaf of each component (R/cell_types_tree.R);
+#   own          components x draws: the branch of each component in its draw's own cut;
+#   tree, group  the tree of leaves, and the type of each leaf;
+#   fixed        types whose cut does not vary between draws, since a user chose it: TRUE for each such type;
+#   averaged     components x draws: the type of each component by the averaged cut, group[leaf];
+#   type_of      the same by the cut of each draw;
+#   proportions  draws x types, by type_of;
+#   apart        of each type: the share of draws in which it is a type;
+#   chosen       the draw that agrees best with the others;
+#   stability, count  of each type, and the number of types;
+#   class        some cells x draws: their components;
+#   cell_draws   which of the draws classify cells.
 map_types <- function(fit, types, limit, join_below, draws, run, call) {
   need_draws(fit, c("weights", "means", "covariances"), call)
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
@@ -16,44 +28,84 @@ map_types <- function(fit, types, limit, join_below, draws, run, call) {
     stop_input("fit", "has lost its data, `fit$x`: cell types need them", call = call)
   }
   used <- spaced_draws(fit, draws)
-  numbers <- seq_len(nrow(used))
-  mixture_number <- function(i) mixture_of_draw(fit, used$draw[[i]], used$chain[[i]])
-  trees <- lapply(numbers, function(i) type_tree(mixture_number(i), fit$rows))
-  check_types_there(types, trees, call)
-  groups <- lapply(trees, cut_tree, types = types, limit = limit, speck = join_below)
+  found <- find_branches(fit, used, limit, run)
+  tree <- leaf_tree(found)
+  check_types_there(types, tree, call)
   some <- cells[unique(round(seq(1, nrow(cells), length.out = min(nrow(cells), compared_cells)))), , drop = FALSE]
   class <- evaluate_cells(fit, some, run, function(evaluate) {
-    vapply(numbers, function(i) evaluate(mixture_number(i), "class")$class, integer(nrow(some)))
+    vapply(seq_len(nrow(used)), function(i) {
+      evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "class")$class
+    }, integer(nrow(some)))
   })
-  own <- lapply(numbers, function(i) spread_types(trees[[i]]$separation, trees[[i]]$used, groups[[i]]))
-  partitions <- matrix(vapply(numbers, function(i) own[[i]][class[, i]], integer(nrow(some))), nrow(some))
-  counts <- vapply(groups, max, 0L)
-  chosen <- central_partition(partitions, if (is.null(types)) numbers else which(counts == max(counts)))
-  count <- counts[[chosen]]
-  target <- partitions[, chosen]
-  type_of <- matrix(vapply(numbers, function(i) {
-    if (i == chosen) own[[i]] else follow_types(class[, i], target, count, trees[[i]]$separation)
-  }, integer(fit$components)), fit$components)
-  share <- matrix(vapply(numbers, function(i) {
-    sum_by_type(mixture_number(i)$weights, type_of[, i], count)
-  }, numeric(count)), count)
-  stability <- vapply(numbers, function(i) best_jaccard(target, partitions[, i], count), numeric(count))
-  order <- order(-rowMeans(share))
-  rank <- order(order)
-  list(
-    used = used, type_of = matrix(rank[type_of], nrow(type_of)), proportions = t(share[order, , drop = FALSE]),
-    chosen = chosen, tree = trees[[chosen]], group = rank[groups[[chosen]]],
-    stability = rowMeans(matrix(stability, count))[order], count = count
+  map <- list(
+    used = used, leaf = found$leaf, own = found$own, tree = tree, class = matrix(class, nrow(some)),
+    cell_draws = draws_for_cells(fit, nrow(used))
   )
+  group <- cut_tree(tree, types, join_below)
+  group_types(map, fit, group, rep(!is.null(types), max(group)))
 }
 
-check_types_there <- function(types, trees, call) {
-  most <- max(vapply(trees, function(tree) length(tree$used), 0L))
+# The fields of map_types() that depend on the types of leaves: `group`, with `fixed` as there.
+group_types <- function(map, fit, group, fixed) {
+  count <- max(group)
+  numbers <- seq_len(nrow(map$used))
+  weights <- matrix(fit$draws$weights, fit$components)
+  weights <- weights[, draw_positions(fit, map$used), drop = FALSE]
+  averaged <- matrix(group[map$leaf], nrow(map$leaf))
+  type_of <- matrix(vapply(numbers, function(i) {
+    cut_of_draw(averaged[, i], map$own[, i], weights[, i], count, fixed)
+  }, integer(nrow(averaged))), nrow(averaged))
+  share <- matrix(vapply(numbers, function(i) sum_by_type(weights[, i], type_of[, i], count), numeric(count)), count)
+  in_cells <- function(type) matrix(vapply(numbers, function(i) type[map$class[, i], i], integer(nrow(map$class))),
+    nrow(map$class))
+  of_cells <- in_cells(averaged)
+  chosen <- central_partition(of_cells, numbers)
+  cut <- in_cells(map$own)
+  stability <- vapply(numbers, function(i) best_jaccard(of_cells[, chosen], cut[, i], count), numeric(count))
+  order <- order(-rowMeans(share))
+  rank <- order(order)
+  map$group <- rank[group]
+  map$fixed <- fixed[order]
+  map$averaged <- matrix(rank[averaged], nrow(averaged))
+  map$type_of <- matrix(rank[type_of], nrow(type_of))
+  map$proportions <- t(share[order, , drop = FALSE])
+  map$apart <- vapply(seq_len(count), function(t) mean(colSums(map$type_of == t) > 0), 0)
+  map$chosen <- chosen
+  map$stability <- rowMeans(matrix(stability, count))[order]
+  map$stability[map$fixed] <- NA_real_
+  map$count <- count
+  map
+}
+
+# The types of a draw's components: each of its own branches has the type that has most of its weight. Components of
+# fixed types keep them.
+cut_of_draw <- function(averaged, own, weights, count, fixed) {
+  free <- !fixed[averaged]
+  if (!any(free)) {
+    return(averaged)
+  }
+  mass <- matrix(0, max(own), count)
+  sums <- rowsum(weights[free], own[free] + (averaged[free] - 1) * max(own))
+  mass[as.integer(rownames(sums))] <- sums
+  averaged[free] <- max.col(mass, ties.method = "first")[own[free]]
+  averaged
+}
+
+# The positions of draws among the kept draws of all chains.
+draw_positions <- function(fit, used) used$draw + (used$chain - 1) * dim(fit$draws$weights)[[2L]]
+
+# Which of `count` draws classify cells: as many as cell_work allows.
+draws_for_cells <- function(fit, count) {
+  p <- length(fit$markers)
+  most <- floor(cell_work / (fit$rows * fit$components * (p * (p + 3) / 2 + 27)))
+  unique(round(seq(1, count, length.out = min(count, max(fewest_cell_draws, most)))))
+}
+
+check_types_there <- function(types, tree, call) {
+  most <- length(tree$used)
   if (!is.null(types) && types > most) {
-    stop_input("types", sprintf(
-      "is %s, but no draw has more than %s that %s a cell", format(types), count_words(most, "component"),
-      if (most == 1L) "holds" else "hold"
-    ), call = call)
+    stop_input("types", sprintf("is %s, but the density of the draws has only %s", format(types),
+      count_words(most, "peak")), call = call)
   }
 }
 
@@ -65,14 +117,6 @@ default_types <- function(fit, draws, run, call) {
 
 sum_by_type <- function(weights, type, count) {
   vapply(seq_len(count), function(t) sum(weights[type == t]), 0) / sum(weights)
-}
-
-# The components of a draw by the type that has most of their cells. Components without cells have the type of the
-# nearest component with cells.
-follow_types <- function(class, target, count, separation) {
-  cells <- matrix(tabulate(class + (target - 1L) * nrow(separation), nrow(separation) * count), nrow(separation))
-  known <- which(rowSums(cells) > 0)
-  spread_types(separation, known, max.col(cells[known, , drop = FALSE], ties.method = "first"))
 }
 
 # Which of the `eligible` columns of `partitions` (cells x draws, types from 1) has the smallest mean variation of
@@ -106,33 +150,80 @@ best_jaccard <- function(target, other, count) {
 
 # Cells --------------------------------------------------------------------------------
 
-# Probabilities of the types, averaged over draws: calls use(slice, probabilities) for slices of rows, each of at most
-# 2^24 probabilities of components.
+# The components of each type in the draws that classify cells, as one mixture of several draws. Components that hold
+# less than a cell are left out.
+mixtures_of_types <- function(fit, map) {
+  parts <- lapply(map$cell_draws, function(i) {
+    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+    held <- which(mixture$weights * fit$rows >= 1)
+    if (!length(held)) {
+      held <- which.max(mixture$weights)
+    }
+    list(weights = mixture$weights[held], means = mixture$means[held, , drop = FALSE],
+      covariances = matrix(mixture$covariances[, , held], ncol = length(held)), type = map$type_of[held, i])
+  })
+  lapply(seq_len(map$count), function(t) {
+    own <- lapply(parts, function(part) part$type == t)
+    pick <- function(how) Map(how, parts, own)
+    list(
+      weights = unlist(pick(function(part, own) part$weights[own])),
+      means = do.call(rbind, pick(function(part, own) part$means[own, , drop = FALSE])),
+      covariances = unlist(pick(function(part, own) part$covariances[, own]))
+    )
+  })
+}
+
+# Calls use(slice, log_density) for slices of cells: the log of the density of each type, cells x types.
 each_slice_of_types <- function(fit, map, cells, run, use) {
-  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / fit$components)))) {
-    total <- evaluate_cells(fit, cells_in(cells, slice), run, function(evaluate) {
-      sum <- matrix(0, length(slice), map$count)
-      for (i in seq_len(nrow(map$used))) {
-        prob <- evaluate(mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]]), "prob")$prob
-        for (j in seq_len(fit$components)) {
-          type <- map$type_of[j, i]
-          sum[, type] <- sum[, type] + prob[, j]
-        }
-      }
-      sum
-    })
-    use(slice, total / nrow(map$used))
+  if (!nrow(cells)) {
+    return(invisible())
   }
+  mixtures <- mixtures_of_types(fit, map)
+  there <- which(lengths(lapply(mixtures, `[[`, "weights")) > 0L)
+  session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
+  on.exit(.Call(C_mixture_close, session))
+  p <- length(fit$markers)
+  # A call takes no longer than an interrupt can wait.
+  call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads
+  most <- max(vapply(mixtures, function(mixture) length(mixture$weights), 0L))
+  size <- min(2^24 / map$count, call_work / (most * (p * (p + 3) / 2 + 27)))
+  for (slice in row_slices(nrow(cells), max(2^12, floor(size)))) {
+    log_density <- matrix(-Inf, length(slice), map$count)
+    for (t in there) {
+      log_density[, t] <- native(
+        C_mixture_add_densities, session, mixtures[[t]]$weights, mixtures[[t]]$means, mixtures[[t]]$covariances, 0L,
+        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, log_density[, t], 0, run
+      )
+    }
+    use(slice, log_density)
+  }
+}
+
+# Probabilities of the types of a slice: the densities divided by their sum.
+type_probabilities <- function(log_density) {
+  top <- log_density[, 1L]
+  for (t in seq_len(ncol(log_density))[-1L]) top <- pmax(top, log_density[, t])
+  prob <- exp(log_density - top)
+  prob / rowSums(prob)
 }
 
 most_probable_type <- function(fit, map, cells, run) {
   type <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
-  each_slice_of_types(fit, map, cells, run, function(slice, prob) {
-    type[slice] <<- max.col(prob, ties.method = "first")
-    probability[slice] <<- prob[cbind(seq_along(slice), type[slice])]
+  each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
+    best <- rep(1L, length(slice))
+    top <- log_density[, 1L]
+    for (t in seq_len(ncol(log_density))[-1L]) {
+      higher <- which(log_density[, t] > top)
+      best[higher] <- t
+      top[higher] <- log_density[higher, t]
+    }
+    sum <- numeric(length(slice))
+    for (t in seq_len(ncol(log_density))) sum <- sum + exp(log_density[, t] - top)
+    type[slice] <<- best
+    probability[slice] <<- 1 / sum
   })
-  list(type = type, probability = pmin(probability, 1))
+  list(type = type, probability = probability)
 }
 
 # What predict() returns: "prob", "uncertainty", or else the number of the type. `names`: of the types.
@@ -140,7 +231,9 @@ predict_types <- function(fit, map, cells, what, names, run, call) {
   if (what == "prob") {
     check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", call, copies = 2)
     result <- matrix(0, nrow(cells), map$count, dimnames = list(rownames(cells), names))
-    each_slice_of_types(fit, map, cells, run, function(slice, prob) result[slice, ] <<- prob)
+    each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
+      result[slice, ] <<- type_probabilities(log_density)
+    })
     return(result)
   }
   found <- most_probable_type(fit, map, cells, run)

@@ -59,6 +59,9 @@ interval_words <- function(types, digits = 1) {
   ifelse(is.na(types$lower), "-", paste(percent(types$lower, digits), "to", percent(types$upper, digits)))
 }
 
+rhat_words <- function(rhat) ifelse(is.na(rhat), "-", format_rhat(rhat))
+ess_words <- function(ess) ifelse(is.na(ess), "-", formatC(ess, format = "f", digits = 0))
+
 #' @rdname cell_types
 #' @export
 print.cell_types <- function(x, ...) {
@@ -67,8 +70,8 @@ print.cell_types <- function(x, ...) {
   if (nrow(shown)) {
     print(data.frame(
       type = shown$type, proportion = percent(shown$proportion), `90% interval` = interval_words(shown),
-      cells = format(shown$cells, big.mark = ","), components = shown$components,
-      stability = formatC(shown$stability, format = "f", digits = 2), check.names = FALSE
+      Rhat = rhat_words(shown$rhat), ESS = ess_words(shown$ess), cells = format(shown$cells, big.mark = ","),
+      components = shown$components, apart = percent(shown$apart, 0), check.names = FALSE
     ), row.names = FALSE)
   }
   print_sentences(types_verdict(x))
@@ -76,15 +79,19 @@ print.cell_types <- function(x, ...) {
 }
 
 types_words <- function(x) {
-  rule <- if (is.null(x$requested)) {
-    sprintf("Joined while more than %s%% of a type would be mistaken for another", format(100 * x$limit))
+  rule <- if (!is.null(x$edited)) {
+    "Joined and split by hand"
+  } else if (is.null(x$requested)) {
+    sprintf("Joined where no valley lies between, or with an overlap above %s%%", format(100 * x$limit))
   } else {
     sprintf("The tree of joins cut into %s", count_words(x$requested, "type"))
   }
+  specks <- sum(x$types$speck & x$types$cells > 0)
   c(
-    sprintf("%s from %s: %s", count_words(nrow(x$types), "cell type"),
-      count_words(length(x$tree$labels), "component"), count_words(length(x$type), "cell")),
-    sprintf("%s, averaged over %s; types of draw %d of chain %d", rule,
+    sprintf("%s%s from %s: %s", count_words(sum(!x$types$speck), "cell type"),
+      if (specks) paste(" and", count_words(specks, "speck")) else "",
+      count_words(sum(x$types$components), "component"), count_words(length(x$type), "cell")),
+    sprintf("%s, averaged over %s; components of draw %d of chain %d", rule,
       count_words(nrow(x$map$used), "draw"), x$draw, x$chain)
   )
 }
@@ -96,8 +103,7 @@ overlap_words <- function(overlap) {
 
 types_verdict <- function(x) {
   types <- x$types
-  small <- types[types$speck, ]
-  unstable <- types[!types$speck & types$stability < 0.75, ]
+  small <- types[types$speck & types$cells > 0, ]
   unsure <- mean(x$probability < 0.9)
   c(
     if (nrow(small)) {
@@ -105,31 +111,70 @@ types_verdict <- function(x) {
         if (nrow(small) == 1L) "has" else "have", percent(sum(small$proportion)))
     },
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
+    cut_words(x),
     chains_words(x),
-    if (nrow(unstable)) {
-      sprintf(
-        paste(
-          "The draws do not agree on %s: %s may be part of %s, with an overlap of %s.",
-          "Look at plot(x, type = \"tree\"), or choose the number of types."
-        ), list_some(unstable$type), dQuote(unstable$type[[1L]], FALSE), dQuote(unstable$nearest[[1L]], FALSE),
-        overlap_words(unstable$overlap[[1L]])
-      )
+    likelihood_words(x)
+  )
+}
+
+# The types that some draws do not have.
+cut_words <- function(x) {
+  torn <- which(!x$types$speck & x$types$apart < 0.95)
+  if (!length(torn)) {
+    return(NULL)
+  }
+  shown <- paste0(dQuote(x$types$type[torn], FALSE), " ", percent(x$types$apart[torn], 0), collapse = ", ")
+  sprintf("Draws do not agree on where types end. The share of draws with the type: %s. The intervals include this.",
+    shown)
+}
+
+# Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
+chains_words <- function(x) {
+  if (is_bem(x$fit)) {
+    return(NULL)
+  }
+  shares <- shares_by_chain(x$map)
+  shown <- which(!x$types$speck)
+  chains <- ncol(shares[[1L]])
+  table <- diagnose_quantities(shares)
+  names <- dQuote(x$types$type, FALSE)
+  differs <- intersect(which(differing(shares, table)), shown)
+  short <- setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs)
+  range_of <- function(t) paste(percent(range(colMeans(shares[[t]]))), collapse = " to ")
+  c(
+    if (length(differs)) {
+      sprintf("The %s do not agree: Rhat of the share is %s for type %s%s. continue(fit, iter) runs more sweeps.",
+        if (chains > 1L) "chains" else "halves of the chain",
+        paste(format_rhat(table$rhat[differs]), collapse = ", "), paste(names[differs], collapse = ", "),
+        if (chains > 1L) sprintf(" (%s between chains)", range_of(differs[[1L]])) else "")
+    } else if (chains > 1L && length(shown) > 1L && nrow(shares[[1L]]) >= 4L) {
+      widest <- shown[[which.max(vapply(shares[shown], function(share) diff(range(colMeans(share))), 0))]]
+      sprintf("Between the %s, the share of type %s differs most: %s.", count_words(chains, "chain"), names[[widest]],
+        range_of(widest))
+    },
+    if (length(short)) {
+      sprintf("The run is short: the %s of type %s %s an effective sample size below %d, so %s. %s.",
+        if (length(short) == 1L) "share" else "shares", list_some(x$types$type[short]),
+        if (length(short) == 1L) "has" else "have", ess_needed, "the interval is rough",
+        "continue(fit, iter) or more `draws` make it exact")
+    },
+    if (chains == 1L) {
+      "There is one chain, so nobody knows whether another would find the same types: chains = 4 tells."
     }
   )
 }
 
-# How far the chains differ in the shares of types. Types may mix well even if components do not.
-chains_words <- function(x) {
-  chain <- x$map$used$chain
-  if (length(unique(chain)) < 2L) {
+# The log likelihood decides nothing about types.
+likelihood_words <- function(x) {
+  trace <- x$fit$log_likelihood
+  if (is_bem(x$fit) || is.null(trace)) {
     return(NULL)
   }
-  shares <- rowsum(x$proportions, chain) / as.vector(table(chain))
-  apart <- apply(shares, 2L, function(share) diff(range(share)))
-  widest <- which.max(apart)
-  sprintf("The shares of types in the %s differ by at most %s of the cells (type %s: %s to %s).",
-    count_words(nrow(shares), "chain"), percent(apart[[widest]]), dQuote(x$types$type[[widest]], FALSE),
-    percent(min(shares[, widest])), percent(max(shares[, widest])))
+  rhat <- split_rhat(as.matrix(trace))
+  if (is.na(rhat)) {
+    return(NULL)
+  }
+  sprintf("Of the fit itself: Rhat of the log likelihood is %s.", format_rhat(rhat))
 }
 
 #' @rdname cell_types
@@ -150,18 +195,20 @@ print.summary.cell_types <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   cat(x$words, sep = "\n")
   cat("\nTypes:\n")
-  types <- x$types
+  types <- x$types[!x$types$speck | x$types$cells > 0, ]
   print(data.frame(
     type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
-    `90% interval` = interval_words(types, 2), cells = types$cells, components = types$components,
+    `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
+    cells = types$cells, components = types$components,
     nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
-    stability = formatC(types$stability, format = "f", digits = 2), check.names = FALSE
+    apart = percent(types$apart, 0),
+    check.names = FALSE
   ), row.names = FALSE)
   if (any(types$speck)) {
     cat("* a speck\n")
   }
   cat(if (is.null(x$transform)) "\nMedians, in the data's units:\n" else "\nMedians, on the arcsinh scale:\n")
-  print(signif(x$medians, digits))
+  print(signif(x$medians[types$type, , drop = FALSE], digits))
   cat("\n")
   print_sentences(x$verdict)
   invisible(x)

@@ -15,10 +15,9 @@
 #' @return `x`, invisibly.
 #' @section The pictures:
 #' \describe{
-#'   \item{`"tree"`}{The joins of the chosen draw's components, from the bottom up, by the overlap at which they took
-#'     place, on a log scale. A dashed line shows the overlap at which the tree was cut, unless it was cut into a
-#'     number of types. Colours at the leaves are those of the types. If joins lie close to the cut, another number of
-#'     types may be as good.}
+#'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
+#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Colours
+#'     at the leaves are those of the types. If types join close to the line, they may as well be one.}
 #'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
 #'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
 #'     the mean of all cells. If the key ends in a triangle, colours there stand for larger values too.}
@@ -103,8 +102,8 @@ plot_type_tree <- function(x, main) {
   ticks <- seq(0, floor(top))
   graphics::axis(2L, at = ticks, labels = percent_labels(10^-ticks))
   graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
-  words <- "%s of draw %d of chain %d, coloured by type"
-  words <- sprintf(words, count_words(leaves, "component"), x$draw, x$chain)
+  words <- sprintf("%s of the density, coloured by type",
+    if (leaves == 1L) "1 branch" else paste(leaves, "finest branches"))
   graphics::mtext(words, side = 1L, line = 0.8, cex = 0.9)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
@@ -115,7 +114,7 @@ plot_type_tree <- function(x, main) {
 paint_leaves <- function(x, bottom) {
   tree <- x$tree
   leaves <- length(tree$order)
-  type <- x$component_type[as.integer(tree$labels)][tree$order]
+  type <- x$leaf_type[tree$order]
   graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom,
     col = type_colours(x)[type], border = NA)
   at <- tapply(seq_len(leaves), factor(type, unique(type)), mean)

@@ -225,11 +225,39 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   call <- sys.call()
   cells <- cells_of(object, newdata, call = call)
   run <- resolve_run(backend, threads, call = call)
-  # Each component is a type of its own.
-  used <- spaced_draws(object, draws)
-  k <- object$components
-  map <- list(used = used, type_of = matrix(seq_len(k), k, nrow(used)), count = k)
-  predict_types(object, map, cells, type, seq_len(k), run, call)
+  prob <- type == "prob"
+  if (prob) {
+    check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", call, copies = 2)
+  }
+  result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
+  each_slice_of_probabilities(object, spaced_draws(object, draws), cells, run, function(slice, mean) {
+    if (prob) {
+      result[slice, ] <<- mean
+      return()
+    }
+    best <- max.col(mean, ties.method = "first")
+    result[slice] <<- if (type == "class") best else 1 - pmin(mean[cbind(seq_along(slice), best)], 1)
+  })
+  if (prob) {
+    dimnames(result) <- list(rownames(cells), seq_len(object$components))
+    return(result)
+  }
+  stats::setNames(if (type == "class") as.integer(result) else result, rownames(cells))
+}
+
+# Probabilities of the components, averaged over the draws `used`: calls use(slice, probabilities) for slices of rows,
+# each of at most 2^24 probabilities.
+each_slice_of_probabilities <- function(fit, used, cells, run, use) {
+  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / fit$components)))) {
+    total <- evaluate_cells(fit, cells_in(cells, slice), run, function(evaluate) {
+      sum <- matrix(0, length(slice), fit$components)
+      for (i in seq_len(nrow(used))) {
+        sum <- sum + evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "prob")$prob
+      }
+      sum
+    })
+    use(slice, total / nrow(used))
+  }
 }
 
 #' @rdname continue

@@ -146,8 +146,8 @@ SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request);
 SEXP wb_entry_mixture_close_worker(SEXP pointer);
 
 /* entry/mixture/cell_types_entry.c */
-SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances);
-SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size);
+SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP columns, SEXP which, SEXP least,
+                            SEXP averaged, SEXP rule, SEXP run);
 
 /* entry/pmf/pmf_entry.c */
 SEXP wb_entry_pmf_cache(void);

@@ -1,130 +1,282 @@
-/* Joins the components that are most often mistaken for each other (agglomeration). The masses of joined types add up,
- * so a component between two others joins all three. */
+/* Cell types from the draws of a mixture: branches of the averaged density of some draws, and of each draw's own. */
 #include "core/rounding.h"
 
 #include "mixture/cell_types.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
 #include "numeric/memory.h"
+#include "numeric/poll.h"
+#include "numeric/spread.h"
 
-/* The pooled covariance W as a packed lower triangle, and the mean of the means. */
-static void pool(int32_t k, int32_t p, const double *weights, const double *means, const double *covariances,
-                 double *packed, double *center) {
-  double total = 0;
-  for (size_t i = 0; i < wb_packed_size(p); i++) packed[i] = 0;
-  for (int32_t c = 0; c < p; c++) center[c] = 0;
-  for (int32_t j = 0; j < k; j++) {
-    const double *covariance = covariances + (size_t)j * (size_t)p * (size_t)p;
-    total += weights[j];
-    for (int32_t r = 0; r < p; r++) {
-      center[r] = wb_fma(weights[j], means[(size_t)j + (size_t)r * (size_t)k], center[r]);
-      double *row = packed + wb_packed_row(r);
-      for (int32_t c = 0; c <= r; c++)
-        row[c] = wb_fma(weights[j], covariance[(size_t)r + (size_t)c * (size_t)p], row[c]);
-    }
-  }
-  for (size_t i = 0; i < wb_packed_size(p); i++) packed[i] /= total;
-  for (int32_t c = 0; c < p; c++) center[c] /= total;
+/* What all pieces of work read. */
+typedef struct search {
+  const wb_mixture_draws *draws;
+  double least;
+  const wb_peaks_rule *rule;
+  wb_peaks_component *component; /* of the averaged density */
+  wb_peaks_density density;
+  double *top;           /* components of the averaged density x columns: where each climbs to */
+  int32_t *leaf_of;      /* components of the averaged density */
+  int *status;           /* of each piece */
+  wb_mixture_types *out;
+} search;
+
+static wb_peaks_component component_of(const wb_mixture_draws *draws, int32_t draw, int32_t j) {
+  const size_t k = (size_t)draws->components, p = (size_t)draws->columns, at = (size_t)draws->which[draw];
+  return (wb_peaks_component){draws->weights[(size_t)draw * k + (size_t)j], draws->means + at * k * p + (size_t)j,
+                              draws->covariances + (at * k + (size_t)j) * p * p};
 }
 
-int wb_mixture_separation(int32_t components, int32_t columns, const double *weights, const double *means,
-                          const double *covariances, double *separation, wb_message *message) {
-  const size_t k = (size_t)components, p = (size_t)columns;
-  const size_t bytes = (wb_packed_size(columns) + 2 * p + k * p) * sizeof(double);
-  double *factor = malloc(bytes);
-  if (!factor) return wb_out_of_memory(message, "cell types", bytes);
-  double *center = factor + wb_packed_size(columns), *mean = center + p, *standard = mean + p;
-  pool(components, columns, weights, means, covariances, factor, center);
-  if (wb_cholesky(columns, factor) != 0) {
-    free(factor);
-    wb_message_write(message, "the pooled covariance of the components is not positive definite");
-    return WB_ERROR_INPUT;
+/* The components of a draw that hold `least`, or the largest one. Returns how many. */
+static int32_t used_components(const wb_mixture_draws *draws, double least, int32_t draw, int32_t *used) {
+  const double *const weight = draws->weights + (size_t)draw * (size_t)draws->components;
+  int32_t count = 0, largest = 0;
+  for (int32_t j = 0; j < draws->components; j++) {
+    if (weight[j] >= least && weight[j] > 0) used[count++] = j;
+    if (weight[j] > weight[largest]) largest = j;
   }
-  for (size_t j = 0; j < k; j++) {
-    for (size_t c = 0; c < p; c++) mean[c] = means[j + c * k] - center[c];
-    wb_triangle_solve(columns, factor, mean, standard + j * p);
-  }
-  for (size_t j = 0; j < k; j++) {
-    separation[j + j * k] = 0;
-    for (size_t h = 0; h < j; h++) {
-      double sum = 0;
-      for (size_t c = 0; c < p; c++) {
-        const double difference = standard[h * p + c] - standard[j * p + c];
-        sum = wb_fma(difference, difference, sum);
+  if (count == 0) used[count++] = largest;
+  return count;
+}
+
+static void climb_piece(void *context, int64_t i) {
+  search *const s = context;
+  const size_t p = (size_t)s->density.columns;
+  double *const room = malloc(wb_peaks_climb_room(s->density.components, s->density.columns) * sizeof(double));
+  s->status[i] = room ? WB_OK : WB_ERROR_MEMORY;
+  if (!room) return;
+  double *const top = s->top + (size_t)i * p;
+  memcpy(top, s->density.mean + (size_t)i * p, p * sizeof(double));
+  wb_peaks_climb(&s->density, top, room);
+  free(room);
+}
+
+static int place_all(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor) {
+  double *const room = malloc(wb_peaks_place_room(density->columns) * sizeof(double));
+  if (!room) return WB_ERROR_MEMORY;
+  int status = WB_OK;
+  for (int32_t j = 0; j < density->components && status == WB_OK; j++)
+    status = wb_peaks_place(density, stride, of, floor, j, room);
+  free(room);
+  return status;
+}
+
+/* The component of the density that is nearest to each component of a draw: itself, if it is used. */
+static void find_nearest(const search *s, const wb_peaks_density *density, int32_t draw, int32_t count,
+                         const int32_t *used, double *z, int32_t *nearest) {
+  const int32_t k = s->draws->components, p = density->columns;
+  for (int32_t j = 0; j < k; j++) nearest[j] = -1;
+  for (int32_t i = 0; i < count; i++) nearest[used[i]] = i;
+  for (int32_t j = 0; j < k; j++) {
+    if (nearest[j] >= 0) continue;
+    wb_peaks_point(density, (size_t)k, component_of(s->draws, draw, j).mean, z);
+    double least = wb_infinity();
+    nearest[j] = 0;
+    for (int32_t i = 0; i < count; i++) {
+      double distance = 0;
+      for (int32_t c = 0; c < p; c++) {
+        const double apart = z[c] - density->mean[(size_t)i * (size_t)p + (size_t)c];
+        distance += apart * apart;
       }
-      separation[h + j * k] = separation[j + h * k] = wb_sqrt(sum);
+      if (distance < least) {
+        least = distance;
+        nearest[j] = i;
+      }
     }
   }
-  free(factor);
+}
+
+/* Of the type with most of the averaged density at a point, the leaf with most of it. mass: twice the leaves. */
+static int32_t leaf_at(const search *s, const double *z, double *share, double *mass) {
+  const int32_t leaves = s->out->leaves, *const type = s->out->type;
+  double *const of_type = mass + leaves;
+  int32_t best = 0;
+  memset(mass, 0, 2 * (size_t)leaves * sizeof(double));
+  wb_peaks_log_density(&s->density, z, share);
+  for (int32_t j = 0; j < s->density.components; j++) mass[s->leaf_of[j]] += share[j];
+  for (int32_t l = 0; l < leaves; l++) of_type[type[l]] += mass[l];
+  for (int32_t l = 1; l < leaves; l++) {
+    const double own = of_type[type[l]], most = of_type[type[best]];
+    if (own > most || (own == most && mass[l] > mass[best])) best = l;
+  }
+  return best;
+}
+
+/* The memory of one draw's work, and its density. */
+typedef struct own_cut {
+  wb_peaks_component *component;
+  wb_peaks_density density;
+  double *top, *room;
+  int32_t *used, *nearest, *branch;
+  int32_t count;
+} own_cut;
+
+static int cut_draw(const search *s, int32_t draw, own_cut *own, wb_message *message) {
+  const wb_mixture_draws *const draws = s->draws;
+  const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
+  for (int32_t i = 0; i < own->count; i++) own->component[i] = component_of(draws, draw, own->used[i]);
+  int status = wb_peaks_open(&own->density, own->count, draws->columns, k, own->component, message);
+  if (status == WB_OK) status = place_all(&own->density, k, own->component, s->rule->floor);
+  if (status != WB_OK) return status;
+  memcpy(own->top, own->density.mean, (size_t)own->count * p * sizeof(double));
+  for (int32_t i = 0; i < own->count; i++) wb_peaks_climb(&own->density, own->top + (size_t)i * p, own->room);
+  status = wb_peaks_branches(&own->density, own->top, s->rule, 1, own->branch, message);
+  if (status != WB_OK) return status;
+  find_nearest(s, &own->density, draw, own->count, own->used, own->room, own->nearest);
+  int32_t *const branch = s->out->own + (size_t)draw * k, *const leaf = s->out->leaf + (size_t)draw * k;
+  double *const z = own->room, *const share = z + p, *const mass = share + wb_peaks_share_size(s->density.components);
+  for (size_t j = 0; j < k; j++) {
+    branch[j] = own->branch[own->nearest[j]];
+    wb_peaks_point(&s->density, k, own->component[own->nearest[j]].mean, z);
+    leaf[j] = leaf_at(s, z, share, mass);
+  }
   return WB_OK;
 }
 
-typedef struct types {
-  int32_t k;
-  double *overlap, *size;
-  double *best;      /* largest overlap with a type of a higher number; -1: none, -2: joined to another */
-  int32_t *partner;  /* the type that has this overlap */
-} types;
-
-static double shared(const types *t, int32_t h, int32_t j) {
-  const size_t k = (size_t)t->k;
-  const double one = t->overlap[(size_t)h + (size_t)j * k] / t->size[j];
-  const double other = t->overlap[(size_t)j + (size_t)h * k] / t->size[h];
-  return one > other ? one : other;
+static void cut_piece(void *context, int64_t draw) {
+  search *const s = context;
+  const size_t k = (size_t)s->draws->components, p = (size_t)s->draws->columns;
+  const size_t most = wb_peaks_climb_room(s->draws->components, s->draws->columns);
+  const size_t other = p + wb_peaks_share_size(s->density.components) + 2 * (size_t)s->out->leaves;
+  own_cut own = {.component = malloc(k * sizeof(wb_peaks_component)),
+                 .top = malloc((k * p + (most > other ? most : other)) * sizeof(double)),
+                 .used = malloc(3 * k * sizeof(int32_t))};
+  wb_message message;
+  s->status[draw] = WB_ERROR_MEMORY;
+  if (own.component && own.top && own.used) {
+    own.room = own.top + k * p;
+    own.nearest = own.used + k;
+    own.branch = own.nearest + k;
+    own.count = used_components(s->draws, s->least, (int32_t)draw, own.used);
+    s->status[draw] = cut_draw(s, (int32_t)draw, &own, &message);
+  }
+  wb_peaks_close(&own.density);
+  free(own.component);
+  free(own.top);
+  free(own.used);
 }
 
-static void find_partner(types *t, int32_t j) {
-  t->best[j] = -1;
-  t->partner[j] = -1;
-  for (int32_t h = j + 1; h < t->k; h++) {
-    if (t->best[h] < -1) continue;
-    const double value = shared(t, h, j);
-    if (value > t->best[j]) {
-      t->best[j] = value;
-      t->partner[j] = h;
-    }
-  }
+typedef struct part {
+  search *search;
+  wb_piece *work;
+  int64_t first;
+} part;
+
+static void do_part(void *context, int64_t i) {
+  const part *const own = context;
+  own->work(own->search, own->first + i);
 }
 
-/* Type b becomes part of type a < b. */
-static void join(types *t, int32_t a, int32_t b) {
-  const size_t k = (size_t)t->k;
-  t->size[a] += t->size[b];
-  for (size_t h = 0; h < k; h++) {
-    t->overlap[h + (size_t)a * k] += t->overlap[h + (size_t)b * k];
-    t->overlap[(size_t)a + h * k] += t->overlap[(size_t)b + h * k];
-  }
-  t->best[b] = -2;
-  for (int32_t j = 0; j < b; j++) {
-    if (t->best[j] < -1) continue;
-    if (j == a || t->partner[j] == a || t->partner[j] == b) {
-      find_partner(t, j);
-    } else if (j < a) {
-      const double value = shared(t, a, j);
-      if (value > t->best[j] || (value == t->best[j] && a < t->partner[j])) {
-        t->best[j] = value;
-        t->partner[j] = a;
+/* Does all pieces, some at a time so that the user can interrupt. nanoseconds: of one piece, about. */
+static int spread(search *s, wb_piece *work, int64_t pieces, double nanoseconds, int32_t threads, wb_poll *poll,
+                  wb_message *message) {
+  const int64_t together = threads * (int64_t)(1 + WB_POLL_EVERY / nanoseconds);
+  for (int64_t first = 0; first < pieces; first += together) {
+    const int64_t count = pieces - first < together ? pieces - first : together;
+    part own = {s, work, first};
+    wb_spread(threads, count, do_part, &own);
+    for (int64_t i = first; i < first + count; i++) {
+      if (s->status[i] == WB_ERROR_MEMORY) {
+        wb_message_write(message, "the memory for cell types could not be allocated");
+        return WB_ERROR_MEMORY;
+      }
+      if (s->status[i] != WB_OK) {
+        wb_message_write(message, "the covariances of the components are not positive definite");
+        return s->status[i];
       }
     }
+    if (wb_poll_after(poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
+  }
+  return WB_OK;
+}
+
+/* The components of the averaged density; `used` has room for the components of a draw. Without `component`, only
+ * counts them. */
+static int32_t gather(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
+                      int32_t *used, wb_peaks_component *component) {
+  int32_t total = 0;
+  for (int32_t d = 0; d < averaged; d++) {
+    const int32_t count = used_components(draws, least, which[d], used);
+    for (int32_t i = 0; component && i < count; i++) component[total + i] = component_of(draws, which[d], used[i]);
+    total += count;
+  }
+  return total;
+}
+
+/* Leaves: components that share a branch of both, in the order of components. types: components. */
+static void number_leaves(search *s, const int32_t *finest, const int32_t *type) {
+  wb_mixture_types *const out = s->out;
+  const int32_t k = s->density.components;
+  const size_t p = (size_t)s->density.columns;
+  double total = 0;
+  out->leaves = 0;
+  for (int32_t j = 0; j < k; j++) {
+    int32_t same = 0;
+    while (same < j && (finest[same] != finest[j] || type[same] != type[j])) same++;
+    const int32_t leaf = s->leaf_of[j] = same < j ? s->leaf_of[same] : out->leaves++;
+    double *const place = out->place + (size_t)leaf * p;
+    if (same == j) {
+      out->type[leaf] = type[j];
+      out->mass[leaf] = 0;
+      memset(place, 0, p * sizeof(double));
+    }
+    const double weight = s->density.weight[j];
+    out->mass[leaf] += weight;
+    total += weight;
+    for (size_t c = 0; c < p; c++) place[c] += weight * s->density.mean[(size_t)j * p + c];
+  }
+  for (int32_t l = 0; l < out->leaves; l++) {
+    for (size_t c = 0; c < p; c++) out->place[(size_t)l * p + c] /= out->mass[l];
+    out->mass[l] /= total;
   }
 }
 
-void wb_mixture_join_types(int32_t components, double *overlap, double *size, int32_t *first, int32_t *second,
-                           double *level, void *memory) {
-  types t = {.k = components, .overlap = overlap, .size = size, .best = memory};
-  t.partner = (int32_t *)(t.best + components);
-  for (int32_t j = 0; j < components; j++) t.best[j] = -1;
-  for (int32_t j = 0; j < components; j++) find_partner(&t, j);
-  for (int32_t step = 0; step + 1 < components; step++) {
-    int32_t a = 0;
-    for (int32_t j = 1; j < components; j++)
-      if (t.best[j] > t.best[a]) a = j;
-    first[step] = a;
-    second[step] = t.partner[a];
-    level[step] = t.best[a];
-    join(&t, a, t.partner[a]);
+static int cut_average(search *s, int32_t *branch, int32_t threads, wb_poll *poll, wb_message *message) {
+  const size_t k = (size_t)s->density.components;
+  const double step = (double)k * (double)wb_packed_size(s->density.columns);
+  int status = spread(s, climb_piece, (int64_t)k, 1 + 30 * step, threads, poll, message);
+  const wb_peaks_rule rules[2] = {{s->rule->floor, 0, 0}, *s->rule};
+  if (status == WB_OK) status = wb_peaks_branches(&s->density, s->top, rules, 2, branch, message);
+  if (status == WB_OK) number_leaves(s, branch, branch + k);
+  return status;
+}
+
+int32_t wb_mixture_most_leaves(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
+                               int32_t *used) {
+  return gather(draws, least, averaged, which, used, NULL);
+}
+
+int wb_mixture_find_types(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
+                          const wb_peaks_rule *rule, int32_t threads, wb_poll *poll, wb_mixture_types *out,
+                          wb_message *message) {
+  const size_t k = (size_t)draws->components, p = (size_t)draws->columns, most = (size_t)averaged * k;
+  const size_t pieces = most > (size_t)draws->count ? most : (size_t)draws->count;
+  search s = {.draws = draws, .least = least, .rule = rule, .out = out};
+  s.component = malloc(most * sizeof(wb_peaks_component));
+  s.top = malloc(most * p * sizeof(double));
+  s.status = malloc((pieces + 3 * most) * sizeof(int));
+  int status = WB_ERROR_MEMORY;
+  if (!s.component || !s.top || !s.status) {
+    wb_out_of_memory(message, "cell types", most * p * sizeof(double));
+  } else {
+    s.leaf_of = s.status + pieces;
+    const int32_t total = gather(draws, least, averaged, which, s.leaf_of, s.component);
+    status = wb_peaks_open(&s.density, total, draws->columns, k, s.component, message);
+    if (status == WB_OK) {
+      status = place_all(&s.density, k, s.component, rule->floor);
+      if (status != WB_OK) wb_message_write(message, "the covariances of the components are not positive definite");
+    }
+    if (status == WB_OK) status = cut_average(&s, s.leaf_of + most, threads, poll, message);
+    const double step = (double)k * (double)k * (double)wb_packed_size(draws->columns);
+    if (status == WB_OK) status = spread(&s, cut_piece, draws->count, 60 * step, threads, poll, message);
   }
+  wb_peaks_close(&s.density);
+  free(s.component);
+  free(s.top);
+  free(s.status);
+  return status;
 }

@@ -1,23 +1,30 @@
-/* Joins the components of a mixture into cell types. */
+/* Joins the components of several draws of a mixture into cell types. */
 #ifndef WB_MIXTURE_CELL_TYPES_H
 #define WB_MIXTURE_CELL_TYPES_H
 
 #include "backend/types.h"
+#include "mixture/mixture.h"
+#include "mixture/peaks.h"
 
-/* How many standard deviations of the pooled covariance W = sum_j w_j S_j / sum_j w_j separate the means of each pair:
- * sqrt((m_h - m_j)' W^-1 (m_h - m_j)). weights: k, not negative, sum above 0; means: k x columns; covariances: columns
- * x columns x k; separation: k x k; all column-major. */
-int wb_mixture_separation(int32_t components, int32_t columns, const double *weights, const double *means,
-                          const double *covariances, double *separation, wb_message *message);
+/* Outputs; positions count from 0. A component that holds less than `least` of a draw's weight takes those of the
+ * nearest component that holds as much. */
+typedef struct wb_mixture_types {
+  int32_t *own;    /* components x draws: the branch in the draw's own density */
+  int32_t *leaf;   /* components x draws: the leaf of the averaged density at its mean */
+  int32_t leaves;  /* how many of these there are */
+  int32_t *type;   /* leaves: the type of each by the rule */
+  double *mass;    /* leaves: the weight; the sum is 1 */
+  double *place;   /* columns x leaves: the mean, in units of the averaged density */
+} wb_mixture_types;
 
-/* Joins two of `components` types at a time until one is left. Each step joins the pair that is most often mistaken for
- * each other, with the largest
- *   max(overlap[h, j] / size[j], overlap[j, h] / size[h]),
- * of equal ones the first by column, then by row. overlap: k x k, the mass of j that is taken for h; the diagonal is
- * not read. size: k, the mass of each. Both are overwritten: the masses of joined types add up. Step i joins type
- * second[i] to type first[i], the smaller number, at level[i]; these arrays have k - 1 entries. memory: k * (8 + 4)
- * bytes. */
-void wb_mixture_join_types(int32_t components, double *overlap, double *size, int32_t *first, int32_t *second,
-                           double *level, void *memory);
+/* The most leaves that wb_mixture_find_types() finds: arrays of `out` have room for as many. used: components. */
+int32_t wb_mixture_most_leaves(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
+                               int32_t *used);
+
+/* which: the `averaged` draws, as positions among `draws`, whose components together are the averaged density. Its
+ * finest branches, which any valley separates, cut by the branches of the rule, are the leaves. */
+int wb_mixture_find_types(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
+                          const wb_peaks_rule *rule, int32_t threads, wb_poll *poll, wb_mixture_types *out,
+                          wb_message *message);
 
 #endif

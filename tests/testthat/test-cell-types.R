@@ -1,68 +1,125 @@
-# cell_types(): the joins against plain R, known populations, prediction, printing, plots and errors.
+# cell_types(): branches against plain R, known populations, joining and splitting by hand, prediction, printing, plots
+# and errors.
 
-# The joins as the documentation defines them, with the largest overlap searched among all pairs.
-plain_joins <- function(weights, means, covariances) {
-  k <- length(weights)
-  w <- weights / sum(weights)
-  pooled <- Reduce(`+`, lapply(seq_len(k), function(j) w[[j]] * covariances[, , j]))
-  taken <- matrix(0, k, k)
-  for (h in seq_len(k)) for (j in setdiff(seq_len(k), h)) {
-    between <- means[h, ] - means[j, ]
-    distance <- max(1e-8, sqrt(drop(between %*% solve(pooled, between))))
-    taken[h, j] <- w[[j]] * pnorm(-distance / 2 + log(w[[h]] / w[[j]]) / distance)
+# Branches of one mixture as the documentation defines them, in plain R. Returns the branch of each component.
+plain_branches <- function(w, m, S, overlap = 0.05, floor = 0.7, valley = 0.9, near = 12, between = 7) {
+  k <- length(w)
+  p <- ncol(m)
+  R <- chol(matrix(matrix(S, p * p) %*% w, p) / sum(w))
+  z <- t(backsolve(R, t(m), transpose = TRUE))
+  precision <- lapply(seq_len(k), function(j) {
+    M <- backsolve(R, t(backsolve(R, S[, , j], transpose = TRUE)), transpose = TRUE)
+    e <- eigen((M + t(M)) / 2, symmetric = TRUE)
+    e$vectors %*% (t(e$vectors) / pmax(e$values, floor^2))
+  })
+  weights_at <- function(x) {
+    vapply(seq_len(k), function(j) {
+      log(w[[j]]) + determinant(precision[[j]])$modulus / 2 - sum((x - z[j, ]) * (precision[[j]] %*% (x - z[j, ]))) / 2
+    }, 0)
   }
-  members <- as.list(seq_len(k))
-  level <- numeric()
-  pairs <- NULL
-  while (length(members) > 1L) {
-    share <- outer(seq_along(members), seq_along(members), Vectorize(function(a, b) {
-      if (a == b) return(-1)
-      sum(taken[members[[a]], members[[b]]]) / sum(w[members[[b]]])
-    }))
-    share <- pmax(share, t(share))
-    best <- sort(arrayInd(which.max(share), dim(share)))
-    level <- c(level, max(share))
-    pairs <- rbind(pairs, c(members[[best[[1]]]][[1]], members[[best[[2]]]][[1]]))
-    members[[best[[1]]]] <- c(members[[best[[1]]]], members[[best[[2]]]])
-    members <- members[-best[[2]]]
+  density <- function(x) {
+    l <- weights_at(x)
+    max(l) + log(sum(exp(l - max(l))))
   }
-  list(level = level, pairs = pairs)
+  climb <- function(x) {
+    for (step in 1:200) {
+      l <- weights_at(x)
+      r <- exp(l - max(l)) / sum(exp(l - max(l)))
+      A <- Reduce(`+`, Map(`*`, r, precision))
+      b <- Reduce(`+`, lapply(seq_len(k), function(j) r[[j]] * precision[[j]] %*% z[j, ]))
+      moved <- sqrt(sum((solve(A, b) - x)^2))
+      x <- drop(solve(A, b))
+      if (moved <= 1e-3) break
+    }
+    x
+  }
+  top <- t(matrix(apply(z, 1, climb), p))
+  peaks <- top[1, , drop = FALSE]
+  peak <- rep(1L, k)
+  for (j in seq_len(k)[-1]) {
+    gap <- sqrt(colSums((t(peaks) - top[j, ])^2))
+    if (min(gap) < 0.05) peak[[j]] <- which.min(gap) else {
+      peaks <- rbind(peaks, top[j, ])
+      peak[[j]] <- nrow(peaks)
+    }
+  }
+  X <- rbind(z, peaks)
+  n <- nrow(X)
+  f <- apply(X, 1, density)
+  d <- as.matrix(dist(X))
+  edges <- cbind(seq_len(k), k + peak)
+  for (i in seq_len(n)) edges <- rbind(edges, cbind(i, setdiff(order(d[i, ]), i)[seq_len(min(near, n - 1))]))
+  if (n - k > 1) edges <- rbind(edges, t(utils::combn(seq(k + 1, n), 2)))
+  line <- function(a, b) min(vapply(0:(between + 1) / (between + 1), function(t) density((1 - t) * X[a, ] + t * X[b, ]), 0))
+  height <- vapply(seq_len(nrow(edges)), function(e) {
+    if (e <= k) min(f[edges[e, ]]) else line(edges[e, 1], edges[e, 2])
+  }, 0)
+  g <- seq_len(n)
+  mass <- c(w, rep(1e-12, n - k))
+  for (e in order(-round(height, 9))) {
+    a <- g == g[[edges[e, 1]]]
+    b <- g == g[[edges[e, 2]]]
+    if (identical(a, b)) next
+    mean_of <- function(s) colSums(mass[s] * X[s, , drop = FALSE]) / sum(mass[s])
+    if (height[[e]] - min(max(f[a]), max(f[b])) >= log(valley) ||
+          sqrt(sum((mean_of(a) - mean_of(b))^2)) < -2 * qnorm(overlap)) {
+      g[b] <- g[[edges[e, 1]]]
+    }
+  }
+  match(g, unique(g))[seq_len(k)]
 }
 
-test_that("the tree of joins agrees with plain R", {
+# The branches of one draw by the package.
+found_branches <- function(w, m, S, overlap = 0.05) {
+  native(C_mixture_types, w, m, S, ncol(m), 0L, 0, 0L, c(0.7, log(0.9), -2 * qnorm(overlap)), resolve_run("cpu", 2))
+}
+
+test_that("branches agree with plain R", {
+  skip_where_repeated()
+  several <- 0
   for (seed in 1:6) {
     set.seed(seed)
-    k <- c(2, 5, 12, 20, 33, 7)[[seed]]
-    p <- c(1, 2, 3, 6, 2, 10)[[seed]]
-    weights <- rgamma(k, 0.7)
-    means <- matrix(rnorm(k * p, sd = 2), k) + 1000
-    covariance <- function(j) crossprod(matrix(rnorm(p * (p + 3)), ncol = p)) / p
-    covariances <- array(vapply(seq_len(k), covariance, numeric(p * p)), c(p, p, k))
-    tree <- type_tree(list(weights = weights, means = means, covariances = covariances), 1e12)
-    plain <- plain_joins(weights, means, covariances)
-    expect_identical(cbind(tree$first, tree$second), plain$pairs)
-    expect_equal(tree$level, plain$level, tolerance = 1e-9)
+    k <- c(2, 5, 8, 12, 16, 9)[[seed]]
+    p <- c(1, 2, 3, 6, 2, 4)[[seed]]
+    w <- rgamma(k, 0.7) + 0.01
+    m <- matrix(rnorm(k * p, sd = 2.5), k) + 1000
+    # Some are as thin as a sheet.
+    S <- array(vapply(seq_len(k), function(j) {
+      a <- matrix(rnorm(p * (p + 3)), ncol = p) %*% diag(ifelse(runif(p) < 0.2, 0.01, 1), p)
+      crossprod(a) / p
+    }, numeric(p * p)), c(p, p, k))
+    found <- found_branches(w, m, S)
+    expect_identical(match(found$own, unique(c(found$own))), plain_branches(w, m, S))
+    # The averaged density of one draw is that draw's, and leaves are parts of types.
+    expect_identical(found$type[found$leaf], match(found$own, unique(c(found$own))))
+    expect_equal(sum(found$mass), 1)
+    several <- several + (max(found$own) > 1)
+    # Scaled and mixed linearly.
+    A <- matrix(rnorm(p * p), p)
+    mixed <- array(apply(S, 3, function(s) t(A) %*% s %*% A), c(p, p, k))
+    expect_identical(found_branches(w, m %*% A, mixed)$own, found$own)
   }
+  expect_gte(several, 4)
 })
 
-test_that("if overlaps are equal, the first pair by column is joined", {
-  overlap <- matrix(0, 4, 4)
-  overlap[2, 1] <- overlap[1, 2] <- overlap[4, 3] <- overlap[3, 4] <- overlap[3, 1] <- 0.25
-  tree <- native(C_mixture_join_types, overlap, rep(1, 4))
-  expect_identical(tree$first[[1]], 1L)
-  expect_identical(tree$second[[1]], 2L)
-})
-
-test_that("a Gaussian that was split in two is one type, and the overlap decides", {
-  means <- rbind(c(0, 0), c(1, 0), c(6, 0))
-  covariances <- array(diag(2), c(2, 2, 3))
-  mixture <- list(weights = c(0.4, 0.4, 0.2), means = means, covariances = covariances)
-  tree <- type_tree(mixture, 1000)
-  expect_identical(cut_tree(tree, NULL, 0.08, 0), c(1L, 1L, 2L))
-  # Components with equal weights, one standard deviation apart. The overlap is half of the mass beyond the border.
-  expect_equal(tree$level[[1]], pnorm(-0.5), tolerance = 1e-12)
-  expect_identical(cut_tree(tree, NULL, 0.4, 0), 1:3)
-  expect_identical(cut_tree(tree, 1, 0.08, 0), c(1L, 1L, 1L))
+test_that("a valley and a distance are both needed to keep two types apart", {
+  pair <- function(apart, variance = 1) {
+    S <- array(variance * diag(2), c(2, 2, 2))
+    max(found_branches(c(0.5, 0.5), rbind(c(0, 0), c(apart, 0)), S)$own)
+  }
+  # The mean of 0.05 is 1.645 standard deviations from the middle.
+  expect_identical(pair(3.2), 1L)
+  expect_identical(pair(3.4), 2L)
+  expect_identical(pair(34, variance = 100), 2L)
+  # A bridge of a third component fills the valley.
+  S <- array(diag(2), c(2, 2, 3))
+  bridge <- found_branches(c(0.4, 0.3, 0.3), rbind(c(0, 0), c(4, 0), c(2, 0)), S)
+  expect_identical(max(bridge$own), 1L)
+  # A sheet between them, a thousandth as thick, does not.
+  S[1, 1, 3] <- 1e-6
+  S[2, 2, 3] <- 0.1
+  sheet <- found_branches(c(0.48, 0.48, 0.04), rbind(c(0, 0), c(4, 0), c(2, 0)), S)
+  expect_identical(sheet$own[1:2], 1:2)
 })
 
 fit <- population_fit()
@@ -95,18 +152,18 @@ test_that("each draw gives the sum of the weights of the type's components", {
   expect_equal(types$types$proportion, unname(colMeans(types$proportions)))
 })
 
-test_that("new cells have the averaged probabilities of the types", {
+test_that("new cells have the probabilities of the types in the density of all draws", {
   between <- rbind(c(5, 0), c(6, 0.3), c(0, 5.9), c(5.9, 6.1))
   plain <- 0
   number <- attr(fit, "numbers")
   for (chain in 1:2) {
     for (draw in 1:6) {
       one <- mixture_of_draw(fit, draw, chain)
-      joint <- exp(reference_joint(between, one$weights, one$means, one$covariances))
-      joint <- (joint / rowSums(joint))[, number[, draw, chain]]
-      plain <- plain + cbind(joint[, 1] + joint[, 2], joint[, 3] + joint[, 4], joint[, 5] + joint[, 6]) / 12
+      joint <- exp(reference_joint(between, one$weights, one$means, one$covariances))[, number[, draw, chain]]
+      plain <- plain + cbind(joint[, 1] + joint[, 2], joint[, 3] + joint[, 4], joint[, 5] + joint[, 6])
     }
   }
+  plain <- plain / rowSums(plain)
   prob <- predict(types, between, type = "prob", threads = 2)
   expect_equal(prob, plain, tolerance = 1e-9, ignore_attr = TRUE)
   expect_identical(colnames(prob), c("1", "2", "3"))
@@ -119,6 +176,13 @@ test_that("new cells have the averaged probabilities of the types", {
   expect_named(predict(types, named, threads = 2), letters[1:4])
   expect_named(predict(fit, named, type = "type", threads = 2), letters[1:4])
   expect_identical(predict(types, fit$x[0, ], threads = 2), factor(character(), c("1", "2", "3")))
+})
+
+test_that("cells of large samples are classified by fewer draws", {
+  expect_identical(draws_for_cells(fit, 12L), 1:12 + 0)
+  large <- fit
+  large$rows <- 1e9
+  expect_identical(draws_for_cells(large, 12L), c(1, 5, 8, 12))
 })
 
 test_that("if draws agree, threads and the numbers of draws do not matter", {
@@ -135,13 +199,10 @@ test_that("the tree can be cut into any number of types", {
   expect_identical(nlevels(two$type), 2L)
   # Either of the smaller populations may join the largest; neither is divided.
   expect_identical(nrow(unique(cbind(truth, as.integer(two$type)))), 3L)
-  six <- cell_types(fit, types = 6, threads = 2)
-  expect_identical(nrow(six$types), 6L)
-  expect_identical(nrow(unique(cbind(truth, as.integer(six$type)))), 6L)
   expect_identical(levels(cell_types(fit, types = 1, threads = 2)$type), "1")
   expect_s3_class(types$tree, "hclust")
-  expect_identical(stats::cutree(types$tree, 3), setNames(stats::cutree(types$tree, h = 2), types$tree$labels))
-  expect_identical(sort(types$tree$order), 1:6)
+  expect_identical(sort(types$tree$order), seq_along(types$leaf_type))
+  expect_identical(unname(stats::cutree(types$tree, 3)), match(types$leaf_type, unique(types$leaf_type)))
 })
 
 test_that("a small remote group is called a speck or joined, and is not counted in the number of types", {
@@ -158,10 +219,6 @@ test_that("a small remote group is called a speck or joined, and is not counted 
   expect_identical(three$type, joined$type)
   counted <- cell_types(fit, types = 3, specks = "keep", threads = 2)
   expect_identical(sum(counted$types$speck), 1L)
-  # No cut has five types besides the speck, unless a cut divides a population.
-  expect_identical(nrow(cell_types(fit, types = 5, threads = 2)$types), 5L)
-  # Seven types would need the speck to count.
-  expect_identical(nrow(cell_types(fit, types = 7, threads = 2)$types), 7L)
 })
 
 test_that("the reference draw is the one that most others agree with", {
@@ -184,8 +241,9 @@ test_that("types can be named, printed, summarised and plotted", {
   expect_output(print(named), "3 cell types from 6 components: 400 cells")
   expect_output(print(named), "T cells +49")
   shares <- rowsum(named$proportions, named$map$used$chain) / 6
-  apart <- sprintf("%.1f%%", 100 * max(apply(shares, 2L, function(share) abs(diff(share)))))
-  expect_output(print(named), paste0("types\\s+in\\s+the\\s+2\\s+chains\\s+differ\\s+by\\s+at\\s+most\\s+", apart))
+  widest <- shares[, which.max(apply(shares, 2L, function(share) abs(diff(share))))]
+  range <- sprintf("%.1f%%\\s+to\\s+%.1f%%", 100 * min(widest), 100 * max(widest))
+  expect_output(print(named), paste0("Between\\s+the\\s+2\\s+chains.*differs\\s+most:\\s+", range))
   expect_output(print(cell_types(fit, types = 2, threads = 2)), "cut into 2 types")
   expect_output(print(summary(named)), "Medians, in the data's units")
   pdf(NULL)
@@ -212,16 +270,85 @@ test_that("cell_types() works for one component, one marker and a sampled fit", 
   expect_identical(as.integer(two$type), rep(1:2, c(40, 20)))
 })
 
-test_that("disagreement between draws is reported", {
-  # In half of the draws the first population is split in two.
-  split <- fit
+# A fit whose second population is two, 3.6 apart, in the draws of the first chain, and one in those of the second.
+torn_fit <- function() {
+  torn <- fit
   number <- attr(fit, "numbers")
-  for (draw in 1:6) split$draws$means[number[1:2, draw, 2], 1, draw, 2] <- c(-2.6, 2.6)
-  split$draws$weights[] <- 1 / 6
-  torn <- cell_types(split, threads = 2)
-  expect_lt(min(torn$types$stability), 0.85)
-  torn$types$stability[[1]] <- 0.6
-  expect_output(print(torn), "not\\s+agree\\s+on\\s+\"1\":\\s+\"1\"\\s+may\\s+be\\s+part\\s+of\\s+\"3\"")
+  for (draw in 1:6) {
+    torn$draws$means[number[3:4, draw, 1], 1, draw, 1] <- c(9.5, 14.5)
+    torn$draws$means[number[3:4, draw, 2], 1, draw, 2] <- c(11.9, 12.1)
+  }
+  torn
+}
+
+test_that("the cause of a disagreement between draws is named", {
+  torn <- cell_types(torn_fit(), threads = 2)
+  expect_identical(nrow(torn$types), 4L)
+  expect_identical(sort(torn$types$apart), c(0.5, 1, 1, 1))
+  part <- which(torn$types$apart == 0.5)
+  # The interval includes that the type may not exist.
+  expect_identical(torn$types$lower[[part]], 0)
+  expect_gt(torn$types$upper[[part]], 0.1)
+  expect_identical(unname(torn$proportions[torn$map$used$chain == 2, part]), numeric(6))
+  expect_output(print(torn), paste0("do\\s+not\\s+agree\\s+on\\s+where\\s+types\\s+end.*\"", part, "\" 50%"))
+  # Chains are twice as long for the test of chance: six draws are too few for one.
+  expect_gt(torn$types$rhat[[part]], 1.05)
+  words <- paste(capture.output(print(types)), collapse = " ")
+  expect_no_match(words, "where\\s+types\\s+end|one\\s+chain|number of types")
+  for (shown in list(torn, types)) {
+    expect_no_match(paste(capture.output(print(summary(shown))), collapse = " "), "choose\\s+the\\s+number|e-[0-9]")
+  }
+  expect_output(print(torn), "Of the\\s+fit\\s+itself:\\s+Rhat\\s+of\\s+the\\s+log\\s+likelihood")
+})
+
+test_that("one chain and a short run are named as causes", {
+  skip_on_sanitized_emulator()
+  set.seed(2)
+  x <- cbind(a = c(rnorm(300), rnorm(300, 8)), b = rnorm(600))
+  short <- cell_types(dp_mixture(x, components = 8, chains = 1, iter = 24, seed = 1, threads = 2), threads = 2)
+  expect_output(print(short), "There\\s+is\\s+one\\s+chain")
+  expect_output(print(short), "The\\s+run\\s+is\\s+short")
+  long <- cell_types(dp_mixture(x, components = 8, chains = 2, iter = 400, seed = 1, threads = 2), draws = 200,
+    threads = 2)
+  expect_true(all(long$types$ess[!long$types$speck] > 20))
+  words <- paste(capture.output(print(long)), collapse = " ")
+  expect_no_match(words, "one\\s+chain|run\\s+is\\s+short|do\\s+not\\s+agree")
+})
+
+test_that("types are joined and split by hand, and the others keep their names", {
+  named <- cell_types(fit, names = c("T", "B", "NK"), threads = 2)
+  joined <- join_types(named, "B", 3, threads = 2)
+  expect_identical(levels(joined), c("B", "T"))
+  expect_identical(as.integer(joined$type), ifelse(truth == 1L, 2L, 1L))
+  expect_equal(joined$proportions[, "B"], named$proportions[, "B"] + named$proportions[, "NK"])
+  expect_equal(joined$proportions[, "T"], named$proportions[, "T"])
+  expect_identical(levels(join_types(named, 2, 3, name = "lymphocytes", threads = 2)), c("lymphocytes", "T"))
+  expect_output(print(joined), "Joined and split by hand")
+  # A draw's population at 9.5 and 14.5 is one type here, until it is split.
+  torn <- cell_types(torn_fit(), threads = 2)
+  one <- join_types(torn, type_number(torn$types$nearest[torn$types$apart == 0.5], torn, "x", NULL),
+    torn$types$type[torn$types$apart == 0.5], name = "second", threads = 2)
+  expect_identical(sort(as.vector(table(one$type))), c(80L, 120L, 200L))
+  again <- split_type(one, "second", threads = 2)
+  expect_setequal(levels(again), c(setdiff(levels(one), "second"), "seconda", "secondb"))
+  # The cut is the same in all draws, so no share is zero.
+  expect_true(all(again$types$apart == 1))
+  expect_gt(min(again$proportions), 0.05)
+  kept <- setdiff(levels(one), "second")
+  expect_equal(again$proportions[, kept], one$proportions[, kept])
+  expect_equal(rowSums(again$proportions), rep(1, 12))
+  back <- join_types(again, "seconda", "secondb", name = "second", threads = 2)
+  expect_identical(back$type, one$type)
+  expect_identical(levels(split_type(one, "second", names = c("x", "y"), threads = 2))[levels(again) == "secondb"], "y")
+  error <- "warpbayes_error_input"
+  expect_error(join_types(named, 1), "must be two or more different types", class = error)
+  expect_error(join_types(named, 1, 9), "must name types among \"T\", \"B\", \"NK\", not 9", class = error)
+  expect_error(join_types(fit, 1, 2), "`types` must come from cell_types", class = error)
+  expect_error(join_types(named, 1, 2, name = "NK"), "`name` has \"NK\", the name of another type", class = error)
+  expect_error(split_type(named, "T", names = c("a", "NK"), threads = 2), "one peak|the name of another", class = error)
+  expect_error(split_type(named, "x"), "`type` must name types among", class = error)
+  single <- cell_types(dp_mixture(fit$x[truth == 1, ], components = 1, iter = 4, seed = 1, threads = 2), threads = 2)
+  expect_error(split_type(single, 1), "has one peak: there is no valley to split at", class = error)
 })
 
 test_that("input that cannot be joined is refused", {
@@ -229,9 +356,9 @@ test_that("input that cannot be joined is refused", {
   expect_error(cell_types(1), "`fit` must come from dp_mixture\\(\\), not 1", class = error)
   expect_error(cell_types(fit, types = 0), "`types` must be one whole number from 1", class = error)
   expect_error(cell_types(fit, types = 7),
-    "`types` is 7, but no draw has more than 6 components that hold a cell", class = error
+    "`types` is 7, but the density of the draws has only 3 peaks", class = error
   )
-  expect_error(cell_types(fit, overlap = 1), "`overlap` must be one number strictly between 0 and 1", class = error)
+  expect_error(cell_types(fit, overlap = 0.5), "`overlap` must be one number strictly between 0 and 0.5", class = error)
   expect_error(cell_types(fit, specks = "drop"), "`specks` must be one of \"auto\", \"keep\", \"join\"", class = error)
   expect_error(cell_types(fit, speck = 2), "`speck` must be one number between 0 and 1", class = error)
   expect_error(cell_types(fit, draws = 0), "`draws` must be one whole number", class = error)
@@ -263,9 +390,8 @@ test_that("input that cannot be joined is refused", {
   pictureless <- types
   pictureless$fit$x <- NULL
   expect_error(plot(pictureless, type = "cells"), "`x` has lost its cells", class = error)
-  expect_error(native(C_mixture_separation, c(1, 1), matrix(0, 2, 1), array(-1, c(1, 1, 2))),
-    "pooled covariance of the components is not positive definite", class = error
-  )
+  expect_error(native(C_mixture_types, c(1, 1), matrix(0, 2, 1), array(-1, c(1, 1, 2)), 1L, 0L, 0, 0L, c(0.7, 0, 3),
+    resolve_run("cpu", 1)), "pooled covariance of the components is not positive definite", class = error)
 })
 
 test_that("draws that were changed by hand are refused, and few cells are one type", {
@@ -276,7 +402,7 @@ test_that("draws that were changed by hand are refused, and few cells are one ty
   fit <- suppressWarnings(dp_mixture(few, components = 64, chains = 1, iter = 40, prior = prior, seed = 1, threads = 2))
   changed <- fit
   changed$draws$weights[] <- 1 / 64
-  expect_identical(nrow(cell_types(changed, threads = 2)$types), 1L)
+  expect_lte(nrow(cell_types(changed, threads = 2)$types), 8L)
   changed$draws$means[] <- NaN
   expect_error(cell_types(changed, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
 })

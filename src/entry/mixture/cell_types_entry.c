@@ -1,45 +1,90 @@
-/* Entries that join the components of a mixture into cell types (mixture/cell_types.h). */
+/* The entry that joins the components of draws into cell types (mixture/cell_types.h). */
 #include "entry/entry.h"
 
 #include <string.h>
 
 #include "mixture/cell_types.h"
 
-/* weights: k; means: k x p; covariances: p x p x k. Returns a k x k matrix, in pooled standard deviations. */
-SEXP wb_entry_mixture_separation(SEXP weights, SEXP means, SEXP covariances) {
-  wb_message message;
-  if (!Rf_isMatrix(means)) return wb_changed_fit();
-  const int k = Rf_nrows(means), p = Rf_ncols(means);
-  const double numbers = (double)k * p;
-  if (!wb_are_finite(weights, k) || !wb_are_finite(means, numbers) || !wb_are_finite(covariances, numbers * p))
-    return wb_changed_fit();
-  SEXP separation = PROTECT(Rf_allocMatrix(REALSXP, k, k));
-  const int status = wb_mixture_separation(k, p, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances),
-                                           REAL(separation), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? separation : wb_failure(status, &message);
+/* Whether the integers are positions from 0 to below `total`, at least one. */
+static int are_positions(SEXP which, double total) {
+  if (TYPEOF(which) != INTSXP || Rf_xlength(which) < 1) return 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(which); i++)
+    if (INTEGER_RO(which)[i] < 0 || INTEGER_RO(which)[i] >= total) return 0;
+  return 1;
 }
 
-/* overlap: k x k; size: k. Returns a list of the k - 1 joins in order: `first`, `second` (from 1) and `level`. */
-SEXP wb_entry_mixture_join_types(SEXP overlap, SEXP size) {
-  static const char *const names[] = {"first", "second", "level"};
-  const size_t k = (size_t)Rf_xlength(size);
-  if (k < 1 || !wb_are_finite(size, (double)k) || !wb_are_finite(overlap, (double)k * (double)k))
-    return wb_changed_fit();
-  double *mass = (double *)R_alloc(k * k + k, sizeof(double));
-  memcpy(mass, REAL_RO(overlap), k * k * sizeof(double));
-  memcpy(mass + k * k, REAL_RO(size), k * sizeof(double));
-  SEXP out = PROTECT(wb_list_new(3, names));
-  const R_xlen_t steps = (R_xlen_t)k - 1;
-  int *first = INTEGER(wb_list_put(out, "first", Rf_allocVector(INTSXP, steps)));
-  int *second = INTEGER(wb_list_put(out, "second", Rf_allocVector(INTSXP, steps)));
-  double *level = REAL(wb_list_put(out, "level", Rf_allocVector(REALSXP, steps)));
-  wb_mixture_join_types((int32_t)k, mass, mass + k * k, first, second, level,
-                        R_alloc(k, sizeof(double) + sizeof(int32_t)));
-  for (R_xlen_t i = 0; i < steps; i++) {
-    first[i]++;
-    second[i]++;
+/* The values of the draws that `which` chooses must be finite, and weights also not negative. */
+static int are_usable(const wb_mixture_draws *draws) {
+  const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
+  for (size_t i = 0; i < (size_t)draws->count; i++) {
+    const size_t at = (size_t)draws->which[i];
+    const double *const weight = draws->weights + i * k, *const mean = draws->means + at * k * p;
+    const double *const covariance = draws->covariances + at * k * p * p;
+    for (size_t j = 0; j < k; j++)
+      if (!(R_FINITE(weight[j]) && weight[j] >= 0)) return 0;
+    for (size_t j = 0; j < k * p; j++)
+      if (!R_FINITE(mean[j])) return 0;
+    for (size_t j = 0; j < k * p * p; j++)
+      if (!R_FINITE(covariance[j])) return 0;
   }
+  return 1;
+}
+
+static SEXP first_of(const void *values, SEXPTYPE type, int rows, int columns) {
+  SEXP out = rows > 1 ? Rf_allocMatrix(type, rows, columns) : Rf_allocVector(type, columns);
+  const size_t count = (size_t)rows * (size_t)columns;
+  if (type == INTSXP) memcpy(INTEGER(out), values, count * sizeof(int));
+  else memcpy(REAL(out), values, count * sizeof(double));
+  return out;
+}
+
+/* weights: components x draws; means and covariances: of all draws; which: the positions of the draws among all, from
+ * 0; averaged: positions among the draws, from 0; rule: floor, log valley, distance. Returns a list of `own` and `leaf`
+ * (components x draws), `type` and `mass` of the leaves, and `place` (columns x leaves). All count from 1. */
+SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP columns, SEXP which, SEXP least,
+                            SEXP averaged, SEXP rule, SEXP run) {
+  static const char *const names[] = {"own", "leaf", "type", "mass", "place"};
+  wb_message message;
+  const int p = Rf_asInteger(columns);
+  const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
+  const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;
+  const double all = components > 0 && TYPEOF(means) == REALSXP ? (double)Rf_xlength(means) / components / p : 0;
+  if (p < 1 || components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
+      !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
+      !wb_is_numbers(covariances, components * p * p * all) || !are_positions(which, all) ||
+      !are_positions(averaged, draws) || !wb_are_finite(least, 1) || !wb_are_finite(rule, 3))
+    return wb_changed_fit();
+  const wb_mixture_draws given = {.count = (int32_t)draws, .components = (int32_t)components, .columns = p,
+                                  .weights = REAL_RO(weights), .means = REAL_RO(means),
+                                  .covariances = REAL_RO(covariances), .which = INTEGER_RO(which)};
+  if (!are_usable(&given)) return wb_changed_fit();
+  const wb_peaks_rule peaks = {REAL_RO(rule)[0], REAL_RO(rule)[1], REAL_RO(rule)[2]};
+  const int32_t count = (int32_t)Rf_xlength(averaged), k = given.components;
+  int32_t *const used = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
+  const size_t most = (size_t)wb_mixture_most_leaves(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), used);
+  SEXP out = PROTECT(wb_list_new(5, names));
+  wb_mixture_types types = {
+    .own = INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))),
+    .leaf = INTEGER(wb_list_put(out, "leaf", Rf_allocMatrix(INTSXP, k, given.count))),
+    .type = (int32_t *)R_alloc(most, sizeof(int32_t)),
+    .mass = (double *)R_alloc(most, sizeof(double)),
+    .place = (double *)R_alloc(most * (size_t)p, sizeof(double)),
+  };
+  wb_call call = wb_call_from_list(run);
+  const int status = wb_mixture_find_types(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), &peaks,
+                                           call.run.threads, &call.poll, &types, &message);
+  if (status != WB_OK) {
+    UNPROTECT(1);
+    return wb_failure(status, &message);
+  }
+  for (size_t i = 0; i < (size_t)k * (size_t)given.count; i++) {
+    types.own[i]++;
+    types.leaf[i]++;
+  }
+  for (int32_t i = 0; i < types.leaves; i++) types.type[i]++;
+  wb_list_put(out, "type", first_of(types.type, INTSXP, 1, types.leaves));
+  wb_list_put(out, "mass", first_of(types.mass, REALSXP, 1, types.leaves));
+  wb_list_put(out, "place", first_of(types.place, REALSXP, p, types.leaves));
   UNPROTECT(1);
   return out;
 }

@@ -1,0 +1,134 @@
+# Types that are joined and split by hand.
+
+#' Join and split cell types by hand
+#'
+#' `join_types()` makes one type of several. `split_type()` splits a type in two, where its branches join last in the
+#' [tree][plot.cell_types()]. All other types keep their names.
+#'
+#' Shares, intervals, the types of cells and all other parts are computed again. In every draw, a type that was split is
+#' cut as in the averaged density. So its interval does not include the uncertainty of that cut.
+#'
+#' @param types cell types from [cell_types()].
+#' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
+#'   `types$types`.
+#' @param type the type to split, in the same way.
+#' @param name the name of the joined type; `NULL`: that of the most frequent of them.
+#' @param names two names, the larger part first; `NULL`: the old name with `"a"` and `"b"`.
+#' @inheritParams computing_arguments
+#' @return Cell types, as from [cell_types()]. Types are in the order of their frequency.
+#' @section Errors:
+#' `warpbayes_error_input` for a type that does not exist, for fewer than two types to join, for a type without a
+#' valley to split at, and for names that other types have.
+#' @seealso [cell_types()], [plot.cell_types()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(1500), ncol = 2) + rep(c(0, 5, 10), c(350, 250, 150))
+#' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
+#' types
+#' joined <- join_types(types, 1, 2, name = "both", threads = 2)
+#' joined
+#' split_type(joined, "both", threads = 2)
+#' @export
+join_types <- function(types, ..., name = NULL, backend = NULL, threads = NULL) {
+  call <- sys.call()
+  check_cell_types(types, call)
+  chosen <- unique(vapply(list(...), type_number, 0L, types = types, argument = "...", call = call))
+  if (length(chosen) < 2L) {
+    stop_input("...", "must be two or more different types, as in join_types(types, 3, 5)", call = call)
+  }
+  run <- resolve_run(backend, threads, call = call)
+  into <- min(chosen)
+  labels <- types$types$type
+  if (!is.null(name)) {
+    check_type_names(name, "name", 1L, call)
+    labels[[into]] <- name
+  }
+  group <- types$map$group
+  fixed <- types$map$fixed
+  fixed[[into]] <- any(fixed[chosen])
+  group[group %in% chosen] <- into
+  regroup(types, group, fixed, labels, "name", run, call)
+}
+
+#' @rdname join_types
+#' @export
+split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL) {
+  call <- sys.call()
+  check_cell_types(types, call)
+  chosen <- type_number(type, types, "type", call)
+  parts <- halves_of_type(types$map$tree, which(types$map$group == chosen))
+  if (is.null(parts)) {
+    stop_input("type", "is ", dQuote(types$types$type[[chosen]], FALSE),
+      ", which has one peak: there is no valley to split at", call = call)
+  }
+  run <- resolve_run(backend, threads, call = call)
+  old <- types$types$type[[chosen]]
+  if (is.null(names)) {
+    names <- paste0(old, c("a", "b"))
+  } else {
+    names <- check_type_names(names, "names", 2L, call)
+  }
+  count <- nrow(types$types)
+  group <- types$map$group
+  group[parts[[2L]]] <- count + 1L
+  fixed <- c(types$map$fixed, TRUE)
+  fixed[[chosen]] <- TRUE
+  labels <- c(types$types$type, names[[2L]])
+  labels[[chosen]] <- names[[1L]]
+  regroup(types, group, fixed, labels, "names", run, call)
+}
+
+check_cell_types <- function(types, call) {
+  if (!inherits(types, "cell_types")) {
+    stop_input("types", "must come from cell_types(), not ", show_value(types), call = call)
+  }
+}
+
+# The row of a type that is given by its name or, if no type has that name, by its row.
+type_number <- function(type, types, argument, call) {
+  names <- types$types$type
+  if (length(type) == 1L && (is.character(type) || is.numeric(type)) && !is.na(type)) {
+    row <- match(as.character(type), names)
+    if (!is.na(row)) {
+      return(row)
+    }
+    if (is.numeric(type) && type %in% seq_along(names)) {
+      return(as.integer(type))
+    }
+  }
+  stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type), call = call)
+}
+
+# The two sets of leaves that the last join among `leaves` brought together, the larger first; NULL for one leaf.
+halves_of_type <- function(tree, leaves) {
+  if (length(leaves) < 2L) {
+    return(NULL)
+  }
+  for (joins in rev(seq_along(tree$first))) {
+    before <- group_after(tree, joins - 1L)[leaves]
+    if (length(unique(before)) > 1L) {
+      sizes <- rowsum(tree$size[leaves], before)
+      first <- as.integer(rownames(sizes))[[which.max(sizes)]]
+      return(list(leaves[before == first], leaves[before != first]))
+    }
+  }
+}
+
+# The types with other groups of leaves. `group`: the type of each leaf, as positions in `labels` and `fixed`.
+regroup <- function(types, group, fixed, labels, argument, run, call) {
+  kept <- sort(unique(group))
+  labels <- labels[kept]
+  if (anyDuplicated(labels)) {
+    stop_input(argument, "has ", dQuote(labels[duplicated(labels)][[1L]], FALSE), ", the name of another type",
+      call = call)
+  }
+  fit <- types$fit
+  group <- match(group, kept)
+  map <- group_types(types$map, fit, group, fixed[kept])
+  # Types are numbered by frequency; a leaf of each tells its name.
+  labels <- labels[group[match(seq_len(map$count), map$group)]]
+  how <- types[c("limit", "requested", "specks")]
+  names(how) <- c("limit", "requested", "specks")
+  how$edited <- TRUE
+  summarise_types(fit, map, most_probable_type(fit, map, fit$x, run), labels, types$speck, how)
+}

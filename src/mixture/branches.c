@@ -1,0 +1,234 @@
+/* Joins the peaks of a density along its saddles. Points are the means and the peaks; edges go from each point to its
+ * nearest, from each mean to its peak and between all peaks. The height of an edge is the least density on it. The
+ * edges are taken from the highest down (Kruskal), and the branches that an edge connects become one if the rule says
+ * so.
+ *
+ * Most edges lie within a branch by the time it is their turn. So the density on an edge is computed when it matters:
+ * an edge waits at the least value known so far, which its ends give at first. */
+#include "core/rounding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixture/peaks.h"
+#include "numeric/memory.h"
+
+#define NEAREST 12
+#define BETWEEN 7       /* points on an edge, besides its ends */
+#define SAME_PEAK 0.05  /* climbs that end closer than this found the same peak */
+
+typedef struct edge {
+  int32_t a, b, seen; /* seen: how many of the points between the ends */
+  double height;
+} edge;
+
+typedef struct graph {
+  const wb_peaks_density *density;
+  int32_t points;
+  double *point;      /* points x columns */
+  double *height;     /* points: log density */
+  double *share;      /* room for a density */
+  double *between;    /* columns */
+  int32_t *peak;      /* components: the point that is its peak */
+  edge *edges;
+  int64_t count;
+} graph;
+
+static double square_distance(int32_t columns, const double *a, const double *b) {
+  double sum = 0;
+  for (int32_t c = 0; c < columns; c++) sum += (a[c] - b[c]) * (a[c] - b[c]);
+  return sum;
+}
+
+/* Appends the peaks to the points. */
+static void find_peaks(graph *g, const double *top) {
+  const int32_t k = g->density->components, p = g->density->columns;
+  for (int32_t j = 0; j < k; j++) {
+    const double *const end = top + (size_t)j * (size_t)p;
+    double least = SAME_PEAK * SAME_PEAK;
+    g->peak[j] = -1;
+    for (int32_t i = k; i < g->points; i++) {
+      const double distance = square_distance(p, end, g->point + (size_t)i * (size_t)p);
+      if (distance < least) {
+        least = distance;
+        g->peak[j] = i;
+      }
+    }
+    if (g->peak[j] >= 0) continue;
+    g->peak[j] = g->points;
+    memcpy(g->point + (size_t)g->points++ * (size_t)p, end, (size_t)p * sizeof(double));
+  }
+}
+
+/* known: points x points, whether there is an edge already. */
+static void add_edge(graph *g, unsigned char *known, int32_t a, int32_t b, int seen) {
+  unsigned char *const here = known + (size_t)(a < b ? a : b) * (size_t)g->points + (size_t)(a < b ? b : a);
+  if (a == b || *here) return;
+  *here = 1;
+  const double height = g->height[a] < g->height[b] ? g->height[a] : g->height[b];
+  g->edges[g->count++] = (edge){a, b, seen, height};
+}
+
+/* All edges uphill from a mean have its height. Of equal heights the first edge is taken first, which connects the mean
+ * with its peak: whatever the straight line has, the path that it climbed has no valley. */
+static void add_edges(graph *g, unsigned char *known) {
+  const int32_t k = g->density->components, p = g->density->columns;
+  for (int32_t j = 0; j < k; j++) add_edge(g, known, j, g->peak[j], BETWEEN);
+  for (int32_t i = 0; i < g->points; i++) {
+    double distance[NEAREST];
+    int32_t nearest[NEAREST];
+    int count = 0;
+    for (int32_t j = 0; j < g->points; j++) {
+      if (j == i) continue;
+      const double own = square_distance(p, g->point + (size_t)i * (size_t)p, g->point + (size_t)j * (size_t)p);
+      if (count == NEAREST && !(own < distance[NEAREST - 1])) continue;
+      int at = count < NEAREST ? count++ : NEAREST - 1;
+      for (; at > 0 && distance[at - 1] > own; at--) {
+        distance[at] = distance[at - 1];
+        nearest[at] = nearest[at - 1];
+      }
+      distance[at] = own;
+      nearest[at] = j;
+    }
+    for (int n = 0; n < count; n++) add_edge(g, known, i, nearest[n], 0);
+  }
+  for (int32_t i = k; i < g->points; i++)
+    for (int32_t j = k; j < i; j++) add_edge(g, known, i, j, 0);
+}
+
+/* Looks at one more point of an edge, the middle first. */
+static void look(graph *g, edge *e) {
+  static const int order[BETWEEN] = {4, 2, 6, 1, 3, 5, 7};
+  const size_t p = (size_t)g->density->columns;
+  const double part = order[e->seen++] / (BETWEEN + 1.0);
+  const double *const a = g->point + (size_t)e->a * p, *const b = g->point + (size_t)e->b * p;
+  for (size_t c = 0; c < p; c++) g->between[c] = (1 - part) * a[c] + part * b[c];
+  const double height = wb_peaks_log_density(g->density, g->between, g->share);
+  if (height < e->height) e->height = height;
+}
+
+/* Branches: disjoint sets of points. */
+typedef struct forest {
+  int32_t *parent;
+  double *top, *mass, *sum; /* of the root: largest height, weight, and sum of weighted points */
+} forest;
+
+static int32_t find_root(const forest *f, int32_t i) {
+  while (f->parent[i] != i) i = f->parent[i] = f->parent[f->parent[i]];
+  return i;
+}
+
+static int belong_together(const forest *f, int32_t p, const wb_peaks_rule *rule, double height, int32_t a, int32_t b) {
+  const double lower = f->top[a] < f->top[b] ? f->top[a] : f->top[b];
+  if (height - lower >= rule->log_valley) return 1;
+  double square = 0;
+  for (size_t c = 0; c < (size_t)p; c++) {
+    const double apart = f->sum[(size_t)a * (size_t)p + c] / f->mass[a] - f->sum[(size_t)b * (size_t)p + c] / f->mass[b];
+    square += apart * apart;
+  }
+  return square < rule->distance * rule->distance;
+}
+
+static void join(const forest *f, int32_t p, int32_t a, int32_t b) {
+  if (f->top[b] > f->top[a]) {
+    const int32_t kept = a;
+    a = b;
+    b = kept;
+  }
+  f->parent[b] = a;
+  f->mass[a] += f->mass[b];
+  for (size_t c = 0; c < (size_t)p; c++) f->sum[(size_t)a * (size_t)p + c] += f->sum[(size_t)b * (size_t)p + c];
+}
+
+/* A heap of edges, the highest on top, of equal ones the first. */
+static int above(const edge *edges, int64_t a, int64_t b) {
+  return edges[a].height > edges[b].height || (edges[a].height == edges[b].height && a < b);
+}
+
+static void sink(const edge *edges, int64_t *heap, int64_t size, int64_t at) {
+  const int64_t own = heap[at];
+  for (int64_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
+    if (child + 1 < size && above(edges, heap[child + 1], heap[child])) child++;
+    if (!above(edges, heap[child], own)) break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  heap[at] = own;
+}
+
+static void grow(graph *g, const wb_peaks_rule *rule, const forest *f, int64_t *heap, int32_t *branch) {
+  const int32_t k = g->density->components, p = g->density->columns;
+  for (int32_t i = 0; i < g->points; i++) {
+    f->parent[i] = i;
+    f->top[i] = g->height[i];
+    f->mass[i] = i < k ? g->density->weight[i] : 1e-12;
+    for (int32_t c = 0; c < p; c++) {
+      const size_t at = (size_t)i * (size_t)p + (size_t)c;
+      f->sum[at] = f->mass[i] * g->point[at];
+    }
+  }
+  int64_t size = g->count;
+  for (int64_t i = 0; i < size; i++) heap[i] = i;
+  for (int64_t i = size / 2 - 1; i >= 0; i--) sink(g->edges, heap, size, i);
+  while (size > 0) {
+    edge *const e = g->edges + heap[0];
+    const int32_t a = find_root(f, e->a), b = find_root(f, e->b);
+    if (a != b && e->seen < BETWEEN) {
+      look(g, e);
+    } else {
+      if (a != b && belong_together(f, p, rule, e->height, a, b)) join(f, p, a, b);
+      heap[0] = heap[--size];
+    }
+    if (size > 0) sink(g->edges, heap, size, 0);
+  }
+  /* Numbered as components first appear. `heap` is free now. */
+  int32_t branches = 0;
+  for (int32_t i = 0; i < g->points; i++) heap[i] = -1;
+  for (int32_t j = 0; j < k; j++) {
+    const int32_t root = find_root(f, j);
+    if (heap[root] < 0) heap[root] = branches++;
+    branch[j] = (int32_t)heap[root];
+  }
+}
+
+static int grow_all(graph *g, const wb_peaks_rule *rule, int32_t rules, int32_t *branch, wb_message *message) {
+  const size_t n = (size_t)g->points, p = (size_t)g->density->columns, k = (size_t)g->density->components;
+  const size_t peaks = n - k, most = k + n * NEAREST + peaks * (peaks + 1) / 2;
+  const size_t bytes = most * (sizeof(edge) + sizeof(int64_t)) + n * (sizeof(int64_t) + (2 + p) * sizeof(double)) +
+                       n * sizeof(int32_t) + n * n;
+  void *const memory = malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "cell types", bytes);
+  g->edges = memory;
+  int64_t *const heap = (int64_t *)(g->edges + most);
+  forest f = {.top = (double *)(heap + most + n)};
+  f.mass = f.top + n;
+  f.sum = f.mass + n;
+  f.parent = (int32_t *)(f.sum + n * p);
+  unsigned char *const known = (unsigned char *)(f.parent + n);
+  memset(known, 0, n * n);
+  add_edges(g, known);
+  for (int32_t i = 0; i < rules; i++) grow(g, rule + i, &f, heap, branch + (size_t)i * k);
+  free(memory);
+  return WB_OK;
+}
+
+int wb_peaks_branches(const wb_peaks_density *density, const double *top, const wb_peaks_rule *rule, int32_t rules,
+                      int32_t *branch, wb_message *message) {
+  const size_t k = (size_t)density->components, p = (size_t)density->columns;
+  const size_t numbers = 2 * k * (p + 1) + wb_peaks_share_size(density->components) + p;
+  const size_t bytes = numbers * sizeof(double) + k * sizeof(int32_t);
+  double *const memory = malloc(bytes);
+  if (!memory) return wb_out_of_memory(message, "cell types", bytes);
+  graph g = {.density = density, .points = density->components, .point = memory};
+  g.height = g.point + 2 * k * p;
+  g.share = g.height + 2 * k;
+  g.between = g.share + wb_peaks_share_size(density->components);
+  g.peak = (int32_t *)(g.between + p);
+  memcpy(g.point, density->mean, k * p * sizeof(double));
+  find_peaks(&g, top);
+  for (int32_t i = 0; i < g.points; i++)
+    g.height[i] = wb_peaks_log_density(density, g.point + (size_t)i * p, g.share);
+  const int status = grow_all(&g, rule, rules, branch, message);
+  free(memory);
+  return status;
+}

@@ -1,0 +1,225 @@
+/* Widened densities of mixtures and their peaks. A sheet of cells that share one value gets the thickness `floor` of a
+ * usual component, so that it does not end every path at its border.
+ *
+ * Sums over components run over blocks of LANES components, so that the compiler can vectorise them on any processor.
+ * No multiply-add is fused here: fma() is slow where the compiler may not use the instruction. */
+#include "core/rounding.h"
+
+#include "mixture/peaks.h"
+
+#include <string.h>
+
+#include "core/elementary.h"
+#include "core/linear_algebra.h"
+#include "numeric/memory.h"
+
+#define LANES 8
+#define LEAST_LOG_SHARE (-27.6)
+#define MOST_STEPS 200
+#define LAST_STEP 1e-3
+
+static size_t blocks_of(int32_t components) {
+  return ((size_t)components + LANES - 1) / LANES;
+}
+
+/* The pooled covariance as its Cholesky factor, and the mean of the means. */
+static int find_unit(wb_peaks_density *d, size_t stride, const wb_peaks_component *of) {
+  const int32_t p = d->columns;
+  double total = 0;
+  for (int32_t j = 0; j < d->components; j++) {
+    total += of[j].weight;
+    for (int32_t r = 0; r < p; r++) {
+      d->center[r] += of[j].weight * of[j].mean[(size_t)r * stride];
+      double *const row = d->unit + wb_packed_row(r);
+      for (int32_t c = 0; c <= r; c++) row[c] += of[j].weight * of[j].covariance[(size_t)r + (size_t)c * (size_t)p];
+    }
+  }
+  for (size_t i = 0; i < wb_packed_size(p); i++) d->unit[i] /= total;
+  for (int32_t c = 0; c < p; c++) d->center[c] /= total;
+  return wb_cholesky(p, d->unit) == 0;
+}
+
+int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns, size_t stride,
+                  const wb_peaks_component *of, wb_message *message) {
+  const size_t k = (size_t)components, p = (size_t)columns, triangle = wb_packed_size(columns);
+  const size_t padded = blocks_of(components) * LANES;
+  const size_t numbers = k * (1 + 2 * p + triangle) + padded * (triangle + p + 1) + triangle + p;
+  double *at = wb_aligned_malloc(numbers * sizeof(double));
+  *density = (wb_peaks_density){.components = components, .columns = columns, .memory = at};
+  if (!at) return wb_out_of_memory(message, "cell types", numbers * sizeof(double));
+  memset(at, 0, numbers * sizeof(double));
+  density->factor = at;
+  density->offset = at += padded * triangle;
+  density->constant = at += padded * p;
+  density->weight = at += padded;
+  density->mean = at += k;
+  density->precision = at += k * p;
+  density->pull = at += k * triangle;
+  density->unit = at += k * p;
+  density->center = at + triangle;
+  for (size_t j = 0; j < padded; j++) density->constant[j] = -wb_infinity();
+  if (find_unit(density, stride, of)) return WB_OK;
+  wb_message_write(message, "the pooled covariance of the components is not positive definite");
+  return WB_ERROR_INPUT;
+}
+
+void wb_peaks_close(wb_peaks_density *density) {
+  wb_aligned_free(density->memory);
+  density->memory = NULL;
+}
+
+void wb_peaks_point(const wb_peaks_density *density, size_t stride, const double *x, double *z) {
+  for (int32_t c = 0; c < density->columns; c++) z[c] = x[(size_t)c * stride] - density->center[c];
+  wb_triangle_solve(density->columns, density->unit, z, z);
+}
+
+/* Eigenvalues of a symmetric matrix a (p x p, overwritten) on its diagonal, and eigenvectors in the columns of v, by
+ * cyclic Jacobi rotations (Golub & Van Loan, section 8.5). */
+static void find_eigenvectors(int32_t columns, double *a, double *v) {
+  const size_t p = (size_t)columns;
+  for (size_t i = 0; i < p * p; i++) v[i] = i % (p + 1) == 0;
+  for (int sweep = 0; sweep < 30; sweep++) {
+    double off = 0, on = 0;
+    for (size_t c = 0; c < p; c++)
+      for (size_t r = 0; r < p; r++) *(r == c ? &on : &off) += a[r + c * p] * a[r + c * p];
+    if (!(off > 1e-24 * on)) return;
+    for (size_t c = 1; c < p; c++)
+      for (size_t r = 0; r < c; r++) {
+        const double across = a[r + c * p];
+        if (across == 0) continue;
+        const double ratio = (a[c + c * p] - a[r + r * p]) / (2 * across);
+        const double tangent = (ratio < 0 ? -1 : 1) / ((ratio < 0 ? -ratio : ratio) + wb_sqrt(ratio * ratio + 1));
+        const double cosine = 1 / wb_sqrt(tangent * tangent + 1), sine = tangent * cosine;
+        for (size_t i = 0; i < p; i++) {
+          const double x = a[i + r * p], y = a[i + c * p];
+          a[i + r * p] = cosine * x - sine * y;
+          a[i + c * p] = sine * x + cosine * y;
+        }
+        for (size_t i = 0; i < p; i++) {
+          const double x = a[r + i * p], y = a[c + i * p];
+          a[r + i * p] = cosine * x - sine * y;
+          a[c + i * p] = sine * x + cosine * y;
+        }
+        for (size_t i = 0; i < p; i++) {
+          const double x = v[i + r * p], y = v[i + c * p];
+          v[i + r * p] = cosine * x - sine * y;
+          v[i + c * p] = sine * x + cosine * y;
+        }
+      }
+  }
+}
+
+size_t wb_peaks_place_room(int32_t columns) {
+  return 2 * (size_t)columns * (size_t)columns + 2 * wb_packed_size(columns);
+}
+
+/* The widened covariance, packed, of S in units of the density. */
+static void widen(const wb_peaks_density *d, const double *covariance, double floor, double *room, double *wide) {
+  const int32_t p = d->columns;
+  const size_t n = (size_t)p;
+  double *const whole = room, *const half = room + n * n, *const trial = half + n * n;
+  /* C^-1 S, by columns; then C^-1 (C^-1 S)', by columns. */
+  for (size_t c = 0; c < n; c++) wb_triangle_solve(p, d->unit, covariance + c * n, half + c * n);
+  for (size_t r = 0; r < n; r++) {
+    for (size_t c = 0; c < n; c++) whole[c + r * n] = half[r + c * n];
+    wb_triangle_solve(p, d->unit, whole + r * n, whole + r * n);
+  }
+  for (size_t r = 0; r < n; r++)
+    for (size_t c = 0; c <= r; c++) {
+      const double value = 0.5 * (whole[r + c * n] + whole[c + r * n]);
+      wide[wb_packed_row((int)r) + c] = whole[r + c * n] = whole[c + r * n] = value;
+      trial[wb_packed_row((int)r) + c] = value - (r == c ? floor * floor : 0);
+    }
+  if (wb_cholesky(p, trial) == 0) return;
+  find_eigenvectors(p, whole, half);
+  for (size_t i = 0; i < wb_packed_size(p); i++) wide[i] = 0;
+  for (size_t c = 0; c < n; c++) {
+    const double value = whole[c + c * n];
+    wb_symmetric_add_outer(p, value > floor * floor ? value : floor * floor, half + c * n, wide);
+  }
+}
+
+int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor,
+                   int32_t component, double *room) {
+  const int32_t p = density->columns;
+  const size_t j = (size_t)component, n = (size_t)p, triangle = wb_packed_size(p);
+  double *const wide = room + 2 * n * n + triangle;
+  double *const mean = density->mean + j * n, *const precision = density->precision + j * triangle;
+  density->weight[j] = of[j].weight;
+  wb_peaks_point(density, stride, of[j].mean, mean);
+  widen(density, of[j].covariance, floor, room, wide);
+  if (wb_cholesky(p, wide) != 0) return WB_ERROR_INPUT;
+  wb_triangle_inverse(p, wide, wide);
+  wb_triangle_gram(p, wide, precision);
+  for (size_t i = 0; i < triangle; i++) density->factor[(j / LANES * triangle + i) * LANES + j % LANES] = wide[i];
+  double *const offset = room;
+  wb_triangle_apply(p, wide, mean, offset);
+  for (size_t c = 0; c < n; c++) density->offset[(j / LANES * n + c) * LANES + j % LANES] = offset[c];
+  wb_triangle_apply_transposed(p, wide, offset, density->pull + j * n);
+  density->constant[j] = wb_log(of[j].weight) + wb_triangle_log_determinant(p, wide);
+  return WB_OK;
+}
+
+size_t wb_peaks_share_size(int32_t components) {
+  return blocks_of(components) * LANES;
+}
+
+/* Log weights of a block of components at z. */
+static void weigh_block(int32_t p, const double *restrict factor, const double *restrict offset,
+                        const double *restrict constant, const double *restrict z, double *restrict log_weight) {
+  double squares[LANES] = {0};
+  for (int32_t r = 0; r < p; r++, offset += LANES) {
+    double sum[LANES];
+    for (int l = 0; l < LANES; l++) sum[l] = -offset[l];
+    for (int32_t c = 0; c <= r; c++, factor += LANES)
+      for (int l = 0; l < LANES; l++) sum[l] += factor[l] * z[c];
+    for (int l = 0; l < LANES; l++) squares[l] += sum[l] * sum[l];
+  }
+  for (int l = 0; l < LANES; l++) log_weight[l] = constant[l] - 0.5 * squares[l];
+}
+
+double wb_peaks_log_density(const wb_peaks_density *density, const double *z, double *share) {
+  const int32_t p = density->columns;
+  const size_t blocks = blocks_of(density->components), triangle = wb_packed_size(p);
+  for (size_t b = 0; b < blocks; b++)
+    weigh_block(p, density->factor + b * triangle * LANES, density->offset + b * (size_t)p * LANES,
+                density->constant + b * LANES, z, share + b * LANES);
+  double top = -wb_infinity(), total = 0;
+  for (size_t j = 0; j < blocks * LANES; j++) top = share[j] > top ? share[j] : top;
+  for (size_t j = 0; j < blocks * LANES; j++) {
+    share[j] = share[j] - top > LEAST_LOG_SHARE ? wb_exp(share[j] - top) : 0;
+    total += share[j];
+  }
+  for (size_t j = 0; j < blocks * LANES; j++) share[j] /= total;
+  return top + wb_log(total);
+}
+
+size_t wb_peaks_climb_room(int32_t components, int32_t columns) {
+  return wb_peaks_share_size(components) + wb_packed_size(columns) + (size_t)columns;
+}
+
+void wb_peaks_climb(const wb_peaks_density *density, double *z, double *room) {
+  const int32_t p = density->columns;
+  const size_t n = (size_t)p, triangle = wb_packed_size(p);
+  double *const share = room, *const precision = room + wb_peaks_share_size(density->components);
+  double *const next = precision + triangle;
+  for (int step = 0; step < MOST_STEPS; step++) {
+    wb_peaks_log_density(density, z, share);
+    memset(precision, 0, (triangle + n) * sizeof(double));
+    for (size_t j = 0; j < (size_t)density->components; j++) {
+      if (share[j] == 0) continue;
+      const double *const from = density->precision + j * triangle, *const pull = density->pull + j * n;
+      for (size_t i = 0; i < triangle; i++) precision[i] += share[j] * from[i];
+      for (size_t c = 0; c < n; c++) next[c] += share[j] * pull[c];
+    }
+    if (wb_cholesky(p, precision) != 0) return;
+    wb_triangle_solve(p, precision, next, next);
+    wb_triangle_solve_transposed(p, precision, next, next);
+    double moved = 0;
+    for (size_t c = 0; c < n; c++) {
+      moved += (next[c] - z[c]) * (next[c] - z[c]);
+      z[c] = next[c];
+    }
+    if (!(moved > LAST_STEP * LAST_STEP)) return;
+  }
+}

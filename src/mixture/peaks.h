@@ -1,0 +1,63 @@
+/* The density of a mixture whose thin directions are widened, its peaks, and the branches that valleys separate.
+ *
+ * Lengths are in units of the pooled covariance W = sum_j w_j S_j / sum_j w_j = C C': z = C^-1 (x - center). */
+#ifndef WB_MIXTURE_PEAKS_H
+#define WB_MIXTURE_PEAKS_H
+
+#include "backend/types.h"
+
+/* Two branches are joined if the density between them does not fall below `valley` times that of the lower of their
+ * peaks, or if their means are closer than `distance`. Eigenvalues of covariances are raised to floor^2. */
+typedef struct wb_peaks_rule {
+  double floor, log_valley, distance;
+} wb_peaks_rule;
+
+/* Components in the data's units: weights (k), means and covariances as in wb_mixture_draws, one after the other. */
+typedef struct wb_peaks_component {
+  double weight;
+  const double *mean;       /* columns, `stride` apart */
+  const double *covariance; /* columns x columns */
+} wb_peaks_component;
+
+typedef struct wb_peaks_density {
+  int32_t components, columns;
+  double *weight;    /* components */
+  double *mean;      /* components x columns: z_j */
+  double *factor;    /* blocks of components x packed triangle: F with F'F = S+^-1 */
+  double *offset;    /* blocks of components x columns: F z_j */
+  double *constant;  /* components, in whole blocks: log(w_j det F_j) */
+  double *precision; /* components x packed triangle: S+^-1 */
+  double *pull;      /* components x columns: S+^-1 z_j */
+  double *unit;      /* packed triangle: C */
+  double *center;    /* columns */
+  void *memory;
+} wb_peaks_density;
+
+/* Allocates a density and computes its unit; wb_peaks_place() then places each component, in any order and on any
+ * thread. `room` has wb_peaks_place_room() doubles. Both return WB_OK, WB_ERROR_MEMORY or, if a matrix has no Cholesky
+ * factor, WB_ERROR_INPUT. */
+int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns, size_t stride,
+                  const wb_peaks_component *of, wb_message *message);
+size_t wb_peaks_place_room(int32_t columns);
+int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor,
+                   int32_t component, double *room);
+void wb_peaks_close(wb_peaks_density *density);
+
+/* Position of a point of the data in units of the density. */
+void wb_peaks_point(const wb_peaks_density *density, size_t stride, const double *x, double *z);
+
+/* log f(z), without the constant of the normal density. share: components in whole blocks; receives the components'
+ * shares of f, zero for those below 1e-12. */
+size_t wb_peaks_share_size(int32_t components);
+double wb_peaks_log_density(const wb_peaks_density *density, const double *z, double *share);
+
+/* Climbs from z to a peak by modal EM (Li, Ray & Lindsay 2007). `room` has wb_peaks_climb_room() doubles. */
+size_t wb_peaks_climb_room(int32_t components, int32_t columns);
+void wb_peaks_climb(const wb_peaks_density *density, double *z, double *room);
+
+/* The branch of each component, from 0 in the order of components, under each of `rules` rules: branch[components] for
+ * the first rule, then for the second. top: components x columns, where each climbs to. */
+int wb_peaks_branches(const wb_peaks_density *density, const double *top, const wb_peaks_rule *rule, int32_t rules,
+                      int32_t *branch, wb_message *message);
+
+#endif
