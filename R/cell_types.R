@@ -33,7 +33,8 @@
 #'         [convergence]);}
 #'       \item{`cells`}{how many fitted cells have this as their most probable type;}
 #'       \item{`components`}{how many components of the chosen draw it has;}
-#'       \item{`nearest`, `overlap`}{the type with the nearest mean, and the overlap of normal populations as far apart;}
+#'       \item{`nearest`, `overlap`}{the type with the nearest mean, and the overlap of normal populations as far
+#'         apart;}
 #'       \item{`apart`}{in which share of the draws it is a type of its own;}
 #'       \item{`stability`}{from 0 to 1: how well the draws agree on its cells (`NA` if the number of types was chosen,
 #'         or the type split by hand);}
@@ -54,8 +55,8 @@
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
 #' than the density has peaks.
-#' @seealso [join_types()], [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples, [relabel()] for
-#'   components
+#' @seealso [join_types()], [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples,
+#'   [relabel()] for components
 #' @examples
 #' # Two populations, of which one is not Gaussian.
 #' set.seed(1)

@@ -123,7 +123,8 @@ static int belong_together(const forest *f, int32_t p, const wb_peaks_rule *rule
   if (height - lower >= rule->log_valley) return 1;
   double square = 0;
   for (size_t c = 0; c < (size_t)p; c++) {
-    const double apart = f->sum[(size_t)a * (size_t)p + c] / f->mass[a] - f->sum[(size_t)b * (size_t)p + c] / f->mass[b];
+    const double x = f->sum[(size_t)a * (size_t)p + c] / f->mass[a];
+    const double apart = x - f->sum[(size_t)b * (size_t)p + c] / f->mass[b];
     square += apart * apart;
   }
   return square < rule->distance * rule->distance;

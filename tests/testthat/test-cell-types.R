@@ -50,7 +50,8 @@ plain_branches <- function(w, m, S, overlap = 0.05, floor = 0.7, valley = 0.9, n
   edges <- cbind(seq_len(k), k + peak)
   for (i in seq_len(n)) edges <- rbind(edges, cbind(i, setdiff(order(d[i, ]), i)[seq_len(min(near, n - 1))]))
   if (n - k > 1) edges <- rbind(edges, t(utils::combn(seq(k + 1, n), 2)))
-  line <- function(a, b) min(vapply(0:(between + 1) / (between + 1), function(t) density((1 - t) * X[a, ] + t * X[b, ]), 0))
+  parts <- 0:(between + 1) / (between + 1)
+  line <- function(a, b) min(vapply(parts, function(t) density((1 - t) * X[a, ] + t * X[b, ]), 0))
   height <- vapply(seq_len(nrow(edges)), function(e) {
     if (e <= k) min(f[edges[e, ]]) else line(edges[e, 1], edges[e, 2])
   }, 0)
