@@ -148,7 +148,7 @@ test_that("cells that workers read give the same fit as the matrix", {
     predict(whole, x[1:50, ], type = "type", threads = 1)
   )
   transformed <- function(x, ...) {
-    fit_clouds(x, transform = "arcsinh", cofactor = c(A = 2, C = 3), markers = c("A", "C"), ...)
+    fit_clouds(x, transform = c(A = "arcsinh", C = "logicle"), cofactor = c(A = 2), markers = c("A", "C"), ...)
   }
   same_result(transformed(reader, cluster = workers(2), checkpoint = file), transformed(x))
   same_result(resume(file, reader, threads = 1, cluster = workers(3), progress = FALSE), transformed(x))
@@ -175,6 +175,7 @@ test_that("readers that cannot be used are refused", {
   fit <- function(x, ..., cluster = workers(2)) fit_clouds(x, cluster = cluster, ...)
   refused(fit(reader, cluster = NULL), "`x` is a row_reader\\(\\), which the workers of a cluster read: give `cluster`")
   refused(fit(reader, missing = "model"), "`missing` is \"model\", which a row_reader")
+  refused(fit(reader, piled = "spread"), "`piled` is \"spread\", which a row_reader")
   refused(fit(reader, init = rep_len(1, 5000)), "`init` has labels, which need the cells in this process")
   refused(fit(reader, init = fit_clouds(x[1:3000, ])), "`init` was fitted to other cells")
   reading <- function(code) fit(row_reader(5000, eval(substitute(function(first, last) code), list(), baseenv())))

@@ -236,6 +236,20 @@ test_that("markers of a flowFrame are chosen by channel or by what it measures",
   expect_error(read_markers(new("cytoframe", exprs = values)), "\"cytoframe\", whose cells can be read only where")
 })
 
+test_that("the logicle scale of a frame has the top of the instrument's range", {
+  define_cytometry_classes(globalenv())
+  values <- unname(cells())
+  frame <- flow_frame(values)
+  top_of <- function(frame, ...) read_markers(frame, ...)$transform$logicle[, "t"]
+  largest <- max(values[, 2])
+  expect_identical(top_of(frame, transform = c("FL1-H" = "logicle")), c("FSC-A" = NA, "FL1-H" = largest, "FL2-H" = NA))
+  frame@parameters@data$maxRange <- c(1000, 262144, 10)
+  expect_identical(top_of(frame, transform = c("FL1-H" = "logicle"))[[2]], 262144)
+  read <- read_markers(frame, markers = c("CD8", "CD4"), transform = "logicle")$transform$logicle
+  expect_identical(read[, "t"], c(CD8 = 10, CD4 = 262144))
+  expect_identical(read[, "m"], c(CD8 = 4.5, CD4 = 4.5))
+})
+
 test_that("the samples of a flowSet are stacked in their order", {
   define_cytometry_classes(globalenv())
   values <- unname(cells(20))
