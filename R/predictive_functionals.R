@@ -109,7 +109,9 @@ weighted_functional <- function(fit, call) {
   if (is.null(functional)) {
     functional <- "mean"
   }
-  columns <- if (is.null(colnames(y))) if (ncol(y) > 1L) seq_len(ncol(y)) else "" else colnames(y)
+  columns <- if (is.null(colnames(y))) seq_len(ncol(y)) else colnames(y)
+  unnamed <- is.na(columns) | !nzchar(columns)
+  columns[unnamed] <- which(unnamed)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
   if (inherits(functional, "resample_functional")) {
     return(weighted_distribution(y, functional, label))

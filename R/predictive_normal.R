@@ -27,6 +27,10 @@ start_normal_mean <- function(fit, y, call) {
     shape <- prior$shape + n / 2
     mean <- (prior$weight * prior$mean + sum(y)) / weight
     scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
+    if (!is.finite(mean) || !is.finite(scale) || (scale <= 0 && diff(range(y)) > 0)) {
+      stop_input("y", "has values whose squares are ", if (is.finite(scale)) "0" else "not finite",
+        " in double precision: use other units", call = call)
+    }
     if (shape <= 0 || scale <= 0) {
       stop_input("y", if (n < 2L) "has one value" else "is constant",
         ": its variance is unknown, and the prior says nothing of it", call = call)
@@ -39,6 +43,9 @@ start_normal_mean <- function(fit, y, call) {
       mean = (worth * prior$mean + sum(y)) / (worth + n), weight = worth + n, shape = 0, scale = NULL,
       sd = sqrt(model$variance)
     )
+  }
+  if (!is.finite(fit$start$mean)) {
+    stop_input("y", "has a sum that is not finite in double precision: use other units", call = call)
   }
   fit$n <- n
   fit$y <- y
@@ -152,9 +159,9 @@ start_bootstrap <- function(fit, y, call) {
     if (length(bad)) {
       column <- y[[bad[[1L]]]]
       row <- which(is.na(column) | (if (is.numeric(column)) is.infinite(column) else FALSE))[[1L]]
-      stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", row, names(y)[[bad[[1L]]]]),
-        call = call
-      )
+      name <- names(y)[[bad[[1L]]]]
+      stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", row,
+        if (is.na(name) || !nzchar(name)) bad[[1L]] else name), call = call)
     }
     fit$n <- nrow(y)
   } else if (is.matrix(y)) {

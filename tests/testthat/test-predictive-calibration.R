@@ -145,4 +145,14 @@ test_that("few, large and small values are calibrated", {
   expect_error(predictive_resample(frame[1], copula_density(0.5), 1, 1), "column 1 is")
   unnamed <- matrix(c(1:3, 2, 2, 2), 3, dimnames = list(NULL, c("a", "")))
   expect_error(predictive_resample(unnamed, copula_density(0.5), 1, 1), "constant in column 2")
+  named <- colnames(predictive_resample(unnamed, bayesian_bootstrap(), draws = 3, functional = c("mean", "sd"))$draws)
+  expect_identical(named, c("mean[a]", "mean[2]", "sd[a]", "sd[2]"))
+  frame <- stats::setNames(data.frame(c(1, NA), 1:2), c("", "b"))
+  expect_error(predictive_resample(frame, bayesian_bootstrap()), "row 2, column 1$", class = "warpbayes_error_input")
+  expect_error(predictive_resample(1:4 * 1e300, normal_mean(NULL), 3, 2), "squares are not finite",
+    class = "warpbayes_error_input")
+  expect_error(predictive_resample(1:4 * 1e-300, normal_mean(NULL), 3, 2), "squares are 0",
+    class = "warpbayes_error_input")
+  expect_error(predictive_resample(c(1, 1.5, 1.5) * 1e308, normal_mean(), 3, 2), "sum that is not finite",
+    class = "warpbayes_error_input")
 })
