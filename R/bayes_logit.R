@@ -28,7 +28,8 @@
 #' @param data a data frame.
 #' @param family a name as below, or [stats::binomial()].
 #' @param prior a prior from [logit_prior()].
-#' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power.
+#' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
+#'   do not change the fit.
 #' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
 #'   added too.
 #' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
@@ -37,6 +38,7 @@
 #'   factors of many levels. Or such a matrix with a row for each row of the data: its columns are predictors in
 #'   addition to those of the formula. A sparse design is never made dense and is not centred. So its intercept, and
 #'   the prior of the intercept, refer to all predictors being 0.
+#' @param prior_only whether to draw from the prior, without the likelihood. What the data decide of the prior stays.
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
 #'   `future::plan()` has several workers, chains run on these.
 #' @param iter sweeps per chain, including the warm-up.
@@ -101,7 +103,7 @@
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomial", "multinomial"),
                         prior = logit_prior(), weights = NULL, offset = NULL, subset = NULL, na.action = NULL,
-                        contrasts = NULL, sparse = FALSE,
+                        contrasts = NULL, sparse = FALSE, prior_only = FALSE,
                         chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
                         threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
@@ -114,6 +116,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   thin <- check_thin(thin, iter, warmup)
   progress <- check_progress(progress)
   sparse <- check_sparse(sparse)
+  prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   parts <- logit_data(call, formula, data, family, contrasts, sparse, parent.frame(), sys.call())
   response <- parts$response
@@ -125,6 +128,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   fit <- structure(list(
     draws = NULL, family = family, formula = formula, terms = parts$terms, xlevels = parts$xlevels,
     contrasts = design$contrasts, group_name = parts$group_name, prior = prior,
+    prior_only = prior_only,
     chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed, backend = run$backend, threads = run$threads,
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
@@ -153,9 +157,11 @@ logit_data <- function(call, formula, data, family, contrasts, sparse, envir, ca
   }
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group, caller)
   check_factors(frame, terms, contrasts, caller)
-  design <- logit_design(frame, terms, contrasts, group, sparse, caller)
+  counts <- response$information > 0
+  design <- logit_design(frame, terms, contrasts, group, sparse, counts | !any(counts), caller)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, caller)
   design$information <- response$information
+  design$counts <- counts
   list(
     frame = frame, weights = weights, offset = offset, terms = terms,
     xlevels = all_xlevels(frame, terms, design$terms),

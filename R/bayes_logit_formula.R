@@ -186,10 +186,12 @@ multinomial_response <- function(response, weights, complain) {
   )
 }
 
-# The design with the mean and the scale of each column, and the group of each row.
-logit_design <- function(frame, terms, contrasts, group, sparse, call) {
+# The design with the mean and the scale of each column, and the group of each row. `counts` says which rows have a part
+# in the likelihood: a row of weight 0 must not change the units of the prior.
+logit_design <- function(frame, terms, contrasts, group, sparse, counts, call) {
   if (!isFALSE(sparse)) {
     parts <- sparse_design(frame, terms, contrasts, sparse, call)
+    if (!all(counts)) parts$sd <- sparse_deviation(parts$x[counts, , drop = FALSE])
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
     return(list(
@@ -210,6 +212,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, call) {
       dQuote(colnames(x)[[scan$first[[2L]]]], FALSE), as.integer(scan$first[[1L]])
     ), call = call)
   }
+  if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE])
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
   scale <- ifelse(is_intercept | !varies, 1, scan$sd)

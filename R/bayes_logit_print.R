@@ -49,7 +49,7 @@ logit_quantities <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
   parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
-  c(parts, list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
+  c(parts, if (!isTRUE(fit$prior_only)) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
 }
 
 logit_words <- function(name) {

@@ -22,6 +22,10 @@ logit_sampler <- function(fit) {
     }
   }
   data <- regression_data(fit)
+  if (isTRUE(fit$prior_only)) {
+    rows <- c("shape", "kappa", "dispersed")
+    data[rows] <- lapply(data[rows], function(values) if (!is.null(values)) 0 * values)
+  }
   list(
     traces = traces,
     draws = draws,
@@ -39,7 +43,7 @@ logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
   terms <- fit$design$terms
   prior$effect_scale <- effect_scales(terms, fit$prior)
-  constant <- fit$response$constant
+  constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   design <- fit$design
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (length(terms)) c("effects", "covariances"))
@@ -70,6 +74,9 @@ ellipse_size <- function(p, groups) 2 + (p + 1) + (p + 1) * (p + 2) / 2 + groups
 
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
+  if (isTRUE(fit$prior_only)) {
+    return("draws from the prior: the responses were not used (prior_only = TRUE)")
+  }
   moves <- fit$state[[1L]]$ellipse[1L]
   if (length(moves) == 0L || moves == 0) {
     return("Polya-Gamma sweeps")
@@ -77,6 +84,13 @@ logit_sampler_words <- function(fit) {
   sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
     count_words(moves, "elliptical slice move"),
     sprintf("about 1 effective draw in %s", format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2))))
+}
+
+# Scales of the prior at the start, as src/regression/regression.h orders them.
+shrinkage_start <- function(prior, p) {
+  local <- ifelse(rep_len(as.double(prior$law), p) == 2, prior$law_scale^2, 1)
+  c(if (is.null(prior$law)) rep(1, p) else local, rep(1, p), 1, 1,
+    if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
 }
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
@@ -92,7 +106,7 @@ logit_start <- function(fit) {
   coefficients[fit$design$is_intercept, ] <- rep(centre, each = sum(fit$design$is_intercept))
   c(list(
     coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
-    group_statistics = numeric(groups * (p + 2)), shrinkage = rep(1, outcomes * (2 * p + 2)),
+    group_statistics = numeric(groups * (p + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
     scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = numeric(ellipse_size(p, groups))
   ), if (length(fit$design$terms)) start_terms(fit$design$terms))
 }
@@ -105,8 +119,8 @@ dispersion_counts <- function(fit) {
   y <- fit$response$observed
   value <- sort(unique(y))
   at <- match(y, value)
-  weight <- as.double(rowsum(fit$response$dispersed, factor(at, seq_along(value))))
-  list(value = value, weight = weight, rows = sum(fit$response$dispersed))
+  rows <- fit$response$dispersed * !isTRUE(fit$prior_only)
+  list(value = value, weight = as.double(rowsum(rows, factor(at, seq_along(value)))), rows = sum(rows))
 }
 
 # Converts sweeps x coefficients from the sampler's units to the data's. Columns are added one by one in a fixed order,

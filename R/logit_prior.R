@@ -18,21 +18,29 @@
 #'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with mean 0 and standard
 #'     deviation \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
 #'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale`. Most coefficients are shrunk to almost nothing, large
-#'     ones hardly at all (Carvalho, Polson and Scott 2010).}
+#'     ones hardly at all (Carvalho, Polson and Scott 2010). With a `slab_scale`, the horseshoe is regularised:
+#'     coefficients that are not shrunk are Student t with `slab_df` degrees of freedom and this scale (Piironen and
+#'     Vehtari 2017).}
+#'   \item{`"student_t"`, `"cauchy"`}{Independent coefficients from Student t distributions with `df` degrees of
+#'     freedom, which is 1 for `"cauchy"`. Location and scale are as for `"normal"`.}
 #' }
-#' In all three types the intercept is normal with mean `intercept_location` and standard deviation `intercept_scale`.
+#' With all types the intercept is normal with mean `intercept_location` and standard deviation `intercept_scale`.
 #' The sampler centres the predictors, so this is the intercept at the means of all predictors. A design without
 #' intercept and a sparse design are not centred.
 #'
-#' @param type the prior of the coefficients.
-#' @param location,scale for `"normal"`: mean and standard deviation of the coefficients, one number or one for each
-#'   coefficient except the intercept. `location` is in the units of the coefficients; so is `scale` if
-#'   `autoscale = FALSE`.
+#' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
+#'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
+#' @param location,scale for `"normal"`, `"student_t"` and `"cauchy"`: mean (or median) and standard deviation (or
+#'   scale) of the coefficients: one number, one for each coefficient except the intercept, or numbers with the names of
+#'   coefficients and one without for the others, such as `c(2.5, dose = 1)`. `location` is in the units of the
+#'   coefficients; so is `scale` if `autoscale = FALSE`.
+#' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
 #' @param autoscale whether `scale` is for predictors of standard deviation 1.
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
 #'   for counts the log of their mean.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of rows.
 #' @param global_scale for `"horseshoe"`: a positive number.
+#' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
 #' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale. For other effects
 #'   of groups see [grouping_terms].
 #' @param dispersion shape and rate of the gamma prior of the negative binomial's dispersion \eqn{r}.
@@ -42,6 +50,9 @@
 #' `warpbayes_error_input` for an argument that cannot be used. Whether the numbers fit the predictors is checked when
 #' the model is fitted.
 #' @references
+#' Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other shrinkage
+#' priors. *Electronic Journal of Statistics* **11**, 5018-5051.
+#'
 #' Carvalho, C. M., Polson, N. G. and Scott, J. G. (2010). The horseshoe estimator for sparse signals. *Biometrika*
 #' **97**, 465-480.
 #'
@@ -49,13 +60,15 @@
 #' logistic and other regression models. *Annals of Applied Statistics* **2**, 1360-1383.
 #' @examples
 #' logit_prior()
-#' logit_prior("horseshoe", global_scale = 0.1)
+#' logit_prior("horseshoe", global_scale = 0.1, slab_scale = 2)
+#' logit_prior(c("normal", dose = "cauchy"), scale = c(2.5, dose = 1))
 #' @export
-logit_prior <- function(type = c("normal", "zellner", "horseshoe"), location = 0, scale = 2.5, autoscale = TRUE,
-                        intercept_location = NULL, intercept_scale = 2.5, g = NULL, global_scale = 1, group_scale = 2.5,
+logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", "cauchy"), location = 0, scale = 2.5,
+                        df = 4, autoscale = TRUE, intercept_location = NULL, intercept_scale = 2.5, g = NULL,
+                        global_scale = 1, slab_scale = NULL, slab_df = 4, group_scale = 2.5,
                         dispersion = c(shape = 1, rate = 0.1), ...) {
   check_dots_empty(...)
-  type <- check_choice(type, "type", c("normal", "zellner", "horseshoe"))
+  type <- check_prior_types(type)
   positive <- function(value) is.numeric(value) && all(is.finite(value)) && all(value > 0)
   if (!is.numeric(location) || length(location) == 0L || !all(is.finite(location))) {
     stop_input("location", "must be finite numbers, not ", show_value(location))
@@ -63,26 +76,47 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe"), location = 0
   if (length(scale) == 0L || !positive(scale)) {
     stop_input("scale", "must be positive finite numbers, not ", show_value(scale))
   }
+  if (length(df) == 0L || !positive(df)) {
+    stop_input("df", "must be positive finite numbers, not ", show_value(df))
+  }
   if (length(dispersion) != 2L || !positive(dispersion)) {
     stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
       show_value(dispersion)
     )
   }
   structure(list(
-    type = type, location = as.double(location), scale = as.double(scale),
+    type = type, location = location + 0, scale = scale + 0, df = df + 0,
     autoscale = check_flag(autoscale, "autoscale"),
     intercept_location = if (!is.null(intercept_location)) check_number(intercept_location, "intercept_location"),
     intercept_scale = check_number(intercept_scale, "intercept_scale", min = 0),
     g = if (!is.null(g)) check_number(g, "g", min = 0),
     global_scale = check_number(global_scale, "global_scale", min = 0),
+    slab_scale = if (!is.null(slab_scale)) check_number(slab_scale, "slab_scale", min = 0),
+    slab_df = check_number(slab_df, "slab_df", min = 0),
     group_scale = check_number(group_scale, "group_scale", min = 0),
     dispersion = stats::setNames(as.double(dispersion), c("shape", "rate"))
   ), class = "logit_prior")
 }
 
+check_prior_types <- function(type, call = sys.call(-1L)) {
+  known <- c("normal", "zellner", "horseshoe", "student_t", "cauchy")
+  if (is.null(names(type)) || length(type) < 2L) {
+    return(check_choice(unname(type), "type", known, call))
+  }
+  if (!is.character(type) || anyNA(type) || !all(type %in% known)) {
+    stop_input("type", "must be among ", paste0(dQuote(known, FALSE), collapse = ", "), ", not ",
+      if (is.character(type)) dQuote(type[!type %in% known][[1L]], FALSE) else show_value(type), call = call)
+  }
+  if ("zellner" %in% type) {
+    stop_input("type", "is \"zellner\" for one coefficient, but that prior is for all coefficients together",
+      call = call)
+  }
+  type
+}
+
 # Adds what the data decide. `mean` and `precision` (packed) are those of one outcome's coefficients in the sampler's
-# units, `shrunk` says which coefficients have the horseshoe prior, and `deviation` has the standard deviations in the
-# units of the coefficients, for printing. `design` comes from logit_design().
+# units, `law`, `law_df` and `law_scale` are for src/regression/regression.h, and `deviation` has the standard
+# deviations in the units of the coefficients, for printing. `design` comes from logit_design().
 resolve_logit_prior <- function(prior, design, family, response_mean, call = sys.call(-1L)) {
   if (!inherits(prior, "logit_prior")) {
     stop_input("prior", "must come from logit_prior(), not ", show_value(prior), call = call)
@@ -90,7 +124,10 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   names <- colnames(design$x)
   slopes <- which(!design$is_intercept)
   prior$location <- one_for_each(prior$location, "location", names[slopes], call)
-  prior$scale <- one_for_each(prior$scale, "scale", names[slopes], call)
+  prior$scale <- one_for_each(prior$scale, "scale", names[slopes], call, 2.5)
+  prior$df <- one_for_each(prior$df, "df", names[slopes], call, 4)
+  types <- one_for_each(prior$type, "type", names[slopes], call, "normal")
+  prior$df[types == "cauchy"] <- 1
   prior$intercept_location <- if (!is.null(prior$intercept_location)) {
     prior$intercept_location
   } else if (family == "negbinomial") {
@@ -104,17 +141,23 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   mean[design$is_intercept] <- prior$intercept_location
   deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
   precision <- diag(1 / deviation^2, length(names))
-  if (prior$type == "normal") {
-    mean[slopes] <- prior$location * unit[slopes]
-  } else if (prior$type == "zellner") {
+  located <- types %in% c("normal", "student_t", "cauchy")
+  mean[slopes[located]] <- (prior$location * unit[slopes])[located]
+  if (identical(unname(prior$type), "zellner")) {
     if (is.null(prior$g)) {
-      prior$g <- nrow(design$x)
+      prior$g <- sum(design$counts)
     }
     precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g, call)
   }
   prior$mean <- mean
   prior$precision <- pack(precision)
-  prior$shrunk <- if (prior$type == "horseshoe") !design$is_intercept
+  prior$types <- stats::setNames(types, names[slopes])
+  prior[c("law", "law_df", "law_scale")] <- list(NULL, numeric(length(names)), deviation)
+  if (any(types %in% c("horseshoe", "student_t", "cauchy"))) {
+    prior$law <- integer(length(names))
+    prior$law[slopes] <- c(normal = 0L, horseshoe = 1L, student_t = 2L, cauchy = 2L)[types]
+  }
+  prior$law_df[slopes] <- prior$df
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
   prior$centred <- !is_sparse_matrix(design$x)
@@ -129,7 +172,25 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
   prior
 }
 
-one_for_each <- function(values, argument, names, call) {
+# Values for all coefficients: one number or one for each, or numbers with names and one without for the others, which
+# is `other` if it is missing.
+one_for_each <- function(values, argument, names, call, other = 0) {
+  given <- names(values)
+  if (!is.null(given) && length(names) > 0L) {
+    unknown <- setdiff(given[nzchar(given)], names)
+    if (length(unknown) || sum(!nzchar(given)) > 1L || anyDuplicated(given[nzchar(given)])) {
+      stop_input("prior", if (length(unknown)) {
+        sprintf("has `%s` for %s, which is no coefficient: the coefficients are %s", argument,
+          dQuote(unknown[[1L]], FALSE), paste(utils::head(names, 12L), collapse = ", "))
+      } else {
+        sprintf("has `%s` with several values for one coefficient, or several without a name", argument)
+      }, call = call)
+    }
+    all <- rep(if (any(!nzchar(given))) unname(values[!nzchar(given)]) else other, length(names))
+    all[match(given[nzchar(given)], names)] <- values[nzchar(given)]
+    return(all)
+  }
+  values <- unname(values)
   if (length(values) == 1L || length(values) == length(names)) {
     return(rep_len(values, length(names)))
   }
@@ -166,7 +227,8 @@ zellner_precision <- function(design, slopes, g, call) {
 # The prior as the entries read it.
 compiled_logit_prior <- function(prior, counts) {
   list(
-    mean = prior$mean, precision = prior$precision, shrunk = prior$shrunk, global_scale = prior$global_scale,
+    mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,
+    global_scale = prior$global_scale, slab = c(if (is.null(prior$slab_scale)) 0 else prior$slab_scale, prior$slab_df),
     group_scale = prior$group_scale, dispersion = unname(prior$dispersion), counts = counts
   )
 }
@@ -187,10 +249,17 @@ logit_prior_words <- function(prior) {
   each <- function(values) {
     if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")
   }
-  slopes <- switch(prior$type,
+  scaled <- if (prior$autoscale) " divided by the predictor's" else ""
+  placed <- sprintf("with location %s and scale %s%s", each(prior$location), each(prior$scale),
+    if (prior$autoscale) " divided by the predictor's standard deviation" else "")
+  type <- if (length(unique(prior$type)) == 1L) prior$type[[1L]] else "several"
+  slopes <- switch(type,
+    several = several_priors_words(prior, number),
+    student_t = sprintf("coefficients: Student t with %s degrees of freedom, %s", each(prior$df), placed),
+    cauchy = paste("coefficients: Cauchy", placed),
     normal = c(
       sprintf("coefficients: normal with mean %s and standard deviation %s%s", each(prior$location), each(prior$scale),
-        if (prior$autoscale) " divided by the predictor's" else ""),
+        scaled),
       if (resolved && prior$autoscale && has[["slopes"]]) {
         shown <- utils::head(prior$deviation, 12L)
         paste0("  that is ", paste0(names(shown), " ", number(shown), collapse = ", "),
@@ -201,8 +270,7 @@ logit_prior_words <- function(prior) {
       "coefficients: normal, with covariance g times the inverse information of the data; Zellner's g = %s",
       if (is.null(prior$g)) "number of rows" else number(prior$g)
     ),
-    horseshoe = sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
-      number(prior$global_scale))
+    horseshoe = horseshoe_words(prior, number)
   )
   centre <- prior$intercept_location
   c(
@@ -239,4 +307,39 @@ group_prior_words <- function(prior, number) {
       )
     }
   )
+}
+
+horseshoe_words <- function(prior, number) {
+  c(
+    sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
+      number(prior$global_scale)),
+    if (!is.null(prior$slab_scale)) {
+      sprintf("  regularised: large ones are Student t with %s degrees of freedom and scale %s", number(prior$slab_df),
+        number(prior$slab_scale))
+    }
+  )
+}
+
+# One line for each coefficient, or for each type given by name.
+several_priors_words <- function(prior, number) {
+  words <- function(type) {
+    c(normal = "normal", horseshoe = "horseshoe", student_t = "Student t", cauchy = "Cauchy")[[type]]
+  }
+  if (!isTRUE(prior$resolved)) {
+    who <- ifelse(nzchar(names(prior$type)), names(prior$type), "the others")
+    return(paste0("coefficients: ", paste0(vapply(prior$type, words, ""), " for ", who, collapse = ", ")))
+  }
+  at <- utils::head(seq_along(prior$types), 12L)
+  lines <- vapply(at, function(i) {
+    type <- prior$types[[i]]
+    sprintf("  %s: %s%s", names(prior$types)[[i]], words(type), if (type != "horseshoe") {
+      sprintf(" with %s %s and %s %s%s", if (type == "normal") "mean" else "location", number(prior$location[[i]]),
+        if (type == "normal") "standard deviation" else "scale", number(prior$deviation[[i]]),
+        if (type == "student_t") sprintf(", %s degrees of freedom", number(prior$df[[i]])) else "")
+    } else {
+      ""
+    })
+  }, "")
+  c("coefficients", lines, if (length(prior$types) > 12L) sprintf("  and %d more", length(prior$types) - 12L),
+    if ("horseshoe" %in% prior$types) horseshoe_words(prior, number))
 }

@@ -87,7 +87,8 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
     shape = trials, kappa = matrix(y - trials / 2)
   ))
   prior <- list(
-    mean = mean, precision = pack(precision), shrunk = NULL, global_scale = 1, group_scale = 1, dispersion = c(1, 1)
+    mean = mean, precision = pack(precision), law = NULL, df = numeric(p), scale = numeric(p), global_scale = 1,
+    slab = c(0, 1), group_scale = 1, dispersion = c(1, 1)
   )
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)

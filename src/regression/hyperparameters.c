@@ -1,12 +1,8 @@
-/* Draws of the hyperparameters of a regression: the scales of the horseshoe prior (Makalic & Schmidt 2016), the
- * variance of the groups' intercepts, and the dispersion of counts. */
+/* Draws of hyperparameters of a regression: the variance of the groups' intercepts, and the dispersion of counts. */
 #include "core/rounding.h"
 
-#include "core/linear_algebra.h"
 #include "core/random_gamma.h"
 #include "regression/regression.h"
-
-#include <string.h>
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
   const wb_regression_parameters parameters = {
@@ -16,39 +12,9 @@ wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *
   return parameters;
 }
 
-void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
-                                   double *precision) {
-  const int p = prior->columns;
-  memcpy(precision, prior->precision, wb_packed_size(p) * sizeof(double));
-  if (!prior->shrunk) return;
-  const double *const shrinkage = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p);
-  for (int c = 0; c < p; c++)
-    if (prior->shrunk[c]) precision[wb_packed_row(c) + (size_t)c] = 1.0 / (shrinkage[c] * shrinkage[2 * p]);
-}
-
 /* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) {
   return scale / wb_draw_exponential(stream);
-}
-
-void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
-                                  uint64_t key, uint32_t iteration, uint32_t outcome) {
-  const int p = prior->columns;
-  double *const local = shrinkage, *const local_auxiliary = shrinkage + p;
-  double *const global = shrinkage + 2 * p, *const global_auxiliary = global + 1;
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_SHRINKAGE, iteration, outcome);
-  double sum = 0.0, shrunk = 0.0;
-  for (int c = 0; c < p; c++) {
-    if (!prior->shrunk[c]) continue;
-    const double square = coefficients[c] * coefficients[c];
-    local[c] = draw_inverse_exponential(&stream, 1.0 / local_auxiliary[c] + 0.5 * square / *global);
-    local_auxiliary[c] = draw_inverse_exponential(&stream, 1.0 + 1.0 / local[c]);
-    sum += square / local[c];
-    shrunk += 1.0;
-  }
-  *global = wb_fma(0.5, sum, 1.0 / *global_auxiliary) / wb_draw_gamma(&stream, 0.5 * (shrunk + 1.0));
-  *global_auxiliary =
-      draw_inverse_exponential(&stream, 1.0 / (prior->global_scale * prior->global_scale) + 1.0 / *global);
 }
 
 void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,

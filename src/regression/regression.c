@@ -132,7 +132,7 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
     draw_intercepts(state, key, iteration);
     wb_regression_draw_group_scale(prior, state, key, iteration);
   }
-  for (int32_t k = 0; k < state->outcomes && prior->shrunk; k++)
+  for (int32_t k = 0; k < state->outcomes && prior->law; k++)
     wb_regression_draw_shrinkage(prior, state->coefficients + (size_t)k * (size_t)state->columns,
                                  state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration,
                                  (uint32_t)k);

@@ -7,16 +7,25 @@
 
 #include "backend/backend.h"
 
-/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. With the horseshoe, the
- * diagonal entry of `precision` of a coefficient c that `shrunk` marks is replaced by 1/(local_c global). The square
- * roots of local_c and global are half-Cauchy of scale 1 and `global_scale` (Makalic & Schmidt 2016, "A simple sampler
- * for the horseshoe estimator", IEEE Signal Processing Letters 23, 179-182). */
+/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. The laws of `law` other
+ * than WB_REGRESSION_NORMAL are mixtures of normals, whose scales are learned. They replace the diagonal entry of
+ * `precision` of a coefficient c.
+ *   WB_REGRESSION_HORSESHOE  The variance is local_c global. The square roots of local_c and global are half-Cauchy of
+ *     scale 1 and `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the horseshoe estimator", IEEE Signal
+ *     Processing Letters 23, 179-182). With slab_scale > 0 the precision is 1/(local_c global) + 1/slab. The slab is
+ *     inverse gamma, so that large coefficients are Student t with slab_df degrees of freedom and scale slab_scale
+ *     (Piironen & Vehtari 2017, "Sparsity information and regularization in the horseshoe and other shrinkage priors",
+ *     Electronic Journal of Statistics 11, 5018-5051, equation 2.8).
+ *   WB_REGRESSION_STUDENT    The variance is local_c, which is inverse gamma, so that the coefficient is Student t
+ *     with df_c degrees of freedom and scale_c. */
+enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT };
 typedef struct wb_regression_prior {
   int32_t columns;
   const double *mean;      /* columns */
   const double *precision; /* lower triangle, row by row */
-  const int *shrunk;       /* columns; NULL: no horseshoe */
-  double global_scale;
+  const int *law;          /* columns; NULL: all normal */
+  const double *df, *scale; /* columns; read where the law is Student's */
+  double global_scale, slab_scale, slab_df;
   double group_scale;                         /* half-Cauchy prior of the intercepts' deviation */
   const double *effect_scale;                 /* the scale of each column of all terms; NULL without terms */
   double dispersion_shape, dispersion_rate;   /* gamma prior of the dispersion r */
@@ -60,14 +69,15 @@ typedef struct wb_regression_state {
   double *statistics;       /* WB_REGRESSION_STATISTICS(columns) */
   double *intercepts;       /* groups */
   double *group_statistics; /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): local, their auxiliaries, global, its own */
+  double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): local, their auxiliaries, global, its
+                             * auxiliary, slab */
   double *scalars;          /* WB_REGRESSION_SCALARS */
   double *ellipse;          /* WB_REGRESSION_ELLIPSE(columns, groups) of ellipse.h; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
   double *effects, *covariances;          /* of all terms */
 } wb_regression_state;
 
-#define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 2)
+#define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)
 enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
 
 /* The traces of `count` sweeps, the first of which has the number `iteration`. Each array is sweeps x its length,
@@ -103,9 +113,11 @@ int wb_regression_step(const wb_call *call, const wb_regression_data *data, cons
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
 
-/* Draws of the hyperparameters (regression/hyperparameters.c). */
+/* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */
 void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
                                   uint64_t key, uint32_t iteration, uint32_t outcome);
+
+/* Draws of the other hyperparameters (regression/hyperparameters.c). */
 void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
                                     uint32_t iteration);
 int wb_regression_draw_dispersion(const wb_backend *backend, wb_regression_session *session,

@@ -28,6 +28,7 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
     group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
     global_scale = if (family == "negbinomial") 0.02 else 0.5,
     group_scale = if (family == "negbinomial" && !is.null(terms)) 0.1 else 1, dispersion = c(3, 2),
+    df = 5, scale = 0.7,
     precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
   )
 }
@@ -101,19 +102,26 @@ toy_term_levels <- function(toy, state) {
 
 # Parameters from the prior, in the form of a chain's state.
 draw_toy_parameters <- function(toy) {
-  shrinkage <- rep(1, toy$outcomes * (2 * toy$p + 2))
+  shrinkage <- rep(1, toy$outcomes * (2 * toy$p + 3))
   coefficients <- NULL
   for (k in seq_len(toy$outcomes)) {
     root <- chol(toy$precision)
     beta <- backsolve(root, rnorm(toy$p))
-    if (toy$prior == "horseshoe") {
+    at <- (k - 1) * (2 * toy$p + 3)
+    slab <- toy$scale^2 * toy$df / rchisq(1, toy$df)
+    if (toy$prior == "student") {
+      shrinkage[at + 2:toy$p] <- toy$scale^2 * toy$df / rchisq(toy$p - 1, toy$df)
+      beta[-1] <- rnorm(toy$p - 1) * sqrt(shrinkage[at + 2:toy$p])
+    }
+    if (toy$prior %in% c("horseshoe", "regularised")) {
       local <- vapply(2:toy$p, function(c) half_cauchy_pair(1), numeric(2))
       global <- half_cauchy_pair(toy$global_scale)
-      at <- (k - 1) * (2 * toy$p + 2)
       shrinkage[at + 2:toy$p] <- local[1, ]
       shrinkage[at + toy$p + 2:toy$p] <- local[2, ]
       shrinkage[at + 2 * toy$p + 1:2] <- global
-      beta[-1] <- rnorm(toy$p - 1) * sqrt(local[1, ] * global[1])
+      shrinkage[at + 2 * toy$p + 3] <- slab
+      precision <- 1 / (local[1, ] * global[1]) + if (toy$prior == "regularised") 1 / slab else 0
+      beta[-1] <- rnorm(toy$p - 1) / sqrt(precision)
     }
     coefficients <- c(coefficients, beta)
   }
@@ -170,7 +178,11 @@ toy_prior <- function(toy, y) {
   factor <- if (toy$wrong == "prior") 0.3 else 1
   list(
     mean = numeric(toy$p), precision = warpbayes:::pack(toy$precision * factor),
-    shrunk = if (toy$prior == "horseshoe") c(FALSE, rep(TRUE, toy$p - 1)),
+    law = if (toy$prior %in% c("horseshoe", "regularised", "student")) {
+      c(0L, rep(if (toy$prior == "student") 2L else 1L, toy$p - 1))
+    },
+    df = rep(toy$df * if (toy$wrong == "df") 0.4 else 1, toy$p), scale = rep(toy$scale, toy$p),
+    slab = c(if (toy$prior == "regularised") toy$scale * if (toy$wrong == "slab") 3 else 1 else 0, toy$df),
     global_scale = toy$global_scale * if (toy$wrong == "global") 2 else 1,
     group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
     effect_scale = rep(toy$group_scale * if (toy$wrong == "group") 2 else 1,
@@ -213,11 +225,15 @@ toy_levels <- function(toy, state) {
   levels <- NULL
   for (k in seq_len(toy$outcomes)) {
     beta <- state$coefficients[(k - 1) * p + seq_len(p)]
-    if (toy$prior == "horseshoe") {
-      own <- state$shrinkage[(k - 1) * (2 * p + 2) + seq_len(2 * p + 2)]
-      levels <- c(levels, pnorm(beta[1]), pnorm(beta[-1] / sqrt(own[2:p] * own[2 * p + 1])),
+    own <- state$shrinkage[(k - 1) * (2 * p + 3) + seq_len(2 * p + 3)]
+    inverse_gamma <- function(value) pchisq(toy$df * toy$scale^2 / value, toy$df)
+    if (toy$prior == "student") {
+      levels <- c(levels, pnorm(beta[1]), pt(beta[-1] / toy$scale, toy$df), inverse_gamma(own[2:p]))
+    } else if (toy$prior %in% c("horseshoe", "regularised")) {
+      slab <- if (toy$prior == "regularised") own[2 * p + 3] else Inf
+      levels <- c(levels, pnorm(beta[1]), pnorm(beta[-1] * sqrt(1 / (own[2:p] * own[2 * p + 1]) + 1 / slab)),
         2 * pcauchy(sqrt(own[2:p])) - 1,
-        2 * pcauchy(sqrt(own[2 * p + 1]) / toy$global_scale) - 1)
+        2 * pcauchy(sqrt(own[2 * p + 1]) / toy$global_scale) - 1, if (is.finite(slab)) inverse_gamma(slab))
     } else {
       levels <- c(levels, pnorm(chol(toy$precision) %*% beta))
     }

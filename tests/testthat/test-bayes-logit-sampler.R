@@ -9,6 +9,8 @@ toys <- list(
   "negative binomial, groups" = regression_toy("negbinomial", groups = 4),
   "binomial, moves" = regression_toy(moves = 2), "binomial, groups, moves" = regression_toy(groups = 4, moves = 1),
   "negative binomial, no moves" = regression_toy("negbinomial", moves = 0),
+  "binomial, Student t" = regression_toy(prior = "student", moves = 1),
+  "binomial, regularised horseshoe" = regression_toy(prior = "regularised"),
   multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe")
 )
 replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
@@ -34,6 +36,8 @@ test_that("the comparison of joint laws finds planted errors", {
   expect_gt(wrong(toys$binomial, "prior"), 1)
   expect_gt(wrong(toys[["binomial, Zellner"]], "prior"), 1)
   expect_gt(wrong(toys[["binomial, horseshoe"]], "global", 40), 1)
+  expect_gt(wrong(toys[["binomial, regularised horseshoe"]], "slab", 10), 1)
+  expect_gt(wrong(toys[["binomial, Student t"]], "df", 10), 1)
   expect_gt(wrong(toys[["binomial, groups"]], "group", 40), 1)
   expect_gt(wrong(toys[["negative binomial"]], "dispersion"), 1)
   expect_gt(wrong(toys[["negative binomial"]], "kappa"), 1)

@@ -135,12 +135,58 @@ test_that("missing values, empty levels and rows without trials are as in glm", 
 
 test_that("without likelihood the draws come from the prior", {
   on_processor()
-  fit <- bayes_logit(cbind(y, 1 - y) ~ x, small, weights = c(1e-12, rep(0, 59)),
-    prior = logit_prior(location = 1, intercept_location = -2),
-    chains = 1, iter = 4500, warmup = 500, seed = 1, threads = 1, progress = FALSE)
+  draw <- function(prior) {
+    quick(cbind(y, 1 - y) ~ x, small, prior = prior, prior_only = TRUE, iter = 4500, warmup = 500)
+  }
+  fit <- draw(logit_prior(location = 1, intercept_location = -2))
   draws <- coefficient_draws(fit)
   expect_distribution(draws[, 2], function(b) pnorm(b, 1, 2.5 / sd(small$x)), 2)
   expect_distribution(draws[, 1] + draws[, 2] * mean(small$x), function(a) pnorm(a, -2, 2.5), 2)
+  expect_output(print(fit), "draws from the prior: the responses were not used")
+  expect_true(all(fit$log_likelihood == 0))
+  # Every tenth draw, since the scales of the t keep draws near each other.
+  slope <- function(prior) coefficient_draws(draw(prior))[seq(1, 4000, 10), 2] * sd(small$x)
+  expect_distribution(slope(logit_prior("student_t", scale = 2, df = 3)), function(b) pt(b / 2, 3), 2)
+  expect_distribution(slope(logit_prior(c("horseshoe", x = "cauchy"), scale = 2)), function(b) pcauchy(b, 0, 2), 2)
+})
+
+test_that("priors are given for single coefficients, in words that say so", {
+  several <- logit_prior(c("normal", x = "cauchy"), scale = c(2, x = 1), location = c(x = 0.5))
+  expect_output(print(several), "coefficients: normal for the others, Cauchy for x")
+  fit <- quick(y ~ x + f, prior = several)
+  expect_output(print(fit$prior), sprintf("x: Cauchy with location 0.5 and scale %s",
+    format(signif(1 / sd(small$x), 3))))
+  expect_output(print(fit$prior), "fb: normal with mean 0 and standard deviation")
+  expect_output(print(logit_prior("horseshoe", slab_scale = 2)),
+    "regularised: large ones are Student t with 4 degrees of freedom and scale 2")
+  expect_output(print(logit_prior("student_t", df = 3)), "coefficients: Student t with 3 degrees of freedom")
+  # A large coefficient is not shrunk beyond the slab.
+  separated <- data.frame(x = 1:20, y = rep(0:1, each = 10))
+  slope <- function(...) {
+    fit <- quick(y ~ x, separated, prior = logit_prior("horseshoe", ...), iter = 4000, warmup = 400)
+    coef(fit)[["x"]]
+  }
+  expect_lt(slope(slab_scale = 0.5, slab_df = 20), slope() / 2)
+  expect_error(logit_prior(c("normal", x = "zellner")), "all coefficients together", class = input)
+  expect_error(logit_prior(c("normal", x = "flat")), "`type` must be among .*, not \"flat\"", class = input)
+  expect_error(logit_prior(df = 0), "`df` must be", class = input)
+  expect_error(logit_prior(slab_scale = 0), "`slab_scale` must be", class = input)
+  expect_error(quick(y ~ x, prior = logit_prior(scale = c(1, w = 2))), "has `scale` for \"w\", which is no coefficient",
+    class = input)
+  expect_error(quick(y ~ x, prior = logit_prior(scale = c(x = 1, x = 2))), "several values for one coefficient",
+    class = input)
+  expect_error(quick(y ~ x, prior_only = NA), "`prior_only` must be", class = input)
+})
+
+test_that("rows of weight zero do not change a fit", {
+  far <- rbind(small, transform(small[rep(1, 30), ], x = 1e3, y = 1, k = 7))
+  far$w <- rep(c(1, 0), c(nrow(small), 30))
+  for (prior in list(logit_prior(), logit_prior("zellner"), logit_prior("horseshoe"))) {
+    expect_identical(coef(quick(y ~ x, far, weights = w, prior = prior)), coef(quick(y ~ x, small, prior = prior)))
+  }
+  expect_identical(coef(quick(k ~ x, far, "negbinomial", weights = w)), coef(quick(k ~ x, small, "negbinomial")))
+  skip_if_not_installed("Matrix")
+  expect_identical(coef(quick(y ~ x, far, weights = w, sparse = TRUE)), coef(quick(y ~ x, small, sparse = TRUE)))
 })
 
 test_that("accessors agree with the draws", {

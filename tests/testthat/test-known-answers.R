@@ -397,6 +397,18 @@ regression_cases <- alist(
   "binomial, zellner" = {
     regression_values(regression(y ~ m1 + m2 + m3, known_rows(320, 48), prior = logit_prior("zellner")))
   },
+  "binomial, Student t" = {
+    regression_values(regression(y ~ m1 + m2, known_rows(320, 47), prior = logit_prior("student_t")))
+  },
+  "binomial, regularised horseshoe and Cauchy" = {
+    prior <- logit_prior(c("horseshoe", m2 = "cauchy"), slab_scale = 2)
+    regression_values(regression(y ~ m1 + m2 + m3, known_rows(320, 47), prior = prior))
+  },
+  "binomial, moves" = {
+    # One success in 4,096 trials.
+    trials <- rep(c(0, 0, 0, 1), 8)
+    regression_values(regression(cbind(trials, 1024 - trials) ~ m1, cbind(known_rows(32, 60), trials = trials)))
+  },
   "binomial, sparse" = {
     skip_if_not_installed("Matrix")
     regression_values(regression(y ~ f + g, known_rows(256, 49), sparse = TRUE))

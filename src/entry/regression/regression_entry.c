@@ -295,11 +295,12 @@ static int has_effect_scales(const open_regression *opened, SEXP prior) {
 }
 
 static int is_prior(double p, SEXP prior) {
-  SEXP shrunk = wb_list_element(prior, "shrunk"), counts = wb_list_element(prior, "counts");
+  SEXP law = wb_list_element(prior, "law"), counts = wb_list_element(prior, "counts");
   if (TYPEOF(prior) != VECSXP || !wb_is_numbers(wb_list_element(prior, "mean"), p) ||
       !wb_is_numbers(wb_list_element(prior, "precision"), p * (p + 1) / 2) ||
-      !(shrunk == R_NilValue || (TYPEOF(shrunk) == LGLSXP && Rf_xlength(shrunk) == (R_xlen_t)p)) ||
-      !wb_is_numbers(wb_list_element(prior, "global_scale"), 1) ||
+      !(law == R_NilValue || (TYPEOF(law) == INTSXP && Rf_xlength(law) == (R_xlen_t)p)) ||
+      !wb_is_numbers(wb_list_element(prior, "df"), p) || !wb_is_numbers(wb_list_element(prior, "scale"), p) ||
+      !wb_is_numbers(wb_list_element(prior, "global_scale"), 1) || !wb_is_numbers(wb_list_element(prior, "slab"), 2) ||
       !wb_is_numbers(wb_list_element(prior, "group_scale"), 1) ||
       !wb_is_numbers(wb_list_element(prior, "dispersion"), 2))
     return 0;
@@ -310,13 +311,17 @@ static int is_prior(double p, SEXP prior) {
 }
 
 static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
-  SEXP shrunk = wb_list_element(prior, "shrunk");
+  SEXP law = wb_list_element(prior, "law");
   const double *dispersion = REAL_RO(wb_list_element(prior, "dispersion"));
+  const double *slab = REAL_RO(wb_list_element(prior, "slab"));
   const wb_regression_prior out = {
-    columns, REAL_RO(wb_list_element(prior, "mean")), REAL_RO(wb_list_element(prior, "precision")),
-    shrunk == R_NilValue ? NULL : LOGICAL_RO(shrunk), Rf_asReal(wb_list_element(prior, "global_scale")),
-    Rf_asReal(wb_list_element(prior, "group_scale")), numbers_or_null(prior, "effect_scale"), dispersion[0],
-    dispersion[1],
+    .columns = columns, .mean = REAL_RO(wb_list_element(prior, "mean")),
+    .precision = REAL_RO(wb_list_element(prior, "precision")), .law = law == R_NilValue ? NULL : INTEGER_RO(law),
+    .df = REAL_RO(wb_list_element(prior, "df")), .scale = REAL_RO(wb_list_element(prior, "scale")),
+    .global_scale = Rf_asReal(wb_list_element(prior, "global_scale")), .slab_scale = slab[0], .slab_df = slab[1],
+    .group_scale = Rf_asReal(wb_list_element(prior, "group_scale")),
+    .effect_scale = numbers_or_null(prior, "effect_scale"), .dispersion_shape = dispersion[0],
+    .dispersion_rate = dispersion[1],
   };
   return out;
 }
