@@ -57,7 +57,8 @@
 #' prior with median 0.5. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
 #' Counts enter, not shares, so a type that is absent from some samples needs no correction. Cells whose type is
-#' uncertain are counted differently in each draw of the fit, and the intervals include this.
+#' uncertain are counted differently in each draw of the fit, and the intervals include this. If a type has no cell at
+#' all in a draw, the other draws speak for it.
 #'
 #' @section False discovery rate:
 #' Among many types, some intervals exclude 0 by chance. So a second model looks at all types together: a share of the

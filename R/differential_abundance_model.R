@@ -210,7 +210,8 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   group <- if (!is.null(model$group)) as.integer(model$group) - 1L
   names <- list(NULL, NULL, dimnames(counts)[[1L]], colnames(model$x)[compared])
   blank <- array(0, c(kept, total, types, length(compared)), names)
-  out <- list(effects = blank, mean = blank, variance = blank)
+  # Which types have a cell in which draw of the counts.
+  out <- list(effects = blank, mean = blank, variance = blank, present = apply(counts > 0, c(1L, 3L), any))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])
   check_result_size(3 * length(blank), NULL, "draws of effects", sys.call(-1L))
   for (table in seq_len(tables)) {
@@ -236,28 +237,35 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
 compare_effects <- function(fitted, model, level, chains) {
   shape <- dim(fitted$effects)
   kept <- shape[[1L]]
-  table <- (seq_len(shape[[2L]]) - 1L) %/% chains
+  table <- (seq_len(shape[[2L]]) - 1L) %/% chains + 1L
+  # What is said of a type comes from the draws of the counts that have it.
+  own <- lapply(seq_len(shape[[3L]]), function(t) {
+    there <- fitted$present[t, table]
+    which(if (any(there)) there else !there)
+  })
+  tables_of <- lapply(own, function(own) table[own])
   names <- dimnames(fitted$effects)
   no_effect <- stats::setNames(numeric(shape[[4L]]), names[[4L]])
-  deviation <- apply(fitted$deviation, 3L, stats::median)
+  deviation <- vapply(seq_len(shape[[3L]]), function(t) stats::median(fitted$deviation[, own[[t]], t]), 0)
   rows <- lapply(seq_len(shape[[4L]]), function(j) {
-    draws <- matrix(fitted$effects[, , , j], ncol = shape[[3L]])
-    points <- apply(draws, 2L, stats::quantile, c(0.5, (1 - level) / 2, (1 + level) / 2), names = FALSE)
+    each_type <- function(of, use) lapply(seq_len(shape[[3L]]), function(t) use(matrix(of[, own[[t]], t, j], kept)))
+    chains_of <- each_type(fitted$effects, identity)
+    points <- vapply(chains_of, stats::quantile, numeric(3), c(0.5, (1 - level) / 2, (1 + level) / 2), names = FALSE)
     prior <- abundance_prior$coefficient / model$scale[[model$compared[[j]]]]
-    null <- local_fdr(matrix(fitted$mean[, , , j], ncol = shape[[3L]]),
-      matrix(fitted$variance[, , , j], ncol = shape[[3L]]), prior)
+    null <- local_fdr(simplify2array(each_type(fitted$mean, spaced_values)),
+      simplify2array(each_type(fitted$variance, spaced_values)), prior)
     no_effect[[j]] <<- null$share
-    chains_of <- lapply(seq_len(shape[[3L]]), function(t) matrix(fitted$effects[, , t, j], kept))
     data.frame(
       type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
-      upper = points[3L, ], above = colMeans(draws > 0), null = null$null, lfsr = null$lfsr,
-      fdr = expected_fdr(null$lfsr), deviation = deviation, rhat = vapply(chains_of, rhat_within, 0, table = table),
-      ess = vapply(chains_of, size_within, 0, table = table)
+      upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
+      null = null$null, lfsr = null$lfsr,
+      fdr = expected_fdr(null$lfsr), deviation = deviation,
+      rhat = mapply(rhat_within, chains_of, tables_of), ess = mapply(size_within, chains_of, tables_of)
     )
   })
   effects <- do.call(rbind, rows)
-  others <- lapply(seq_len(shape[[3L]]), function(t) log(matrix(fitted$deviation[, , t], kept)))
-  rhat <- c(effects$rhat, vapply(others, rhat_within, 0, table = table))
+  others <- lapply(seq_len(shape[[3L]]), function(t) log(matrix(fitted$deviation[, own[[t]], t], kept)))
+  rhat <- c(effects$rhat, mapply(rhat_within, others, tables_of))
   list(effects = effects, no_effect = no_effect,
     converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
 }
@@ -284,9 +292,6 @@ size_within <- function(draws, table) {
 # standard deviation `prior`. The density of the data, up to a factor that the types do not share, is the posterior
 # density over the prior density at 0, or its integral over the normal law of the effects.
 local_fdr <- function(mean, variance, prior) {
-  some <- unique(round(seq(1, nrow(mean), length.out = min(nrow(mean), 2000))))
-  mean <- mean[some, , drop = FALSE]
-  variance <- variance[some, , drop = FALSE]
   types <- ncol(mean)
   none <- log_mean(-0.5 * mean^2 / variance - 0.5 * log(variance)) + log(prior)
   delta <- prior * exp(seq(log(0.05), log(0.7), length.out = 12L))
@@ -313,6 +318,9 @@ local_fdr <- function(mean, variance, prior) {
   positive <- drop((exp(other - total) * above[, grid$delta, drop = FALSE]) %*% weight)
   list(null = null, lfsr = 1 - pmin(1, pmax(positive, 1 - null - positive)), share = sum(weight * grid$share))
 }
+
+# 1,000 of the values, evenly spaced.
+spaced_values <- function(values) values[round(seq(1, length(values), length.out = 1000))]
 
 # Logs of the means of the columns of exp(values).
 log_mean <- function(values) {

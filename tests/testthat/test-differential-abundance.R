@@ -175,3 +175,16 @@ test_that("chains of different counts are not compared with each other", {
   expect_gt(rhat_within(draws, c(0, 1, 0, 1)), 1.5)
   expect_gt(size_within(draws, c(0, 0, 1, 1)), 250)
 })
+
+test_that("draws of the counts that lack a type do not speak for it", {
+  counts <- array(counts_of_six()[1:4, ], c(4, 6, 4), list(rownames(counts_of_six())[1:4], NULL, NULL))
+  counts[2, , 3:4] <- 0
+  model <- abundance_model(~ group, two_groups, paste0("s", 1:6), NULL, NULL)
+  fitted <- fit_abundance(counts, rep(1000, 6), model, 2, 300, 100, 1, resolve_run("cpu", 1))
+  found <- compare_effects(fitted, model, 0.9, 2)$effects
+  whole <- compare(counts_of_six()[1:4, ])$effects
+  expect_equal(found$estimate, whole$estimate, tolerance = 0.2)
+  expect_lt(found$upper[[2]] - found$lower[[2]], 2)
+  # The draws without the type have the intervals of the prior.
+  expect_gt(stats::sd(fitted$effects[, 5:8, 2, 1]), 2)
+})
