@@ -21,7 +21,8 @@
 #'   `augment()`: all columns of `data`, or the fitted markers in the data's units, and
 #'   * for a fit, `.class`, `.prob` (of that class) and `.log_density`, as from [predict.dp_mixture()];
 #'   * for a relabelled fit, the same as from [predict.relabelled_mixture()];
-#'   * for cell types, `.type` and `.prob`, as from [predict.cell_types()].
+#'   * for cell types, `.type` and `.prob`, as from [predict.cell_types()], and for the fitted cells of several samples
+#'     `.sample`.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))
@@ -116,7 +117,12 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
   cells <- cells_of(x$fit, data, argument = "data", call = call)
   get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
   if (is.null(data)) {
-    return(cbind(all_columns(x$fit, data, cells, call), .type = x$type, .prob = x$probability))
+    samples <- x$fit$samples
+    added <- data.frame(.type = x$type, .prob = x$probability)
+    if (!is.null(samples)) {
+      added <- cbind(.sample = factor(samples[x$fit$sample], samples), added)
+    }
+    return(cbind(all_columns(x$fit, data, cells, call), added))
   }
   cbind(all_columns(x$fit, data, cells, call), .type = get("type"), .prob = 1 - get("uncertainty"))
 }

@@ -1,0 +1,181 @@
+# Cell types written back into the objects that the cells came from.
+
+#' Write cell types into the object that the cells came from
+#'
+#' Adds the type of each cell, and its probability, to the object that was given to [dp_mixture()]. So the types of a
+#' joint fit go on to other packages.
+#'
+#' @param x the object that was fitted, with the same cells in the same order: a matrix, a data frame, a list of them,
+#'   a `flowFrame`, a `flowSet`, or a `SummarizedExperiment` or `SingleCellExperiment`.
+#' @param types cell types from [cell_types()] of the fit of `x`.
+#' @param name the name of the new column. The probability's name is this and `_probability`.
+#' @return An object of the class of `x`; a matrix becomes a data frame. A data frame has two more columns, a
+#'   factor and its probabilities. A `SummarizedExperiment` has them in its `colData()`.
+#'
+#'   The frames of a `flowFrame` or `flowSet` hold only numbers. So the new channel has the number of the type, and the
+#'   description of the channel has all names: `"1 = CD4+; 2 = CD8+"`.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used, if `x` has other cells than the fit, or if it has a
+#' column of that name.
+#' @seealso [cell_types()]; `generics::augment()` gives a data frame of cells and types
+#' @examples
+#' set.seed(1)
+#' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
+#' samples <- list(one = draw(400, 0.2), two = draw(300, 0.5))
+#' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
+#' types <- cell_types(fit, threads = 2)
+#' with_types <- add_types(samples, types)
+#' head(with_types$two)
+#' # Per sample, as in a SingleCellExperiment: table(x$sample, x$type)
+#' sapply(with_types, function(cells) table(cells$type))
+#' @export
+add_types <- function(x, types, name = "type") {
+  call <- sys.call()
+  check_cell_types(types, call)
+  if (!is.character(name) || length(name) != 1L || is.na(name) || !nzchar(name)) {
+    stop_input("name", "must be one name, not ", show_value(name))
+  }
+  added <- stats::setNames(data.frame(types$type, types$probability), c(name, paste0(name, "_probability")))
+  if (is.list(x) && !is.data.frame(x)) {
+    if (any(vapply(x, isS4, TRUE))) {
+      stop_input("x", "is a list of frames: give a flowSet, or the frames one by one", call = call)
+    }
+    values <- lapply(x, cells_to_compare, call = call)
+    sizes <- vapply(values, nrow, 0L)
+    check_same_cells(sum(sizes), types, call)
+    marker <- intersect(types$fit$markers, colnames(values[[1L]]))
+    check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types, call)
+    return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE], call), x, ranges(sizes)))
+  }
+  frames <- cytometry_frames(x)
+  if (!is.null(frames)) {
+    return(add_types_to_frames(x, frames, added, types, call))
+  }
+  if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
+    return(add_types_to_experiment(x, added, types, call))
+  }
+  values <- cells_to_compare(x, call)
+  check_same_cells(nrow(values), types, call)
+  check_same_values(values, types, call)
+  add_type_columns(x, added, call)
+}
+
+# A data frame may have columns that are not numbers.
+cells_to_compare <- function(x, call) if (is.data.frame(x)) x else check_matrix(x, "x", call)
+
+ranges <- function(sizes) {
+  ends <- cumsum(sizes)
+  lapply(seq_along(sizes), function(i) seq_len(sizes[[i]]) + ends[[i]] - sizes[[i]])
+}
+
+check_same_cells <- function(cells, types, call) {
+  if (cells != length(types$type)) {
+    stop_input("x", sprintf("has %s, but the fit has %s", count_words(cells, "cell"),
+      whole_words(length(types$type))), call = call)
+  }
+}
+
+# Compares the values of the first marker that `x` has, if the fit did not transform them. The same number of cells in
+# another order would get wrong types.
+check_same_values <- function(values, types, call) {
+  fit <- types$fit
+  marker <- intersect(fit$markers, colnames(values))
+  if (is.null(fit$x) || !is.null(fit$transform) || !length(marker)) {
+    return(invisible())
+  }
+  own <- as.double(values[, marker[[1L]]])
+  fitted <- as.double(fit$x[, match(marker[[1L]], fit$markers)])
+  differs <- !is.na(own) & !is.na(fitted) & own != fitted
+  if (any(differs)) {
+    at <- which(differs)[[1L]]
+    stop_input("x", sprintf("has other cells than the fit, or another order: row %s has %s of %s, the fit has %s",
+      whole_words(at), format(own[[at]]), dQuote(marker[[1L]], FALSE), format(fitted[[at]])), call = call)
+  }
+}
+
+check_new_columns <- function(own, added, call) {
+  taken <- intersect(own, names(added))
+  if (length(taken)) {
+    stop_input("name", "gives ", list_some(taken), ", which `x` already has", call = call)
+  }
+}
+
+add_type_columns <- function(x, added, call) {
+  x <- if (is.data.frame(x)) x else as.data.frame(x)
+  check_new_columns(names(x), added, call)
+  rownames(added) <- NULL
+  x[names(added)] <- added
+  x
+}
+
+add_types_to_experiment <- function(x, added, types, call) {
+  check_same_cells(ncol(x), types, call)
+  check_same_values(assay_cells(x, "x", call), types, call)
+  columns <- accessor("SummarizedExperiment", "colData")(x)
+  check_new_columns(colnames(columns), added, call)
+  for (column in names(added)) {
+    columns[[column]] <- added[[column]]
+  }
+  accessor("SummarizedExperiment", "colData<-")(x, value = columns)
+}
+
+# A flowFrame, or the frames of a flowSet.
+add_types_to_frames <- function(x, frames, added, types, call) {
+  if (methods::is(x, "cytoset") || methods::is(x, "cytoframe")) {
+    stop_input("x", "is of class ", dQuote(class(x)[[1L]], FALSE), ", which keeps its cells outside R: convert it by ",
+      "flowWorkspace::cytoset_to_flowSet() or cytoframe_to_flowFrame()", call = call)
+  }
+  values <- stack_frames(frames, "x", call)
+  check_same_cells(nrow(values), types, call)
+  check_same_values(values, types, call)
+  check_new_columns(colnames(values), added, call)
+  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, "x", call)), 0L)
+  names <- sprintf("%d = %s", seq_along(levels(types)), levels(types))
+  numbers <- cbind(as.double(as.integer(added[[1L]])), added[[2L]])
+  colnames(numbers) <- names(added)
+  described <- c(paste(names, collapse = "; "), "probability of the type")
+  frames <- Map(function(frame, rows) {
+    add_channels(frame, numbers[rows, , drop = FALSE], described)
+  }, frames, ranges(sizes))
+  if (methods::is(x, "flowFrame")) {
+    return(frames[[1L]])
+  }
+  data <- methods::slot(methods::slot(x, "phenoData"), "data")
+  methods::slot(x, "frames") <- list2env(stats::setNames(frames, rownames(data)), parent = emptyenv())
+  if (methods::.hasSlot(x, "colnames")) {
+    methods::slot(x, "colnames") <- c(methods::slot(x, "colnames"), names(added))
+  }
+  x
+}
+
+# flowCore knows the keywords of a frame. Without it, only values and the table of channels are changed.
+add_channels <- function(frame, numbers, described) {
+  append <- accessor("flowCore", "fr_append_cols")
+  old <- nrow(methods::slot(methods::slot(frame, "parameters"), "data"))
+  if (!is.null(append)) {
+    frame <- append(frame, numbers)
+  } else {
+    values <- methods::slot(frame, "exprs")
+    channels <- colnames(values)
+    methods::slot(frame, "exprs") <- cbind(values, numbers)
+    parameters <- methods::slot(frame, "parameters")
+    table <- methods::slot(parameters, "data")
+    new <- table[rep(1L, ncol(numbers)), , drop = FALSE]
+    new$name <- colnames(numbers)
+    highest <- apply(numbers, 2L, max)
+    if ("range" %in% names(new)) new$range <- highest
+    if ("maxRange" %in% names(new)) new$maxRange <- highest
+    if ("minRange" %in% names(new)) new$minRange <- 0
+    rownames(new) <- paste0("$P", old + seq_len(ncol(numbers)))
+    methods::slot(parameters, "data") <- rbind(table, new)
+    methods::slot(frame, "parameters") <- parameters
+    colnames(methods::slot(frame, "exprs")) <- c(channels, colnames(numbers))
+  }
+  parameters <- methods::slot(frame, "parameters")
+  table <- methods::slot(parameters, "data")
+  table$desc <- as.character(table$desc)
+  table$desc[old + seq_along(described)] <- described
+  methods::slot(parameters, "data") <- table
+  methods::slot(frame, "parameters") <- parameters
+  frame
+}

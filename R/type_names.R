@@ -1,0 +1,95 @@
+# Names of cell types from their markers.
+
+#' Name cell types by their markers
+#'
+#' `type_names()` says for each type which markers it has: `"CD3+ CD4+ CD8-"`. `marker_thresholds()` finds the values
+#' that tell positive from negative, at valleys of the density of each marker.
+#'
+#' @param types cell types from [cell_types()].
+#' @param thresholds a named vector: the threshold of each marker that names shall have, in the units of
+#'   `types$medians`. Markers whose threshold is `NA` are left out.
+#' @param positive_only whether names have only the positive markers. A type without any is `"negative"`.
+#' @return `type_names()`: a name for each type, for `levels(types) <-`. A marker is positive if the median of the type
+#'   is above the threshold. If several types have the same markers, all but the first have a number: `"CD4+ (2)"`.
+#'
+#'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley.
+#' @section How thresholds are found:
+#' The density of a marker is estimated from the cells. Each type counts by the square root of its share, so that the
+#' valley before a rare population is seen; specks do not count. The threshold is the deepest valley: that with the
+#' smallest ratio of its density to that of the lower of the highest peaks on its two sides. At most 0.9 is a valley.
+#' Look at it before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a
+#' threshold.
+#' @seealso [cell_types()], [plot.cell_types()] with `type = "heatmap"`
+#' @examples
+#' set.seed(1)
+#' x <- rbind(
+#'   cbind(CD3 = rnorm(300, 6), CD4 = rnorm(300, 6)), cbind(rnorm(300, 6), rnorm(300)), matrix(rnorm(600), 300)
+#' )
+#' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
+#' marker_thresholds(types)
+#' levels(types) <- type_names(types)
+#' levels(types)
+#' @export
+type_names <- function(types, thresholds = marker_thresholds(types), positive_only = FALSE) {
+  check_cell_types(types, sys.call())
+  positive_only <- check_flag(positive_only, "positive_only")
+  markers <- colnames(types$medians)
+  if (!is.numeric(thresholds) || is.null(names(thresholds)) || anyDuplicated(names(thresholds))) {
+    stop_input("thresholds", "must be numbers with the names of markers, not ", show_value(thresholds))
+  }
+  strange <- setdiff(names(thresholds), markers)
+  if (length(strange)) {
+    stop_input("thresholds", "has ", list_some(strange), ", which the fit lacks; its markers are ", list_some(markers))
+  }
+  thresholds <- thresholds[!is.na(thresholds)]
+  if (!length(thresholds)) {
+    stop_input("thresholds", "has no number: no marker has a valley. Give a threshold for each marker to be named")
+  }
+  high <- types$medians[, names(thresholds), drop = FALSE] > rep(thresholds, each = nrow(types$medians))
+  names <- apply(high, 1L, function(positive) {
+    words <- paste0(names(thresholds), ifelse(positive, "+", "-"))
+    if (positive_only) words <- words[positive]
+    if (length(words)) paste(words, collapse = " ") else "negative"
+  })
+  number <- stats::ave(seq_along(names), names, FUN = seq_along)
+  unname(paste0(names, ifelse(number > 1L, sprintf(" (%d)", number), "")))
+}
+
+#' @rdname type_names
+#' @export
+marker_thresholds <- function(types) {
+  check_cell_types(types, sys.call())
+  cells <- types$fit$x
+  if (is.null(cells)) {
+    stop_input("types", "are of a fit that has lost its data, `fit$x`, in which valleys are found")
+  }
+  type <- as.integer(types$type)
+  weight <- (sqrt(types$types$proportion) / types$types$cells)[type]
+  large <- !types$types$speck[type]
+  if (!any(large)) {
+    large[] <- TRUE
+  }
+  stats::setNames(vapply(seq_len(ncol(cells)), function(j) {
+    known <- large & !is.na(cells[, j])
+    deepest_valley(cells[known, j], weight[known])
+  }, 0), colnames(types$medians))
+}
+
+# The place of the deepest valley of a density, or NA if there is none.
+deepest_valley <- function(values, weight, most = 0.9) {
+  width <- if (length(values) > 1L) stats::bw.nrd0(values) else 0
+  if (!(width > 0) || !(sum(weight) > 0)) {
+    return(NA_real_)
+  }
+  found <- stats::density(values, bw = width, weights = weight / sum(weight), n = 512L)
+  height <- found$y
+  low <- which(diff(sign(diff(height))) > 0) + 1L
+  lower_peak <- pmin(cummax(height)[low], rev(cummax(rev(height)))[low])
+  ratio <- height[low] / lower_peak
+  # A valley before a few outlying cells tells nothing about types.
+  mass <- cumsum(height)[low] / sum(height)
+  usable <- ratio <= most & mass > 0.01 & mass < 0.99
+  if (!any(usable)) NA_real_ else found$x[low][usable][[which.min(ratio[usable])]]
+}
