@@ -198,6 +198,9 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
   outputs <- outputs_to_tail(counting, largest, size$f, log(tail / 2) - log(max(scale, 1)))
   check_result_size(outputs, "tail", "probabilities", call, copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
+  # All but the widest eighth of the steps of the recursion are direct sums.
+  reach <- if (accuracy == 0) length(f) else min(length(f), outputs / 8)
+  check_operations(if (is.null(counting$power)) outputs * reach / 2 else outputs, "size", call)
   g <- if (is.null(counting$power)) {
     native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
   } else {
@@ -272,6 +275,7 @@ compound_of_any <- function(p, size, tail, accuracy, run, call) {
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
   check_result_size(outputs * (block + 1), "tail", "probabilities of powers", call)
+  check_operations(2 * sqrt(most) * outputs * (if (accuracy == 0) length(f) / 2 else 1), "number", call)
   share <- shared_accuracy(accuracy, most)
   f <- f[seq_len(min(length(f), outputs))]
   power <- list(f)

@@ -163,7 +163,7 @@ convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) 
   }
   from <- check_from(x$from + y$from, call, by)
   result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads, call)
-  new_pmf(if (inside && !log) exp(result) else result, from, log, by)
+  new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
 }
 
 # Two vectors of weights or of logarithms. The entry checks whether they can be used.
@@ -172,6 +172,7 @@ convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   n <- as.double(length(y))
   run <- resolve_run(backend, threads, work = if (log) Inf else m * n, call = call)
   check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
+  check_operations(if (accuracy == 0) m * n else m + n, NULL, call)
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     # The entry says only that weights cannot be used. These checks say which, and why.
@@ -194,6 +195,7 @@ convolve_rows <- function(x, y, log, accuracy, run, call) {
     stop_input("x", sprintf("and `y` would give a matrix with %.0f columns, more than R allows", columns), call = call)
   }
   check_result_size(columns * max(nrow(x), nrow(y)), NULL, "probabilities", call)
+  check_operations(max(nrow(x), nrow(y)) * (if (accuracy == 0) as.double(ncol(x)) * ncol(y) else columns), NULL, call)
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     for (argument in c("x", "y")) {

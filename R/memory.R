@@ -67,6 +67,24 @@ machine_memory <- function() {
   if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
 }
 
+# Raises an error if the computation takes more multiply-adds than `warpbayes.max_operations` allows, before it starts.
+check_operations <- function(operations, argument, call = sys.call(-2L)) {
+  most <- getOption("warpbayes.max_operations", 1e16)
+  if (!is.numeric(most) || length(most) != 1L || is.na(most)) {
+    most <- 1e16
+  }
+  if (operations > most) {
+    days <- operations / 1e10 / 86400
+    stop_warpbayes("input", sprintf(
+      paste(
+        "this would take %s multiply-adds, about %s days at 1e10 a second;",
+        "options(warpbayes.max_operations = ) allows %s"
+      ),
+      format(operations, digits = 3), format(days, digits = 2), format(most, digits = 3)
+    ), argument = argument, call = call)
+  }
+}
+
 # Raises an error if the computation needs more memory than is available. At its peak it takes `copies` times the size
 # of the result.
 check_result_size <- function(entries, argument, what, call = sys.call(-2L), copies = 3) {

@@ -264,16 +264,20 @@ size_of <- function(x) length(weights_of(x))
 # Probabilities, or with log = TRUE their logarithms. The distribution may hold either.
 prob_of <- function(x, log = FALSE) {
   if (is_log(x)) {
-    if (log) x$log_prob else exp(x$log_prob)
+    if (log) x$log_prob else exp_of(x$log_prob)
   } else {
-    if (log) log(x$prob) else x$prob
+    if (log) log_of(x$prob) else x$prob
   }
 }
 
 # Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest
 # weight is 1, so that only negligible entries underflow.
 relative_weights <- function(x) {
-  if (is_log(x)) exp(x$log_prob - max(x$log_prob)) else x$prob
+  if (!is_log(x)) {
+    return(x$prob)
+  }
+  largest <- max(x$log_prob)
+  by_blocks(length(x$log_prob), function(at) exp(x$log_prob[at] - largest))
 }
 
 total_weight <- function(weights, log) {

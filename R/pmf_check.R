@@ -46,7 +46,7 @@ pmf_problem <- function(x) {
     !is.unsorted(at, strictly = TRUE) && at[[length(at)]] <= 2^52)) {
     return("`at` does not fit to the probabilities")
   }
-  total <- if (log) sum(exp(weights)) else sum(weights)
+  total <- if (log) sum(exp_of(weights)) else sum(weights)
   if (abs(total - 1) > changed_tolerance) {
     return(paste0("its probabilities sum to ", format(total, digits = 6), ", not 1"))
   }

@@ -81,10 +81,10 @@ cumulative_weights <- function(dist, upper, log) {
   run <- resolve_run("cpu", work = 0)
   if (is_log(dist)) {
     sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
-    if (log) pmin(sums, 0) else pmin(exp(sums), 1)
+    by_blocks(length(sums), function(at) if (log) pmin(sums[at], 0) else pmin(exp(sums[at]), 1))
   } else {
-    sums <- pmin(native(C_pmf_cumulate, dist$prob, FALSE, upper, run), 1)
-    if (log) log(sums) else sums
+    sums <- native(C_pmf_cumulate, dist$prob, FALSE, upper, run)
+    by_blocks(length(sums), function(at) if (log) log(pmin(sums[at], 1)) else pmin(sums[at], 1))
   }
 }
 

@@ -73,8 +73,9 @@ family_pmf <- function(density, tail_of, lowest, highest, tail, log, call) {
   if (to > 2^52) {
     stop_warpbayes("input", "the range of values passes 2^52", call = call)
   }
-  check_result_size(to - from + 1, NULL, "probabilities", call)
-  new_pmf(density(seq(from, to), log), from, log)
+  count <- to - from + 1
+  check_result_size(count, NULL, "probabilities", call, copies = 2)
+  new_pmf(by_blocks(count, function(at) density(from - 1 + at, log)), from, log)
 }
 
 # The first whole number in [lowest, highest] from which on holds(number) is TRUE: doubling steps, then bisection.
@@ -195,7 +196,7 @@ pmf_uniform <- function(from, to, log = FALSE) {
   log <- check_flag(log, "log")
   size <- to - from + 1
   check_result_size(size, NULL, "probabilities", sys.call())
-  new_pmf(rep(if (log) -base::log(size) else 1 / size, size), from, log)
+  new_pmf(by_blocks(size, function(at) rep(if (log) -base::log(size) else 1 / size, length(at))), from, log)
 }
 
 #' @rdname pmf_families

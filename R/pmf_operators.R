@@ -38,8 +38,13 @@ add_or_shift <- function(e1, e2, call) {
 }
 
 stop_operator <- function(operator, call) {
-  stop_warpbayes("input",
-    sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator), call = call)
+  # pmin() and pmax() of R compare their arguments.
+  instead <- if (operator %in% c("<", ">", "<=", ">=", "==", "!=")) {
+    "; probability() gives the probability of an event, and min() and max() take the place of pmin() and pmax()"
+  }
+  stop_warpbayes("input", paste0(
+    sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator), instead
+  ), call = call)
 }
 
 check_shift <- function(by, argument, call) {

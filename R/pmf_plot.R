@@ -9,7 +9,8 @@
 #' @param x a distribution made by [pmf()].
 #' @param y `NULL`, or a second distribution for the same picture.
 #' @param type `"auto"` for bars or a line, as above; `"bars"`; `"line"`; `"distribution"` for the distribution
-#'   function; `"quantile"` for the quantiles, or with `y` for the quantiles of `y` against those of `x`.
+#'   function; `"quantile"` for the quantiles, or with `y` for the quantiles of `y` against those of `x`; `"lorenz"` for
+#'   [lorenz_share()] at all levels; `"stop_loss"` for [stop_loss_premium()] at all retentions.
 #' @param log whether the axis of probabilities is logarithmic. The default is `TRUE` for a distribution on the log
 #'   scale and `FALSE` otherwise. For quantiles it is always linear.
 #' @param lower.tail for the distribution function: `TRUE` draws \eqn{P(X \le x)}{P(X <= x)}, `FALSE` draws
@@ -42,10 +43,10 @@
 #' lines(same_mean, col = "#D55E00")
 #' plot(claims, same_mean, type = "quantile")
 #' @export
-plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile"), log = NULL,
-                     lower.tail = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL,
+plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile", "lorenz", "stop_loss"),
+                     log = NULL, lower.tail = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL,
                      col = c("#0072B2", "#D55E00"), border = NA, legend = c("x", "y"), add = FALSE, ...) {
-  type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile"))
+  type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile", "lorenz", "stop_loss"))
   check_pmf(x, "x")
   if (!is.null(y)) {
     check_pmf(y, "y")
@@ -69,6 +70,10 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
       stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
     }
     drawing(plot_quantiles(all, xlim, ylim, xlab, ylab, main, col, add, ...))
+    return(invisible(x))
+  }
+  if (type %in% c("lorenz", "stop_loss")) {
+    drawing(plot_risk(all, type, xlim, ylim, xlab, ylab, main, col, legend, add, ...))
     return(invisible(x))
   }
   if (is.null(xlim)) {
@@ -276,6 +281,41 @@ plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
   } else {
     graphics::abline(0, 1, col = "grey60", lty = 2)
     graphics::points(line, col = col[[1L]], pch = 20, cex = 0.6, ...)
+  }
+}
+
+# Lorenz curves, or expected excesses over all retentions.
+plot_risk <- function(all, type, xlim, ylim, xlab, ylab, main, col, legend, add, ...) {
+  curves <- if (type == "lorenz") {
+    level <- seq(0, 1, length.out = 501)
+    lapply(all, function(one) list(x = level, y = lorenz_share(one, level)))
+  } else {
+    if (is.null(xlim)) {
+      xlim <- range(vapply(all, function(one) qpmf(c(0, 1 - 1e-6), one), numeric(2)))
+    }
+    retention <- seq(xlim[[1L]], xlim[[2L]], length.out = 501)
+    lapply(all, function(one) list(x = retention, y = stop_loss_premium(one, retention)))
+  }
+  if (!add) {
+    label <- function(given, own) if (is.null(given)) own else given
+    labels <- if (type == "lorenz") {
+      c("share of the outcomes, from the smallest", "share of the expected total")
+    } else {
+      c("retention", "expected excess")
+    }
+    graphics::plot.default(if (is.null(xlim)) c(0, 1) else xlim,
+      if (is.null(ylim)) c(0, max(vapply(curves, function(curve) max(curve$y), 0))) else ylim,
+      type = "n", xlab = label(xlab, labels[[1L]]), ylab = label(ylab, labels[[2L]]), main = main
+    )
+    if (type == "lorenz") {
+      graphics::abline(0, 1, col = "grey60", lty = 2)
+    }
+  }
+  for (i in seq_along(curves)) {
+    graphics::lines(curves[[i]], col = col[[i]], ...)
+  }
+  if (!is.null(legend) && length(all) == 2L) {
+    graphics::legend(if (type == "lorenz") "topleft" else "topright", legend, lty = 1, col = col, bty = "n")
   }
 }
 

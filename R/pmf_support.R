@@ -13,6 +13,28 @@ new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   structure(x, class = "pmf")
 }
 
+# The vector values(1:count), computed block by block. R looks for interrupts only between its own vector functions, and
+# one of them may take seconds for a long vector.
+by_blocks <- function(count, values, block = 2^20) {
+  if (count <= block) {
+    return(values(seq_len(count)))
+  }
+  result <- numeric(count)
+  for (first in seq(1, count, by = block)) {
+    at <- seq(first, min(first + block - 1, count))
+    result[at] <- values(at)
+    heed_interrupt()
+  }
+  result
+}
+
+# Ends the call if the user has interrupted it. R itself looks only once in about a thousand evaluations.
+heed_interrupt <- function() Sys.sleep(0)
+
+exp_of <- function(x) by_blocks(length(x), function(at) exp(x[at]))
+
+log_of <- function(x) by_blocks(length(x), function(at) log(x[at]))
+
 step_of <- function(x) if (is.null(x$by)) 1 else x$by
 
 is_sparse <- function(x) !is.null(x$at)
@@ -22,7 +44,12 @@ positions_of <- function(x, index = seq_len(size_of(x))) if (is_sparse(x)) x$at[
 
 last_position <- function(x) if (is_sparse(x)) x$at[[length(x$at)]] else size_of(x) - 1
 
-values_of <- function(x, index = seq_len(size_of(x))) lattice_value(x, positions_of(x, index))
+values_of <- function(x, index = NULL) {
+  if (is.null(index)) {
+    return(by_blocks(size_of(x), function(at) lattice_value(x, positions_of(x, at))))
+  }
+  lattice_value(x, positions_of(x, index))
+}
 
 last_of <- function(x) lattice_value(x, last_position(x))
 

@@ -184,9 +184,28 @@ mix_pmf <- function(x, weights) {
   weights <- weights[weights > 0]
   log <- any(vapply(x, is_log, NA))
   shared <- common_lattice(x, sys.call())
+  positions <- max(vapply(shared$at, max, 0)) + 1
+  if (!log && wants_dense(positions, sum(vapply(x, size_of, 0L)))) {
+    sums <- numeric(positions)
+    for (i in seq_along(x)) {
+      heed_interrupt()
+      at <- shared$at[[i]] + 1
+      sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
+    }
+    return(new_pmf_from_first(sums, shared))
+  }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
   gathered <- gather_positions(unlist(shared$at), unlist(parts), log)
   from_positions(gathered$at, gathered$weights, shared$from, shared$by, log)
+}
+
+# Weights of all positions of a lattice, without the impossible ones at either end.
+new_pmf_from_first <- function(weights, lattice) {
+  possible <- range(which(weights > 0))
+  if (possible[[1L]] > 1 || possible[[2L]] < length(weights)) {
+    weights <- weights[seq(possible[[1L]], possible[[2L]])]
+  }
+  new_pmf(weights, lattice$from + lattice$by * (possible[[1L]] - 1), FALSE, lattice$by)
 }
 
 #' @rdname pmf_verbs
@@ -209,116 +228,4 @@ zero_modify <- function(x, prob) {
     x <- from_positions(positions_of(x, index), weights, x$from, step_of(x), log)
   }
   mix_pmf(list(new_pmf(if (log) 0 else 1, 0, log), x), c(prob, 1 - prob))
-}
-
-#' Expected values and risk measures of a distribution
-#'
-#' `expected_value()` is the expected value of any function of a variable, and `probability()` the probability of any
-#' event. `tail_value_at_risk()` and `stop_loss_premium()` are the risk measures of actuaries.
-#'
-#' The stop-loss premium of the retention d is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}.
-#'
-#' The tail value at risk at the level p is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is
-#' the value at risk, `qpmf(p, x)`. It is the mean of the worst share 1 - p of outcomes, also called expected
-#' shortfall. If P(X <= q) is more than p, part of the probability of q belongs to that share.
-#'
-#' Excesses are sums of upper tails. These are summed from their far end, without cancellation.
-#'
-#' @param x a distribution made by [pmf()].
-#' @param f a function that takes a vector of values and gives a number for each.
-#' @param event a function that takes a vector of values and gives `TRUE` or `FALSE` for each; or a vector of values.
-#' @param log whether to give the natural logarithm of the probability.
-#' @param p levels, from 0 to below 1.
-#' @param retention numbers.
-#' @param ... further arguments of `f`.
-#' @return One number for `expected_value()` and `probability()`; otherwise one number for each level or retention, in
-#'   which missing values stay missing.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, and for functions that do not give one number, or `TRUE`
-#' or `FALSE`, for each value.
-#' @references
-#' Acerbi, C. and Tasche, D. (2002). On the coherence of expected shortfall. *Journal of Banking & Finance* 26(7),
-#' 1487-1503. \doi{10.1016/S0378-4266(02)00283-2}
-#'
-#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
-#' @examples
-#' dice <- rep_sum(pmf(rep(1 / 6, 6), from = 1), 10)
-#' expected_value(dice, sqrt)
-#' probability(dice, function(x) x %% 2 == 0)
-#' probability(dice, c(10, 60), log = TRUE)
-#' loss <- pmf_negative_binomial(2, 0.01)
-#' tail_value_at_risk(loss, c(0.95, 0.995))
-#' stop_loss_premium(loss, c(0, 100, 1000))
-#' @export
-expected_value <- function(x, f, ...) {
-  require_arguments("x", "f")
-  check_pmf(x, "x")
-  if (!is.function(f)) {
-    stop_input("f", "must be a function, not ", show_value(f))
-  }
-  weights <- relative_weights(x)
-  possible <- which(weights > 0)
-  value <- f(values_of(x, possible), ...)
-  if (!(is.numeric(value) || is.logical(value)) || length(value) != length(possible)) {
-    stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
-  }
-  sum(weights[possible] / sum(weights) * value)
-}
-
-#' @rdname expected_value
-#' @export
-probability <- function(x, event, log = FALSE) {
-  require_arguments("x", "event")
-  check_pmf(x, "x")
-  log <- check_flag(log, "log")
-  if (is.function(event)) {
-    happens <- event(values_of(x))
-    if (!is.logical(happens) || length(happens) != size_of(x) || anyNA(happens)) {
-      stop_input("event", sprintf("must give TRUE or FALSE for each of %.0f values, not ", size_of(x)),
-        show_value(happens)
-      )
-    }
-    index <- which(happens)
-  } else if (is.numeric(event)) {
-    index <- sort(unique(entry_of_value(x, as.double(event))))
-  } else {
-    stop_input("event", "must be a function or a vector of values, not ", show_value(event))
-  }
-  if (length(index) == 0L) {
-    return(if (log) -Inf else 0)
-  }
-  total <- total_weight(weights_of(x)[index], is_log(x))
-  total <- if (is_log(x)) min(total, 0) else min(total, 1)
-  if (is_log(x) == log) total else if (log) base::log(total) else exp(total)
-}
-
-#' @rdname expected_value
-#' @export
-tail_value_at_risk <- function(x, p) {
-  require_arguments("x", "p")
-  check_pmf(x, "x")
-  p <- check_probabilities(p, "p", FALSE)
-  if (any(p == 1, na.rm = TRUE)) {
-    stop_input("p", "has the entry 1: levels are below 1")
-  }
-  at_risk <- qpmf(p, x)
-  at_risk + stop_loss_premium(x, at_risk) / (1 - p)
-}
-
-#' @rdname expected_value
-#' @export
-stop_loss_premium <- function(x, retention) {
-  require_arguments("x", "retention")
-  check_pmf(x, "x")
-  retention <- check_values(retention, "retention")
-  value <- values_of(x)
-  upper <- cumulative_weights(x, upper = TRUE, log = FALSE)
-  # Entry i is the expected excess over value i.
-  size <- length(value)
-  beyond <- upper[-1L] * diff(value)
-  excess <- c(if (size > 1L) native(C_pmf_cumulate, beyond, FALSE, TRUE, resolve_run("cpu", work = 0)), 0)
-  following <- pmin(findInterval(retention, value) + 1L, size)
-  result <- excess[following] + upper[following] * (value[following] - retention)
-  result[which(retention >= value[[size]])] <- 0
-  result
 }

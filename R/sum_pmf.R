@@ -76,7 +76,7 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   }
   from <- check_from(sum(vapply(x, function(one) one$from, 0)), by = by)
   result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run, call)
-  new_pmf(if (inside && !log) exp(result) else result, from, log, by)
+  new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
@@ -85,6 +85,9 @@ element_name <- function(i) sprintf("x[[%d]]", i)
 sum_vectors <- function(values, log, accuracy, run, call) {
   length <- sum(as.double(lengths(values)) - 1) + 1
   check_result_size(length, NULL, "probabilities", call, copies = result_copies(log, accuracy))
+  # Whatever the order, direct sums multiply each weight of a distribution with each of every other one.
+  products <- if (accuracy == 0) (length^2 - sum((as.double(lengths(values)) - 1)^2)) / 2 else length
+  check_operations(products, NULL, call)
   result <- .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     for (i in seq_along(values)) {
@@ -130,7 +133,7 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
     return(as_log(repeat_positions(x, times, inside, accuracy, run, sys.call()), log))
   }
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run, sys.call())
-  new_pmf(if (inside && !log) exp(result) else result, from, log, step_of(x))
+  new_pmf(if (inside && !log) exp_of(result) else result, from, log, step_of(x))
 }
 
 repeat_vector <- function(x, times, log, accuracy, run, call) {
@@ -140,6 +143,8 @@ repeat_vector <- function(x, times, log, accuracy, run, call) {
   }
   length <- (length(x) - 1) * times + 1
   check_result_size(length, "times", "probabilities", call, copies = result_copies(log, accuracy))
+  # The last doubling alone takes this many products.
+  check_operations(if (accuracy == 0) length^2 / 4 else length, "times", call)
   result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     check_weights(x, "x", log, call)

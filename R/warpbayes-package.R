@@ -27,6 +27,8 @@
 #' \describe{
 #'   \item{`warpbayes.backend`}{the backend if `backend = NULL`: `"cpu"`, `"cuda"` or `"auto"`, the default, which is
 #'     the graphics card if one can be used.}
+#'   \item{`warpbayes.max_operations`}{the most multiply-adds that a sum of discrete random variables may take. The
+#'     default is 1e16, about 12 days at 1e10 a second. Beyond it there is an error before the work starts.}
 #'   \item{`warpbayes.threads`}{the number of CPU threads if `threads = NULL`. If it is not set: `OMP_NUM_THREADS`, or
 #'     all cores that the process may use, but at most `OMP_THREAD_LIMIT`.}
 #'   \item{`warpbayes.isa`}{the vector instruction set, `"avx512"`, `"avx2"` or `"baseline"`. If it is not set, the

@@ -16,6 +16,44 @@ with_isa <- function(isa, code) {
   code
 }
 
+test_that("computations that take too many operations are refused before they start, with the number", {
+  old <- options(warpbayes.max_operations = 1e5)
+  on.exit(options(old))
+  x <- pmf(rep(1 / 1000, 1000))
+  expect_input_error(convolve_pmf(x, x, accuracy = 0),
+    "this would take 1e\\+06 multiply-adds, about .* days at 1e10 a second; options\\(warpbayes.max_operations = \\)"
+  )
+  expect_silent(convolve_pmf(x, x))
+  expect_input_error(convolve_pmf(matrix(1, 100, 40), matrix(1, 100, 40), accuracy = 0), "take 160000 multiply-adds")
+  expect_input_error(sum_pmf(list(x, x), accuracy = 0), "multiply-adds")
+  expect_input_error(rep_sum(x, 3, accuracy = 0), "multiply-adds")
+  expect_input_error(rep_sum(x, 1e4), "multiply-adds")
+  expect_input_error(compound_pmf("poisson", x, lambda = 50), "multiply-adds")
+  expect_input_error(compound_pmf(pmf_poisson(50), x), "multiply-adds")
+  options(warpbayes.max_operations = NULL)
+  expect_silent(convolve_pmf(x, x, accuracy = 0))
+})
+
+test_that("sizes are refused before work", {
+  expect_error(rep(pmf(1), times = 2^50), "would have .* elements \\(9.01 PB\\)", class = "warpbayes_error_memory")
+  expect_error(pmf_geometric(1e-14), "would have .* probabilities", class = "warpbayes_error_memory")
+})
+
+test_that("long computations in R can be interrupted", {
+  skip_if_uninterruptible()
+  skip_where_repeated()
+  # About 15 s of work in blocks. The signal comes after 0.3 s; the bound allows for a busy machine.
+  command <- sprintf("sleep 0.3; kill -INT %d", Sys.getpid())
+  system2("sh", c("-c", shQuote(command)), wait = FALSE)
+  begin <- Sys.time()
+  heeded <- tryCatch({
+    pmf_poisson(2^44)
+    FALSE
+  }, interrupt = function(condition) TRUE)
+  expect_true(heeded)
+  expect_lt(as.double(Sys.time() - begin, units = "secs"), 2.5)
+})
+
 test_that("every entry above 1e-300 is within 1e-12 of quadruple precision, for each method", {
   cases <- list(
     binomial = list(binomial_half(1000), binomial_half(1000)),

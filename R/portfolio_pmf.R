@@ -1,0 +1,302 @@
+# The total loss of a portfolio of different policies, common factors, and layers.
+
+#' The total loss of a portfolio
+#'
+#' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies, each with its own
+#' probability of a claim and its own size of it. `mix_over()` makes losses dependent through a common factor.
+#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` that of the part of a loss in a
+#' layer, as reinsurers cover it.
+#'
+#' @details
+#' In the individual model (`number = "bernoulli"`) policy i has a claim with probability `prob[i]`, and at most one.
+#' Policies with equal sizes form a group, whose number of claims is Poisson-binomial. The totals of the groups are
+#' computed as in [compound_pmf()] and added. With `number = "poisson"` policy i has a Poisson number of claims with the
+#' mean `prob[i]`. The total is then a compound Poisson variable.
+#'
+#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out, those of the groups too. So
+#' each probability is too small by at most `tail`, and has a small relative error besides. Time grows with the number
+#' of groups times the length of the result: 100,000 policies with 1,000 different sizes take about ten seconds. Round
+#' sizes if all are different.
+#'
+#' A common factor, such as the weather or the economy, changes all claim probabilities at once. Given the factor,
+#' losses are independent. `mix_over()` averages the distributions given each value of the factor.
+#'
+#' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
+#'   list of distributions, of which `class` says which one each policy has.
+#' @param prob the probability of a claim of each policy; for `number = "poisson"` its mean number of claims. One number
+#'   counts for all policies.
+#' @param class for a list of sizes, the index of each policy's size in this list.
+#' @param number `"bernoulli"` or `"poisson"`: see Details.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8.
+#' @inheritParams convolve_pmf
+#' @param factor a distribution: the common factor.
+#' @param given a function of one value of the factor that gives a distribution.
+#' @param x a distribution.
+#' @param f a function that takes a vector of values and gives a number for each, such as
+#'   `function(v) pmin(pmax(v - 5, 0), 10)`.
+#' @param by the step of the result; by default the longest that fits.
+#' @param retention,limit the layer: the part of the loss above `retention`, at most `limit`.
+#' @return A [pmf()].
+#' @section Errors:
+#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities outside their range, for sizes
+#' that are not above 0 or have no common step, and for functions that do not give what they should.
+#' `warpbayes_error_memory` for results that do not fit in memory.
+#' @references
+#' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
+#' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}
+#'
+#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
+#' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [min()][pmf_verbs] and `max()`.
+#' @examples
+#' set.seed(1)
+#' policies <- 2000
+#' sums_insured <- 10 * sample(1:20, policies, replace = TRUE)
+#' death <- runif(policies, 0.001, 0.02)
+#' total <- portfolio_pmf(sums_insured, death, threads = 2)
+#' total
+#' # A good, a normal and a bad year.
+#' year <- pmf(c(0.25, 0.5, 0.25), values = c(0.5, 1, 1.5))
+#' shaken <- mix_over(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
+#' tail_value_at_risk(total, 0.99)
+#' tail_value_at_risk(shaken, 0.99)
+#' # A reinsurer pays what exceeds 3000, up to 1000; the insurer keeps the rest.
+#' mean(layer_pmf(shaken, 3000, 1000))
+#' summary(map_pmf(shaken, function(v) v - pmin(pmax(v - 3000, 0), 1000)))
+#' @export
+portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poisson"), tail = 1e-15, accuracy = 1e-12,
+                          backend = NULL, threads = NULL) {
+  require_arguments("size", "prob")
+  number <- check_choice(number, "number", c("bernoulli", "poisson"))
+  tail <- check_tail(tail, FALSE)
+  accuracy <- check_accuracy(accuracy)
+  run <- resolve_run(backend, threads)
+  call <- sys.call()
+  prob <- check_claims(prob, number)
+  groups <- policy_groups(size, class, length(prob))
+  prob <- rep_len(prob, groups$policies)
+  used <- split(prob, factor(groups$of, levels = seq_along(groups$size)))
+  keep <- vapply(used, function(p) any(p > 0), NA)
+  if (!any(keep)) {
+    return(new_pmf(1, 0, FALSE))
+  }
+  used <- used[keep]
+  sizes <- groups$size[keep]
+  if (number == "poisson") {
+    mean <- vapply(used, sum, 0)
+    return(compound_pmf("poisson", mix_pmf(sizes, mean / sum(mean)), lambda = sum(mean), tail = tail,
+      accuracy = accuracy, backend = backend, threads = threads
+    ))
+  }
+  # Each group, each number of claims in it, and each of the sums leaves out a share.
+  share <- max(tail / (4 * length(sizes)), 1e-300)
+  by <- common_step(vapply(sizes, own_step, 0), call)
+  totals <- lapply(seq_along(sizes), function(i) {
+    heed_interrupt()
+    p <- used[[i]]
+    p <- p[p > 0]
+    claims <- pmf_poisson_binomial(p, accuracy = accuracy, backend = backend, threads = threads)
+    claims <- without_tails(list(first = claims$from, weights = claims$prob), share)
+    claims <- new_pmf(claims$weights, claims$first, FALSE)
+    total <- if (size_of(sizes[[i]]) == 1L) {
+      claims * sizes[[i]]$from
+    } else {
+      compound_pmf(claims, sizes[[i]], tail = min(share, 1e-8), accuracy = accuracy, backend = backend,
+        threads = threads)
+    }
+    check_result_size(round((last_of(total) - total$from) / by) + 1, "size", "probabilities", call,
+      copies = result_copies(FALSE, accuracy))
+    without_tails(spread_on_lattice(total, by), share)
+  })
+  total <- add_without_tails(totals, share, accuracy, run, call)
+  new_pmf_from_first(total$weights, list(from = total$first * by, by = by))
+}
+
+check_claims <- function(prob, number, call = sys.call(-1L)) {
+  most <- if (number == "poisson") 2^50 else 1
+  if (!is.numeric(prob) || length(prob) == 0L) {
+    stop_input("prob", "must be a vector of ", if (most == 1) "probabilities" else "mean numbers", ", not ",
+      show_value(prob), call = call)
+  }
+  bad <- which(!(is.finite(prob) & prob >= 0 & prob <= most))
+  if (length(bad) > 0L) {
+    stop_input("prob", sprintf("has the entry %s at position %.0f; ", format(prob[[bad[[1L]]]]), bad[[1L]]),
+      if (most == 1) "probabilities lie between 0 and 1" else "mean numbers are at least 0", call = call)
+  }
+  as.double(prob)
+}
+
+# The different sizes of claims, as distributions, and for each policy the index of its size.
+policy_groups <- function(size, class, probabilities, call = sys.call(-1L)) {
+  agreed <- function(policies) {
+    if (probabilities != 1L && probabilities != policies) {
+      stop_input("prob", sprintf("has %.0f entries for %.0f policies", probabilities, policies), call = call)
+    }
+  }
+  if (inherits(size, "pmf")) {
+    check_pmf(size, "size", call)
+    if (!is.null(class)) {
+      stop_input("class", "is for a list of sizes", call = call)
+    }
+    return(list(size = list(size), of = rep(1L, probabilities), policies = probabilities))
+  }
+  if (is.list(size) && length(size) > 0L) {
+    for (i in seq_along(size)) {
+      check_pmf(size[[i]], sprintf("size[[%d]]", i), call)
+    }
+    usable <- is.numeric(class) && length(class) > 0L && all(class %in% seq_along(size))
+    if (!usable) {
+      stop_input("class", sprintf("must be the index of each policy's size, from 1 to %d, not ", length(size)),
+        show_value(class), call = call)
+    }
+    agreed(length(class))
+    return(list(size = size, of = as.integer(class), policies = length(class)))
+  }
+  if (!is.numeric(size) || length(size) == 0L) {
+    stop_input("size", "must be a number for each policy, a distribution or a list of distributions, not ",
+      show_value(size), call = call)
+  }
+  if (!is.null(class)) {
+    stop_input("class", "is for a list of sizes", call = call)
+  }
+  bad <- which(!(is.finite(size) & size > 0 & size <= 2^52))
+  if (length(bad) > 0L) {
+    stop_input("size", sprintf("has the entry %s at position %.0f; sizes are numbers above 0",
+      format(size[[bad[[1L]]]]), bad[[1L]]), call = call)
+  }
+  agreed(length(size))
+  different <- sort(unique(as.double(size)))
+  list(size = lapply(different, function(one) new_pmf(1, one, FALSE)), of = match(size, different),
+    policies = length(size)
+  )
+}
+
+# The longest step of which all values are multiples.
+own_step <- function(x) {
+  if (size_of(x) == 1L) {
+    return(if (x$from == 0) 1 else x$from)
+  }
+  if (x$from == 0) step_of(x) else common_step(c(step_of(x), abs(x$from)))
+}
+
+# Weights on consecutive positions of the lattice 0, by, 2 by, ...: a list of the first position and the weights.
+spread_on_lattice <- function(x, by) {
+  at <- round(values_of(x) / by)
+  weights <- numeric(at[[length(at)]] - at[[1L]] + 1)
+  weights[at - at[[1L]] + 1] <- prob_of(x)
+  list(first = at[[1L]], weights = weights)
+}
+
+# The same without the ends, as far as each of them has a sum of at most `tail`.
+without_tails <- function(x, tail) {
+  sums <- function(upper) native(C_pmf_cumulate, x$weights, FALSE, upper, resolve_run("cpu", work = 0))
+  last <- max(which(sums(TRUE) > tail), 1)
+  first <- min(which(sums(FALSE) > tail), last)
+  if (first == 1L && last == length(x$weights)) {
+    return(x)
+  }
+  list(first = x$first + first - 1, weights = x$weights[seq(first, last)])
+}
+
+# Totals of few possible values, such as multiples of one sum insured, are added 32 at a time, value by value. Neither a
+# direct sum nor a Fourier transform makes use of the gaps between the values.
+add_few_values <- function(all, tail) {
+  few <- vapply(all, function(x) 16 * sum(x$weights > 0) < length(x$weights), NA)
+  sparse <- all[few]
+  sparse <- sparse[order(vapply(sparse, function(x) length(x$weights), 0L))]
+  joined <- lapply(split(sparse, (seq_along(sparse) - 1L) %/% 32L), function(part) {
+    Reduce(function(x, y) {
+      heed_interrupt()
+      sum <- numeric(length(x$weights) + length(y$weights) - 1)
+      for (at in which(y$weights > 0)) {
+        here <- at:(at + length(x$weights) - 1)
+        sum[here] <- sum[here] + x$weights * y$weights[[at]]
+      }
+      without_tails(list(first = x$first + y$first, weights = sum), tail)
+    }, part)
+  })
+  c(unname(joined), all[!few])
+}
+
+# The sum of many. Those of similar length are added in pairs, and the ends of each sum are left out.
+add_without_tails <- function(all, tail, accuracy, run, call) {
+  share <- shared_accuracy(accuracy, length(all))
+  all <- add_few_values(all, tail)
+  while (length(all) > 1L) {
+    all <- all[order(vapply(all, function(x) length(x$weights), 0L))]
+    pairs <- length(all) %/% 2L
+    # The longest of an odd number waits.
+    waiting <- all[seq_along(all) > 2L * pairs]
+    all <- c(lapply(seq_len(pairs), function(i) {
+      heed_interrupt()
+      x <- all[[2L * i - 1L]]
+      y <- all[[2L * i]]
+      sum <- first_of_sum(x$weights, y$weights, length(x$weights) + length(y$weights) - 1, share, run, call)
+      without_tails(list(first = x$first + y$first, weights = sum), tail)
+    }), waiting)
+  }
+  all[[1L]]
+}
+
+#' @rdname portfolio_pmf
+#' @export
+mix_over <- function(factor, given) {
+  require_arguments("factor", "given")
+  check_pmf(factor, "factor")
+  if (!is.function(given)) {
+    stop_input("given", "must be a function, not ", show_value(given))
+  }
+  possible <- which(is_possible(factor))
+  parts <- lapply(values_of(factor, possible), function(value) {
+    heed_interrupt()
+    part <- given(value)
+    if (!inherits(part, "pmf")) {
+      stop_input("given", "must give a distribution for each value of the factor; for ", format(value), " it gives ",
+        show_value(part), call = sys.call(-3L))
+    }
+    part
+  })
+  weights <- relative_weights(factor)[possible]
+  mix_pmf(parts, weights / sum(weights))
+}
+
+#' @rdname portfolio_pmf
+#' @export
+map_pmf <- function(x, f, by = NULL) {
+  require_arguments("x", "f")
+  check_pmf(x, "x")
+  if (!is.function(f)) {
+    stop_input("f", "must be a function, not ", show_value(f))
+  }
+  possible <- which(is_possible(x))
+  value <- f(values_of(x, possible))
+  if (!is.numeric(value) || length(value) != length(possible) || any(!is.finite(value))) {
+    stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
+  }
+  if (max(abs(value)) > 2^52) {
+    stop_input("f", "gives values beyond 2^52")
+  }
+  by <- if (!is.null(by)) {
+    check_number(by, "by", min = 0)
+  } else {
+    tryCatch(step_of_values(value), warpbayes_error_input = function(error) {
+      stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`",
+        call = sys.call(-4L)
+      )
+    })
+  }
+  pmf_at(weights_of(x)[possible], check_on_step(value, by), min(value), is_log(x), by)
+}
+
+#' @rdname portfolio_pmf
+#' @export
+layer_pmf <- function(x, retention, limit = Inf) {
+  require_arguments("x", "retention")
+  check_pmf(x, "x")
+  retention <- check_number(retention, "retention", min = -2^52, max = 2^52)
+  limit <- check_bound(limit, "limit")
+  if (limit <= 0) {
+    stop_input("limit", "must be one number above 0, not ", show_value(limit))
+  }
+  excess <- max(shift_pmf(x, -retention, sys.call()), 0)
+  if (is.finite(limit)) min(excess, check_shift(limit, "limit", sys.call())) else excess
+}
