@@ -157,7 +157,8 @@ check_pmf_values <- function(values, size, call = sys.call(-1L)) {
 # The longest step of which all distances between these values are multiples. The values must be whole numbers or
 # decimal fractions.
 step_of_values <- function(values, call = sys.call(-1L)) {
-  distance <- unique(sort(values) - min(values))[-1L]
+  distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
+  distance <- distance[-1L][diff(distance) > 0]
   if (length(distance) == 0L) {
     return(1)
   }

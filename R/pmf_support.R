@@ -199,6 +199,9 @@ gather_positions <- function(position, weights, log) {
     position <- position[possible]
     weights <- weights[possible]
   }
+  if (!is.unsorted(position, strictly = TRUE)) {
+    return(list(at = position, weights = weights))
+  }
   sorted <- order(position)
   position <- position[sorted]
   weights <- weights[sorted]

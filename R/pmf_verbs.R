@@ -218,7 +218,7 @@ zero_modify <- function(x, prob) {
   zero <- entry_of_value(x, 0)
   if (!is.na(zero)) {
     possible <- which(weights_of(x) > if (log) -Inf else 0)
-    index <- setdiff(possible, zero)
+    index <- possible[possible != zero]
     if (length(index) == 0L) {
       stop_input("x", "is the constant 0: there are no other probabilities to scale")
     }
