@@ -7,7 +7,8 @@
 # the variance 2 rho^2 becomes 2 r2, r2 = sd_z(E[(Y - m)^2 | z])/sd((Y - m)^2), both under the copula on the law.
 
 # The bandwidths among which calibrated resampling chooses, and the deviation of the mean, over sd/sqrt(n), that the
-# steps are given. Without the tenth, medians of 50 normal values are covered by 82% of the 90% intervals.
+# steps are given: 1.05 gave 90% intervals that cover the median of 50 normal values in 82% of 120 data sets.
+# bench/predictive-coverage.R measures the coverage of all this.
 calibrated_ends <- c(0.7, 0.95)
 calibrated_width <- 1.1
 
@@ -56,8 +57,9 @@ law_moments <- function(at, cdf, rho) {
 
 # n times the variance of the log of the sample variance. About the trimmed mean, as by Bonett (2006, Computational
 # Statistics & Data Analysis 50, 775-782). The kurtosis of few values is too low, so 2, that of a normal law, counts as
-# one more observation, and the last term is added: with it the interval of the standard deviation alone covers 87 to
-# 96% for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 50.
+# one more observation, and the last term is added. 90% intervals of the standard deviation by this alone cover 86 to
+# 97% for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 200; by the kurtosis as it is, 72 to
+# 92%.
 log_variance_spread <- function(y) {
   n <- length(y)
   trim <- if (n > 5) 1 / (2 * sqrt(n - 4)) else 0

@@ -133,7 +133,7 @@ resample_words <- function(fit) {
 
 # How much of the variance the horizon leaves out, in a sentence.
 horizon_verdict <- function(fit) {
-  if (fit$interrupted && fit$model$kind == "bayesian_bootstrap") {
+  if (fit$interrupted && is_urn(fit$model)) {
     return(sprintf("Interrupted after %s of %s resamples, which are kept.", number_words(fit$count),
       number_words(fit$asked)))
   }
@@ -200,7 +200,11 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
     copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"
   )[[object$model$kind]]
   if (is.null(kinds)) {
-    stop_input("object", "is a Bayesian bootstrap, which predicts nothing but the data again")
+    stop_input("object", if (object$model$kind == "pitman_yor") {
+      "is the limit of an urn: simulate() draws what it predicts"
+    } else {
+      "is a Bayesian bootstrap, which predicts nothing but the data again"
+    })
   }
   type <- if (is.null(type)) kinds[[1L]] else check_choice(type, "type", kinds)
   bands <- !is.null(probs)

@@ -40,11 +40,15 @@ new_predictive_model <- function(kind, fields = list()) {
 #' \itemize{
 #'   \item `rho` is chosen within \[0.7, 0.95\].
 #'   \item The weights of the drawn observations are at most c/(i + 1), with c such that the steps give the mean 1.1
-#'     times the deviation s/sqrt(n). The tenth covers the median.
+#'     times the deviation s/sqrt(n). Without the tenth, intervals of the median are too narrow.
 #'   \item Each resample starts from the prediction with another location and scale. They are centred at the mean and
 #'     the standard deviation of the data, and have the variance that the steps do not give: up to s^2/(n - 1) for the
 #'     mean, and for the standard deviation what the kurtosis of the data says.
 #' }
+#' In 1,000 data sets from each of four laws (normal, gamma, bimodal, t with 5 degrees of freedom) with n = 20, 50 and
+#' 200, 90% intervals of mean, median and standard deviation covered 85 to 93%. With the published settings it was 0 to
+#' 98%, and with the Bayesian bootstrap 64 to 91%.
+#'
 #' Regressions and classifications choose the `rho` of the response within \[0.7, 0.999\], and are otherwise as
 #' published. A density of several variables is not calibrated. `calibrate = FALSE` takes the published settings.
 #' `summary()` says in words what the bandwidth does to the width of the posterior.
@@ -84,7 +88,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #' *Computational Statistics & Data Analysis* 50, 775-782. \doi{10.1016/j.csda.2004.10.003}
 #'
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
-#' @seealso [predictive_resample()]
+#' @seealso [predictive_resample()]; [dirichlet_process()] and [pitman_yor()] for urns with a base measure
 #' @examples
 #' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
 #' copula_density(rho = 0.9)
@@ -233,6 +237,8 @@ model_words <- function(model) {
     copula_classification = paste0(
       "classification by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()
     ),
+    pitman_yor = paste0(if (model$discount == 0) "Dirichlet process" else "Pitman-Yor process", ", concentration ",
+      number(model$concentration), if (model$discount > 0) paste(", discount", number(model$discount))),
     bayesian_bootstrap = "Bayesian bootstrap (Polya's urn)"
   )
 }

@@ -115,14 +115,15 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   if (!inherits(model, "predictive_model")) {
     stop_input("model",
       "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
-      "bayesian_bootstrap(), not ", show_value(model)
+      "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), not ", show_value(model)
     )
   }
   draws <- check_count(draws, "draws")
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
-  if (trajectories > 0 && model$kind == "bayesian_bootstrap") {
-    stop_input("trajectories", "are not kept for the Bayesian bootstrap, whose weights are drawn at once")
+  if (trajectories > 0 && is_urn(model)) {
+    name <- if (model$kind == "pitman_yor") "urns" else "the Bayesian bootstrap"
+    stop_input("trajectories", "are not kept for ", name, ", whose weights are drawn at once")
   }
   seed <- check_seed(seed)
   progress <- check_progress(progress)
@@ -152,8 +153,12 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
 longest_horizon <- 1e6
 
 check_horizon <- function(horizon, model, call) {
-  if (model$kind == "bayesian_bootstrap" && identical(horizon, Inf)) {
+  if (is_urn(model) && identical(horizon, Inf)) {
     return(Inf)
+  }
+  if (model$kind == "pitman_yor") {
+    stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon),
+      call = call)
   }
   if (is.character(horizon) || !is.numeric(horizon)) {
     stop_input("horizon", "must be a whole number of observations or \"auto\", not ", show_value(horizon), call = call)
@@ -165,6 +170,7 @@ start_resamples <- function(fit, y, run, call) {
   switch(fit$model$kind,
     normal_mean = start_normal_mean(fit, y, call),
     bayesian_bootstrap = start_bootstrap(fit, y, call),
+    pitman_yor = start_urn(fit, y, call),
     start_copula(fit, y, run, call)
   )
 }
@@ -173,13 +179,14 @@ start_resamples <- function(fit, y, run, call) {
 advance_resamples <- function(fit, steps, run, progress, call) {
   fit <- switch(fit$model$kind,
     normal_mean = advance_normal_mean(fit, steps, run, progress),
-    bayesian_bootstrap = advance_bootstrap(fit, steps),
+    bayesian_bootstrap = , pitman_yor = advance_bootstrap(fit, steps),
     advance_copula(fit, steps, run, progress, call)
   )
   fit$remaining <- remaining_share(fit)
-  if (fit$model$kind == "bayesian_bootstrap") {
+  if (is_urn(fit$model)) {
     # An interrupt keeps the resamples that are complete.
-    found <- bootstrap_quantities(fit, run, progress, call)
+    quantities <- if (fit$model$kind == "pitman_yor") urn_quantities else bootstrap_quantities
+    found <- quantities(fit, run, progress, call)
     fit$draws <- found$draws
     fit$interrupted <- found$interrupted
     fit$asked <- fit$count
@@ -251,13 +258,14 @@ share_left <- function(fit, horizon) {
   switch(fit$model$kind,
     normal_mean = fit$start$weight / (fit$start$weight + horizon),
     bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
+    pitman_yor = 0,
     copula_tail(fit$n + horizon, most_of(fit)) / copula_tail(fit$n, most_of(fit))
   )
 }
 
 # The least horizon that leaves out no more than `tolerance`.
 horizon_for <- function(fit, tolerance) {
-  if (fit$model$kind == "bayesian_bootstrap") {
+  if (is_urn(fit$model)) {
     return(Inf)
   }
   high <- 1

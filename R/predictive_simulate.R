@@ -37,6 +37,7 @@ simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
   used <- rep_len(sample.int(object$count), nsim)
   draw <- switch(object$model$kind,
     normal_mean = simulate_normal, bayesian_bootstrap = simulate_bootstrap,
+    pitman_yor = simulate_urn,
     copula_density = simulate_density, copula_regression = simulate_regression,
     copula_classification = simulate_classes
   )

@@ -66,6 +66,25 @@ WB_HD double wb_bootstrap_weight(uint64_t key, uint64_t resample, uint64_t obser
   return -wb_log(wb_uniform(first));
 }
 
+/* The limit of a Pitman-Yor urn given data (Pitman 1996, "Some developments of the Blackwell-MacQueen urn scheme",
+ * corollary 20): Dirichlet masses of the values seen and of all new ones, and these broken like a stick. */
+#define WB_URN_NEW ((uint64_t)1 << 40)
+WB_HD wb_stream wb_urn_stream(uint64_t key, uint64_t resample, uint64_t element) {
+  return wb_stream_open(key, WB_PURPOSE_RESAMPLE_ATOM, (uint32_t)(resample & 0xFFFFFFFFu), element);
+}
+/* The logs of the shares that stick i = 1, 2, ... takes and leaves, with its uniform. */
+WB_HD void wb_urn_stick(uint64_t key, uint64_t resample, uint64_t i, double discount, double rest, double *log_taken,
+                        double *log_left, double *uniform) {
+  wb_stream stream = wb_urn_stream(key, resample, WB_URN_NEW + i);
+  *uniform = wb_stream_uniform(&stream);
+  const double taken = wb_draw_log_gamma(&stream, 1.0 - discount);
+  const double left = wb_draw_log_gamma(&stream, rest + (double)i * discount);
+  const double most = taken > left ? taken : left;
+  const double total = most + wb_log(wb_exp(taken - most) + wb_exp(left - most));
+  *log_taken = taken - total;
+  *log_left = left - total;
+}
+
 /* The uniform that chooses the row of a step. */
 WB_HD double wb_row_uniform(uint64_t key, uint64_t resample, uint32_t step) {
   uint64_t first, second;

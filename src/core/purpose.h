@@ -78,6 +78,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_RESAMPLE_CHAIN = 163,  /* normals of two steps [resample] */
   WB_PURPOSE_RESAMPLE_T = 164,      /* t draw of a step [resample] */
   WB_PURPOSE_RESAMPLE_PLACE = 166,  /* location and scale of a resample, iteration = 0 [resample] */
+  WB_PURPOSE_RESAMPLE_ATOM = 167,   /* masses of an urn's limit, iteration = resample [value, or 2^40 + new value] */
   WB_PURPOSE_ORDER = 165,           /* orders of the data, iteration = order [position] */
 
   /* Numbers of cells by type and sample */

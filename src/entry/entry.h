@@ -187,6 +187,7 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
 /* entry/predictive/predictive_entry.c */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
 SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd);
+SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, SEXP first, SEXP resamples, SEXP seed);
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run);
 SEXP wb_entry_predictive_average(SEXP state);

@@ -25,6 +25,31 @@ void wb_predictive_places(uint64_t key, int64_t count, double df, double sd, dou
   for (int64_t r = 0; r < count; r++) wb_resample_place(key, (uint64_t)r, df, sd, &shift[r], &stretch[r]);
 }
 
+void wb_predictive_urns(const wb_predictive_urn *urn) {
+  const int64_t values = urn->values, sticks = urn->sticks;
+  for (int64_t r = 0; r < urn->resamples; r++) {
+    const uint64_t resample = (uint64_t)(urn->first + r);
+    double *const weight = urn->weight + r * (values + sticks);
+    wb_stream stream = wb_urn_stream(urn->key, resample, WB_URN_NEW);
+    const double rest = wb_draw_log_gamma(&stream, urn->rest);
+    double most = rest, left = 0, sum = 0;
+    for (int64_t j = 0; j < values; j++) {
+      stream = wb_urn_stream(urn->key, resample, (uint64_t)j);
+      weight[j] = wb_draw_log_gamma(&stream, urn->shape[j]);
+      if (weight[j] > most) most = weight[j];
+    }
+    for (int64_t i = 0; i < sticks; i++) {
+      double taken, stays;
+      wb_urn_stick(urn->key, resample, (uint64_t)i + 1, urn->discount, urn->rest, &taken, &stays,
+                   &urn->uniform[r * sticks + i]);
+      weight[values + i] = rest + left + (i + 1 < sticks ? taken : 0.0);
+      left += stays;
+    }
+    for (int64_t j = 0; j < values + sticks; j++) sum += weight[j] = wb_exp(weight[j] - most);
+    for (int64_t j = 0; j < values + sticks; j++) weight[j] /= sum;
+  }
+}
+
 /* log prod_c c_rho(Phi(x_c), Phi(x'_c)) is the sum of a term of the point, a term of the row, and the sum over c of
  * rho/(1 - rho^2) x_c x'_c. This is the term of a point (with_constant) or of a row. */
 static double closeness_term(const wb_predictive_data *data, const double *rho_x, int64_t rows, const double *x,

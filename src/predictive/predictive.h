@@ -25,6 +25,20 @@ void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order
 /* The shift and the stretch of resamples 0..count - 1 (core/predictive_draw.h): count of each. */
 void wb_predictive_places(uint64_t key, int64_t count, double df, double sd, double *shift, double *stretch);
 
+/* The limit of an urn given data (core/predictive_draw.h). The values seen have Dirichlet shapes shape[0..values - 1],
+ * all new values together `rest`. */
+typedef struct wb_predictive_urn {
+  uint64_t key;
+  int64_t first, resamples; /* resamples first..first + resamples - 1 */
+  int64_t values, sticks;   /* sticks: new values of a resample; the last takes all that is left */
+  const double *shape;
+  double rest, discount;
+  double *weight;  /* (values + sticks) x resamples, columns sum to 1 */
+  double *uniform; /* sticks x resamples: where the new values lie in the base measure */
+} wb_predictive_urn;
+
+void wb_predictive_urns(const wb_predictive_urn *urn);
+
 /* Prequential fits for each of `sets` bandwidths (rho: sets x dimensions, rho_x: sets x covariates) and each of `count`
  * orders. log_score (sets x count) is the mean over observations of the log density, or probability, that was
  * predicted, relative to the density before the first observation. score (count x n x dimensions) is for the first set

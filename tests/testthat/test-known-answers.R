@@ -483,6 +483,12 @@ predictive_cases <- alist(
       resample(y, bayesian_bootstrap(), functional = function(y, weight) weight, horizon = horizon)$draws
     })
   },
+  "Dirichlet and Pitman-Yor processes" = {
+    y <- known_integers(40, 20, 1) + 0
+    lapply(list(dirichlet_process(2, identity), pitman_yor(0.5, 0.25, identity)), function(model) {
+      resample(y, model, functional = function(y, weight) c(y[1:12], weight[1:30]), horizon = Inf)$draws
+    })
+  },
   # Points at which the normal density, by R's exp(), is not near the middle of two doubles.
   "density" = {
     points <- c(-2.25, -1, -0.375, 0.25, 1.1875, 2)

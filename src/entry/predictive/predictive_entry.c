@@ -57,6 +57,23 @@ SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd) {
   return place;
 }
 
+/* shape: of the values seen. Returns list(weight: (values + sticks) x resamples, uniform: sticks x resamples). */
+SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, SEXP first, SEXP resamples, SEXP seed) {
+  static const char *const names[] = {"weight", "uniform"};
+  const int values = (int)Rf_xlength(shape), pieces = Rf_asInteger(sticks), count = Rf_asInteger(resamples);
+  SEXP result = PROTECT(wb_list_new(2, names));
+  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, values + pieces, count));
+  SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, pieces, count));
+  const wb_predictive_urn urn = {
+    .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = count, .values = values, .sticks = pieces,
+    .shape = REAL_RO(shape), .rest = Rf_asReal(rest), .discount = Rf_asReal(discount),
+    .weight = REAL(VECTOR_ELT(result, 0)), .uniform = REAL(VECTOR_ELT(result, 1)),
+  };
+  wb_predictive_urns(&urn);
+  UNPROTECT(1);
+  return result;
+}
+
 /* bandwidth: rho d x sets, rho_x q x sets. Returns list(log_score: orders x sets, score: d x n x orders, of the first
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
