@@ -323,26 +323,30 @@ new_term_rows <- function(fit, newdata, call) {
 # What the terms add to the linear predictors of the rows `block`: draws x rows. A level that is not in the fit gets
 # effects drawn from their normal law by R's generator.
 term_sum_draws <- function(fit, rows, used, block) {
-  effects <- effect_draws(fit)
-  covariances <- covariance_draws(fit)
+  total <- dim(fit$draws$effects)[[1L]]
+  first <- 0
   sum <- matrix(0, length(used), length(block))
   for (i in seq_along(rows)) {
-    dims <- dim(effects[[i]])
-    own <- array(effects[[i]], c(dims[1:2], prod(dims[3:4])))[, , used, drop = FALSE]
+    columns <- length(fit$design$terms[[i]]$columns)
     level <- rows[[i]]$level[block]
+    known <- which(level > 0L)
     fresh <- which(level == 0L)
     fresh_level <- rows[[i]]$new_level[block][fresh]
-    new <- if (length(fresh)) new_effects(covariances[[i]][, , used, drop = FALSE], length(unique(fresh_level)))
+    new <- if (length(fresh)) {
+      new_effects(covariance_draws(fit)[[i]][, , used, drop = FALSE], length(unique(fresh_level)))
+    }
     z <- if (!is.null(rows[[i]]$z)) rows[[i]]$z[block, , drop = FALSE]
-    for (k in seq_len(dims[[1L]])) {
+    for (k in seq_len(columns)) {
       values <- matrix(0, length(used), length(block))
-      known <- which(level > 0L)
-      values[, known] <- t(matrix(own[k, , ], dims[[2L]])[level[known], , drop = FALSE])
+      # Read from the array of all draws in place, because that can be large. A matrix as index would mean another thing.
+      at <- outer((used - 1) * total, first + (level[known] - 1) * columns + k, `+`)
+      values[, known] <- fit$draws$effects[as.vector(at)]
       if (length(fresh)) {
         values[, fresh] <- new[[k]][, match(fresh_level, unique(fresh_level)), drop = FALSE]
       }
       sum <- sum + if (is.null(z)) values else values * rep(z[, k], each = length(used))
     }
+    first <- first + columns * length(fit$design$terms[[i]]$levels)
   }
   sum
 }

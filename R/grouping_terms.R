@@ -42,7 +42,9 @@
 #' Two more exact steps follow: one rescales effects and standard deviations together, the other moves what nested
 #' groupings share from one to the other. A sweep reads each row once for each term.
 #'
-#' Standard deviations near 0 mix slowly. Look at their `ess_bulk` in [summary.bayes_logit()].
+#' Standard deviations near 0 mix slowly, and so do all effects where each row has many trials or a large count. Look at
+#' `ess_bulk` in [summary.bayes_logit()]. The elliptical slice moves of [bayes_logit()] are for models without groups or
+#' with one term `(1 | g)`.
 #'
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)` has the parts described in [bayes_logit()]. In other fits, with S sweeps, D kept draws

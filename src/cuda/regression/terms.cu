@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(level_threads)
   sums[at] = sum;
 }
 
-/* Z'WX of a sparse design. Launch: a block for each piece, whose threads have the entries of a row. */
+/* Z'WX of a sparse design. Launch: a block for each piece. A thread has the columns whose remainder is its index. */
 __global__ void __launch_bounds__(level_threads)
     regression_level_entries(level_rows data, term_rows term, const int32_t *index, const int32_t *piece_start,
                              int size, double *sums) {
@@ -58,13 +58,14 @@ __global__ void __launch_bounds__(level_threads)
   const int32_t begin = piece_start[blockIdx.x], end = piece_start[blockIdx.x + 1];
   double *const to = sums + static_cast<size_t>(blockIdx.x) * size + q * (q + 1) / 2;
   for (int32_t i = begin; i < end; i++) {
-    __syncthreads();
     const int64_t row = index[i];
-    const int32_t first = data.row_start[row], count = data.row_start[row + 1] - first;
-    for (int32_t e = static_cast<int32_t>(threadIdx.x); e < count * q; e += level_threads) {
-      const int k = e / count;
-      double *const sum = to + k * p + data.column[first + e % count];
-      *sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), data.value[first + e % count], *sum);
+    for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) {
+      const int32_t column = data.column[e];
+      if (column % level_threads != static_cast<int32_t>(threadIdx.x)) continue;
+      for (int k = 0; k < q; k++) {
+        double *const sum = to + static_cast<size_t>(k) * p + column;
+        *sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), data.value[e], *sum);
+      }
     }
   }
 }
