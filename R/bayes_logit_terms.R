@@ -338,7 +338,7 @@ term_sum_draws <- function(fit, rows, used, block) {
     z <- if (!is.null(rows[[i]]$z)) rows[[i]]$z[block, , drop = FALSE]
     for (k in seq_len(columns)) {
       values <- matrix(0, length(used), length(block))
-      # Read from the array of all draws in place, because that can be large. A matrix as index would mean another thing.
+      # Reads the array of all draws in place, because it can be large. A matrix would index its dimensions.
       at <- outer((used - 1) * total, first + (level[known] - 1) * columns + k, `+`)
       values[, known] <- fit$draws$effects[as.vector(at)]
       if (length(fresh)) {
