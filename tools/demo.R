@@ -1,4 +1,5 @@
-# Fits the GvHD cells of package mclust (patient and control) and a simulated sample of 100,000 cells x 14 markers.
+# Fits eruptions of a geyser (R's data faithful), the GvHD cells of package mclust (patient and control) and a simulated
+# sample of 100,000 cells x 14 markers.
 # Prints the results and the times, and draws pictures.
 # Usage: Rscript tools/demo.R FOLDER-OF-THE-PICTURES
 
@@ -26,7 +27,14 @@ adjusted_rand <- function(a, b) {
 heading("This machine")
 print(warp_info())
 
-# Real cells ----------------------------------------------------------------
+# A fit that converges -------------------------------------------------------
+
+heading("Eruptions of a geyser (data of R): 272 rows, four chains")
+geyser <- dp_mixture(faithful, components = 10, chains = 4, iter = 12000, thin = 5, seed = 1)
+print(summary(geyser))
+print(cell_types(geyser))
+
+# Real cells, whose sweeps move slowly ------------------------------------------
 
 data(GvHD, package = "mclust")
 samples <- list(patient = GvHD.pos, control = GvHD.control)

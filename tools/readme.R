@@ -1,4 +1,4 @@
-# Updates what the README and the vignette show from bench/results: the table of times between the marks in README.md,
+# Updates what bench/TIMES.md, README.md and the vignette show from bench/results: the table of times between the marks,
 # vignettes/flow-cytometry-times.csv, and the figure man/figures/gvhd.png. Run it in the root of the sources. It needs
 # the package, mclust and ImageMagick.
 #   Rscript tools/readme.R         all of it
@@ -84,17 +84,18 @@ table <- c(table, "",
 dates <- paste(unique(range(times$date)), collapse = " to ")
 table <- c(table, "", sprintf("Measured by the scripts in `bench/`, %s.", dates))
 
-readme <- readLines("README.md")
-marks <- match(c("<!-- times: written by tools/readme.R -->", "<!-- end of times -->"), readme)
+page <- readLines("bench/TIMES.md")
+marks <- match(c("<!-- times: written by tools/readme.R -->", "<!-- end of times -->"), page)
 stopifnot(!anyNA(marks))
-writeLines(c(readme[seq_len(marks[[1]])], "", table, "", readme[marks[[2]]:length(readme)]), "README.md")
+writeLines(c(page[seq_len(marks[[1]])], "", table, "", page[marks[[2]]:length(page)]), "bench/TIMES.md")
 
 # Figure --------------------------------------------------------------------
 
 if ("times" %in% commandArgs(TRUE)) quit()
 
-# The figure is drawn by README's own code: the lines from library() to the first plot().
-code <- readme[seq(match("library(warpbayes)", readme), grep("^plot\\(fit\\)", readme)[[1]])]
+# The figure is drawn by README's own code: the lines from data() to the plot() whose comment names the picture.
+readme <- readLines("README.md")
+code <- readme[seq(grep("^data\\(GvHD", readme)[[1]], grep("^plot\\(fit\\) +# the picture", readme)[[1]])]
 dir.create("man/figures", recursive = TRUE, showWarnings = FALSE)
 figure <- "man/figures/gvhd.png"
 png(figure, width = 7, height = 7, units = "in", res = 150)
