@@ -183,10 +183,10 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
   on.exit(.Call(C_mixture_close, session))
   p <- length(fit$markers)
-  # A call takes no longer than an interrupt can wait.
+  # A call takes no longer than an interrupt can wait; on the processor, all types see a slice while it is in the cache.
   call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads
   most <- max(vapply(mixtures, function(mixture) length(mixture$weights), 0L))
-  size <- min(2^24 / map$count, call_work / (most * (p * (p + 3) / 2 + 27)))
+  size <- min(if (run$backend == "cuda") 2^20 else 2^15 * run$threads, call_work / (most * (p * (p + 3) / 2 + 27)))
   for (slice in row_slices(nrow(cells), max(2^12, floor(size)))) {
     log_density <- matrix(-Inf, length(slice), map$count)
     for (t in there) {

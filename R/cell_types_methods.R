@@ -143,10 +143,11 @@ chains_words <- function(x) {
   range_of <- function(t) paste(percent(range(colMeans(shares[[t]]))), collapse = " to ")
   c(
     if (length(differs)) {
-      sprintf("The %s do not agree: Rhat of the share is %s for type %s%s. continue(fit, iter) runs more sweeps.",
-        if (chains > 1L) "chains" else "halves of the chain",
-        paste(format_rhat(table$rhat[differs]), collapse = ", "), paste(names[differs], collapse = ", "),
-        if (chains > 1L) sprintf(" (%s between chains)", range_of(differs[[1L]])) else "")
+      worst <- differs[[which.max(table$rhat[differs])]]
+      sprintf("The %s do not agree on %s: Rhat of the share is %s for type %s%s. continue(fit, iter) runs more sweeps.",
+        if (chains > 1L) "chains" else "halves of the chain", count_words(length(differs), "type"),
+        format_rhat(table$rhat[[worst]]), names[[worst]],
+        if (chains > 1L) sprintf(" (%s between chains)", range_of(worst)) else "")
     } else if (chains > 1L && length(shown) > 1L && nrow(shares[[1L]]) >= 4L) {
       widest <- shown[[which.max(vapply(shares[shown], function(share) diff(range(colMeans(share))), 0))]]
       sprintf("Between the %s, the share of type %s differs most: %s.", count_words(chains, "chain"), names[[widest]],

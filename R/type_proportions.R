@@ -29,9 +29,10 @@
 #'
 #' @section What the intervals mean:
 #' The proportion of a type in a sample is the sum of that sample's weights over the components of the type, in each
-#' draw that [cell_types()] used. These are 50 by default: give `cell_types()` more `draws` for more exact limits. The
-#' interval is about the population from which the cells of the sample were drawn. It is therefore wider if a sample
-#' has few cells. The proportions of such a sample are drawn towards those of the other samples.
+#' draw that [cell_types()] used, each with its own cut. These are 50 by default: give `cell_types()` more `draws` for
+#' more exact limits. The interval includes the uncertainty about which types there are. It is about the population
+#' from which the cells of the sample were drawn. It is therefore wider if a sample has few cells. The proportions of
+#' such a sample are drawn towards those of the other samples.
 #'
 #' A difference is that of two means over the samples of a group, in which each sample counts the same. Its interval
 #' and `above` are about **these samples**. They do not say how other patients would differ. For that, the spread
@@ -72,10 +73,25 @@ type_proportions <- function(types, level = 0.9, ...) {
       type = factor(rep(names, length(samples)), names),
       sample = factor(rep(samples, each = length(names)), samples),
       cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
-      proportion = as.vector(interval$mean), lower = as.vector(interval$lower), upper = as.vector(interval$upper)
+      proportion = zap_share(as.vector(interval$mean)), lower = zap_share(as.vector(interval$lower)),
+      upper = zap_share(as.vector(interval$upper))
     ),
     draws = draws, level = level, class = c("type_proportions", "data.frame")
   )
+}
+
+#' @export
+print.type_proportions <- function(x, ...) {
+  parts <- c("type", "sample", "cells", "proportion", "lower", "upper")
+  if (!identical(names(x), parts)) {
+    return(NextMethod())
+  }
+  level <- attr(x, "level")
+  shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
+    interval = interval_words(x, 2))
+  names(shown)[[5L]] <- if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")
+  print(shown, row.names = FALSE)
+  invisible(x)
 }
 
 #' @rdname type_proportions

@@ -15,6 +15,7 @@
 
 #define NEAREST 12
 #define BETWEEN 7       /* points on an edge, besides its ends */
+#define DEEP 8.0        /* a valley this deep, in logs, need not be measured: its sides are far apart */
 #define SAME_PEAK 0.05  /* climbs that end closer than this found the same peak */
 
 typedef struct edge {
@@ -105,6 +106,8 @@ static void look(graph *g, edge *e) {
   for (size_t c = 0; c < p; c++) g->between[c] = (1 - part) * a[c] + part * b[c];
   const double height = wb_peaks_log_density(g->density, g->between, g->share);
   if (height < e->height) e->height = height;
+  const double lower = g->height[e->a] < g->height[e->b] ? g->height[e->a] : g->height[e->b];
+  if (e->height < lower - DEEP) e->seen = BETWEEN;
 }
 
 /* Branches: disjoint sets of points. */

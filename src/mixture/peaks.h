@@ -47,7 +47,7 @@ void wb_peaks_close(wb_peaks_density *density);
 void wb_peaks_point(const wb_peaks_density *density, size_t stride, const double *x, double *z);
 
 /* log f(z), without the constant of the normal density. share: components in whole blocks; receives the components'
- * shares of f, zero for those below 1e-12. */
+ * shares of f, zero for those below 2e-9. */
 size_t wb_peaks_share_size(int32_t components);
 double wb_peaks_log_density(const wb_peaks_density *density, const double *z, double *share);
 
