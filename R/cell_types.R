@@ -145,7 +145,8 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
   cells <- split(seq_along(own$type), factor(own$type, seq_len(count)))
   colnames(map$proportions) <- labels
   types <- data.frame(
-    type = labels, proportion = zap_share(proportion), lower = zap_share(interval[1L, ]), upper = zap_share(interval[2L, ]),
+    type = labels, proportion = zap_share(proportion), lower = zap_share(interval[1L, ]),
+    upper = zap_share(interval[2L, ]),
     rhat = if (is.null(chains)) NA_real_ else chains$rhat, ess = if (is.null(chains)) NA_real_ else chains$ess_bulk,
     cells = lengths(cells, use.names = FALSE), components = tabulate(component_type[held], count),
     nearest = labels[nearest],

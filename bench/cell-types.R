@@ -1,6 +1,6 @@
-# Cell types against manual gates, with the defaults of dp_mixture() and cell_types(), and the time for many cells. F is the mean over populations,
-# weighted by size, of the best F over types; ARI is the adjusted Rand index. Cells without a gate do not count.
-# FOLDER has flowcap1-gvhd-samples-1-6.csv.gz, hipc-tcell-12828.csv.gz, flowsom-68983.fcs and
+# Cell types against manual gates, with the defaults of dp_mixture() and cell_types(), and the time for many cells. F is
+# the mean over populations, weighted by size, of the best F over types; ARI is the adjusted Rand index. Cells without a
+# gate do not count. FOLDER has flowcap1-gvhd-samples-1-6.csv.gz, hipc-tcell-12828.csv.gz, flowsom-68983.fcs and
 # flowsom-68983-labels.csv.
 #   cd bench && Rscript cell-types.R FOLDER [backend]
 source("common.R")
