@@ -71,7 +71,12 @@ summary <- do.call(rbind, lapply(c(kinds, "all"), function(kind) {
     f = mean(own$f), expected_types = mean(own$types == if (kind == "rare") 2 else 3))
 }))
 print(summary, digits = 3)
-save_results(summary, "type-intervals")
+save_to_out <- function(results, name) {
+  save_results(results, name)
+  out <- Sys.getenv("OUT")
+  if (nzchar(out)) file.copy(file.path("results", paste0(name, ".csv")), out, overwrite = TRUE)
+}
+save_to_out(summary, "type-intervals")
 
 if (!is.null(folder)) {
   cells <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
@@ -99,5 +104,5 @@ if (!is.null(folder)) {
   overlaps$pairs <- aggregate(overlap ~ sample, pairs, length)$overlap
   overlaps <- rbind(overlaps, data.frame(sample = "all", overlap = mean(pairs$overlap), pairs = nrow(pairs)))
   print(overlaps, digits = 3)
-  save_results(overlaps, "type-intervals-seeds")
+  save_to_out(overlaps, "type-intervals-seeds")
 }
