@@ -26,6 +26,8 @@
 #            `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
 #            Values must have the type that stored() said. step() cannot be interrupted;
 #            it lasts about 0.2 s because `sweeps` is chosen so;
+#   several  TRUE if slices go over kept draws: `draw` then has the values of all draws that the slice keeps, one draw
+#            after the other, and `keep` says whether there are any. Otherwise slices end at kept draws;
 #   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
 #   finish   function(fit): adds what follows from the last states, and returns the fit.
 # The sampler must be a function of the package's namespace, because it is sent to the
@@ -167,9 +169,13 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   advance_chain <- function(chain, sweeps) {
     state <- fit$state[[chain]]
     last <- state$sweep + sweeps
-    keep <- is_kept(last, fit)
-    slice <- plan$step(session, state, sweeps, keep)
-    store_slice(store, chain, state$sweep, sweeps, slice, if (keep) kept_draws(last, fit))
+    kept <- if (isTRUE(plan$several)) {
+      seq_len(kept_draws(last, fit) - kept_draws(state$sweep, fit)) + kept_draws(state$sweep, fit)
+    } else if (is_kept(last, fit)) {
+      kept_draws(last, fit)
+    }
+    slice <- plan$step(session, state, sweeps, length(kept) > 0L)
+    store_slice(store, chain, state$sweep, sweeps, slice, kept)
     slice$state$sweep <- last
     fit$state[[chain]] <<- slice$state
     tick(sweeps)
@@ -182,7 +188,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
         suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
           together <<- fit$state
           slice_started <- proc.time()[["elapsed"]]
-          to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) else Inf
+          to_kept <- if (length(plan$draws) && !isTRUE(plan$several)) sweeps_to_kept(done, fit) else Inf
           sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)), most)
           for (chain in seq_len(fit$chains)) {
             advance_chain(chain, sweeps)
@@ -266,21 +272,21 @@ check_store_memory <- function(plan, draws, sweeps, chains) {
   }
 }
 
-# Stores the traces of a slice, which are those of `sweeps` sweeps after the first `done`. Stores the draw after the
-# last of them as draw number `draw` of the chain (NULL: none is kept).
-store_slice <- function(store, chain, done, sweeps, slice, draw) {
+# Stores the traces of a slice, which are those of `sweeps` sweeps after the first `done`. Stores its draws as those
+# with the consecutive numbers `kept` of the chain (none: nothing is kept).
+store_slice <- function(store, chain, done, sweeps, slice, kept) {
   values <- slice$traces[names(store$traces)]
   total <- vapply(store$traces, `[[`, 0, 1L)
   offset <- (chain - 1) * total + done
   stride <- vapply(store$traces, function(dim) prod(dim[1:2]), 0)
   run <- rep(sweeps, length(values))
-  if (!is.null(draw)) {
+  if (length(kept)) {
     size <- vapply(store$draws, draw_size, 0)
-    kept <- vapply(store$draws, draw_count, 0)
+    draws <- vapply(store$draws, draw_count, 0)
     values <- c(values, slice$draw[names(store$draws)])
-    offset <- c(offset, ((chain - 1) * kept + draw - 1) * size)
-    run <- c(run, size)
-    stride <- c(stride, size)
+    offset <- c(offset, ((chain - 1) * draws + kept[[1L]] - 1) * size)
+    run <- c(run, size * length(kept))
+    stride <- c(stride, size * length(kept))
   }
   fill_store(store, offset, stride, values, run, run)
 }

@@ -1,7 +1,7 @@
 # Elliptical slice moves after each Polya-Gamma sweep, against the sweeps alone: effective draws of the worst quantity
 # for each second of processor time, on one thread. `chosen` says what bayes_logit() does by itself. Without package
 # MASS its data sets are left out.
-#   cd bench && Rscript regression-ellipse.R          all cases, about 6 minutes
+#   cd bench && Rscript regression-ellipse.R          all cases, about 4 minutes
 #   cd bench && Rscript regression-ellipse.R quick    the small ones
 source("common.R")
 quick <- "quick" %in% commandArgs(TRUE)
@@ -50,7 +50,7 @@ measure <- function(case, moves) {
   for (chain in 1:2) fit$state[[chain]]$ellipse[[1]] <- moves
   warmup <- 300
   fit <- continue(fit, warmup, threads = 1, progress = FALSE)
-  iter <- if (nrow(case[[2]]) > 2e4) 500 else 1500
+  iter <- if (nrow(case[[2]]) > 2e4) 400 else if (nrow(case[[2]]) > 2000) 1000 else 1500
   seconds <- sum(system.time(fit <- continue(fit, iter, threads = 1, progress = FALSE))[1:2])
   table <- summary(drop_warmup(fit, warmup + 1))$coefficients
   c(ess = min(table$ess_bulk) / (2 * iter), rate = min(table$ess_bulk) / seconds, rhat = max(table$rhat),

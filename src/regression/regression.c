@@ -153,6 +153,14 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
   sweeps->log_likelihood[sweep] = log_likelihood;
   if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
   if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
+  const int32_t after = sweep - sweeps->kept_first;
+  if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
+      after / sweeps->kept_every < sweeps->kept_count) {
+    const size_t size = state->grouping ? wb_regression_effects(state->grouping) : (size_t)state->groups;
+    if (size > 0)
+      memcpy(sweeps->kept + (size_t)(after / sweeps->kept_every) * size,
+             state->grouping ? state->effects : state->intercepts, size * sizeof(double));
+  }
   size_t at = (size_t)sweep;
   const double *covariance = state->covariances;
   for (int32_t t = 0; sweeps->covariances && t < state->grouping->count; t++) {

@@ -96,3 +96,22 @@ test_that("scaling and the order of sums agree with plain R", {
   mean_weight <- tanh(linear / 2) / (2 * linear)
   expect_lt(abs(statistics[[1]] - sum(mean_weight)) / sqrt(3000 / 24), 6)
 })
+
+test_that("draws of groups are kept for the same sweeps, however the sweeps are cut into slices", {
+  set.seed(5)
+  d <- data.frame(g = rep(1:6, 10), h = rep(1:5, each = 12), x = rnorm(60), y = rbinom(60, 3, 0.4))
+  for (formula in list(cbind(y, 3 - y) ~ x + (1 | g), cbind(y, 3 - y) ~ x + (x | g) + (1 | h))) {
+    fit <- function(iter) {
+      bayes_logit(formula, d, chains = 2, iter = iter, warmup = 7, thin = 3, seed = 1, threads = 1, progress = FALSE)
+    }
+    whole <- fit(40)
+    cut <- fit(10)
+    for (iter in c(1, 1, 2, 5, 21)) cut <- continue(cut, iter, threads = 1, progress = FALSE)
+    expect_identical(cut$draws, whole$draws)
+    expect_identical(dim(whole$draws[[1L]])[2:3], c(11L, 2L))
+    # Sweep 40 is the last, and kept.
+    if (!is.null(whole$draws$intercepts)) {
+      expect_identical(unname(whole$draws$intercepts[, 11L, 2L]), whole$state[[2L]]$intercepts)
+    }
+  }
+})

@@ -356,18 +356,30 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
-/* `sweeps` sweeps from a state. Returns the state after them, and the traces. */
+static int is_sweeps(SEXP sweeps) {
+  if (TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) < 1 || INTEGER_RO(sweeps)[0] < 1) return 0;
+  if (Rf_xlength(sweeps) == 1) return 1;
+  const int *const number = INTEGER_RO(sweeps);
+  return Rf_xlength(sweeps) == 4 &&
+         (number[3] == 0 || (number[1] >= 0 && number[2] > 0 && number[3] > 0 &&
+                             number[1] + (number[3] - 1.0) * number[2] < number[0]));
+}
+
+/* Sweeps from a state. Returns the state after them, and the traces. `sweeps`: their number, and, if draws of groups
+ * are kept, the first kept sweep, from 0, the distance between kept sweeps, and how many are kept. */
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
   static const char *const names[] = {"coefficients", "statistics", "intercepts", "group_statistics", "shrinkage",
                                       "scalars", "ellipse", "effects", "covariances", "coefficient_trace",
-                                      "log_likelihood", "dispersion_trace", "group_deviation", "covariance_trace"};
+                                      "log_likelihood", "dispersion_trace", "group_deviation", "covariance_trace",
+                                      "kept"};
   wb_message message;
   open_regression *opened = regression_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   if (!is_prior(opened->columns, prior) || !has_effect_scales(opened, prior) || !is_state(opened, state))
     return wb_changed_fit();
-  const int count = Rf_asInteger(sweeps);
-  SEXP out = PROTECT(wb_list_new(14, names));
+  if (!is_sweeps(sweeps)) return wb_changed_fit();
+  const int count = INTEGER_RO(sweeps)[0];
+  SEXP out = PROTECT(wb_list_new(15, names));
   wb_regression_state current = copy_state(opened, state, out);
   const wb_regression_prior priors = prior_from_list(prior, opened->columns);
   const wb_regression_counts learned = counts_from_list(prior);
@@ -385,6 +397,13 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
     for (int32_t t = 0; t < opened->grouping.count; t++)
       columns += opened->terms[t].columns * (opened->terms[t].columns + 1) / 2;
     what.covariances = REAL(wb_list_put(out, "covariance_trace", Rf_allocMatrix(REALSXP, count, columns)));
+  }
+  if (Rf_xlength(sweeps) == 4 && INTEGER_RO(sweeps)[3] > 0) {
+    what.kept_first = INTEGER_RO(sweeps)[1];
+    what.kept_every = INTEGER_RO(sweeps)[2];
+    what.kept_count = INTEGER_RO(sweeps)[3];
+    const double size = opened->grouping.count > 0 ? (double)wb_regression_effects(&opened->grouping) : opened->groups;
+    what.kept = REAL(wb_list_put(out, "kept", Rf_allocMatrix(REALSXP, (int)size, what.kept_count)));
   }
   const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
   UNPROTECT(1);
