@@ -14,10 +14,13 @@
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
 #' @param interval probability of the equal-tailed interval of the mean.
+#' @param re_formula `NULL` for predictions with the groups of the rows, `NA` for predictions of a group whose intercept
+#'   is 0.
 #' @param draws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
 #' @param seed for `simulate()`, as in [stats::simulate()]: passed to [set.seed()] if not `NULL`; R's generator is then
 #'   left as it was.
+#' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
 #'   For a multinomial it gives an array of rows x classes x these four (with `type = "link"` all classes except the
@@ -45,100 +48,35 @@
 #' @importFrom stats predict
 #' @export
 predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL,
-                                sparse = NULL, ...) {
+                                sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("response", "link"))
   interval <- check_number(interval, "interval", min = 0, max = 1)
-  rows <- prediction_rows(object, newdata, sys.call(), sparse)
+  rows <- prediction_rows(object, newdata, sys.call(), sparse, check_re_formula(re_formula))
   used <- draws_used(object, draws)
   tails <- c((1 - interval) / 2, (1 + interval) / 2)
-  describe <- function(values) {
-    bounds <- stats::quantile(values, tails, names = FALSE)
-    c(mean = mean(values), sd = stats::sd(values), lower = bounds[[1L]], upper = bounds[[2L]])
-  }
-  n <- nrow(rows$x)
+  out <- summarise_rows(object, rows, used, type, tails, backend, threads)
   classes <- object$response$classes
-  shown <- if (is.null(classes)) 1L else if (type == "link") length(classes) - 1L else length(classes)
-  out <- array(NA_real_, c(n, shown, 4L), list(
-    rownames(rows$x), if (!is.null(classes)) utils::tail(classes, shown), c("mean", "sd", "lower", "upper")
-  ))
-  complete <- which(rows$complete)
-  for (block in row_blocks(complete, length(used))) {
-    linear <- linear_draws(object, rows, used, block)
-    values <- if (type == "link") linear else response_draws(object, linear)
-    for (k in seq_len(shown)) {
-      out[block, k, ] <- t(apply(values[, , k, drop = FALSE], 2L, describe))
-    }
-  }
+  statistics <- c("mean", "sd", "lower", "upper")
   if (is.null(classes)) {
-    out <- matrix(out, n, 4L, dimnames = list(rownames(rows$x), dimnames(out)[[3L]]))
+    out <- matrix(out, nrow(rows$x), 4L, dimnames = list(rownames(rows$x), statistics))
+  } else {
+    dimnames(out) <- list(rownames(rows$x), utils::tail(classes, dim(out)[[2L]]), statistics)
   }
   if (is.null(newdata)) pad_rows(object, out) else out
 }
 
-# Splits rows into blocks whose draws take at most 64 MB.
-row_blocks <- function(rows, draws) {
-  size <- max(1, floor(2^23 / draws))
-  split(rows, ceiling(seq_along(rows) / size))
-}
-
-draws_used <- function(fit, draws, call = sys.call(-1L)) {
-  total <- nrow(coefficient_draws(fit, call))
-  if (is.null(draws)) {
-    return(seq_len(total))
+# Whether groups are part of a prediction. Packages rstanarm and brms have more choices, which are for several terms.
+check_re_formula <- function(re_formula, call = sys.call(-1L)) {
+  if (is.null(re_formula)) {
+    return(TRUE)
   }
-  draws <- min(check_count(draws, "draws", call = call), total)
-  unique(round(seq(1, total, length.out = draws)))
-}
-
-# Linear predictors: draws x rows x outcomes.
-linear_draws <- function(fit, rows, used, block) {
-  coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
-  p <- ncol(fit$design$x)
-  outcomes <- ncol(coefficients) / p
-  x <- rows$x[block, , drop = FALSE]
-  linear <- array(0, c(length(used), length(block), outcomes))
-  for (k in seq_len(outcomes)) {
-    of_class <- coefficients[, (k - 1) * p + seq_len(p), drop = FALSE]
-    linear[, , k] <- if (is_sparse_matrix(x)) t(as.matrix(x %*% t(of_class))) else tcrossprod(of_class, x)
+  if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula) ||
+        inherits(re_formula, "formula") && identical(re_formula[[length(re_formula)]], 0)) {
+    return(FALSE)
   }
-  linear <- linear + rep(rows$offset[block], each = length(used))
-  if (!is.null(fit$group_name)) {
-    linear <- linear + as.vector(intercept_draws(fit, rows, used, block))
-  }
-  if (length(rows$terms)) {
-    linear <- linear + as.vector(term_sum_draws(fit, rows$terms, used, block))
-  }
-  linear
-}
-
-intercept_draws <- function(fit, rows, used, block) {
-  intercepts <- matrix(fit$draws$intercepts, dim(fit$draws$intercepts)[[1L]])[, used, drop = FALSE]
-  group <- rows$group[block]
-  values <- matrix(0, length(used), length(block))
-  values[, group > 0L] <- t(intercepts[group[group > 0L], , drop = FALSE])
-  fresh <- which(group == 0L)
-  if (length(fresh)) {
-    sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
-    deviation <- as.vector(fit$group_deviation[sweeps, ])[used]
-    new <- rows$new_group[block][fresh]
-    drawn <- matrix(stats::rnorm(length(used) * length(unique(new))), length(used)) * deviation
-    values[, fresh] <- drawn[, match(new, unique(new)), drop = FALSE]
-  }
-  values
-}
-
-# Means from linear predictors: draws x rows x (1 or classes).
-response_draws <- function(fit, linear) {
-  switch(fit$family,
-    binomial = stats::plogis(linear),
-    negbinomial = exp(linear),
-    multinomial = {
-      most <- pmax(0, apply(linear, c(1L, 2L), max))
-      weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))
-      weights / as.vector(rowSums(weights, dims = 2L))
-    }
-  )
+  stop_input("re_formula", "must be NULL, for predictions with the groups, or NA, for predictions without, not ",
+    show_value(re_formula), call = call)
 }
 
 #' @rdname predict.bayes_logit
@@ -152,12 +90,9 @@ fitted.bayes_logit <- function(object, ...) {
 # Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
 fitted_means <- function(object, call) {
   rows <- prediction_rows(object, NULL, call)
-  used <- draws_used(object, NULL)
+  out <- summarise_rows(object, rows, draws_used(object, NULL, call), "response", call = call)
   classes <- object$response$classes
-  out <- matrix(0, object$rows, max(1L, length(classes)), dimnames = list(rownames(rows$x), classes))
-  for (block in row_blocks(seq_len(object$rows), length(used))) {
-    out[block, ] <- colMeans(response_draws(object, linear_draws(object, rows, used, block)))
-  }
+  out <- matrix(out[, , 1L], object$rows, dimnames = list(rownames(rows$x), classes))
   if (is.null(classes)) out[, 1L] else out
 }
 
@@ -244,11 +179,6 @@ row_log_likelihood <- function(fit, linear, used, block) {
     }
   )
   each(fit$weights) * values
-}
-
-dispersion_used <- function(fit, used) {
-  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
-  as.vector(fit$dispersion_trace[sweeps, ])[used]
 }
 
 #' @rdname predict.bayes_logit

@@ -320,37 +320,6 @@ new_term_rows <- function(fit, newdata, call) {
   })
 }
 
-# What the terms add to the linear predictors of the rows `block`: draws x rows. A level that is not in the fit gets
-# effects drawn from their normal law by R's generator.
-term_sum_draws <- function(fit, rows, used, block) {
-  total <- dim(fit$draws$effects)[[1L]]
-  first <- 0
-  sum <- matrix(0, length(used), length(block))
-  for (i in seq_along(rows)) {
-    columns <- length(fit$design$terms[[i]]$columns)
-    level <- rows[[i]]$level[block]
-    known <- which(level > 0L)
-    fresh <- which(level == 0L)
-    fresh_level <- rows[[i]]$new_level[block][fresh]
-    new <- if (length(fresh)) {
-      new_effects(covariance_draws(fit)[[i]][, , used, drop = FALSE], length(unique(fresh_level)))
-    }
-    z <- if (!is.null(rows[[i]]$z)) rows[[i]]$z[block, , drop = FALSE]
-    for (k in seq_len(columns)) {
-      values <- matrix(0, length(used), length(block))
-      # Reads the array of all draws in place, because it can be large. A matrix would index its dimensions.
-      at <- outer((used - 1) * total, first + (level[known] - 1) * columns + k, `+`)
-      values[, known] <- fit$draws$effects[as.vector(at)]
-      if (length(fresh)) {
-        values[, fresh] <- new[[k]][, match(fresh_level, unique(fresh_level)), drop = FALSE]
-      }
-      sum <- sum + if (is.null(z)) values else values * rep(z[, k], each = length(used))
-    }
-    first <- first + columns * length(fit$design$terms[[i]]$levels)
-  }
-  sum
-}
-
 # Effects of `count` new levels from the covariance of each draw: for each column draws x levels.
 new_effects <- function(covariances, count) {
   q <- dim(covariances)[[1L]]

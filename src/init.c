@@ -74,6 +74,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(polyagamma_law, 6),
   ENTRY(polyagamma_cumulant, 3),
   ENTRY(regression_open, 2),
+  ENTRY(regression_predict, 5),
   ENTRY(regression_close, 1),
   ENTRY(regression_start, 4),
   ENTRY(regression_step, 6),

@@ -73,6 +73,50 @@ typedef struct wb_regression_session wb_regression_session;
 #define WB_REGRESSION_LEVEL_STATISTICS(p, q) ((size_t)(q) * ((size_t)(q) + 1) / 2 + (size_t)(q) * ((size_t)(p) + 1))
 #define WB_REGRESSION_MOST_OUTCOMES 32
 
+/* What wb_regression_prediction summarises: the linear predictors, their logistic function, their exponential, or the
+ * probabilities of outcomes + 1 classes. */
+enum {
+  WB_REGRESSION_LINEAR,
+  WB_REGRESSION_PROBABILITY,
+  WB_REGRESSION_MEAN,
+  WB_REGRESSION_CLASSES
+};
+
+/* A term of the linear predictor whose coefficient differs between levels of a grouping: a row adds
+ * multiple[row] * draw[level[row] * draws + d] in draw d, or nothing if its level is negative. */
+typedef struct wb_regression_effect {
+  int32_t outcome;
+  int32_t levels;
+  const int32_t *level;   /* rows */
+  const double *multiple; /* rows; NULL: 1 */
+  const double *draw;     /* draws x levels, column-major */
+} wb_regression_effect;
+
+/* Rows to predict, and the draws to predict them from. A linear predictor is the sum over columns, in order, then the
+ * offset, then the effects, in order. */
+typedef struct wb_regression_prediction {
+  const double *x;   /* rows x columns, column-major, in the data's units; NULL: the design is sparse */
+  int64_t rows;
+  int32_t columns, outcomes;
+  const int32_t *row_start, *column; /* sparse, as in wb_regression_data */
+  const double *value;
+  const double *offset; /* rows x outcomes; NULL: 0 */
+  int32_t effects;
+  const wb_regression_effect *effect;
+  int64_t draws;
+  const double *coefficients; /* draws x columns x outcomes, column-major */
+  int32_t kind;
+  /* The two quantiles: each lies `part` of the way from the draw of this index, in ascending order, to the next. */
+  int64_t index[2];
+  double part[2];
+  /* For each quantile a guess of the standard deviations from the mean between which its draws lie, and between them
+   * where: it saves time and changes no result. */
+  double score[2][2], start[2];
+} wb_regression_prediction;
+
+/* Columns of a prediction: mean, standard deviation, lower and upper quantile. */
+#define WB_REGRESSION_SUMMARIES 4
+
 typedef struct wb_regression_functions {
   int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
               wb_message *message);
@@ -94,6 +138,10 @@ typedef struct wb_regression_functions {
   int (*change_effects)(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                         double *linear, wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
+  /* Rows first..first + count - 1 are predicted. out: count x (outcomes, or classes) x WB_REGRESSION_SUMMARIES. NaN
+   * where a linear predictor is not finite. */
+  int (*predict)(const wb_regression_prediction *prediction, int64_t first, int64_t count, const wb_run *run,
+                 double *out, wb_message *message);
 } wb_regression_functions;
 
 #ifdef __cplusplus

@@ -177,12 +177,16 @@ SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SE
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
 
-/* entry/regression/regression_entry.c */
+/* entry/regression/regression_entry.c. Whether a list has a sparse design of this size, by rows. */
+int wb_is_sparse_design(SEXP data, double rows, double columns);
 SEXP wb_entry_regression_open(SEXP data, SEXP run);
 SEXP wb_entry_regression_close(SEXP pointer);
 SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread);
 SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run);
 SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps);
+
+/* entry/regression/predict_entry.c */
+SEXP wb_entry_regression_predict(SEXP rows, SEXP draws, SEXP first, SEXP count, SEXP run);
 
 /* entry/predictive/predictive_entry.c */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "core/regression_row.h"
+#include "cpu/regression/predict.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
@@ -402,4 +403,5 @@ static int change_effects(wb_regression_session *session, int32_t changed, const
 }
 
 const wb_regression_functions wb_cpu_regression = {
-  .open = open_session, .sweep = sweep, .change_effects = change_effects, .close = close_session};
+  .open = open_session, .sweep = sweep, .change_effects = change_effects, .close = close_session,
+  .predict = wb_cpu_regression_predict};

@@ -11,6 +11,7 @@
 #include "core/regression_row.h"
 #include "core/unroll.h"
 #include "cuda/device.cuh"
+#include "cuda/regression/predict.cuh"
 #include "cuda/regression/terms.cuh"
 
 namespace wb {
@@ -537,4 +538,5 @@ static void close_session(wb_regression_session *session) {
   delete session;
 }
 
-extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, change_effects, close_session};
+extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, change_effects, close_session,
+                                                          wb::regression_predict};

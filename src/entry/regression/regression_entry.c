@@ -50,7 +50,7 @@ static int is_integers(SEXP values, double length) {
 }
 
 /* Whether the data have a sparse design of this size, by rows, with columns ascending within a row. */
-static int is_sparse(SEXP data, double rows, double columns) {
+int wb_is_sparse_design(SEXP data, double rows, double columns) {
   SEXP starts = wb_list_element(data, "row_start"), column = wb_list_element(data, "column");
   if (!is_integers(starts, rows + 1)) return 0;
   const int *start = INTEGER_RO(starts);
@@ -137,7 +137,7 @@ static int is_data(SEXP data) {
   if (TYPEOF(kappa) != REALSXP || !Rf_isMatrix(kappa) || TYPEOF(center) != REALSXP) return 0;
   const double rows = rows_of(data), columns = columns_of(data);
   return rows > 0 && columns > 0 && Rf_ncols(kappa) > 0 && Rf_ncols(kappa) <= WB_REGRESSION_MOST_OUTCOMES &&
-         (x == R_NilValue ? is_sparse(data, rows, columns) : is_dense(x, rows, columns)) &&
+         (x == R_NilValue ? wb_is_sparse_design(data, rows, columns) : is_dense(x, rows, columns)) &&
          wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) &&
          wb_is_numbers(wb_list_element(data, "shape"), rows) &&
          is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&

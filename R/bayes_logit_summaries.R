@@ -1,0 +1,168 @@
+# Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
+
+# The numbers of src/backend/regression_table.h: what is summarised.
+prediction_kinds <- c(link = 0L, binomial = 1L, negbinomial = 2L, multinomial = 3L)
+
+# Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
+# that are not complete are NA. `tails` has the probabilities of the quantiles.
+summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL,
+                           call = sys.call(-1L)) {
+  kind <- prediction_kinds[[if (type == "link") "link" else fit$family]]
+  outcomes <- outcomes_of(fit)
+  shown <- outcomes + (kind == prediction_kinds[["multinomial"]])
+  coefficients <- coefficient_draws(fit, call)[used, , drop = FALSE]
+  n <- nrow(rows$x)
+  check_result_size(4 * n * shown, "newdata", "summaries", call, copies = 2)
+  run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients), call = call)
+  draws <- list(coefficients = coefficients, outcomes = outcomes, kind = kind, probability = tails)
+  out <- array(NA_real_, c(n, shown, 4L))
+  for (block in effect_blocks(rows, length(used))) {
+    part <- if (length(block) < n) subset_rows(rows, block) else rows
+    out[block, , ] <- summarise_block(fit, part, draws, used, run)
+  }
+  out[!rows$complete, , ] <- NA
+  out[is.nan(out)] <- NA
+  out
+}
+
+outcomes_of <- function(fit) max(1L, length(fit$response$classes) - 1L)
+
+# Rows whose groups are not in the fit need draws of these groups. Blocks share no such group of the term that has most
+# of them, and hold 64 MB of their draws.
+effect_blocks <- function(rows, draws) {
+  n <- nrow(rows$x)
+  at_once <- max(1, floor(2^23 / draws))
+  new <- lapply(grouped_rows(rows), function(term) ifelse(term$level %in% 0L, term$new_level, 0L))
+  counts <- vapply(new, function(values) length(unique(values)), 0)
+  if (n == 0L || all(counts <= at_once)) {
+    return(list(seq_len(n)))
+  }
+  new <- new[[which.max(counts)]]
+  unname(split(seq_len(n), ceiling(match(new, sort(unique(new))) / at_once)))
+}
+
+# The terms of rows, also of the single term (1 | g), as new_term_rows() has them.
+grouped_rows <- function(rows) {
+  if (is.null(rows$group)) rows$terms else list(list(level = rows$group, new_level = rows$new_group, z = NULL))
+}
+
+subset_rows <- function(rows, block) {
+  parts <- intersect(c("offset", "group", "new_group", "complete"), names(rows))
+  rows[parts] <- lapply(rows[parts], function(values) values[block])
+  rows$x <- rows$x[block, , drop = FALSE]
+  rows$terms <- lapply(rows$terms, function(term) {
+    list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE])
+  })
+  rows
+}
+
+# Calls of the compiled code between which R can be interrupted have about so many multiply-adds.
+slice_work <- c(cpu = 2^28, cuda = 2^33)
+
+summarise_block <- function(fit, rows, draws, used, run) {
+  x <- rows$x
+  n <- nrow(x)
+  is_sparse <- is_sparse_matrix(x)
+  data <- c(if (is_sparse) sparse_rows(x, rep(1, ncol(x))), list(
+    x = if (!is_sparse) unname(x), rows = as.double(n), effects = row_effects(fit, rows, used),
+    offset = if (any(rows$offset != 0, na.rm = TRUE)) rep(rows$offset, draws$outcomes)
+  ))
+  if (!is_sparse && !is.double(data$x)) {
+    storage.mode(data$x) <- "double"
+  }
+  shown <- draws$outcomes + (draws$kind == prediction_kinds[["multinomial"]])
+  size <- max(1000, floor(slice_work[[run$backend]] / length(draws$coefficients)))
+  if (n <= size) {
+    return(array(native(C_regression_predict, data, draws, 0, as.double(n), run), c(n, shown, 4L)))
+  }
+  out <- array(0, c(n, shown, 4L))
+  for (first in seq(0, n - 1, by = size)) {
+    count <- min(size, n - first)
+    out[first + seq_len(count), , ] <- native(C_regression_predict, data, draws, first, count, run)
+  }
+  out
+}
+
+# What groups add to the linear predictors: for each effect of each term the `level` of each row, from 0, negative for
+# none; its `multiple`, NULL for 1; and the draws of its levels, draws x levels. A group that is not in the fit gets, in
+# each draw, effects from the distribution of groups, by R's generator.
+row_effects <- function(fit, rows, used) {
+  terms <- grouped_rows(rows)
+  if (length(terms) == 0L) {
+    return(list())
+  }
+  effects <- effect_draws(fit)
+  covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
+  unlist(lapply(seq_along(terms), function(i) {
+    size <- dim(effects[[i]])
+    own <- array(effects[[i]], c(size[1:2], prod(size[3:4])))[, , used, drop = FALSE]
+    level <- as.integer(terms[[i]]$level)
+    fresh <- which(level == 0L)
+    groups <- unique(terms[[i]]$new_level[fresh])
+    level[fresh] <- size[[2L]] + match(terms[[i]]$new_level[fresh], groups)
+    new <- if (length(fresh)) new_effects(covariances[[i]][, , used, drop = FALSE], length(groups))
+    lapply(seq_len(size[[1L]]), function(k) {
+      known <- t(matrix(own[k, , ], size[[2L]]))
+      z <- terms[[i]]$z
+      list(outcome = 0L, level = level - 1L, multiple = if (!is.null(z)) as.double(z[, k]),
+        draw = if (length(fresh)) cbind(known, new[[k]]) else known)
+    })
+  }), recursive = FALSE)
+}
+
+# Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().
+linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows, used)) {
+  coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
+  p <- ncol(fit$design$x)
+  outcomes <- outcomes_of(fit)
+  x <- rows$x[block, , drop = FALSE]
+  linear <- array(0, c(length(used), length(block), outcomes))
+  for (k in seq_len(outcomes)) {
+    of_class <- coefficients[, (k - 1) * p + seq_len(p), drop = FALSE]
+    linear[, , k] <- if (is_sparse_matrix(x)) t(as.matrix(x %*% t(of_class))) else tcrossprod(of_class, x)
+  }
+  linear <- linear + rep(rows$offset[block], each = length(used))
+  for (effect in effects) {
+    level <- effect$level[block] + 1L
+    known <- which(level > 0L)
+    added <- effect$draw[, level[known], drop = FALSE]
+    if (!is.null(effect$multiple)) {
+      added <- added * rep(effect$multiple[block][known], each = length(used))
+    }
+    linear[, known, effect$outcome + 1L] <- linear[, known, effect$outcome + 1L] + as.vector(added)
+  }
+  linear
+}
+
+# Means from linear predictors: draws x rows x (1 or classes).
+response_draws <- function(fit, linear) {
+  switch(fit$family,
+    binomial = stats::plogis(linear),
+    negbinomial = exp(linear),
+    multinomial = {
+      most <- pmax(0, apply(linear, c(1L, 2L), max))
+      weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))
+      weights / as.vector(rowSums(weights, dims = 2L))
+    }
+  )
+}
+
+# Splits rows into blocks whose draws take at most 64 MB.
+row_blocks <- function(rows, draws) {
+  size <- max(1, floor(2^23 / draws))
+  split(rows, ceiling(seq_along(rows) / size))
+}
+
+draws_used <- function(fit, draws, call = sys.call(-1L)) {
+  total <- nrow(coefficient_draws(fit, call))
+  if (is.null(draws)) {
+    return(seq_len(total))
+  }
+  draws <- min(check_count(draws, "draws", call = call), total)
+  unique(round(seq(1, total, length.out = draws)))
+}
+
+dispersion_used <- function(fit, used) {
+  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  as.vector(fit$dispersion_trace[sweeps, ])[used]
+}

@@ -1,0 +1,12 @@
+/* Predictions of a regression from draws of its coefficients, as stats::quantile() and sd() of R would give them. */
+#ifndef WB_REGRESSION_PREDICTIONS_H
+#define WB_REGRESSION_PREDICTIONS_H
+
+#include "backend/backend.h"
+
+/* Predicts rows first..first + count - 1 (backend/regression_table.h). `probability` has those of the two quantiles, in
+ * ascending order. Their indices are set here. */
+int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
+                          int64_t first, int64_t count, double *out, wb_message *message);
+
+#endif
