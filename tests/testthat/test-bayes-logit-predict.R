@@ -102,3 +102,92 @@ test_that("arguments of confint(), update() and simulate() are checked", {
   expect_identical(attr(first, "seed"), structure(4L, kind = as.list(RNGkind())))
   expect_identical(simulate(fit, seed = 4), first)
 })
+
+# What summarise_rows() computes, by R.
+by_hand <- function(fit, newdata, type, tails) {
+  rows <- prediction_rows(fit, newdata, NULL)
+  linear <- linear_draws(fit, rows, draws_used(fit, NULL), seq_len(nrow(rows$x)))
+  values <- if (type == "link") linear else response_draws(fit, linear)
+  describe <- function(v) c(mean(v), sd(v), quantile(v, tails, names = FALSE))
+  aperm(apply(values, 2:3, describe), c(2, 3, 1))
+}
+all_kinds <- function() {
+  list(
+    quick(y ~ x + f), quick(c ~ x + offset(log(e)), family = "negbinomial"), quick(f ~ x + e, family = "multinomial"),
+    quick(y ~ x + (1 | g)), quick(y ~ x + (x | g) + (1 | f)),
+    if (requireNamespace("Matrix", quietly = TRUE)) quick(y ~ x + f, sparse = TRUE)
+  )
+}
+
+test_that("means, standard deviations and quantiles of rows are those of R", {
+  for (fit in Filter(length, all_kinds())) {
+    for (type in c("link", "response")) {
+      for (interval in c(0.9, 0.5, 1, 1e-9)) {
+        tails <- c((1 - interval) / 2, (1 + interval) / 2)
+        rows <- prediction_rows(fit, small[c(7, 3, 9:60), ], NULL)
+        found <- summarise_rows(fit, rows, draws_used(fit, NULL), type, tails)
+        expect_equal(found, by_hand(fit, small[c(7, 3, 9:60), ], type, tails), tolerance = 1e-11)
+      }
+    }
+  }
+})
+
+test_that("quantiles are exact for ties, skewed draws, outliers and single draws", {
+  fit <- quick(y ~ x)
+  exact <- function(draws) {
+    total <- length(draws)
+    fit$warmup <- 0
+    fit$iter <- total
+    fit$coefficient_trace <- array(c(draws, numeric(total)), c(total, 1, 2))
+    for (tails in list(c(0.05, 0.95), c(0, 1), c(0.25, 0.3), c(0.5, 0.5), c(0.01, 0.999))) {
+      found <- summarise_rows(fit, prediction_rows(fit, small[1:5, ], NULL), seq_len(total), "link", tails)
+      expect_equal(found[2, 1, 3:4], quantile(draws, tails, names = FALSE), tolerance = 1e-14)
+      expect_equal(found[5, 1, 1], mean(draws), tolerance = 1e-13)
+      expect_equal(found[5, 1, 2], sd(draws), tolerance = 1e-11)
+    }
+  }
+  set.seed(3)
+  for (draws in list(rexp(500)^3, rep(0.1, 100), rep(1:2, 60), c(rnorm(300), 1e9), rcauchy(1003), round(rnorm(700), 1),
+    c(-rexp(257), 0, -0.0), 3, c(2, 1), rnorm(17))) {
+    exact(as.double(draws))
+  }
+})
+
+test_that("predictions are the same on all backends, instruction sets and threads, and in blocks", {
+  skip_on_sanitized_emulator()
+  many <- small[rep(1:60, 20), ]
+  for (fit in Filter(length, all_kinds())) {
+    rows <- prediction_rows(fit, many, NULL)
+    summary <- function(...) summarise_rows(fit, rows, draws_used(fit, NULL), "response", ...)
+    first <- summary(threads = 1)
+    expect_identical(summary(threads = 3), first)
+    expect_identical(summary(threads = 2, backend = "cpu"), first)
+    for (isa in c("baseline", "avx2")) {
+      old <- options(warpbayes.isa = isa)
+      again <- tryCatch(summary(backend = "cpu"), warpbayes_error = function(error) first)
+      options(old)
+      expect_identical(again, first)
+    }
+    expect_identical(first[61:1200, , ], first[1:1140, , ])
+  }
+})
+
+test_that("groups that are new get draws of their own, in blocks too, and re_formula = NA leaves groups out", {
+  fit <- quick(y ~ x + (x | g))
+  new <- data.frame(x = 0.5, g = c("a", "b", "a", "1"))
+  set.seed(1)
+  p <- predict(fit, new)
+  expect_identical(p[1, ], p[3, ])
+  expect_false(identical(p[1, "mean"], p[2, "mean"]))
+  set.seed(1)
+  expect_identical(predict(fit, new), p)
+  rows <- prediction_rows(fit, new, NULL)
+  expect_identical(effect_blocks(rows, 2^23), list(4L, c(1L, 3L), 2L))
+  without <- predict(fit, data.frame(x = 0.5), type = "link", re_formula = NA)
+  expect_equal(without[[1, "mean"]], sum(coef(fit) * c(1, 0.5)))
+  expect_error(predict(fit, new, re_formula = 5), "`re_formula` must be NULL", class = input)
+  expect_true(all(is.na(predict(quick(y ~ x), data.frame(x = c(NA, 1)))[1, ])))
+  far <- predict(quick(c ~ x, family = "negbinomial"), data.frame(x = c(1e308, 1)))
+  expect_true(all(is.na(far[1, ])) || all(far[1, ] %in% c(0, Inf, NA)))
+  expect_false(anyNA(far[2, ]))
+})

@@ -1,6 +1,6 @@
 /* Predictions on the processor: linear predictors of a few rows for all draws, which stay in the cache, then the sums
- * and quantiles of each row. Quantiles are exact: the draws in an interval around a guess, some thirty, are
- * collected and ranked among themselves; if the quantile is not among them, all draws of the row are searched. The GPU's twin is
+ * and quantiles of each row. Quantiles are exact: the draws in an interval around a guess, some thirty, are collected
+ * and ranked among themselves; if the quantile is not among them, all draws of the row are searched. The GPU's twin is
  * cuda/regression/predict.cu.
  *
  * For 10 columns and 500 draws, a row takes 5,000 multiply-adds, 500 logistic functions of about 30 instructions for 8
@@ -14,8 +14,8 @@
 #include "core/regression_predict.h"
 #include "numeric/memory.h"
 
-/* Rows whose linear predictors are computed together; the padding of draws, whole vectors; rows that a thread takes; the
- * most values that are ranked. */
+/* Rows whose linear predictors are computed together; the padding of draws, whole vectors; rows that a thread takes;
+ * the most values that are ranked. */
 enum { PREDICT_ROWS = 4, PREDICT_PAD = 16, PREDICT_CHUNK = 256, PREDICT_RANKED = 96 };
 
 #define WB_LOOPS "cpu/regression/predict_loops.h"
@@ -61,7 +61,8 @@ typedef struct prediction_room {
 
 static size_t room_doubles(const prediction_plan *plan) {
   const size_t padded = (size_t)plan->padded, outcomes = (size_t)plan->what->outcomes;
-  return (size_t)plan->what->columns * PREDICT_ROWS + padded * (outcomes * (PREDICT_ROWS + 1) + (size_t)plan->shown + 4);
+  return (size_t)plan->what->columns * PREDICT_ROWS +
+         padded * (outcomes * (PREDICT_ROWS + 1) + (size_t)plan->shown + 4);
 }
 
 static prediction_room room_in(double *memory, const prediction_plan *plan) {
@@ -202,7 +203,8 @@ static void complete_row(const prediction_plan *plan, int64_t row, int r, const 
   for (int k = 0; k < what->outcomes; k++) {
     double *const linear = room->row + (size_t)k * padded;
     memcpy(linear, room->linear + ((size_t)k * PREDICT_ROWS + (size_t)r) * padded, padded * sizeof(double));
-    if (what->offset) shifts[plan->isa](plan->draws, what->offset[(size_t)k * (size_t)what->rows + (size_t)row], linear);
+    const size_t at = (size_t)k * (size_t)what->rows + (size_t)row;
+    if (what->offset) shifts[plan->isa](plan->draws, what->offset[at], linear);
   }
   for (int e = 0; e < what->effects; e++) {
     const wb_regression_effect *effect = &what->effect[e];
@@ -211,8 +213,10 @@ static void complete_row(const prediction_plan *plan, int64_t row, int r, const 
                          effect->draw + (size_t)effect->level[row] * (size_t)plan->draws,
                          room->row + (size_t)effect->outcome * padded);
   }
-  for (int k = 0; k < what->outcomes; k++)
-    for (size_t d = (size_t)plan->draws; d < padded; d++) room->row[(size_t)k * padded + d] = room->row[(size_t)k * padded];
+  for (int k = 0; k < what->outcomes; k++) {
+    double *const linear = room->row + (size_t)k * padded;
+    for (size_t d = (size_t)plan->draws; d < padded; d++) linear[d] = linear[0];
+  }
 }
 
 static void predict_row(const prediction_plan *plan, const prediction_room *room, size_t count, double *out) {

@@ -149,8 +149,8 @@ static void WB_NAME(regression_collect)(int draws, const double *restrict value,
   }
 }
 
-/* less[i]: how many of the first `count` values are below value[i], for all i below `count`, rounded up to a multiple of
- * PREDICT_PAD. */
+/* less[i]: how many of the first `count` values are below value[i], for all i below `count`, rounded up to a multiple
+ * of PREDICT_PAD. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_ranks)(int count, const double *restrict value, int64_t *restrict less) {
   typedef int64_t whole_vector __attribute__((vector_size(WB_VECTOR_BYTES)));

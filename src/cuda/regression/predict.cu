@@ -134,9 +134,9 @@ __device__ double of_key(int64_t key) {
   return wb_bits_double(key < 0 ? static_cast<uint64_t>(-key) | 0x8000000000000000u : static_cast<uint64_t>(key));
 }
 
-/* The value of this index in ascending order, and the next. A bracket has at most `index` values up to its lower end and
- * more up to its upper end. It is narrowed where a straight line through the counts puts the value; every third time,
- * and where that fails, in the middle of the doubles between the ends. Each end moves to a value of the row. */
+/* The value of this index in ascending order, and the next. A bracket has at most `index` values up to its lower end
+ * and more up to its upper end. It is narrowed where a straight line through the counts puts the value; every third
+ * time, and where that fails, in the middle of the doubles between the ends. Each end moves to a value of the row. */
 __device__ void find_two(const double *value, int64_t block, int draws, int index, double mean, double deviation,
                          double start, double *first, double *second) {
   const double infinity = wb_infinity();
@@ -189,8 +189,8 @@ __global__ void __launch_bounds__(predict_threads)
   if (i >= data.block || row >= data.rows) return;
   const int k = static_cast<int>(blockIdx.y);
   const bool classes = data.kind == WB_REGRESSION_CLASSES;
-  const double *const from = classes && k == 0 ? reference
-                                               : linear + static_cast<size_t>(classes ? k - 1 : k) * data.draws * data.block;
+  const size_t outcome = static_cast<size_t>(classes && k > 0 ? k - 1 : k);
+  const double *const from = classes && k == 0 ? reference : linear + outcome * data.draws * data.block;
   const int kind = classes ? WB_REGRESSION_LINEAR : data.kind;
   const double *const value = from + i;
   const size_t stride = static_cast<size_t>(data.rows) * shown;
@@ -229,8 +229,8 @@ int put_rows(device_array<T> &to, const T *from, int64_t rows, int64_t first, in
   if (from == nullptr) return WB_OK;
   int status = to.allocate(static_cast<size_t>(count) * static_cast<size_t>(columns), "the rows to predict", message);
   for (int c = 0; c < columns && status == WB_OK; c++)
-    status = status_of(cudaMemcpy(to.data() + c * count, from + c * rows + first, static_cast<size_t>(count) * sizeof(T),
-                                  cudaMemcpyHostToDevice),
+    status = status_of(cudaMemcpy(to.data() + c * count, from + c * rows + first,
+                                  static_cast<size_t>(count) * sizeof(T), cudaMemcpyHostToDevice),
                        "copying the rows to the device", message);
   return status;
 }
@@ -283,8 +283,9 @@ int prediction_session::run(const wb_regression_prediction &what, int64_t first,
   const prediction_tails tails = {{static_cast<int>(what.index[0]), static_cast<int>(what.index[1])},
                                   {what.part[0], what.part[1]},
                                   {what.start[0], what.start[1]}};
-  std::vector<device_array<int32_t>> level(static_cast<size_t>(what.effects));
-  std::vector<device_array<double>> multiple(static_cast<size_t>(what.effects)), draw(static_cast<size_t>(what.effects));
+  const size_t effects = static_cast<size_t>(what.effects);
+  std::vector<device_array<int32_t>> level(effects);
+  std::vector<device_array<double>> multiple(effects), draw(effects);
   int status = WB_OK;
   for (size_t e = 0; e < level.size() && status == WB_OK; e++) {
     const wb_regression_effect &effect = what.effect[e];

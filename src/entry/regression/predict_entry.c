@@ -1,17 +1,18 @@
-/* Entry of predictions: it converts between R's values and those of regression/predict.h. */
+/* Entry of predictions: it converts between R's values and those of regression/predictions.h. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
 
-#include "regression/predict.h"
+#include "regression/predictions.h"
 
 static int is_effect(SEXP effect, double rows, double draws, int outcomes) {
   if (TYPEOF(effect) != VECSXP) return 0;
   SEXP level = wb_list_element(effect, "level"), multiple = wb_list_element(effect, "multiple"),
        draw = wb_list_element(effect, "draw"), outcome = wb_list_element(effect, "outcome");
   if (TYPEOF(level) != INTSXP || (double)Rf_xlength(level) != rows || TYPEOF(draw) != REALSXP || !Rf_isMatrix(draw) ||
-      Rf_nrows(draw) != draws || (multiple != R_NilValue && !wb_is_numbers(multiple, rows)) || TYPEOF(outcome) != INTSXP ||
-      Rf_xlength(outcome) != 1 || INTEGER_RO(outcome)[0] < 0 || INTEGER_RO(outcome)[0] >= outcomes)
+      Rf_nrows(draw) != draws || (multiple != R_NilValue && !wb_is_numbers(multiple, rows)) ||
+      TYPEOF(outcome) != INTSXP || Rf_xlength(outcome) != 1 ||
+      INTEGER_RO(outcome)[0] < 0 || INTEGER_RO(outcome)[0] >= outcomes)
     return 0;
   const int *of = INTEGER_RO(level), levels = Rf_ncols(draw);
   for (R_xlen_t i = 0; i < Rf_xlength(level); i++)
