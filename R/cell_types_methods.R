@@ -208,7 +208,7 @@ print.summary.cell_types <- function(x, digits = 3, ...) {
   if (any(types$speck)) {
     cat("* a speck\n")
   }
-  cat(if (is.null(x$transform)) "\nMedians, in the data's units:\n" else "\nMedians, on the arcsinh scale:\n")
+  cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
   print(signif(x$medians[types$type, , drop = FALSE], digits))
   cat("\n")
   print_sentences(x$verdict)

@@ -60,7 +60,8 @@
 #'   posterior may fall.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @param piled what to do with [values that many cells share][piled_values] at an end of a marker. `"as is"`: they are
-#'   values like others. `"spread"`: they are spread beyond that end before the fit.
+#'   values like others. `"spread"`: they are spread beyond that end before the fit. `"auto"`: what gave the better cell
+#'   types in measurements, which is `"as is"`. The fit reports them in any case.
 #'
 #' @return An object of class `dp_mixture`. Let S be the sweeps, D the kept draws per chain, C the chains, k the
 #'   components, p the markers, n the cells. It has
@@ -125,12 +126,12 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        transform = "none", cofactor = 5, missing = c("error", "model"), moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL, devices = NULL, precision = c("double", "single"),
                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
-                       tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("as is", "spread")) {
+                       tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread")) {
   check_dots_empty(...)
   call <- sys.call()
   method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
   missing <- check_choice(missing, "missing", c("error", "model"))
-  piled <- check_choice(piled, "piled", c("as is", "spread"))
+  piled <- check_choice(piled, "piled", c("auto", "as is", "spread"))
   check_given(names(match.call())[-1L], method$name, transform)
 
   run <- resolve_run(backend, threads, devices = devices, cluster = cluster)

@@ -39,7 +39,7 @@
 #' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. Summaries, plots, draws,
 #' `predict()` of new cells and [simulate()] still work. [continue()], [relabel()], [cell_types()] and `logLik()` need
 #' the data. To put the data back, use `fit$x <- x`, where `x` is the matrix that was fitted: the chosen markers as
-#' doubles, after the transformation if there was one.
+#' doubles, after the transformation, and with piled values spread if they were.
 #'
 #' @seealso [dp_mixture()], [mixture_clusters] for cells that need several machines, [warpbayes-package] for the options
 #' @examples

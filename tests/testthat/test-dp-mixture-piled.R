@@ -100,6 +100,8 @@ test_that("spread values lie evenly beyond their end, and everything else is as 
   curved <- fit_piled(x, transform = c(CD4 = "arcsinh"), piled = "spread")
   expect_true(all(curved$x[zero, "CD4"] < 0 & curved$x[zero, "CD4"] > -curved$piled$width[[1]]))
   expect_error(fit_piled(x, piled = "censored"), "`piled` must be one of", class = "warpbayes_error_input")
+  # The default leaves values as they are.
+  expect_identical(fit_piled(x, piled = "as is")$draws, plain$draws)
   # Without piled values nothing changes.
   few <- x[, "CD3", drop = FALSE]
   expect_identical(fit_piled(few, piled = "spread")$draws, fit_piled(few)$draws)
