@@ -22,6 +22,12 @@
 #' If few cells have a piled value, it may help to leave them out. If most cells of a marker have it, consider leaving
 #' the marker out: `markers`.
 #'
+#' @section What was measured:
+#' In six samples with 5 to 32% of zeros in each of four markers, two seeds each, types were compared with manual gates.
+#' With values as they are, the mean F measure was 0.95 and the mean adjusted Rand index 0.87. With spread values they
+#' were 0.85 and 0.65: about the same in four samples, and far worse in two (`bench/mixture-piled.R`). So `"auto"`
+#' leaves values as they are.
+#'
 #' @seealso [dp_mixture()], [cell_types()]
 #' @examples
 #' set.seed(1)
@@ -151,8 +157,8 @@ check_enough_cells <- function(prior, rows, markers, call) {
   }
 }
 
-# The sentence for so few cells that one Gaussian population may spread over many components. With 500 cells and 40
-# markers, or 100 and 10, it did; with 1,500 and 40, or 200 and 10, it did not (bench/mixture-piled.R).
+# The sentence for so few cells that one Gaussian population may spread over many components. The limit is two cells for
+# each number of a component. bench/mixture-piled.R tries numbers of cells on both sides of it.
 few_cells_words <- function(fit) {
   p <- length(fit$markers)
   if (fit$rows >= p * (p + 3)) {

@@ -1,25 +1,28 @@
 # Cells whose values are piled on zero, and too few cells for the markers.
 #
-# (1) Six GvHD samples with 5 to 32% of zeros in each of four markers, fitted in four ways:
+# (1) Six GvHD samples with 5 to 32% of zeros in each of four markers: cell types of a fit that takes the zeros as
+#     they are, and of one that spreads them. F is the mean over gates, weighted by size, of the best F over types; ARI
+#     is the adjusted Rand index. Cells without a gate do not count.
+# (2) With the argument "censored", the same samples in four ways, of which the last two are experiments of this script:
 #       as is       the zeros are values
+#       spread      piled = "spread": the zeros are spread evenly over (-s, 0] once, before the fit
 #       censored    the zeros are values below 0: before each sweep, one Gibbs scan draws each from its normal law given
 #                   the cell's other values and its component, truncated to (-Inf, 0]
 #       within      the same, truncated to (-s, 0], where s is a quarter of the marker's standard deviation
-#       spread      piled = "spread": the zeros are spread evenly over (-s, 0] once, before the fit
-#     F is the mean over gates, weighted by size, of the best F over types; ARI is the adjusted Rand index. Cells
-#     without a gate do not count. "majority" gives each component the gate that most of its cells have. Both are of the
-#     four fifths of the cells that are fitted. The score is of the other cells: the mean log density of their positive
-#     values times the probability that the other values are below half the smallest positive value, by averages of
-#     simulated truncated normal draws (Genz 1992). A fit that takes zeros as they are, and one that censors them, are
-#     both charged for the event "zero", not for a density at zero, so that the scores are comparable.
-# (2) One Gaussian population: types and components for several numbers of cells and markers.
+#     "majority" gives each component the gate that most of its cells have. F and ARI are of the four fifths of the
+#     cells that are fitted. The score is of the other cells: the mean log density of their positive values times the
+#     probability that the other values are below half the smallest positive value, by averages of simulated truncated
+#     normal draws (Genz 1992). All ways are charged for the event "zero", not for a density at zero, so that the scores
+#     are comparable.
+# (3) One Gaussian population: types and components for several numbers of cells and markers.
 #
 # FOLDER has flowcap1-gvhd-samples-1-6.csv.gz. Results go to the folder OUT, or to results/. CORES processes.
-#   cd bench && CORES=16 OUT=. Rscript mixture-piled.R FOLDER [sweeps]
+#   cd bench && CORES=16 OUT=. Rscript mixture-piled.R FOLDER [censored [sweeps]]
 library(warpbayes)
 arguments <- commandArgs(TRUE)
 folder <- arguments[[1]]
-sweeps <- as.integer(c(arguments[-1], 250)[[1]])
+censored <- length(arguments) > 1
+sweeps <- as.integer(c(arguments[-(1:2)], 250)[[1]])
 seeds <- if (sweeps < 250) 1 else 1:2
 cores <- as.integer(Sys.getenv("CORES", "1"))
 out <- Sys.getenv("OUT", "results")
@@ -150,6 +153,20 @@ score <- function(fit, x, zero, bound) {
   mean(log_mean(of_draw))
 }
 
+types_of_way <- function(case) {
+  cells <- gvhd[gvhd$sample == case$sample, ]
+  gate <- ifelse(cells$label == 0, NA, cells$label)
+  gated <- !is.na(gate)
+  fit <- dp_mixture(as.matrix(cells[1:6]), iter = 400, thin = 4, seed = case$seed, threads = 1, progress = FALSE,
+    piled = case$way)
+  types <- cell_types(fit, threads = 1)
+  data.frame(
+    sample = case$sample, seed = case$seed, way = case$way, F = f_measure(gate[gated], types$type[gated]),
+    ARI = adjusted_rand(gate[gated], types$type[gated]), types = nrow(types$types),
+    large = sum(!types$types$speck), components = median(fit$occupied[201:400, 1]), seconds = sum(fit$elapsed)
+  )
+}
+
 run_case <- function(case) {
   cells <- gvhd[gvhd$sample == case$sample, ]
   x <- as.matrix(cells[1:6])
@@ -186,25 +203,25 @@ few_cells <- function(size) {
 }
 
 gvhd <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
-cases <- expand.grid(way = c("censored", "within", "as is", "spread"), seed = seeds, sample = 1:6,
-  stringsAsFactors = FALSE)
-sizes <- cbind(expand.grid(cells = c(30, 60, 100, 150, 200, 400), markers = c(3, 5, 10), seed = seeds))
-sizes <- rbind(sizes, expand.grid(cells = c(30, 200, 1000, 1500, 2000), markers = 40, seed = 1))
-if (sweeps < 100) {
-  cases <- cases[1:4, ]
-  sizes <- sizes[1:2, ]
+all_of <- function(table, run) {
+  jobs <- split(table, seq_len(nrow(table)))
+  do.call(rbind, parallel::mclapply(jobs, run, mc.cores = cores, mc.preschedule = FALSE))
 }
-work <- c(
-  lapply(split(sizes, -sizes$markers * 1e6 + seq_len(nrow(sizes))), function(size) list(few_cells, size)),
-  lapply(split(cases, seq_len(nrow(cases))), function(case) list(run_case, case))
-)
-done <- parallel::mclapply(work, function(job) job[[1]](job[[2]]), mc.cores = cores, mc.preschedule = FALSE)
-failed <- vapply(done, inherits, TRUE, "try-error")
-if (any(failed)) print(done[failed])
-is_few <- vapply(done, function(row) "cells" %in% names(row), TRUE)
-few <- do.call(rbind, done[is_few & !failed])
-piled <- do.call(rbind, done[!is_few & !failed])
-write.csv(piled, file.path(out, "mixture-piled.csv"), row.names = FALSE)
-write.csv(few, file.path(out, "mixture-few-cells.csv"), row.names = FALSE)
-print(aggregate(cbind(F, ARI, types, majority_F, majority_ARI, components, score, seconds) ~ way, piled, mean))
-print(few)
+save <- function(results, name) {
+  write.csv(results, file.path(out, paste0(name, ".csv")), row.names = FALSE)
+}
+ways <- function(...) expand.grid(way = c(...), seed = seeds, sample = 1:6, stringsAsFactors = FALSE)
+if (censored) {
+  results <- all_of(ways("censored", "within", "as is", "spread"), run_case)
+  print(aggregate(cbind(F, ARI, types, majority_F, majority_ARI, components, score, seconds) ~ way, results, mean))
+  save(results, "mixture-piled-censored")
+} else {
+  results <- all_of(ways("as is", "spread"), types_of_way)
+  print(aggregate(cbind(F, ARI, types, large, components, seconds) ~ way, results, mean))
+  save(results, "mixture-piled")
+  sizes <- expand.grid(cells = c(30, 60, 100, 150, 200, 400), markers = c(3, 5, 10), seed = 1)
+  sizes <- rbind(sizes, data.frame(cells = c(30, 500), markers = 40, seed = 1))
+  few <- all_of(sizes, few_cells)
+  print(few)
+  save(few, "mixture-few-cells")
+}
