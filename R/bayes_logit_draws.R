@@ -4,7 +4,8 @@
 #' Draws of a fitted regression for posterior and coda
 #'
 #' Gives the kept draws, one iteration per draw and the chains side by side: the coefficients, `dispersion`,
-#' `sd(group)` and `log_likelihood`. With `groups = TRUE` the groups' intercepts, `intercept[group]`, are added. The
+#' `sd(group)` and `log_likelihood`. With `groups = TRUE` the groups' intercepts, `intercept[group]`, are added, or the
+#' effects of other grouping terms, `b[x g:level]`. The
 #' methods need package posterior or coda.
 #'
 #' @param x a fit from [bayes_logit()].

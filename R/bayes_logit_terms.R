@@ -325,9 +325,17 @@ new_effects <- function(covariances, count) {
   q <- dim(covariances)[[1L]]
   draws <- dim(covariances)[[3L]]
   normal <- replicate(q, matrix(stats::rnorm(draws * count), draws), simplify = FALSE)
-  roots <- vapply(seq_len(draws), function(draw) t(chol(matrix(covariances[, , draw], q))), numeric(q * q))
+  roots <- vapply(seq_len(draws), function(draw) covariance_root(matrix(covariances[, , draw], q)), numeric(q * q))
   roots <- array(roots, c(q, q, draws))
   lapply(seq_len(q), function(row) {
-    Reduce(`+`, lapply(seq_len(row), function(column) normal[[column]] * roots[row, column, ]))
+    Reduce(`+`, lapply(seq_len(q), function(column) normal[[column]] * roots[row, column, ]))
+  })
+}
+
+# A matrix R with R R' = covariance. A correlation that rounds to 1 makes a covariance singular.
+covariance_root <- function(covariance) {
+  tryCatch(t(chol(covariance)), error = function(error) {
+    parts <- eigen(covariance, symmetric = TRUE)
+    parts$vectors * rep(sqrt(pmax(parts$values, 0)), each = nrow(covariance))
   })
 }

@@ -112,6 +112,9 @@ test_that("new levels have the law of the groups", {
   expect_lt(abs(var(as.vector(drawn[[1]])) - 0.25), 0.06 * 0.25)
   expect_lt(abs(var(as.vector(drawn[[2]])) - 4), 0.06 * 4)
   expect_lt(abs(cov(as.vector(drawn[[1]]), as.vector(drawn[[2]])) - 0.8), 0.06)
+  singular <- matrix(c(1, 2, 2, 4), 2)
+  root <- covariance_root(singular)
+  expect_equal(tcrossprod(root), singular, tolerance = 1e-12)
 })
 
 test_that("fits with grouping terms go on, resume and are drawn in other packages' forms", {
