@@ -9,7 +9,10 @@ options(warpbayes.backend = "cpu", warpbayes.threads = 1)
 y <- MASS::galaxies / 1000
 y <- (y - mean(y)) / sqrt(mean((y - mean(y))^2))
 grid <- seq(-3, 3, length.out = 200)
-start <- predictive_resample(y, copula_density(0.93, grid, standardize = FALSE), horizon = 0, draws = 100, seed = 1)
+published <- copula_density(0.93, grid, standardize = FALSE, calibrate = FALSE)
+start <- predictive_resample(y, published, horizon = 0, draws = 100, seed = 1)
+# Without the points from which quantities are computed.
+start$state <- lapply(start$state, function(part) if (!is.null(part)) part[seq_along(grid), , , drop = FALSE])
 run <- internal$resolve_run("cpu", 1)
 
 updates <- function(steps, start) {
@@ -89,9 +92,10 @@ results$operations_share <- ifelse(results$what %in% c("updates_avx512"), result
 save_results(results, "predictive")
 
 seconds <- vapply(1:3, function(i) {
-  model <- copula_density(0.93, grid, standardize = FALSE)
-  elapsed(predictive_resample(y, model, horizon = 5000, draws = 1000, seed = i))
+  elapsed(predictive_resample(y, published, horizon = 5000, draws = 1000, seed = i))
 }, 0)
+# Quantities are computed from points of their own.
+updates <- 5e6 * (length(grid) + length(start$inner$y))
 save_results(data.frame(
-  setting = "galaxies, 1000 x 5000 x 200", seconds = median(seconds), updates_per_second = 1e9 / median(seconds)
+  setting = "galaxies, 1000 x 5000 x 200", seconds = median(seconds), updates_per_second = updates / median(seconds)
 ), "predictive-galaxies")
