@@ -6,7 +6,7 @@
 suppressMessages(library(warpbayes))
 cores <- as.integer(Sys.getenv("CORES", "2"))
 out <- Sys.getenv("OUT", "results")
-many <- as.numeric(Sys.getenv("DATA_SETS", "400"))
+many <- as.numeric(Sys.getenv("DATA_SETS", "150"))
 
 shares <- c(0.30, 0.20, 0.15, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01)
 level <- 0.1
@@ -27,10 +27,10 @@ scenarios <- list(
   list(name = "no difference", each = 3, concentration = 300, change = none),
   list(name = "no difference", each = 10, concentration = 30, change = none),
   list(name = "no difference", each = 10, concentration = 300, change = none),
-  list(name = "two of ten doubled", each = 3, concentration = 100, change = strong),
-  list(name = "two of ten doubled", each = 10, concentration = 100, change = strong),
+  list(name = "four of ten change", each = 3, concentration = 100, change = strong),
+  list(name = "four of ten change", each = 10, concentration = 100, change = strong),
   list(name = "pairs, no difference", each = 6, concentration = 300, change = none, patient = 0.7),
-  list(name = "pairs, two of ten doubled", each = 6, concentration = 300, change = strong, patient = 0.7)
+  list(name = "pairs, four of ten change", each = 6, concentration = 300, change = strong, patient = 0.7)
 )
 
 simulate <- function(scenario, seed) {
