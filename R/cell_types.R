@@ -153,7 +153,7 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
     overlap = if (count > 1L) stats::pnorm(-apart[cbind(seq_len(count), nearest)] / 2) else NA_real_,
     apart = map$apart, stability = map$stability, speck = proportion < speck
   )
-  medians <- medians_of_types(fit, cells, component_type, mixture_of_draw(fit, draw, chain))
+  medians <- medians_of_types(fit, cells, map)
   rownames(medians) <- labels
   tree <- as_hclust(map$tree)
   structure(c(list(
@@ -180,14 +180,18 @@ shares_by_chain <- function(map) {
   stats::setNames(shares, seq_len(map$count))
 }
 
-# types x markers. `cells`: the rows of each type. If no cell of a type has a value, the mean of its components.
-medians_of_types <- function(fit, cells, component_type, mixture) {
+# types x markers. `cells`: the rows of each type. If no cell of a type has a value, the mean of its components in the
+# chosen draw or, if that has none, in the first draw that has.
+medians_of_types <- function(fit, cells, map) {
   medians <- vapply(seq_along(cells), function(t) {
     median <- apply(fit$x[cells[[t]], , drop = FALSE], 2L, stats::median, na.rm = TRUE)
     if (!anyNA(median)) {
       return(median)
     }
-    among <- which(component_type == t)
+    draws <- c(map$chosen, seq_len(ncol(map$averaged)))
+    i <- draws[colSums(map$averaged[, draws, drop = FALSE] == t) > 0][[1L]]
+    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+    among <- which(map$averaged[, i] == t)
     mean <- colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
     ifelse(is.na(median), mean, median)
   }, numeric(length(fit$markers)))

@@ -41,7 +41,7 @@ map_types <- function(fit, types, limit, join_below, draws, run, call) {
     used = used, leaf = found$leaf, own = found$own, tree = tree, class = matrix(class, nrow(some)),
     cell_draws = draws_for_cells(fit, nrow(used))
   )
-  group <- cut_tree(tree, types, join_below)
+  group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))
   group_types(map, fit, group, rep(!is.null(types), max(group)))
 }
 

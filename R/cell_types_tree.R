@@ -168,6 +168,18 @@ join_specks <- function(tree, group, speck) {
   }
 }
 
+# Types none of whose leaves is that of a component in any draw join the nearest type that has one. `present`: leaves.
+join_absent <- function(tree, group, present) {
+  absent <- setdiff(group, group[present])
+  if (!length(absent)) {
+    return(group)
+  }
+  apart <- type_distances(tree, group)
+  apart[, absent] <- Inf
+  for (t in absent) group[group == t] <- which.min(apart[t, ])
+  match(group, unique(group))
+}
+
 # The joins in the form of stats::hclust(), where no height is below the one before.
 as_hclust <- function(tree) {
   k <- length(tree$used)

@@ -222,6 +222,17 @@ test_that("a small remote group is called a speck or joined, and is not counted 
   expect_identical(sum(counted$types$speck), 1L)
 })
 
+test_that("a type without cells has medians, and a type without components is no type", {
+  empty <- types
+  empty$map$averaged[, empty$map$chosen] <- 1L
+  cells <- list(which(truth == 1), integer(), which(truth == 3))
+  medians <- medians_of_types(fit, cells, empty$map)
+  expect_equal(medians[2, ], c(CD4 = 12, CD8 = 0), tolerance = 0.05)
+  expect_identical(join_absent(types$map$tree, 1:3, c(1L, 3L))[c(1, 3)], 1:2)
+  expect_identical(join_absent(types$map$tree, 1:3, 1:3), 1:3)
+  expect_identical(length(unique(join_absent(types$map$tree, 1:3, c(1L, 3L)))), 2L)
+})
+
 test_that("the reference draw is the one that most others agree with", {
   a <- rep(1:2, each = 50)
   b <- rep(1:2, 50)
