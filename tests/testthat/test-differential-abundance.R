@@ -188,3 +188,12 @@ test_that("draws of the counts that lack a type do not speak for it", {
   # The draws without the type have the intervals of the prior.
   expect_gt(stats::sd(fitted$effects[, 5:8, 2, 1]), 2)
 })
+
+test_that("type_differences() says that it is about these samples alone", {
+  table <- structure(
+    data.frame(type = factor("a"), difference = 0.1), scale = "proportion", class = c("type_differences", "data.frame")
+  )
+  expect_match(paste(capture.output(print(table)), collapse = " "), "about these samples alone")
+  # A column taken from the table is only a column.
+  expect_no_match(paste(capture.output(print(table["type"])), collapse = " "), "alone")
+})
