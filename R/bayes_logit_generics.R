@@ -4,8 +4,8 @@
 #' Draws and parts of a fitted regression under the names of other packages
 #'
 #' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
-#' rstantools: draws of the linear predictors, of the means of the response, and of responses. `fixef()` and `ranef()`
-#' are those of package nlme.
+#' rstantools: draws of the linear predictors, of the means of the response, and of responses. `fixef()`, `ranef()` and
+#' `VarCorr()` are those of package nlme.
 #'
 #' @param object,x a fit from [bayes_logit()].
 #' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row.
@@ -17,7 +17,8 @@
 #'
 #'   `as.matrix()` gives the kept draws, with a column for each coefficient and other parameter. `fixef()` gives the
 #'   posterior means of the coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
-#'   each term. `prior_summary()` gives the prior, `family()` the name of the family, and `model.matrix()` the design.
+#'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. `prior_summary()` gives
+#'   the prior, `family()` the name of the family, and `model.matrix()` the design.
 #'   `sigma()` is an error: these families have no residual standard deviation.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.bayes_logit()], and for rows with missing values.
@@ -126,6 +127,18 @@ ranef.bayes_logit <- function(object, ...) {
   }
   values <- Map(function(draws) as.data.frame(t(rowMeans(draws, dims = 2L)), optional = TRUE), effect_draws(object))
   stats::setNames(values, vapply(terms, function(term) term$group, ""))
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @param sigma not used.
+#' @exportS3Method nlme::VarCorr
+VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
+  terms <- fit_terms(x)
+  if (length(terms) == 0L) {
+    stop_input("x", "has no grouping terms")
+  }
+  means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
+  stats::setNames(means, vapply(terms, function(term) term$group, ""))
 }
 
 #' @rdname posterior_predict.bayes_logit

@@ -26,6 +26,7 @@ test_that("generics of other packages give what the draws say, or refuse", {
   expect_identical(fixef.bayes_logit(fit), coef(fit))
   expect_identical(dim(ranef.bayes_logit(fit)$g), c(6L, 1L))
   expect_equal(ranef.bayes_logit(fit)$g[[1L]], unname(rowMeans(fit$draws$intercepts)))
+  expect_equal(VarCorr.bayes_logit(fit)$g[[1L]], mean(as.matrix(fit)[, "sd(g)"]^2))
   expect_error(ranef.bayes_logit(quick(y ~ x, chains = 1)), "no grouping terms", class = input)
   expect_error(sigma(fit), "no residual standard deviation", class = input)
   expect_identical(family(fit), "binomial")
