@@ -51,7 +51,6 @@ one_set <- function(kind, number) {
   f <- f_of(factor(population, 1:3), types$type)
   own <- max.col(f, "first")
   table <- types$types[own, ]
-  # The interval of a type whose cut is certain, for comparison.
   data.frame(kind = kind, set = number, population = 1:3, true = share, proportion = table$proportion,
     lower = table$lower, upper = table$upper, rhat = table$rhat, ess = table$ess, apart = table$apart,
     f = f[cbind(1:3, own)], types = sum(!types$types$speck))
