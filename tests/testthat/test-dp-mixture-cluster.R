@@ -147,9 +147,10 @@ test_that("cells that workers read give the same fit as the matrix", {
   expect_identical(predict(fit, x[1:50, ], type = "type", threads = 1),
     predict(whole, x[1:50, ], type = "type", threads = 1)
   )
-  transformed <- function(x, ...) {
-    fit_clouds(x, transform = c(A = "arcsinh", C = "logicle"), cofactor = c(A = 2), markers = c("A", "C"), ...)
-  }
+  # A reader has 10,000 cells for the parameters of the logicle scale, so they are taken from the fit of the matrix.
+  scale <- fit_clouds(x, transform = c(A = "arcsinh", C = "logicle"), cofactor = c(A = 2), markers = c("A", "C"))
+  transformed <- function(x, ...) fit_clouds(x, transform = scale$transform, markers = c("A", "C"), ...)
+  same_result(transformed(x), scale)
   same_result(transformed(reader, cluster = workers(2), checkpoint = file), transformed(x))
   same_result(resume(file, reader, threads = 1, cluster = workers(3), progress = FALSE), transformed(x))
   sample <- rep_len(1:2, nrow(x))
