@@ -57,7 +57,7 @@ results <- function() {
   predicted <- bayes_logit(y ~ x + (1 | g), d, chains = 1, iter = 5, warmup = 1, seed = 1, progress = FALSE)
   by_class <- bayes_logit(m ~ x, d, "multinomial", chains = 1, iter = 5, warmup = 1, seed = 1, progress = FALSE)
   regressions <- list(
-    predict(predicted), predict(predicted, d[1:3, ], "link", interval = 1), predict(by_class),
+    predict(predicted), predict(predicted, d[1:3, ], "link", interval = 0.9), predict(by_class),
     regress(y ~ x + (1 | g)), regress(y ~ x + (x | g) + (1 | n)), regress(n ~ x, family = "negbinomial"),
     regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),
