@@ -28,6 +28,10 @@
 #' averaged density at its mean. So a draw that joins two types gives one of them the share zero, and the intervals of
 #' the shares include the uncertainty of the cut. `apart` says in which share of the draws a type was a branch.
 #'
+#' In 200 simulated samples, 90% intervals held the true share in 90% of the cases: 84% for skewed populations, 87 to
+#' 93% for the other kinds. Over 20 seeds of six GvHD samples, 94% of the pairs of intervals of the same type overlap
+#' (`bench/type-intervals.R`).
+#'
 #' The type of a cell is the most probable one over the draws, each with its own cut. Its probability is the share of
 #' the type in the density of the draws at the cell. If the cells times the draws would take long, fewer draws are used,
 #' but no less than four. This is so above about 80,000 cells of 10 markers with 64 components and 50 draws.
