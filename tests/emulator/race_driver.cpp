@@ -635,6 +635,69 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   return good && both[0] == both[1];
 }
 
+struct PredictionCase {
+  int64_t rows, draws;
+  int32_t columns, outcomes, kind;
+  bool sparse = false;
+
+  std::string name() const {
+    char text[160];
+    std::snprintf(text, sizeof text, "prediction of regressions, n = %lld, p = %d%s, %lld draws, %d outcomes, kind %d",
+                  (long long)rows, columns, sparse ? ", sparse" : "", (long long)draws, outcomes, kind);
+    return text;
+  }
+};
+
+/* Summaries are finite, and quantiles are in order. */
+bool run_prediction(const wb_backend *backend, const PredictionCase &c, Record *record) {
+  const size_t n = (size_t)c.rows, p = (size_t)c.columns, outcomes = (size_t)c.outcomes, draws = (size_t)c.draws;
+  const size_t shown = outcomes + (c.kind == WB_REGRESSION_CLASSES ? 1 : 0);
+  Numbers numbers(17 * p + n);
+  const std::vector<double> x = numbers.vector(n * p, -1, 1), offset = numbers.vector(n * outcomes, -1, 1),
+                            multiple = numbers.vector(n, -1, 1), effect = numbers.vector(3 * draws, -1, 1),
+                            coefficients = numbers.vector(draws * p * outcomes, -1, 1);
+  std::vector<int32_t> row_start(n + 1), column, level;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = i % 3; j < p; j += 3) column.push_back((int32_t)j);
+    row_start[i + 1] = (int32_t)column.size();
+    level.push_back((int32_t)(i % 4) - 1); /* every fourth row has none of the three levels */
+  }
+  const std::vector<double> value = numbers.vector(column.size(), -1, 1);
+  const wb_regression_effect effects = {0, 3, level.data(), multiple.data(), effect.data()};
+  wb_regression_prediction what = {};
+  what.x = c.sparse ? nullptr : x.data();
+  what.rows = c.rows;
+  what.columns = c.columns;
+  what.outcomes = c.outcomes;
+  what.row_start = row_start.data();
+  what.column = column.data();
+  what.value = value.data();
+  what.offset = offset.data();
+  what.effects = 1;
+  what.effect = &effects;
+  what.draws = c.draws;
+  what.coefficients = coefficients.data();
+  what.kind = c.kind;
+  what.index[0] = c.draws / 20;
+  what.index[1] = c.draws - 1 - c.draws / 20;
+  for (int tail = 0; tail < 2; tail++) {
+    what.score[tail][0] = tail == 0 ? -2.2 : 1.1;
+    what.score[tail][1] = tail == 0 ? -1.1 : 2.2;
+    what.start[tail] = 0.5;
+  }
+  wb_run run = {};
+  run.threads = 1;
+  wb_message message = {};
+  std::vector<double> out(n * shown * WB_REGRESSION_SUMMARIES);
+  if (!succeeded(backend->regression->predict(&what, 0, c.rows, &run, out.data(), &message), message, "predict"))
+    return false;
+  record->add(out);
+  bool good = true;
+  for (size_t i = 0; i < n * shown; i++)
+    good = good && out[i] - out[i] == 0 && out[n * shown + i] >= 0 && out[2 * n * shown + i] <= out[3 * n * shown + i];
+  return good;
+}
+
 /* --------------------------------------------------------------------------------------- */
 
 template <typename Case>
@@ -888,6 +951,11 @@ void regressions(const wb_backend *backend) {
       {2 * WB_LEAF_ROWS + 9, 2, 1, 0, false, 1}, {300, 7, 1, 0, true, 5},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
+  static const PredictionCase predictions[] = {
+      {1, 2, 1, 1, WB_REGRESSION_LINEAR}, {300, 50, 3, 1, WB_REGRESSION_PROBABILITY},
+      {130, 41, 7, 1, WB_REGRESSION_MEAN, true}, {200, 30, 2, 3, WB_REGRESSION_CLASSES},
+  };
+  for (const PredictionCase &c : predictions) both_ways(backend, c, run_prediction);
 }
 
 /* A measurement of speed has no result to compare. */
