@@ -91,8 +91,8 @@ logit_frame <- function(frame_call, parts, envir, call) {
 
 # The response of each family: `shape` and `kappa` of src/backend/regression_table.h, the `constant` of the log
 # likelihood, the `observed` values (rows x classes for a multinomial) and `trials`, for the methods of the fit.
-logit_response <- function(response, family, weights, call) {
-  complain <- function(...) stop_input("formula", "has a response that ", ..., call = call)
+logit_response <- function(response, family, weights, call, argument = "formula") {
+  complain <- function(...) stop_input(argument, "has a response that ", ..., call = call)
   if (family == "negbinomial") {
     is_bad <- function(y) y < 0 | y != floor(y) | !is.finite(y)
     if (!is.numeric(response) || is.matrix(response) || anyNA(response) || any(is_bad(response))) {

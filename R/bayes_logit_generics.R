@@ -1,19 +1,27 @@
-# Generics of packages rstantools, nlme, coda and stats for fitted regressions, so that no inherited method takes the
-# fit for a plain list.
+# Generics of packages rstantools, bayesplot, nlme, coda and stats for fitted regressions, so that no inherited method
+# takes the fit for a plain list.
 
 #' Draws and parts of a fitted regression under the names of other packages
 #'
 #' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
-#' rstantools: draws of the linear predictors, of the means of the response, and of responses. `fixef()`, `ranef()` and
-#' `VarCorr()` are those of package nlme.
+#' rstantools: draws of the linear predictors, of the means of the response, and of responses. `pp_check()` plots
+#' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are those of package nlme.
 #'
 #' @param object,x a fit from [bayes_logit()].
-#' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row.
+#' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
+#'   shows the rows that were fitted, with so many replications.
 #' @param seed for `posterior_predict()`: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
-#' @param ... must be empty.
+#' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
+#'   `"dens_overlay"`.
+#' @param ... must be empty; for `pp_check()`, arguments of that function.
 #' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for a multinomial an array,
 #'   draws x rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
-#'   a multinomial it is not defined: see [simulate()][predict.bayes_logit()].
+#'   a multinomial whose response is a factor it gives a matrix of the numbers of classes, whose names are its attribute
+#'   `levels`; for one whose response is counts, an array of draws x rows x classes.
+#'
+#'   `pp_check()`, a method of the generic in package bayesplot, gives a plot of observed and replicated responses.
+#'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
+#'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
 #'   `as.matrix()` gives the kept draws, with a column for each coefficient and other parameter. `fixef()` gives the
 #'   posterior means of the coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
@@ -68,9 +76,6 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 #' @exportS3Method rstantools::posterior_predict
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, seed = NULL, ...) {
   check_dots_empty(...)
-  if (object$family == "multinomial") {
-    stop_input("object", "is a multinomial regression, for which simulate() gives responses")
-  }
   mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())
   if (!is.null(seed)) {
     seed <- check_simulation_seed(seed)
@@ -81,12 +86,66 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   }
   count <- length(mean$values)
   trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
+  if (object$family == "multinomial") {
+    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1)))
+  }
   mean$values[] <- if (object$family == "binomial") {
     stats::rbinom(count, trials, mean$values)
   } else {
     stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
   }
   mean$values
+}
+
+# Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
+# given those of the classes before it. Either counts, or the number of the only class that was drawn.
+draw_classes <- function(probability, trials, as_counts) {
+  size <- dim(probability)
+  counts <- array(0L, size, dimnames(probability))
+  left <- rep(trials, length.out = prod(size[1:2]))
+  rest <- rep(1, length(left))
+  for (k in seq_len(size[[3L]] - 1L)) {
+    share <- as.vector(probability[, , k])
+    counts[, , k] <- drawn <- stats::rbinom(length(left), left, ifelse(share < rest, share / rest, 1))
+    left <- left - drawn
+    rest <- rest - share
+  }
+  counts[, , size[[3L]]] <- as.integer(left)
+  if (as_counts) {
+    return(counts)
+  }
+  classes <- matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
+  dimnames(classes) <- dimnames(probability)[1:2]
+  structure(classes, levels = dimnames(probability)[[3L]])
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @exportS3Method bayesplot::pp_check
+pp_check.bayes_logit <- function(object, type = NULL, draws = 50, seed = NULL, ...) {
+  trials <- object$response$trials
+  is_counted <- object$family == "negbinomial" || any(trials != 1)
+  if (object$family == "multinomial" && is_counted) {
+    stop_input("object", "has counts of classes, which no function of package bayesplot shows. ",
+      "posterior_predict() gives the draws")
+  }
+  if (is.null(type)) {
+    type <- if (is_counted) "ecdf_overlay" else "bars"
+  } else if (!is.character(type) || !isTRUE(paste0("ppc_", type) %in% getNamespaceExports("bayesplot"))) {
+    stop_input("type", "must be the name of a function of package bayesplot without its ppc_, such as \"stat\", not ",
+      show_value(type))
+  }
+  replicated <- posterior_predict.bayes_logit(object, draws = draws, seed = seed)
+  observed <- object$response$observed
+  if (object$family == "multinomial") {
+    observed <- max.col(observed, "first")
+    attr(replicated, "levels") <- NULL
+  }
+  has_weight <- object$weights > 0
+  plot <- getExportedValue("bayesplot", paste0("ppc_", type))
+  if (type == "ecdf_overlay" && !"discrete" %in% names(list(...))) {
+    return(plot(observed[has_weight], unname(replicated[, has_weight, drop = FALSE]), discrete = TRUE, ...))
+  }
+  plot(observed[has_weight], unname(replicated[, has_weight, drop = FALSE]), ...)
 }
 
 #' @rdname posterior_predict.bayes_logit

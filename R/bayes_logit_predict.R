@@ -1,4 +1,4 @@
-# What a fitted regression tells about rows: predict(), fitted(), residuals(), log_lik() and simulate().
+# What a fitted regression tells about rows: predict(), fitted() and simulate().
 
 #' Predictions of a fitted regression
 #'
@@ -30,21 +30,16 @@
 #'   `fitted()` gives the means of `type = "response"` as a vector, or for a multinomial as a matrix. For counts of
 #'   successes these are the shares of successes.
 #'
-#'   `residuals()` gives observed minus fitted shares of successes, counts, or shares of classes.
-#'
-#'   `log_lik()` gives a matrix, draws x rows, of the log likelihood of each row, as package loo takes it. It is a
-#'   method of the generic in package rstantools, which need not be installed.
-#'
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
 #'   draw: successes, counts or classes. For a multinomial of more than one trial it gives a list of matrices.
+#' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
 #' @section Errors:
 #' `warpbayes_error_input` for new data that lack a variable, that have a variable of another type than the fit (such as
 #' numbers for a factor), or that have new levels of a factor.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
-#' head(residuals(fit))
-#' dim(log_lik(fit))
+#' head(simulate(fit, nsim = 2, seed = 1))
 #' @importFrom stats predict
 #' @export
 predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL,
@@ -103,82 +98,6 @@ predict_means <- function(object, newdata, call) {
     return(values[, "mean"])
   }
   matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
-}
-
-# The observed values of residuals: shares of successes or classes, or counts.
-observed_shares <- function(fit) {
-  response <- fit$response
-  if (fit$family == "negbinomial") {
-    return(response$observed)
-  }
-  response$observed / ifelse(response$trials > 0, response$trials, NA)
-}
-
-#' @rdname predict.bayes_logit
-#' @importFrom stats residuals
-#' @export
-residuals.bayes_logit <- function(object, ...) {
-  check_dots_empty(...)
-  pad_rows(object, observed_shares(object) - fitted_means(object, sys.call()))
-}
-
-#' @rdname predict.bayes_logit
-#' @export
-log_lik <- function(object, ...) {
-  UseMethod("log_lik")
-}
-
-# Package rstantools has a generic of the same name. If this package is attached after rstantools, it hides that
-# generic, so other objects are passed on to it.
-#' @export
-log_lik.default <- function(object, ...) {
-  if (isNamespaceLoaded("rstantools")) {
-    return(getExportedValue("rstantools", "log_lik")(object, ...))
-  }
-  stop_input("object", "must come from bayes_logit() or dp_mixture(), not ", show_value(object))
-}
-
-#' @rdname predict.bayes_logit
-#' @rawNamespace S3method(rstantools::log_lik, bayes_logit)
-#' @export
-log_lik.bayes_logit <- function(object, draws = NULL, ...) {
-  check_dots_empty(...)
-  rows <- prediction_rows(object, NULL, sys.call())
-  used <- draws_used(object, draws)
-  check_result_size(length(used) * object$rows, "draws", "log likelihoods", sys.call(), copies = 1)
-  out <- matrix(0, length(used), object$rows)
-  for (block in row_blocks(seq_len(object$rows), length(used))) {
-    out[, block] <- row_log_likelihood(object, linear_draws(object, rows, used, block), used, block)
-  }
-  out
-}
-
-row_log_likelihood <- function(fit, linear, used, block) {
-  each <- function(values) rep(values[block], each = length(used))
-  response <- fit$response
-  values <- switch(fit$family,
-    binomial = {
-      success <- stats::plogis(linear[, , 1L], log.p = TRUE)
-      failure <- stats::plogis(linear[, , 1L], lower.tail = FALSE, log.p = TRUE)
-      y <- each(response$observed)
-      missed <- each(response$trials - response$observed)
-      lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
-    },
-    negbinomial = stats::dnbinom(each(response$observed),
-      size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
-    ),
-    multinomial = {
-      log_prob <- log(response_draws(fit, linear))
-      counts <- response$observed[block, , drop = FALSE]
-      total <- each(lgamma(response$trials + 1) - rowSums(lgamma(response$observed + 1)))
-      for (k in seq_len(ncol(counts))) {
-        y <- rep(counts[, k], each = length(used))
-        total <- total + ifelse(y > 0, y * as.vector(log_prob[, , k]), 0)
-      }
-      total
-    }
-  )
-  each(fit$weights) * values
 }
 
 #' @rdname predict.bayes_logit

@@ -36,3 +36,121 @@ test_that("generics of other packages give what the draws say, or refuse", {
   counts <- quick(k ~ x, family = "negbinomial", chains = 1)
   expect_identical(dim(posterior_predict.bayes_logit(counts, small[1:2, ], draws = 7)), c(7L, 2L))
 })
+
+test_that("residuals, deviance and their degrees of freedom are those of glm() at the same means", {
+  small$w <- rep(1:3, 20)
+  small$n <- rep(1:4, 15)
+  small$s <- rbinom(60, small$n, plogis(small$x))
+  fit <- bayes_logit(cbind(s, n - s) ~ x, small, weights = w, chains = 1, iter = 60, seed = 1, threads = 2)
+  same <- stats::binomial()
+  mean <- fitted(fit)
+  expect_equal(residuals(fit), small$s / small$n - mean)
+  expect_equal(residuals(fit, "pearson"), (small$s - small$n * mean) * sqrt(small$w / (small$n * mean * (1 - mean))))
+  expect_equal(deviance(fit), sum(same$dev.resids(small$s / small$n, mean, small$n * small$w)))
+  expect_equal(sign(residuals(fit, "deviance")), sign(residuals(fit)))
+  expect_identical(df.residual(fit), 58L)
+  # At the posterior means of many draws the deviance exceeds the least one by less than the coefficients' share.
+  least <- stats::glm(cbind(s, n - s) ~ x, stats::binomial(), small, weights = w)
+  expect_gt(deviance(fit), deviance(least))
+  expect_lt(deviance(fit), deviance(least) + 10)
+
+  skip_if_not_installed("MASS")
+  fit <- quick(k ~ x, family = "negbinomial", chains = 1)
+  mean <- fitted(fit)
+  size <- mean(as.matrix(fit)[, "dispersion"])
+  same <- MASS::negative.binomial(size)
+  expect_equal(deviance(fit), sum(same$dev.resids(small$k, mean, 1)))
+  expect_equal(residuals(fit, "pearson"), (small$k - mean) / sqrt(same$variance(mean)))
+  expect_error(residuals(fit, "working"), "must be one of", class = input)
+})
+
+test_that("residuals of a multinomial have the deviance of its log likelihood, and rows without trials are NA", {
+  set.seed(14)
+  counts <- t(rmultinom(60, 5, c(0.2, 0.3, 0.5)))
+  counts[7, ] <- 0
+  fit <- quick(counts ~ x, family = "multinomial", chains = 1)
+  observed <- counts[-7, ] / 5
+  mean <- fitted(fit)[-7, ]
+  loss <- 2 * 5 * sum(ifelse(observed > 0, observed * log(observed / mean), 0))
+  expect_equal(deviance(fit), loss)
+  expect_true(all(is.na(residuals(fit, "deviance")[7, ])))
+  expect_equal(df.residual(fit), 59 * 2 - 4)
+  pearson <- (observed - mean) / sqrt(mean * (1 - mean) / 5)
+  expect_equal(residuals(fit, "pearson")[-7, ], pearson, ignore_attr = TRUE)
+
+  # False alarms below 1e-6: the counts of 40 x 60 x 5 trials from their means.
+  drawn <- posterior_predict.bayes_logit(fit, draws = 40, seed = 1)
+  expect_identical(dim(drawn), c(40L, 60L, 3L))
+  expect_true(all(rowSums(drawn, dims = 2L)[, -7] == 5) && all(drawn[, 7, ] == 0))
+  law <- posterior_epred.bayes_logit(fit, draws = 40)[, -7, ]
+  z <- (apply(drawn, 3L, sum) - 5 * apply(law, 3L, sum)) / sqrt(5 * apply(law * (1 - law), 3L, sum))
+  expect_lt(max(abs(z)), 5.2)
+  one <- quick(factor(max.col(counts)) ~ x, family = "multinomial", chains = 1)
+  drawn <- posterior_predict.bayes_logit(one, small[1:4, ], draws = 9)
+  expect_identical(dim(drawn), c(9L, 4L))
+  expect_identical(attr(drawn, "levels"), c("1", "2", "3"))
+  expect_true(all(drawn %in% 1:3))
+  expect_error(pp_check.bayes_logit(fit), "has counts of classes", class = input)
+})
+
+test_that("log_lik() of new data has their response, and refuses one that the fit could not have had", {
+  fit <- quick(y ~ x + (1 | g), chains = 2)
+  own <- log_lik(fit)
+  expect_equal(log_lik(fit, small[c(5, 2), ]), own[, c(5, 2)], tolerance = 1e-12)
+  expect_identical(log_lik(fit, small, draws = 7), log_lik(fit, draws = 7))
+  mean <- posterior_epred.bayes_logit(fit, small[1:3, ], re_formula = NA)
+  y <- rep(small$y[1:3], each = 80)
+  expect_equal(log_lik(fit, small[1:3, ], re_formula = NA), log(ifelse(y == 1, mean, 1 - mean)), ignore_attr = TRUE)
+  # Rows of the same new group share its effect in each draw.
+  new <- log_lik(fit, transform(small[c(1, 1), ], g = "new"))
+  expect_identical(new[, 1], new[, 2])
+  expect_error(log_lik(fit, small["x"]), "lacks", class = input)
+  expect_error(log_lik(fit, data.frame(x = 1, g = 1)), "lacks \"y\"", class = input)
+  expect_error(log_lik(fit, data.frame(x = 1, g = 1, y = 2)), "response that is not binary", class = input)
+  expect_error(log_lik(fit, data.frame(x = 1, g = 1, y = NA)), "missing values in row 1", class = input)
+  expect_error(log_lik(fit, data.frame(x = 1, g = 1, y = factor(1))), "as a factor, but the fit", class = input)
+  counts <- quick(cbind(k, 40 - k) ~ x, chains = 1)
+  expect_equal(log_lik(counts, small[3:4, ]), log_lik(counts)[, 3:4])
+  # A level alone is not taken for the first.
+  small$f <- factor(ifelse(small$y == 1, "yes", "no"))
+  fit <- bayes_logit(f ~ x, small, chains = 1, iter = 60, seed = 1, threads = 2)
+  yes <- which(small$f == "yes")[1:2]
+  expect_equal(log_lik(fit, transform(small[yes, ], f = "yes")), log_lik(fit)[, yes])
+  expect_error(log_lik(fit, data.frame(x = 1, f = "maybe")), "has the response \"maybe\"", class = input)
+})
+
+test_that("loo() is that of the log likelihoods, without rows of no weight, and warns of a row that matters much", {
+  skip_where_repeated()
+  skip_if_not_installed("loo")
+  small$w <- rep(c(0, 1, 1), 20)
+  fit <- bayes_logit(y ~ x, small, weights = w, chains = 2, iter = 600, seed = 1, threads = 2)
+  expect_silent(found <- loo::loo(fit))
+  values <- log_lik(fit)[, small$w > 0]
+  share <- loo::relative_eff(exp(values), chain_id = rep(1:2, each = 300))
+  expect_equal(found$estimates, loo::loo(values, r_eff = share)$estimates)
+  expect_output(print(found), "All Pareto k estimates are (good|ok)")
+  expect_identical(dim(suppressWarnings(loo::loo(fit, draws = 81))), c(82L, 40L))
+  small$k[[1]] <- 3000
+  small$x[[1]] <- -9
+  fit <- bayes_logit(k ~ x, small, "negbinomial", chains = 2, iter = 600, seed = 1, threads = 2)
+  expect_warning(found <- loo::loo(fit), "Pareto k")
+  expect_identical(which.max(found$diagnostics$pareto_k), 1L)
+  prior <- quick(y ~ x, chains = 1, prior_only = TRUE)
+  expect_error(loo::loo(prior), "draws of the prior alone", class = input)
+})
+
+test_that("pp_check() plots observed and replicated responses of rows with weight", {
+  skip_where_repeated()
+  skip_if_not_installed("bayesplot")
+  small$w <- rep(c(0, 1, 1), 20)
+  fit <- bayes_logit(y ~ x, small, weights = w, chains = 1, iter = 60, seed = 1, threads = 2)
+  bars <- bayesplot::pp_check(fit, draws = 5)
+  expect_identical(sum(bars$data$y_obs, na.rm = TRUE), as.double(sum(small$w > 0)), tolerance = 0)
+  counts <- quick(k ~ x, family = "negbinomial", chains = 1)
+  expect_s3_class(bayesplot::pp_check(counts), "ggplot")
+  expect_s3_class(bayesplot::pp_check(counts, "stat", stat = "sd", binwidth = 1), "ggplot")
+  classes <- quick(factor(pmin(k, 2)) ~ x, family = "multinomial", chains = 1)
+  expect_setequal(bayesplot::pp_check(classes, draws = 3)$data$x, 1:3)
+  expect_error(bayesplot::pp_check(fit, "nothing"), "must be the name of a function of package bayesplot",
+    class = input)
+})

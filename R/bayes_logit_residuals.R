@@ -1,0 +1,86 @@
+# Residuals of a fitted regression and what is summed from them.
+
+#' Residuals and deviance of a fitted regression
+#'
+#' The residuals of rows, the deviance and the residual degrees of freedom, as [stats::glm()] defines them, at the
+#' posterior means.
+#'
+#' @param object a fit from [bayes_logit()].
+#' @param type `"response"`: observed minus fitted shares of successes, counts, or shares of classes. `"pearson"`: these
+#'   divided by the standard deviation of the response at the fitted mean. `"deviance"`: their squares add up to the
+#'   deviance.
+#' @param ... must be empty.
+#' @return `residuals()` gives a vector, or for a multinomial a matrix of rows x classes. Rows without trials are `NA`,
+#'   and so are rows that `na.action = na.exclude` left out. Weights of rows multiply the squares of Pearson and
+#'   deviance residuals.
+#'
+#'   `deviance()` gives twice the difference of the log likelihood at the fitted means from that of a model that fits
+#'   every row. The dispersion of a negative binomial is held at its posterior mean. These fitted means are averages
+#'   over the posterior, so the deviance is not the least possible one, as that of `glm()` is.
+#'
+#'   `df.residual()` gives the number of rows with a part in the likelihood (for a multinomial times the number of
+#'   classes less 1), less the number of coefficients. The prior and grouping terms do not count, so that the result is
+#'   negative for more coefficients than rows.
+#' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()]
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' head(residuals(fit))
+#' sum(residuals(fit, "deviance")^2)
+#' deviance(fit)
+#' @importFrom stats residuals
+#' @export
+residuals.bayes_logit <- function(object, type = c("response", "pearson", "deviance"), ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("response", "pearson", "deviance"))
+  pad_rows(object, row_residuals(object, type, sys.call()))
+}
+
+# The observed values of residuals: shares of successes or classes, or counts.
+observed_shares <- function(fit) {
+  response <- fit$response
+  if (fit$family == "negbinomial") {
+    return(response$observed)
+  }
+  response$observed / ifelse(response$trials > 0, response$trials, NA)
+}
+
+row_residuals <- function(fit, type, call) {
+  mean <- fitted_means(fit, call)
+  observed <- observed_shares(fit)
+  difference <- observed - mean
+  if (type == "response") {
+    return(difference)
+  }
+  is_count <- fit$family == "negbinomial"
+  weights <- fit$weights * (if (is_count) 1 else fit$response$trials)
+  size <- if (is_count) mean(dispersion_used(fit, draws_used(fit, NULL, call)))
+  if (type == "pearson") {
+    variance <- if (is_count) mean + mean^2 / size else mean * (1 - mean)
+    return(ifelse(difference == 0, 0, difference * sqrt(weights / variance)))
+  }
+  # The difference of the log likelihoods of a row, which is 0 at the observed value and otherwise positive.
+  times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
+  lost <- switch(fit$family,
+    binomial = times_log(observed, observed / mean) + times_log(1 - observed, (1 - observed) / (1 - mean)),
+    negbinomial = times_log(observed, observed / mean) - (observed + size) * log((observed + size) / (mean + size)),
+    # The differences add up to 0 over the classes, so that the sum over classes is the difference of a row.
+    multinomial = times_log(observed, observed / mean) - difference
+  )
+  sign(difference) * sqrt(2 * weights * pmax(lost, 0))
+}
+
+#' @rdname residuals.bayes_logit
+#' @importFrom stats deviance
+#' @export
+deviance.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  sum(row_residuals(object, "deviance", sys.call())^2, na.rm = TRUE)
+}
+
+#' @rdname residuals.bayes_logit
+#' @importFrom stats df.residual
+#' @export
+df.residual.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  sum(object$response$information > 0) * outcomes_of(object) - length(object$coefficient_names)
+}
