@@ -39,6 +39,14 @@ check_present <- function(given, argument, call = sys.call(-1L)) {
   }
 }
 
+# Whether another package has a method of its generic for an object. Without one, its generic would call the method of
+# this package for all other objects, which passes the object on.
+has_foreign_method <- function(generic, package, object) {
+  isNamespaceLoaded(package) && any(vapply(class(object), function(class) {
+    !is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))
+  }, NA))
+}
+
 # One whole number in [min, max].
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max, call = sys.call(-1L)) {
   whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)

@@ -209,5 +209,6 @@ continue.bayes_logit <- function(fit, iter, backend = NULL, threads = NULL, chec
                                  progress = NULL, ...) {
   check_dots_empty(...)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  check_logit_fit(fit)
   continue_chains(fit, iter, logit_sampler, backend, threads, progress, checkpoint)
 }

@@ -79,7 +79,9 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())
   if (!is.null(seed)) {
     seed <- check_simulation_seed(seed)
-    stats::runif(1L)
+    if (!exists(".Random.seed", globalenv(), inherits = FALSE)) {
+      stats::runif(1L)
+    }
     before <- get(".Random.seed", globalenv(), inherits = FALSE)
     on.exit(assign(".Random.seed", before, globalenv()))
     set.seed(seed)
@@ -180,6 +182,7 @@ fixef.bayes_logit <- function(object, ...) {
 #' @rdname posterior_predict.bayes_logit
 #' @exportS3Method nlme::ranef
 ranef.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
   terms <- fit_terms(object)
   if (length(terms) == 0L) {
     stop_input("object", "has no grouping terms")
@@ -192,6 +195,7 @@ ranef.bayes_logit <- function(object, ...) {
 #' @param sigma not used.
 #' @exportS3Method nlme::VarCorr
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
+  check_logit_fit(x, "x")
   terms <- fit_terms(x)
   if (length(terms) == 0L) {
     stop_input("x", "has no grouping terms")
@@ -204,6 +208,7 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
 #' @importFrom stats family
 #' @export
 family.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
   object$family
 }
 
@@ -211,6 +216,7 @@ family.bayes_logit <- function(object, ...) {
 #' @importFrom stats model.matrix
 #' @export
 model.matrix.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
   object$design$x
 }
 
@@ -218,5 +224,6 @@ model.matrix.bayes_logit <- function(object, ...) {
 #' @importFrom stats sigma
 #' @export
 sigma.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
   stop_input("object", "is a ", object$family, " regression, which has no residual standard deviation")
 }

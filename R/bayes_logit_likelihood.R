@@ -47,7 +47,8 @@ log_lik <- function(object, ...) {
 # generic, so other objects are passed on to it.
 #' @export
 log_lik.default <- function(object, ...) {
-  if (isNamespaceLoaded("rstantools")) {
+  check_present(!missing(object), "object")
+  if (has_foreign_method("log_lik", "rstantools", object)) {
     return(getExportedValue("rstantools", "log_lik")(object, ...))
   }
   stop_input("object", "must come from bayes_logit() or dp_mixture(), not ", show_value(object))

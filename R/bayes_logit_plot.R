@@ -33,6 +33,7 @@
 plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration"), parameters = NULL, main = NULL,
                              standardise = TRUE, ...) {
   check_dots_empty(...)
+  check_title(main)
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
   coefficient_draws(x)
   switch(type,

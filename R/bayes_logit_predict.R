@@ -106,6 +106,7 @@ predict_means <- function(object, newdata, call) {
 simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
+  check_logit_fit(object, "object")
   classes <- max(1L, length(object$response$classes))
   check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", sys.call(), copies = 2)
   # The attribute `seed`, and R's generator afterwards, are as stats::simulate() has them.

@@ -30,6 +30,7 @@ group_parameter_names <- function(fit) {
 
 # The kept draws of the coefficients as a matrix, with the chains one below the other.
 coefficient_draws <- function(fit, call = sys.call(-1L)) {
+  check_logit_fit(fit, call = call)
   sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   if (length(sweeps) == 0L) {
     text <- paste(
@@ -45,6 +46,7 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
 }
 
 logit_quantities <- function(fit, warmup = FALSE) {
+  check_logit_fit(fit, call = NULL)
   draws <- logit_draws(fit, warmup)
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
@@ -155,6 +157,7 @@ logit_table_words <- function(table, digits) {
 #' @export
 print.bayes_logit <- function(x, digits = 2, ...) {
   digits <- check_count(digits, "digits", max = 15)
+  check_logit_fit(x, "x")
   cat(logit_fit_words(x), sep = "\n")
   table <- diagnose_quantities(logit_quantities(x))
   print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
@@ -234,6 +237,7 @@ confint.bayes_logit <- function(object, parm, level = 0.95, ...) {
 #' @importFrom stats nobs
 #' @export
 nobs.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
   object$rows
 }
 

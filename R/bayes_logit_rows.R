@@ -3,6 +3,7 @@
 
 # Design, offset and group of the rows. `group` is 0 for groups that are not in the fit, or if `groups` is FALSE.
 prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
+  check_logit_fit(fit, call = call)
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`", call)
   }

@@ -76,6 +76,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
                        names = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
+  check_present(!missing(fit), "fit")
   if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture(), not ", show_value(fit))
   }

@@ -78,14 +78,44 @@ split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL
   regroup(types, group, fixed, labels, "names", run, call)
 }
 
-check_cell_types <- function(types, call) {
-  if (!inherits(types, "cell_types")) {
-    stop_input("types", "must come from cell_types(), not ", show_value(types), call = call)
+check_cell_types <- function(types, call, argument = "types") {
+  check_present(!missing(types), argument, call = call)
+  check_fit_class(types, argument, "cell_types", "cell_types()", call)
+  check_mixture_fit(types$fit, paste0(argument, "$fit"), call)
+  refuse <- function(part) {
+    stop_input(argument, "has been changed since it was made: its part `", part, "` does not agree with the others",
+      call = call)
+  }
+  fit <- types$fit
+  table <- types$types
+  numeric <- c("cells", "components", "proportion", "lower", "upper", "apart")
+  if (!is.data.frame(table) || !is.character(table$type) || !nrow(table) || !is.logical(table$speck) ||
+    !all(vapply(table[intersect(numeric, names(table))], is.numeric, NA))) {
+    refuse("types")
+  }
+  count <- nrow(table)
+  has_dim <- function(value, dims) is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
+  if (!is.factor(types$type) || !identical(levels(types$type), table$type) || length(types$type) != fit$rows) {
+    refuse("type")
+  }
+  if (!is.double(types$probability) || length(types$probability) != fit$rows) refuse("probability")
+  if (!is.matrix(types$proportions) || ncol(types$proportions) != count) refuse("proportions")
+  check <- part_checks(types, argument, call)
+  check$count("chain", 1, fit$chains)
+  check$count("draw", 1)
+  if (!is.null(types$requested)) check$count("requested", 1)
+  if (!has_dim(types$medians, c(count, length(fit$markers)))) refuse("medians")
+  map <- types$map
+  if (!is.list(map) || !is.data.frame(map$used) || !identical(as.double(map$count), as.double(count)) ||
+    !has_dim(map$leaf, c(fit$components, nrow(map$used))) || !has_dim(map$type_of, dim(map$leaf)) ||
+    !is.list(map$tree) || !all(map$type_of %in% c(NA, seq_len(count)))) {
+    refuse("map")
   }
 }
 
 # The row of a type that is given by its name or, if no type has that name, by its row.
 type_number <- function(type, types, argument, call) {
+  check_present(!missing(type), argument, call)
   names <- types$types$type
   if (length(type) == 1L && (is.character(type) || is.numeric(type)) && !is.na(type)) {
     row <- match(as.character(type), names)

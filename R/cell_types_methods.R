@@ -9,6 +9,7 @@ levels.cell_types <- function(x) x$types$type
 #' @param value a name for each type.
 #' @export
 `levels<-.cell_types` <- function(x, value) {
+  check_cell_types(x, sys.call(), "x")
   value <- check_type_names(value, "value", nrow(x$types))
   old <- x$types$type
   x$types$nearest <- value[match(x$types$nearest, old)]
@@ -44,6 +45,7 @@ levels.cell_types <- function(x) x$types$type
 predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL,
                                threads = NULL, ...) {
   check_dots_empty(...)
+  check_cell_types(object, sys.call(), "object")
   call <- sys.call()
   type <- check_choice(type, "type", c("type", "prob", "uncertainty"))
   cells <- cells_of(object$fit, newdata, call = call)
@@ -65,6 +67,7 @@ ess_words <- function(ess) ifelse(is.na(ess), "-", formatC(ess, format = "f", di
 #' @rdname cell_types
 #' @export
 print.cell_types <- function(x, ...) {
+  check_cell_types(x, sys.call(), "x")
   cat(types_words(x), sep = "\n")
   shown <- x$types[!x$types$speck, ]
   if (nrow(shown)) {
@@ -183,6 +186,7 @@ likelihood_words <- function(x) {
 #' @export
 summary.cell_types <- function(object, ...) {
   check_dots_empty(...)
+  check_cell_types(object, sys.call(), "object")
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
     verdict = types_verdict(object)

@@ -38,6 +38,8 @@
 plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
                             main = NULL, ...) {
   check_dots_empty(...)
+  check_title(main)
+  check_cell_types(x, sys.call(), "x")
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   specks <- check_flag(specks, "specks")
   shown <- if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)

@@ -45,7 +45,8 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
   remove_leftovers(file)
   failure <- .Call(C_checkpoint_try, file)
   if (is_failure(failure)) {
-    stop_input(argument, "cannot be written to ", dQuote(checkpoint, FALSE), ": ", failure$message, call = call)
+    stop_input(argument, "cannot be written to ", dQuote(shorten(checkpoint), FALSE), ": ",
+      shorten(failure$message), call = call)
   }
   list(file = file, every = every, given = given)
 }

@@ -5,6 +5,8 @@
 status_class <- c("input", "device", "memory", "backend")
 
 stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
+  # A part of the message that has no element or several must not empty or repeat it.
+  if (length(message) != 1L) message <- if (length(message)) message[[1L]] else "a value has a length that is not 1"
   stop(structure(
     class = c(paste0("warpbayes_error_", kind), "warpbayes_error", "error", "condition"),
     list(message = message, call = call, ...)

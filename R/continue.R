@@ -20,11 +20,13 @@
 #' identical(longer$draws, at_once$draws)
 #' @export
 continue <- function(fit, iter, ...) {
+  check_present(!missing(iter), "iter")
   UseMethod("continue")
 }
 
 #' @export
 continue.default <- function(fit, iter, ...) {
+  check_present(!missing(fit), "fit")
   stop_input("fit", "must come from dp_mixture(), topic_model(), bayes_logit() or predictive_resample(), not ",
     show_value(fit))
 }

@@ -113,7 +113,9 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   warmup <- check_count(warmup, "warmup", min = 0, max = max(0, iter - fewest_sweeps))
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
+  check_present(!missing(types), "types")
   if (inherits(types, "cell_types")) {
+    check_cell_types(types, call)
     if (!is.null(totals)) {
       stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
     }

@@ -120,6 +120,7 @@ NULL
 #' @rdname summary.differential_abundance
 #' @export
 print.differential_abundance <- function(x, types = 12, ...) {
+  check_abundance(x, "x")
   types <- check_count(types, "types")
   cat(abundance_words(x), sep = "\n")
   effects <- x$effects[order(x$effects$fdr), ]
@@ -135,6 +136,7 @@ print.differential_abundance <- function(x, types = 12, ...) {
 #' @export
 summary.differential_abundance <- function(object, ...) {
   check_dots_empty(...)
+  check_abundance(object, "object")
   deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
   typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
   structure(list(
@@ -168,6 +170,7 @@ print.summary.differential_abundance <- function(x, ...) {
 #' @rdname summary.differential_abundance
 #' @export
 as.data.frame.differential_abundance <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_abundance(x, "x")
   x$effects
 }
 
@@ -175,6 +178,7 @@ as.data.frame.differential_abundance <- function(x, row.names = NULL, optional =
 #' @exportS3Method generics::tidy
 tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   check_dots_empty(...)
+  check_abundance(x, "x")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
@@ -190,6 +194,7 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
 #' @exportS3Method generics::glance
 glance.differential_abundance <- function(x, ...) {
   check_dots_empty(...)
+  check_abundance(x, "x")
   shape <- dim(x$draws$effects)
   data.frame(
     types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
@@ -202,6 +207,8 @@ glance.differential_abundance <- function(x, ...) {
 #' @export
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
+  check_abundance(x, "x")
+  check_title(main)
   known <- unique(x$effects$effect)
   effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
   rows <- x$effects[x$effects$effect == effect, ]
@@ -237,4 +244,26 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }
   invisible(x)
+}
+
+# Checks that the parts of a comparison have the sizes that its methods rely on.
+check_abundance <- function(x, argument, call = sys.call(-1L)) {
+  check_fit_class(x, argument, "differential_abundance", "differential_abundance()", call)
+  check <- part_checks(x, argument, call)
+  effects <- x$effects
+  columns <- c("share", "estimate", "lower", "upper", "above", "null", "lfsr", "fdr", "rhat", "ess")
+  if (!is.data.frame(effects) || !nrow(effects) || !is.factor(effects$type) || !is.character(effects$effect) ||
+    !all(vapply(columns, function(column) is.numeric(effects[[column]]), NA))) {
+    stop_changed(argument, "effects", "the table of effects", effects, call)
+  }
+  check$list("draws")
+  for (part in c("seed", "chains", "iter", "warmup", "tables")) check$count(part, 0)
+  for (part in c("level", "limit")) check$numbers(part, 1L)
+  check$names("samples")
+  if (!is.numeric(x$counts) || !is.matrix(x$counts) || !all(x$samples %in% colnames(x$counts))) {
+    stop_changed(argument, "counts", "a table of types by samples", x$counts, call)
+  }
+  if (!is.numeric(x$draws$effects) || length(dim(x$draws$effects)) != 4L) {
+    stop_changed(argument, "draws$effects", "draws of effects", x$draws$effects, call)
+  }
 }

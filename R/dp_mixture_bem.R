@@ -307,6 +307,7 @@ gather_modes <- function(fit) {
 
 # Stops where a function needs draws. `what` completes the message.
 need_sampler <- function(fit, what, call = sys.call(-1L)) {
+  check_mixture_fit(fit, call = call)
   if (is_bem(fit)) {
     stop_input("fit", "has modes of the posterior, by method = \"bem\", and no draws from it: ", what,
       "; dp_mixture(..., init = fit) samples from there", call = call)

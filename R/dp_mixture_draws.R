@@ -35,6 +35,7 @@ mixture_of_draw <- function(fit, draw, chain) {
 
 # Stops if the fit did not keep the `parts` of its draws, or has no draw.
 need_draws <- function(fit, parts, call = sys.call(-1L)) {
+  check_mixture_fit(fit, call = call)
   absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
   if (length(absent)) {
     stop_warpbayes("input", sprintf(

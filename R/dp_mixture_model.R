@@ -97,6 +97,7 @@ logLik.dp_mixture <- function(object, backend = NULL, threads = NULL, ...) {
 #' @export
 nobs.dp_mixture <- function(object, ...) {
   check_dots_empty(...)
+  check_mixture_fit(object, "object")
   object$rows
 }
 
@@ -107,15 +108,15 @@ simulate.dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   need_draws(object, c("weights", "means", "covariances"))
-  if (!is.null(seed)) {
-    set.seed(seed)
-  }
-  all <- spaced_draws(object)
-  used <- sample(nrow(all), nsim, replace = nsim > nrow(all))
-  simulated <- lapply(used, function(i) {
-    simulate_cells(object, mixture_of_draw(object, all$draw[[i]], all$chain[[i]]))
+  check_result_size(nsim * as.double(object$rows) * length(object$markers), "nsim", "simulated values", sys.call())
+  draw_with_seed(seed, {
+    all <- spaced_draws(object)
+    used <- sample(nrow(all), nsim, replace = nsim > nrow(all))
+    simulated <- lapply(used, function(i) {
+      simulate_cells(object, mixture_of_draw(object, all$draw[[i]], all$chain[[i]]))
+    })
+    stats::setNames(simulated, paste0("sim_", seq_len(nsim)))
   })
-  stats::setNames(simulated, paste0("sim_", seq_len(nsim)))
 }
 
 simulate_cells <- function(fit, mixture) {

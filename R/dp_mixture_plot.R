@@ -58,6 +58,8 @@ chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                             min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  check_title(main)
+  check_mixture_fit(x, "x")
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
   min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
   if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {

@@ -105,6 +105,7 @@ NULL
 #' @rdname summary.dp_mixture
 #' @export
 print.dp_mixture <- function(x, ...) {
+  check_mixture_fit(x, "x")
   if (is_bem(x)) {
     print_bem(x)
     return(invisible(x))
@@ -211,6 +212,7 @@ print_sentences <- function(sentences) {
 #' @export
 summary.dp_mixture <- function(object, ...) {
   check_dots_empty(...)
+  check_mixture_fit(object, "object")
   if (is_bem(object)) {
     return(summarise_bem(object))
   }

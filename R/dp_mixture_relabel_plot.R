@@ -7,6 +7,7 @@
 #' @export
 plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
                                     markers = NULL, main = NULL, ...) {
+  check_title(main)
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
   if (type != "components") {
     return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))

@@ -55,6 +55,7 @@ tidy.dp_mixture <- function(x, ...) {
 #' @exportS3Method generics::glance
 glance.dp_mixture <- function(x, ...) {
   check_dots_empty(...)
+  check_mixture_fit(x, "x")
   if (is_bem(x)) {
     return(glance_bem(x))
   }
@@ -113,6 +114,7 @@ augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = N
 #' @exportS3Method generics::augment
 augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  check_cell_types(x, sys.call(), "x")
   call <- sys.call()
   cells <- cells_of(x$fit, data, argument = "data", call = call)
   get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))

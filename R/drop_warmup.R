@@ -27,6 +27,7 @@ drop_warmup <- function(fit, n = NULL, ...) {
 
 #' @export
 drop_warmup.default <- function(fit, n = NULL, ...) {
+  check_present(!missing(fit), "fit")
   stop_input("fit", "must come from dp_mixture() or bayes_logit(), not ", show_value(fit),
     if (inherits(fit, "topic_model")) ": its averages hold all sweeps; fit again with a longer `warmup`")
 }
@@ -41,12 +42,14 @@ drop_warmup.dp_mixture <- function(fit, n = NULL, ...) {
 #' @export
 drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
   check_dots_empty(...)
+  check_mixture_fit(fit)
   lengthen_warmup(without_numbers(fit), n)
 }
 
 #' @export
 drop_warmup.bayes_logit <- function(fit, n = NULL, ...) {
   check_dots_empty(...)
+  check_logit_fit(fit)
   lengthen_warmup(fit, n)
 }
 

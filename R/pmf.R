@@ -146,7 +146,8 @@ check_first <- function(from, by, call = sys.call(-1L)) {
 }
 
 check_pmf_values <- function(values, size, call = sys.call(-1L)) {
-  if (!is.numeric(values) || length(values) != size || any(!is.finite(values)) || max(abs(values)) > 2^52) {
+  if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
+    any(!is.finite(values)) || max(abs(values)) > 2^52) {
     stop_input("values",
       sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
       show_value(values), call = call)

@@ -208,7 +208,8 @@ variance <- function(x, ...) {
 variance.default <- function(x, ...) {
   # Package posterior has a generic of the same name. If this package is attached after posterior, it hides that
   # generic, so other objects are passed on to it.
-  if (isNamespaceLoaded("posterior") && !is.numeric(x)) {
+  check_present(!missing(x), "x")
+  if (has_foreign_method("variance", "posterior", x)) {
     return(posterior::variance(x, ...))
   }
   check_pmf(x, "x")

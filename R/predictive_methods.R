@@ -42,6 +42,7 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
   check_dots_empty(...)
+  check_parts(object, "object")
   check_summary_probs(probs)
   quantiles <- quantile(object, probs)
   table <- data.frame(
@@ -62,6 +63,7 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
 #' @export
 quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.95), ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   check_summary_probs(probs)
   value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE, na.rm = TRUE)
   matrix(t(matrix(value, length(probs))), ncol(x$draws), length(probs),
@@ -73,6 +75,7 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
 #' @export
 print.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   cat(resample_words(x), sep = "\n")
   shown <- utils::head(seq_len(ncol(x$draws)), 6L)
   cat("\n")
@@ -337,6 +340,7 @@ NULL
 #' @exportS3Method posterior::as_draws
 as_draws.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   posterior::as_draws_matrix(x$draws)
 }
 
@@ -344,6 +348,7 @@ as_draws.martingale_posterior <- function(x, ...) {
 #' @exportS3Method posterior::as_draws_matrix
 as_draws_matrix.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   posterior::as_draws_matrix(x$draws)
 }
 
@@ -351,6 +356,7 @@ as_draws_matrix.martingale_posterior <- function(x, ...) {
 #' @exportS3Method posterior::as_draws_array
 as_draws_array.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   posterior::as_draws_array(posterior::as_draws_matrix(x$draws))
 }
 
@@ -358,6 +364,7 @@ as_draws_array.martingale_posterior <- function(x, ...) {
 #' @exportS3Method posterior::as_draws_df
 as_draws_df.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   posterior::as_draws_df(posterior::as_draws_matrix(x$draws))
 }
 
@@ -365,6 +372,7 @@ as_draws_df.martingale_posterior <- function(x, ...) {
 #' @exportS3Method posterior::as_draws_list
 as_draws_list.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   posterior::as_draws_list(posterior::as_draws_matrix(x$draws))
 }
 
@@ -372,6 +380,7 @@ as_draws_list.martingale_posterior <- function(x, ...) {
 #' @exportS3Method posterior::as_draws_rvars
 as_draws_rvars.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   posterior::as_draws_rvars(posterior::as_draws_matrix(x$draws))
 }
 
@@ -379,6 +388,7 @@ as_draws_rvars.martingale_posterior <- function(x, ...) {
 #' @exportS3Method generics::tidy
 tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
   check_dots_empty(...)
+  check_parts(x, "x")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   ends <- quantile(x, c((1 - conf.level) / 2, (1 + conf.level) / 2))
   data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),

@@ -187,7 +187,7 @@ check_rho <- function(rho, argument, length = NULL, call = sys.call(-1L)) {
   if (is.null(rho)) {
     return(NULL)
   }
-  if (!is.numeric(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
+  if (!is.numeric(rho) || is.data.frame(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
     stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
       " strictly between 0 and 1, or NULL, not ", show_value(rho), call = call)
   }
@@ -200,6 +200,7 @@ check_rho <- function(rho, argument, length = NULL, call = sys.call(-1L)) {
 }
 
 check_formula <- function(formula, call = sys.call(-1L)) {
+  check_present(!missing(formula), "formula", call)
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ", show_value(formula), call = call)
   }

@@ -31,6 +31,8 @@
 plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95),
                                       paths = 200, main = NULL, ...) {
   check_dots_empty(...)
+  check_title(main)
+  check_parts(x, "x")
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
   paths <- check_count(paths, "paths")
   if (!is.numeric(probs) || length(probs) != 2L || anyNA(probs) || any(probs < 0 | probs > 1)) {

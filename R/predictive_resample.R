@@ -112,6 +112,7 @@
 predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functional = NULL, trajectories = 0,
                                 tolerance = 0.02, seed = NULL, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
+  check_present(!missing(model), "model")
   if (!inherits(model, "predictive_model")) {
     stop_input("model",
       "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
@@ -206,14 +207,17 @@ advance_resamples <- function(fit, steps, run, progress, call) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "response_at", "inner_at", "all_at")
+    "calibration", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame", "trajectories", "times",
+    "cdf", "density", "probability", "draws")
   sizes <- size_of(unclass(fit)[read])
-  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary))
+  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 
 check_parts <- function(fit, argument, call = sys.call(-1L)) {
-  if (!identical(fit$sizes, sizes_of_parts(fit))) {
+  check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()", call)
+  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = function(error) NULL)) ||
+    !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
     stop_input(argument, "has been changed since it was made: its parts do not agree in size or type", call = call)
   }
 }

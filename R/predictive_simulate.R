@@ -31,19 +31,18 @@ simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
   if (object$model$kind == "copula_density" && NCOL(object$points) > 1L) {
     stop_input("object", "is a density of several variables, of which no observations are drawn")
   }
-  if (!is.null(seed)) {
-    set.seed(check_seed(seed))
-  }
-  used <- rep_len(sample.int(object$count), nsim)
+  check_result_size(nsim * max(object$n, NROW(object$points)), "nsim", "simulated values", sys.call())
   draw <- switch(object$model$kind,
     normal_mean = simulate_normal, bayesian_bootstrap = simulate_bootstrap,
     pitman_yor = simulate_urn,
     copula_density = simulate_density, copula_regression = simulate_regression,
     copula_classification = simulate_classes
   )
-  simulated <- lapply(used, function(r) draw(object, r))
-  names(simulated) <- paste0("sim_", seq_len(nsim))
-  if (is.null(dim(simulated[[1L]]))) as.data.frame(simulated, optional = TRUE) else simulated
+  draw_with_seed(seed, {
+    simulated <- lapply(rep_len(sample.int(object$count), nsim), function(r) draw(object, r))
+    names(simulated) <- paste0("sim_", seq_len(nsim))
+    if (is.null(dim(simulated[[1L]]))) as.data.frame(simulated, optional = TRUE) else simulated
+  })
 }
 
 simulate_normal <- function(fit, r) {
@@ -96,6 +95,7 @@ simulate_classes <- function(fit, r) {
 #' @export
 coef.martingale_posterior <- function(object, ...) {
   check_dots_empty(...)
+  check_parts(object, "object")
   colMeans(object$draws, na.rm = TRUE)
 }
 
@@ -103,5 +103,6 @@ coef.martingale_posterior <- function(object, ...) {
 #' @export
 vcov.martingale_posterior <- function(object, ...) {
   check_dots_empty(...)
+  check_parts(object, "object")
   stats::var(object$draws[rowSums(is.na(object$draws)) == 0, , drop = FALSE])
 }

@@ -40,12 +40,17 @@ NULL
 #' @rdname pitman_yor
 #' @export
 dirichlet_process <- function(concentration, base) {
+  check_present(!missing(concentration), "concentration")
+  check_present(!missing(base), "base")
   new_urn(check_number(concentration, "concentration", min = 0, max = 1e8), 0, base)
 }
 
 #' @rdname pitman_yor
 #' @export
 pitman_yor <- function(concentration, discount, base) {
+  check_present(!missing(concentration), "concentration")
+  check_present(!missing(discount), "discount")
+  check_present(!missing(base), "base")
   concentration <- check_number(concentration, "concentration", min = 0, max = 1e8)
   if (!is.numeric(discount) || length(discount) != 1L || !isTRUE(discount >= 0 && discount < 1)) {
     stop_input("discount", "must be one number of at least 0 and below 1, not ", show_value(discount))

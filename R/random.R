@@ -11,6 +11,22 @@ check_seed <- function(seed, call = sys.call(-1L)) {
   check_count(seed, "seed", min = 0, max = 2^53 - 1, call = call)
 }
 
+# Evaluates `draws` by R's generator as stats::simulate() does: with a seed, the generator is put back afterwards. The
+# result has the seed as an attribute.
+draw_with_seed <- function(seed, draws, call = sys.call(-1L)) {
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) {
+    stats::runif(1L)
+  }
+  before <- get(".Random.seed", globalenv(), inherits = FALSE)
+  if (is.null(seed)) {
+    return(structure(draws, seed = before))
+  }
+  seed <- check_simulation_seed(seed, call)
+  on.exit(assign(".Random.seed", before, globalenv()))
+  set.seed(seed)
+  structure(draws, seed = structure(seed, kind = as.list(RNGkind())))
+}
+
 # The key of a chain's random numbers, which depends on the seed and the chain's number.
 chain_key <- function(seed, chain) {
   native(C_chain_key, seed, as.integer(chain))

@@ -24,5 +24,6 @@ relabel <- function(fit, ...) {
 
 #' @export
 relabel.default <- function(fit, ...) {
+  check_present(!missing(fit), "fit")
   stop_input("fit", "must come from dp_mixture() or topic_model(), not ", show_value(fit))
 }

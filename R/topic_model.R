@@ -125,6 +125,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
                         checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   counts <- count_matrix(x)
+  check_present(!missing(topics), "topics")
   topics <- check_count(topics, "topics", max = 16384)
   if (topics > counts$tokens) {
     warning(sprintf("there are more topics (%d) than tokens (%d): most topics are draws from their prior", topics,

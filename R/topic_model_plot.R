@@ -36,6 +36,7 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
                              topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
                              ...) {
   check_dots_empty(...)
+  check_title(main)
   check_topic_fit(x, "x")
   type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
   by <- check_choice(by, "by", term_rankings)

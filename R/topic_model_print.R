@@ -67,6 +67,8 @@ term_lines <- function(fit, topics, n, by = "probability") {
 print.topic_model <- function(x, topics = 10, terms = 6, ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
+  topics <- check_count(topics, "topics", min = 0)
+  terms <- check_count(terms, "terms")
   cat(topic_words(x), sep = "\n")
   prevalence <- topic_prevalence(x)
   shown <- utils::head(order(-prevalence), topics)
@@ -137,6 +139,7 @@ topic_verdict <- function(fit, diagnostics) {
 #' @export
 print.summary.topic_model <- function(x, topics = 20, ...) {
   check_dots_empty(...)
+  topics <- check_count(topics, "topics", min = 0)
   cat(x$words, sep = "\n")
   shown <- utils::head(x$topics, topics)
   cat("\nTopics by prevalence (coherence: UMass)\n")

@@ -34,6 +34,7 @@
 #' @export
 relabel.topic_model <- function(fit, average = TRUE, ...) {
   check_dots_empty(...)
+  check_topic_fit(fit)
   average <- check_flag(average, "average")
   k <- fit$topics
   chains <- fit$chains

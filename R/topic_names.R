@@ -35,6 +35,7 @@ topic_names <- function(fit, n = 3, ...) {
 #' @rdname topic_names
 #' @export
 `topic_names<-` <- function(fit, value) {
+  check_present(!missing(value), "value")
   check_topic_fit(fit)
   if (!is.null(value)) {
     value <- if (is.factor(value)) as.character(value) else value
@@ -62,6 +63,7 @@ topic_labels <- function(fit, topics, prefix = "") {
 # Checks that the parts of a fit have the sizes that the methods and the compiled code rely on. A fit is a list, and
 # anybody can change it.
 check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
+  check_present(!missing(fit), argument, call)
   if (!inherits(fit, "topic_model") || !is.list(fit)) {
     stop_input(argument, "must come from topic_model(), not ", show_value(fit), call = call)
   }
@@ -71,6 +73,12 @@ check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
     )
   }
   is_whole <- function(value) is.numeric(value) && length(value) == 1L && value %in% seq_len(16384)
+  check <- part_checks(fit, argument, call)
+  check$count("chains", 1, 1e4)
+  for (part in c("iter", "warmup")) check$count(part, 0)
+  check$count("thin", 1)
+  for (part in c("draws", "learn", "state")) check$list(part)
+  check$choice("method", c("gibbs", "mean_for_mode"))
   if (!is_whole(fit$topics)) refuse("topics", "a number of topics, but ", show_value(fit$topics))
   if (!inherits(fit$x, "count_matrix")) refuse("x", "the counts that were fitted, but ", show_value(fit$x))
   size <- c(fit$topics, length(fit$documents), length(fit$terms))
@@ -81,12 +89,15 @@ check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   shape <- function(part, rows, columns) {
     value <- fit[[part]]
     if (!is.double(value) || !identical(as.double(dim(value)), as.double(c(rows, columns)))) {
-      refuse(part, sprintf("a matrix of %d x %d numbers, but ", rows, columns), show_value(value))
+      refuse(part, "a matrix of ", whole_words(rows), " x ", whole_words(columns), " numbers, but ", show_value(value))
     }
   }
   shape("phi", size[[1L]], size[[3L]])
   shape("theta", size[[2L]], size[[1L]])
   shape("log_likelihood", fit$iter, fit$chains)
+  for (part in c("alpha_sum", "beta_trace")) shape(part, fit$iter, fit$chains)
+  check$count("reference", 1, fit$chains)
+  check$numbers("elapsed", 2L)
   if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {
     refuse("alpha", "a positive number for each topic")
   }

@@ -98,6 +98,7 @@ print.type_proportions <- function(x, ...) {
 #' @export
 type_differences <- function(types, group, level = 0.9, scale = c("proportion", "log_ratio"), ...) {
   check_dots_empty(...)
+  check_present(!missing(group), "group")
   draws <- sample_shares(types, sys.call())
   level <- check_number(level, "level", min = 0, max = 1)
   scale <- check_choice(scale, "scale", c("proportion", "log_ratio"))
@@ -125,9 +126,7 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
 
 # Proportions of the types in each draw and sample: draws x types x samples.
 sample_shares <- function(types, call) {
-  if (!inherits(types, "cell_types")) {
-    stop_input("types", "must come from cell_types(), not ", show_value(types), call = call)
-  }
+  check_cell_types(types, call)
   fit <- types$fit
   if (is.null(fit$samples)) {
     stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`", call = call)

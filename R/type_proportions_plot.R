@@ -22,6 +22,8 @@
 #' @export
 plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
+  check_title(main)
+  check_share_table(x)
   samples <- levels(x$sample)
   if (!is.null(group)) {
     group <- check_groups(group, samples, sys.call())
@@ -68,6 +70,8 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
 #' @export
 plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
+  check_title(main)
+  check_share_table(x)
   shown <- chosen_types(types, levels(x$type))
   groups <- unique(x$group)
   rows <- x[x$type %in% shown, ]
@@ -110,4 +114,19 @@ chosen_types <- function(types, known, call = sys.call(-1L)) {
     stop_input("types", "must be some of ", list_some(known), call = call)
   }
   types
+}
+
+# Checks that the columns of a table of shares or differences are of the kinds that its methods rely on.
+check_share_table <- function(x, call = sys.call(-1L)) {
+  columns <- unclass(x)
+  words <- c("type", "sample", "group", "against")
+  right <- vapply(names(columns), function(name) {
+    value <- columns[[name]]
+    length(value) == nrow(x) && is.null(dim(value)) &&
+      if (name %in% words) is.factor(value) || is.character(value) else is.numeric(value)
+  }, NA)
+  if (!is.data.frame(x) || !is.factor(columns$type) || !nrow(x) || !all(right) || !is.numeric(x$lower) ||
+    !is.numeric(x$upper)) {
+    stop_input("x", "has been changed since it was made: its columns do not agree", call = call)
+  }
 }

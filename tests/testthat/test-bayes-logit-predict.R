@@ -139,6 +139,7 @@ test_that("quantiles are exact for ties, skewed draws, outliers and single draws
     fit$warmup <- 0
     fit$iter <- total
     fit$coefficient_trace <- array(c(draws, numeric(total)), c(total, 1, 2))
+    fit$log_likelihood <- matrix(0, total, 1)
     for (tails in list(c(0.05, 0.95), c(0, 1), c(0.25, 0.3), c(0.5, 0.5), c(0.01, 0.999))) {
       found <- summarise_rows(fit, prediction_rows(fit, small[1:5, ], NULL), seq_len(total), "link", tails)
       expect_equal(found[2, 1, 3:4], quantile(draws, tails, names = FALSE), tolerance = 1e-14)

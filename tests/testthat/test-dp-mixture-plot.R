@@ -42,6 +42,9 @@ test_that("every plot works for fits of all shapes", {
 
 test_that("short, interrupted and constant chains have a trace plot", {
   fit <- simulate_fit(sweeps = 51)
+  fit$iter <- 20
+  fit$draws <- list()
+  fit$log_posterior <- fit$log_posterior[1:20, ]
   fit$log_likelihood <- fit$log_likelihood[1:20, ]
   fit$occupied <- fit$occupied[1:20, ]
   fit$occupied[] <- 1
@@ -136,6 +139,8 @@ test_that("a fit stopped before its first sweep has an empty trace plot", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   fit <- simulate_fit()
+  fit$iter <- 0
+  fit$draws <- list()
   for (name in c("log_likelihood", "log_posterior", "concentration_trace", "occupied")) {
     fit[[name]] <- fit[[name]][0, , drop = FALSE]
   }

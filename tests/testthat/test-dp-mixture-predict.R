@@ -83,7 +83,11 @@ test_that("invalid arguments of predict() are refused", {
   )
   none <- simulate_fit(n = 50, sweeps = 51, warmup = 50)
   none$draws <- lapply(none$draws, function(draws) array(0, 0))
-  none$log_likelihood <- none$log_likelihood[1:20, ]
+  none$iter <- 20
+  none$probe_density <- NULL
+  for (name in c("log_likelihood", "log_posterior", "concentration_trace", "occupied")) {
+    none[[name]] <- none[[name]][1:20, ]
+  }
   expect_error(predict(none, x), "ended after 20 sweeps, and the first draw is kept after 51", class = error)
 })
 

@@ -12,6 +12,7 @@ test_that("print shows the model and the verdict on convergence", {
   expect_match(text, "Largest, in the last sweep of chain 1: [0-9.]+%,", all = FALSE)
   fit$interrupted <- TRUE
   fit$thin <- 5
+  fit$draws <- list(concentration = fit$draws$concentration[5 * 1:10, ])
   expect_output(print(fit), "every 5. draw kept\\), interrupted")
 })
 

@@ -1,0 +1,131 @@
+# Checks that the parts of a fit have the types and sizes that methods and compiled code rely on. A fit is a list, and
+# anybody can change it. check_topic_fit() of R/topic_names.R and check_parts() of R/predictive_resample.R do the same
+# for their classes.
+
+# Stops unless `fit` is a list of the class.
+check_fit_class <- function(fit, argument, class, maker, call) {
+  if (!inherits(fit, class) || !is.list(fit)) {
+    stop_input(argument, "must come from ", maker, ", not ", show_value(fit), call = call)
+  }
+}
+
+stop_changed <- function(argument, part, what, value, call) {
+  stop_input(argument, "has a part `", part, "` that is not ", what, ", but ", show_value(value),
+    ": it has been changed since it was made", call = call)
+}
+
+# Checks of parts, as functions of their name. `value` is for a part of a part. A part that is absent passes as a list,
+# numbers or an array: a method that needs it says so.
+part_checks <- function(fit, argument, call) {
+  refuse <- function(part, what, value) stop_changed(argument, part, what, value, call)
+  list(
+    count = function(part, min, max = 2^53) {
+      value <- fit[[part]]
+      whole <- is.numeric(value) && length(value) == 1L && is.null(dim(value)) && isTRUE(value >= min & value <= max)
+      if (!whole || value != floor(value)) refuse(part, "a whole number", value)
+    },
+    choice = function(part, choices) {
+      value <- fit[[part]]
+      if (!is.character(value) || length(value) != 1L || !value %in% choices) refuse(part, list_some(choices), value)
+    },
+    names = function(part, least = 1L) {
+      value <- fit[[part]]
+      if (!is.character(value) || length(value) < least || anyNA(value)) refuse(part, "names", value)
+    },
+    list = function(part) if (!is.null(fit[[part]]) && !is.list(fit[[part]])) refuse(part, "a list", fit[[part]]),
+    numbers = function(part, length, value = fit[[part]]) {
+      if (!is.null(value) && (!is.numeric(value) || base::length(value) != length || !is.null(dim(value)))) {
+        refuse(part, paste(whole_words(length), "numbers"), value)
+      }
+    },
+    array = function(part, dims, value = fit[[part]]) {
+      if (!is.null(value) && (!is.numeric(value) || !identical(as.double(dim(value)), as.double(dims)))) {
+        refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
+      }
+    }
+  )
+}
+
+# Parts that all fits by chains have.
+check_chain_parts <- function(fit, check) {
+  check$list("draws")
+  check$count("chains", 1, 1e4)
+  check$count("iter", 0)
+  check$count("warmup", 0)
+  check$count("thin", 1)
+  check$count("rows", 1)
+  check$list("state")
+  elapsed <- unlist(fit$elapsed)
+  if (!is.null(elapsed)) check$numbers("elapsed", length(elapsed), unname(elapsed))
+  check$array("log_likelihood", c(fit$iter, fit$chains))
+}
+
+check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
+  check_fit_class(fit, argument, "dp_mixture", "dp_mixture()", call)
+  check <- part_checks(fit, argument, call)
+  # Fits of the first version have no method.
+  if (!is.null(fit$method)) check$choice("method", c("gibbs", "bem"))
+  check$names("markers")
+  check$count("components", 1)
+  check_chain_parts(fit, check)
+  for (part in c("prior", "transform", "piled")) check$list(part)
+  k <- fit$components
+  p <- length(fit$markers)
+  check$numbers("center", p)
+  check$numbers("scale", p)
+  sweeps <- c(fit$iter, fit$chains)
+  for (part in c("log_posterior", "concentration_trace", "occupied")) check$array(part, sweeps)
+  check$array("probe_density", c(sweeps, 5))
+  check$array("sizes", c(k, fit$chains))
+  if (!is.null(fit$x)) check$array("x", c(fit$rows, p))
+  if (is_bem(fit)) check$numbers("steps", fit$chains)
+  kept <- c(if (is_bem(fit)) min(1, fit$iter) else kept_draws(fit$iter, fit), fit$chains)
+  dims <- list(weights = k, means = c(k, p), covariances = c(p, p, k), concentration = NULL)
+  for (part in names(dims)) {
+    value <- fit$draws[[part]]
+    if (length(value)) check$array(paste0("draws$", part), c(dims[[part]], kept), value)
+  }
+  if (!is.null(fit$samples) || !is.null(fit$sample)) {
+    check$names("samples")
+    inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
+    if (!inside) {
+      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell",
+        call = call)
+    }
+    check$array("draws$sample_weights", c(k, length(fit$samples), kept), fit$draws$sample_weights)
+  }
+}
+
+check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
+  check_fit_class(fit, argument, "bayes_logit", "bayes_logit()", call)
+  check <- part_checks(fit, argument, call)
+  check$choice("family", c("binomial", "negbinomial", "multinomial"))
+  check$names("coefficient_names")
+  check_chain_parts(fit, check)
+  for (part in c("prior", "design", "response", "xlevels")) check$list(part)
+  if (!is.null(fit$group_name)) check$names("group_name")
+  sweeps <- c(fit$iter, fit$chains)
+  coefficients <- length(fit$coefficient_names)
+  check$array("coefficient_trace", c(sweeps, coefficients))
+  check$numbers("offset", fit$rows)
+  check$numbers("weights", fit$rows)
+  if (fit$family == "negbinomial") check$array("dispersion_trace", sweeps)
+  x <- fit$design$x
+  classes <- if (fit$family == "multinomial") length(fit$response$classes) else 2
+  if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / (classes - 1)))) {
+    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x, call)
+  }
+  for (part in c("group_deviation", "group_correlation")) {
+    if (is.null(fit$group_name) && !is.null(fit[[part]])) {
+      check$array(part, c(sweeps, if (length(dim(fit[[part]])) > 2L) dim(fit[[part]])[[3L]] else 1))
+    }
+  }
+  if (!is.null(fit$group_name)) {
+    groups <- nlevels(fit$design$group)
+    check$array("draws$intercepts", c(groups, kept_draws(fit$iter, fit), fit$chains), fit$draws$intercepts)
+    check$array("group_deviation", sweeps)
+    if (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows) {
+      stop_changed(argument, "design$group", "the group of each row", fit$design$group, call)
+    }
+  }
+}
