@@ -173,7 +173,6 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
-  check_mixture_fit(fit)
   check_own_cells(fit, cluster)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   sampler <- if (is_bem(fit)) bem_sampler else mixture_sampler

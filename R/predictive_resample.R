@@ -208,7 +208,7 @@ sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
     "calibration", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame", "trajectories", "times",
-    "cdf", "density", "probability", "draws")
+    "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
   values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))

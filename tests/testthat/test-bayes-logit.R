@@ -215,7 +215,7 @@ test_that("accessors agree with the draws", {
   expect_identical(simulate(fit, 3, seed = 1), simulate(fit, 3, seed = 1))
   expect_identical(coef(update(fit, . ~ . - f)), coef(quick(cbind(k, 7 - k) ~ x, chains = 2)))
   early <- quick(y ~ x, iter = 3, warmup = 2)
-  early$iter <- 2
+  early$warmup <- 3
   expect_error(coef(early), "no kept draws", class = input)
 })
 
