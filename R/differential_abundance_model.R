@@ -148,8 +148,8 @@ sample_data <- function(data, samples, call) {
       " in its column \"sample\", or several", call = call)
   }
   if (nrow(data) != length(samples)) {
-    stop_input("data", sprintf("has %s for %s", count_words(nrow(data), "row"), count_words(length(samples), "sample")),
-      call = call)
+    stop_input("data", sprintf("has %s for %s: it needs one for each column of the counts",
+      count_words(nrow(data), "row"), count_words(length(samples), "sample")), call = call)
   }
   named <- .row_names_info(data) > 0L
   if (named && any(rownames(data) %in% samples)) {
