@@ -22,7 +22,7 @@
 #'   left out alone, while the other rows of its group stay: the estimate is about new rows of the same groups.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, for a response that the fit
-#' could not have had, and in `loo()` for a fit to the prior alone.
+#' could not have had, and in `loo()` for a fit to the prior alone or for fewer than 10 draws of a chain.
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
 #' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
@@ -153,6 +153,10 @@ loo.bayes_logit <- function(x, draws = NULL, ...) {
   kept <- kept_draws(x$iter, x)
   total <- length(draws_used(x, draws))
   of_chain <- unique(round(seq(1, kept, length.out = ceiling(total / x$chains))))
+  if (length(of_chain) < 10L) {
+    stop_input(if (is.null(draws)) "x" else "draws", sprintf("leaves %d of each chain's draws, but loo() needs 10",
+      length(of_chain)))
+  }
   used <- as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`))
   values <- log_likelihoods(x, NULL, used, NULL, sys.call())
   values <- values[, x$response$information > 0, drop = FALSE]

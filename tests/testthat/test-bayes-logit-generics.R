@@ -135,6 +135,7 @@ test_that("loo() is that of the log likelihoods, without rows of no weight, and 
   fit <- bayes_logit(k ~ x, small, "negbinomial", chains = 2, iter = 600, seed = 1, threads = 2)
   expect_warning(found <- loo::loo(fit), "Pareto k")
   expect_identical(which.max(found$diagnostics$pareto_k), 1L)
+  expect_error(loo::loo(fit, draws = 3), "leaves 2 of each chain's draws", class = input)
   prior <- quick(y ~ x, chains = 1, prior_only = TRUE)
   expect_error(loo::loo(prior), "draws of the prior alone", class = input)
 })
