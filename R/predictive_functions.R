@@ -75,7 +75,7 @@ quantity_names <- function(value) {
 # What a function is called with, by model.
 function_arguments <- list(
   normal_mean = "the population", bayesian_bootstrap = c("the data", "the weights"),
-  pitman_yor = c("the values", "the weights"),
+  pitman_yor = c("the values", "the weights"), gnedin = c("the values", "the weights"),
   copula_density = c("the points", "the distribution function", "the density"),
   copula_regression = c("the points", "the distribution function", "the density"),
   copula_classification = c("the points", "the probabilities")

@@ -203,7 +203,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
     copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"
   )[[object$model$kind]]
   if (is.null(kinds)) {
-    stop_input("object", if (object$model$kind == "pitman_yor") {
+    stop_input("object", if (has_base(object$model)) {
       "is the limit of an urn: simulate() draws what it predicts"
     } else {
       "is a Bayesian bootstrap, which predicts nothing but the data again"

@@ -88,7 +88,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #' *Computational Statistics & Data Analysis* 50, 775-782. \doi{10.1016/j.csda.2004.10.003}
 #'
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
-#' @seealso [predictive_resample()]; [dirichlet_process()] and [pitman_yor()] for urns with a base measure
+#' @seealso [predictive_resample()]; [dirichlet_process()], [pitman_yor()] and [gnedin()] for urns with a base measure
 #' @examples
 #' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
 #' copula_density(rho = 0.9)
@@ -240,6 +240,7 @@ model_words <- function(model) {
     ),
     pitman_yor = paste0(if (model$discount == 0) "Dirichlet process" else "Pitman-Yor process", ", concentration ",
       number(model$concentration), if (model$discount > 0) paste(", discount", number(model$discount))),
+    gnedin = paste0("Gnedin's urn, gamma ", number(model$gamma)),
     bayesian_bootstrap = "Bayesian bootstrap (Polya's urn)"
   )
 }

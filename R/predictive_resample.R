@@ -116,14 +116,14 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   if (!inherits(model, "predictive_model")) {
     stop_input("model",
       "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
-      "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), not ", show_value(model)
+      "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), gnedin(), not ", show_value(model)
     )
   }
   draws <- check_count(draws, "draws")
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
   if (trajectories > 0 && is_urn(model)) {
-    name <- if (model$kind == "pitman_yor") "urns" else "the Bayesian bootstrap"
+    name <- if (has_base(model)) "urns" else "the Bayesian bootstrap"
     stop_input("trajectories", "are not kept for ", name, ", whose weights are drawn at once")
   }
   seed <- check_seed(seed)
@@ -157,7 +157,7 @@ check_horizon <- function(horizon, model, call) {
   if (is_urn(model) && identical(horizon, Inf)) {
     return(Inf)
   }
-  if (model$kind == "pitman_yor") {
+  if (has_base(model)) {
     stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon),
       call = call)
   }
@@ -171,7 +171,7 @@ start_resamples <- function(fit, y, run, call) {
   switch(fit$model$kind,
     normal_mean = start_normal_mean(fit, y, call),
     bayesian_bootstrap = start_bootstrap(fit, y, call),
-    pitman_yor = start_urn(fit, y, call),
+    pitman_yor = , gnedin = start_urn(fit, y, call),
     start_copula(fit, y, run, call)
   )
 }
@@ -180,13 +180,13 @@ start_resamples <- function(fit, y, run, call) {
 advance_resamples <- function(fit, steps, run, progress, call) {
   fit <- switch(fit$model$kind,
     normal_mean = advance_normal_mean(fit, steps, run, progress),
-    bayesian_bootstrap = , pitman_yor = advance_bootstrap(fit, steps),
+    bayesian_bootstrap = , pitman_yor = , gnedin = advance_bootstrap(fit, steps),
     advance_copula(fit, steps, run, progress, call)
   )
   fit$remaining <- remaining_share(fit)
   if (is_urn(fit$model)) {
     # An interrupt keeps the resamples that are complete.
-    quantities <- if (fit$model$kind == "pitman_yor") urn_quantities else bootstrap_quantities
+    quantities <- if (has_base(fit$model)) urn_quantities else bootstrap_quantities
     found <- quantities(fit, run, progress, call)
     fit$draws <- found$draws
     fit$interrupted <- found$interrupted
@@ -262,7 +262,7 @@ share_left <- function(fit, horizon) {
   switch(fit$model$kind,
     normal_mean = fit$start$weight / (fit$start$weight + horizon),
     bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
-    pitman_yor = 0,
+    pitman_yor = , gnedin = 0,
     copula_tail(fit$n + horizon, most_of(fit)) / copula_tail(fit$n, most_of(fit))
   )
 }

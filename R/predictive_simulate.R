@@ -34,7 +34,7 @@ simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
   check_result_size(nsim * max(object$n, NROW(object$points)), "nsim", "simulated values", sys.call())
   draw <- switch(object$model$kind,
     normal_mean = simulate_normal, bayesian_bootstrap = simulate_bootstrap,
-    pitman_yor = simulate_urn,
+    pitman_yor = simulate_urn, gnedin = simulate_urn,
     copula_density = simulate_density, copula_regression = simulate_regression,
     copula_classification = simulate_classes
   )

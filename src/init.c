@@ -82,6 +82,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(predictive_orders, 3),
   ENTRY(predictive_places, 4),
   ENTRY(predictive_urn, 7),
+  ENTRY(predictive_gnedin, 7),
   ENTRY(predictive_fit, 4),
   ENTRY(predictive_state, 6),
   ENTRY(predictive_average, 1),

@@ -106,6 +106,7 @@ results <- function() {
     predictive_resample(x[1:5, "a"], normal_mean(NULL), 5, 4, seed = 1),
     predictive_resample(x[1:5, "a"], bayesian_bootstrap(), draws = 4, seed = 1),
     predictive_resample(x[1:5, "a"], pitman_yor(1, 0.3, qnorm), draws = 4, seed = 1),
+    predictive_resample(x[1:5, "a"], gnedin(0.9, qnorm), draws = 4, seed = 1),
     predictive_resample(x[1:5, ], copula_density(0.5, permutations = 2), 3, 2, seed = 1),
     predictive_resample(
       classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, rho_x = 0.5, permutations = 2), 3, 2,

@@ -85,6 +85,54 @@ WB_HD void wb_urn_stick(uint64_t key, uint64_t resample, uint64_t i, double disc
   *log_left = left - total;
 }
 
+/* The number of successes among n trials of probability p (Ahrens & Dieter 1974, "Computer methods for sampling from
+ * gamma, beta, Poisson and binomial distributions", Computing 12, 223-246): the middle order statistic of n uniforms
+ * tells on which side of it p lies, and half of the trials are left. */
+WB_HD double wb_urn_binomial(wb_stream *stream, double n, double p) {
+  double count = 0;
+  while (n >= 16.0) {
+    const double half = (double)(int64_t)(0.5 * n) + 1.0;
+    const double below = wb_draw_gamma(stream, half), above = wb_draw_gamma(stream, n + 1.0 - half);
+    const double middle = below / (below + above);
+    if (middle <= p) {
+      count += half;
+      n -= half;
+      p = (p - middle) / (1.0 - middle);
+    } else {
+      n = half - 1.0;
+      p /= middle;
+    }
+  }
+  for (; n >= 1.0; n -= 1.0) count += wb_stream_uniform(stream) < p ? 1.0 : 0.0;
+  return count;
+}
+/* A Poisson draw by the waiting time for the m-th event, from the same source. A mean above 1e15 is returned as it is:
+ * the deviation is then less than 1e-7 of it. */
+WB_HD double wb_urn_poisson(wb_stream *stream, double mean) {
+  double count = 0;
+  if (mean > 1e15) return mean;
+  while (mean >= 12.0) {
+    const double m = (double)(int64_t)(0.875 * mean);
+    const double wait = wb_draw_gamma(stream, m);
+    if (wait > mean) return count + wb_urn_binomial(stream, m - 1.0, mean / wait);
+    count += m;
+    mean -= wait;
+  }
+  for (double time = wb_draw_exponential(stream); time < mean; time += wb_draw_exponential(stream)) count += 1.0;
+  return count;
+}
+/* The number of types not yet seen, after n observations of k types, in Gnedin's urn (Gnedin 2010, "A species sampling
+ * model with finitely many types", Electronic Communications in Probability 15, 79-88). Given the data it is m with
+ * probability proportional to Gamma(k - gamma + m) Gamma(k + m)/(m! Gamma(n + k + m)): Poisson, with the mean
+ * G(k - gamma) G(k)/G(n - k + gamma) of independent gamma draws. */
+WB_HD double wb_urn_unseen(uint64_t key, uint64_t resample, double n, double k, double gamma) {
+  wb_stream stream = wb_urn_stream(key, resample, WB_URN_NEW);
+  double log_mean = wb_draw_log_gamma(&stream, k - gamma);
+  log_mean += wb_draw_log_gamma(&stream, k);
+  log_mean -= wb_draw_log_gamma(&stream, n - k + gamma);
+  return wb_urn_poisson(&stream, wb_exp(log_mean < 690.0 ? log_mean : 690.0));
+}
+
 /* The uniform that chooses the row of a step. */
 WB_HD double wb_row_uniform(uint64_t key, uint64_t resample, uint32_t step) {
   uint64_t first, second;

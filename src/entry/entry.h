@@ -192,6 +192,7 @@ SEXP wb_entry_regression_predict(SEXP rows, SEXP draws, SEXP first, SEXP count, 
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count);
 SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd);
 SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, SEXP first, SEXP resamples, SEXP seed);
+SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEXP first, SEXP resamples, SEXP seed);
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run);
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run);
 SEXP wb_entry_predictive_average(SEXP state);

@@ -50,6 +50,32 @@ void wb_predictive_urns(const wb_predictive_urn *urn) {
   }
 }
 
+void wb_predictive_gnedin(const wb_predictive_urn *urn, double n, double gamma, double *unseen) {
+  const int64_t values = urn->values, sticks = urn->sticks;
+  for (int64_t r = 0; r < urn->resamples; r++) {
+    const uint64_t resample = (uint64_t)(urn->first + r);
+    double *const weight = urn->weight + r * (values + sticks);
+    unseen[r] = wb_urn_unseen(urn->key, resample, n, (double)values, gamma);
+    const int64_t used = values + (unseen[r] < (double)sticks ? (int64_t)unseen[r] : sticks);
+    const double shape = unseen[r] > (double)sticks ? unseen[r] / (double)sticks : 1.0;
+    double most = 0, sum = 0;
+    for (int64_t j = 0; j < values; j++) {
+      wb_stream stream = wb_urn_stream(urn->key, resample, (uint64_t)j);
+      weight[j] = wb_draw_log_gamma(&stream, urn->shape[j]);
+      if (j == 0 || weight[j] > most) most = weight[j];
+    }
+    for (int64_t j = values; j < used; j++) {
+      wb_stream stream = wb_urn_stream(urn->key, resample, WB_URN_NEW + 1 + (uint64_t)(j - values));
+      urn->uniform[r * sticks + j - values] = wb_stream_uniform(&stream);
+      weight[j] = wb_draw_log_gamma(&stream, shape);
+      if (weight[j] > most) most = weight[j];
+    }
+    for (int64_t j = 0; j < used; j++) sum += weight[j] = wb_exp(weight[j] - most);
+    for (int64_t j = 0; j < used; j++) weight[j] /= sum;
+    for (int64_t j = used; j < values + sticks; j++) weight[j] = urn->uniform[r * sticks + j - values] = 0;
+  }
+}
+
 /* log prod_c c_rho(Phi(x_c), Phi(x'_c)) is the sum of a term of the point, a term of the row, and the sum over c of
  * rho/(1 - rho^2) x_c x'_c. This is the term of a point (with_constant) or of a row. */
 static double closeness_term(const wb_predictive_data *data, const double *rho_x, int64_t rows, const double *x,

@@ -489,6 +489,12 @@ predictive_cases <- alist(
       resample(y, model, functional = function(y, weight) c(y[1:12], weight[1:30]), horizon = Inf)$draws
     })
   },
+  "Gnedin's urn" = {
+    lapply(list(known_integers(40, 20, 1) + 0, 1:12), function(y) {
+      resample(y, gnedin(0.75, identity), functional = function(y, weight) c(length(y), y[2:13], weight[1:12]),
+        horizon = Inf)$draws
+    })
+  },
   # Points at which the normal density, by R's exp(), is not near the middle of two doubles.
   "density" = {
     points <- c(-2.25, -1, -0.375, 0.25, 1.1875, 2)

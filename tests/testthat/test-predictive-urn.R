@@ -1,4 +1,4 @@
-# Dirichlet and Pitman-Yor processes given data.
+# Dirichlet and Pitman-Yor processes and Gnedin's urn given data.
 
 test_that("the limit of a Dirichlet process has its moments and Dirichlet masses", {
   skip_where_repeated()
@@ -38,6 +38,46 @@ test_that("the limit of a Pitman-Yor process has its masses, and its sticks thei
   expect_identical(sticks_for(1, 0.9), 2000L)
 })
 
+# The law of the number of types from its prior (Gnedin 2010) and the likelihood of the counts: given K types of masses
+# that are uniform on the simplex, n observations show k types in a given order with probability proportional to
+# K!/(K - k)! Gamma(K)/Gamma(K + n). Probabilities of K = k, ..., most, normalised over a million values of K.
+types_law <- function(n, k, gamma, most) {
+  K <- k:1e6
+  prior <- lgamma(K - gamma) - lgamma(K + 1)
+  log_p <- prior + lgamma(K + 1) - lgamma(K - k + 1) + lgamma(K) - lgamma(K + n)
+  p <- exp(log_p - max(log_p))
+  p[seq_len(most - k + 1)] / sum(p)
+}
+
+test_that("the number of types of Gnedin's urn has its law, and the masses theirs", {
+  skip_where_repeated()
+  y <- c(1, 1, 1, 1, 2, 2, 2, 3, 3, 4)
+  fit <- predictive_resample(y, gnedin(0.5, qexp), draws = 2000, seed = 3,
+    functional = function(y, weight) c(length(y), weight[1:4], sum(weight[-(1:4)]), mean(y[-(1:4)] > log(2))))
+  types <- fit$draws[, 1]
+  # False alarms 1e-6. A share of .2 that is really .3 is found with probability above .99.
+  expect_counts <- function(types, p, k) {
+    group <- findInterval(cumsum(p), c(0.2, 0.4, 0.6, 0.8, 0.95))
+    share <- tapply(p, group, sum)[as.character(0:4)]
+    share <- ifelse(is.na(share), 0, share)
+    share <- c(share, 1 - sum(share))
+    found <- tabulate(c(group, 5)[pmin(types - k + 1, length(p) + 1)] + 1, 6)
+    expect_gt(chisq.test(found[share > 0], p = share[share > 0])$p.value, 1e-6)
+  }
+  expect_counts(types, types_law(10, 4, 0.5, 60), 4)
+  # Means are the urn's predictions; given 4 types, masses are Dirichlet.
+  expect_mean(fit$draws[, 6], 4 * 3.5 / (10 * 10.5))
+  for (j in 1:4) expect_mean(fit$draws[, 1 + j], ((4:1)[[j]] + 1) * 6.5 / (10 * 10.5))
+  expect_gt(ks.test(fit$draws[types == 4, 2], "pbeta", 5, 9)$p.value, 1e-6)
+  expect_mean(fit$draws[types > 4, 7], 0.5)
+  # Distinct values ask for many types, and for Poisson draws of large means.
+  many <- predictive_resample(1:12, gnedin(0.9, qexp), draws = 1500, seed = 4,
+    functional = function(y, weight) c(length(y), weight[[1]]))
+  expect_counts(many$draws[, 1], types_law(12, 12, 0.9, 2011), 12)
+  expect_true(any(many$draws[, 1] == 2012))
+  expect_mean(many$draws[, 2], 2 * 0.9 / (12 * 12.9))
+})
+
 test_that("urns depend on seed and resample alone, and bad ones are refused", {
   y <- c(1, 4, 4, 6, 9)
   fit <- predictive_resample(y, pitman_yor(1, 0.4, qnorm), draws = 30, seed = 2)
@@ -61,6 +101,21 @@ test_that("urns depend on seed and resample alone, and bad ones are refused", {
   refused(predictive_resample(y, model, trajectories = 3), "`trajectories` are not kept for urns")
   refused(predictive_resample(cbind(y, y), model), "numeric vector")
   refused(predictive_resample(y, model, functional = "correlation"), "two columns")
+  few <- predictive_resample(y, gnedin(0.3, qnorm), draws = 30, seed = 2)
+  expect_identical(predictive_resample(y, gnedin(0.3, qnorm), draws = 4, seed = 2)$draws,
+    few$draws[1:4, , drop = FALSE])
+  expect_output(print(few), "Gnedin's urn, gamma 0.3")
+  expect_identical(dim(simulate(few, 7, seed = 1)), c(5L, 7L))
+  # One type and gamma close to 1: almost surely no other.
+  one <- predictive_resample(rep(3, 50), gnedin(1 - 1e-12, qnorm), draws = 20)
+  expect_identical(unname(one$draws), matrix(3, 20, 1))
+  # Very many types are one mass, and no overflow.
+  expect_true(all(is.finite(predictive_resample(1:3, gnedin(1e-12, qnorm), draws = 20, seed = 1)$draws)))
+  refused(gnedin(1, qnorm), "`gamma` must be one number strictly between 0 and 1, not 1")
+  refused(gnedin(NA, qnorm), "`gamma` must be")
+  refused(gnedin(0.5, 3), "`base` must be a quantile function")
+  refused(predictive_resample(y, gnedin(0.5, qnorm), 10), "`horizon` must be \"auto\" or Inf")
+  refused(predict(few), "limit of an urn")
   refused(predict(fit), "limit of an urn")
   refused(continue(fit, 3), "infinite horizon")
 })

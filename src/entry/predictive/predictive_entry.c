@@ -74,6 +74,23 @@ SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, 
   return result;
 }
 
+/* As above, with the number of new types of each resample: list(weight, uniform, unseen). */
+SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEXP first, SEXP resamples, SEXP seed) {
+  static const char *const names[] = {"weight", "uniform", "unseen"};
+  const int values = (int)Rf_xlength(shape), pieces = Rf_asInteger(sticks), count = Rf_asInteger(resamples);
+  SEXP result = PROTECT(wb_list_new(3, names));
+  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, values + pieces, count));
+  SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, pieces, count));
+  SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, count));
+  const wb_predictive_urn urn = {
+    .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = count, .values = values, .sticks = pieces,
+    .shape = REAL_RO(shape), .weight = REAL(VECTOR_ELT(result, 0)), .uniform = REAL(VECTOR_ELT(result, 1)),
+  };
+  wb_predictive_gnedin(&urn, Rf_asReal(n), Rf_asReal(gamma), REAL(VECTOR_ELT(result, 2)));
+  UNPROTECT(1);
+  return result;
+}
+
 /* bandwidth: rho d x sets, rho_x q x sets. Returns list(log_score: orders x sets, score: d x n x orders, of the first
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
