@@ -39,6 +39,14 @@ check_present <- function(given, argument, call = sys.call(-1L)) {
   }
 }
 
+# The same for several arguments of the caller, by their names.
+require_arguments <- function(..., call = sys.call(-1L)) {
+  frame <- parent.frame()
+  for (argument in c(...)) {
+    check_present(!eval(call("missing", as.name(argument)), frame), argument, call)
+  }
+}
+
 # Whether another package has a method of its generic for an object. Without one, its generic would call the method of
 # this package for all other objects, which passes the object on.
 has_foreign_method <- function(generic, package, object) {

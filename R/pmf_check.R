@@ -54,13 +54,3 @@ pmf_problem <- function(x) {
 }
 
 is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
-
-# Checks that the caller was given these arguments. R's own error would come from wherever the first one is read.
-require_arguments <- function(..., call = sys.call(-1L)) {
-  frame <- parent.frame()
-  for (argument in c(...)) {
-    if (eval(call("missing", as.name(argument)), frame)) {
-      stop_input(argument, "is missing", call = call)
-    }
-  }
-}
