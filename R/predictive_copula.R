@@ -191,7 +191,7 @@ density_points <- function(fit, points) {
   )
 }
 
-# The data of a regression or classification, from the model frame. Factors become indicator columns.
+# The data of a regression or classification, from the model frame.
 formula_data <- function(fit, y, call) {
   if (!is.data.frame(y)) {
     stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y), call = call)
@@ -208,15 +208,17 @@ formula_data <- function(fit, y, call) {
     stop_input("y", "has no rows", call = call)
   }
   terms <- stats::delete.response(stats::terms(frame))
+  check_coded(frame, terms, call)
   fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
   x <- covariate_columns(frame, terms)
   if (ncol(x) == 0L) {
     stop_input("formula", "has no covariates: use copula_density()", call = call)
   }
-  if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, ncol(x))) {
-    stop_input("rho_x", sprintf("has %d values; there are %d covariate columns", length(model$rho_x), ncol(x)),
-      call = call
-    )
+  fit$group <- attr(x, "group")
+  groups <- max(fit$group)
+  if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, groups, ncol(x))) {
+    stop_input("rho_x", sprintf("has %d values; there are %d covariates%s", length(model$rho_x), groups,
+      if (groups < ncol(x)) sprintf(" in %d columns", ncol(x)) else ""), call = call)
   }
   fit$n <- nrow(x)
   fit$standard_x <- standard_of(x, model$standardize, "y", call)
@@ -228,7 +230,10 @@ formula_data <- function(fit, y, call) {
     fit$data <- list(binary = TRUE, y = matrix(classes$y), x = apply_standard(x, fit$standard_x))
   } else {
     if (!is.numeric(response) || !is.null(dim(response))) {
-      stop_input("y", "must have a numeric response, not ", show_value(response), call = call)
+      stop_input("y", "must have a numeric response, not ", show_value(response),
+        if (is.factor(response) || is.character(response) || is.logical(response)) {
+          ": use copula_classification() for classes"
+        }, call = call)
     }
     response <- matrix(as.double(response))
     fit$standard <- standard_of(response, model$standardize, "y", call)
@@ -259,9 +264,50 @@ check_frame <- function(frame, argument, call) {
   }
 }
 
+# Covariates that no column could stand for, with what to do instead.
+check_coded <- function(frame, terms, call) {
+  if (!is.null(attr(terms, "offset"))) {
+    stop_input("formula", "has an offset, which this model does not have: subtract it from the response", call = call)
+  }
+  for (name in covariate_names(frame, terms)) {
+    column <- frame[[name]]
+    if ((is.factor(column) || is.character(column)) && length(unique(column)) < 2L) {
+      stop_input("y", "has one level only in ", dQuote(name, FALSE), ": leave it out of the formula", call = call)
+    }
+  }
+}
+
+levels_of <- function(column) if (is.factor(column)) levels(column) else sort(unique(column))
+
+covariate_names <- function(frame, terms) {
+  intersect(rownames(attr(terms, "factors")), names(frame))
+}
+
+# Covariates as columns of numbers, with the covariate that each column belongs to as attribute "group". A factor has an
+# indicator for each level, so that the result does not depend on which level is the first; two levels need one
+# indicator. Ordered levels are numbered. The columns of a factor are one group, those of numbers groups of their own.
 covariate_columns <- function(frame, terms) {
-  x <- stats::model.matrix(terms, frame)
-  x[, colnames(x) != "(Intercept)", drop = FALSE]
+  coding <- NULL
+  for (name in covariate_names(frame, terms)) {
+    # The classes of the data, since new points may have characters for their levels.
+    class <- attr(terms, "dataClasses")[[name]]
+    if (class == "ordered") {
+      frame[[name]] <- as.double(frame[[name]])
+    } else if (class %in% c("factor", "character")) {
+      frame[[name]] <- factor(frame[[name]], levels_of(frame[[name]]))
+      coding[[name]] <- stats::contr.treatment(levels(frame[[name]]), contrasts = nlevels(frame[[name]]) < 3L)
+    }
+  }
+  x <- stats::model.matrix(terms, frame, contrasts.arg = coding)
+  term <- attr(x, "assign")
+  coded <- logical(length(term))
+  if (length(coding)) {
+    coded <- term %in% which(colSums(attr(terms, "factors")[names(coding), , drop = FALSE]) > 0)
+  }
+  group <- ifelse(coded, -term, seq_along(term))[term > 0]
+  x <- x[, term > 0, drop = FALSE]
+  attr(x, "group") <- match(group, unique(group))
+  x
 }
 
 point_covariates <- function(fit, points, argument, call) {
@@ -269,12 +315,22 @@ point_covariates <- function(fit, points, argument, call) {
   if (length(absent)) {
     stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE), call = call)
   }
+  for (name in intersect(names(fit$frame$levels), names(points))) {
+    if (!is.factor(points[[name]]) && !is.character(points[[name]])) {
+      stop_input(argument, "must have levels in ", dQuote(name, FALSE), ", which is a factor in the data, such as ",
+        dQuote(fit$frame$levels[[name]][[1L]], FALSE), ", not ", show_value(points[[name]]), call = call)
+    }
+  }
+  unusable <- function(error) stop_input(argument, "cannot be used: ", conditionMessage(error), call = call)
   frame <- tryCatch(
     stats::model.frame(fit$frame$terms, points, na.action = stats::na.pass, xlev = fit$frame$levels),
-    error = function(error) stop_input(argument, "cannot be used: ", conditionMessage(error), call = call)
+    error = unusable
   )
   check_frame(frame, argument, call)
-  unname(apply_standard(covariate_columns(frame, fit$frame$terms), fit$standard_x))
+  tryCatch(stats::.checkMFClasses(attr(fit$frame$terms, "dataClasses"), frame), error = unusable)
+  x <- covariate_columns(frame, fit$frame$terms)
+  attr(x, "group") <- NULL
+  unname(apply_standard(x, fit$standard_x))
 }
 
 # All pairs of a row of covariates and a value of the response. The response changes fastest.
@@ -303,7 +359,11 @@ two_classes <- function(response, argument, call) {
   }
   values <- if (is.factor(response)) levels(droplevels(response)) else sort(unique(response))
   if (!is.null(dim(response)) || length(values) != 2L) {
-    stop_input(argument, sprintf("must have a response with two classes; it has %d", length(values)), call = call)
+    stop_input(argument, sprintf("must have a response with two classes; it has %d", length(values)),
+      if (length(values) > 2L && is.factor(response)) {
+        paste0(": a class against the others is a logical response, such as (response == ", dQuote(values[[1L]], FALSE),
+          ")")
+      }, call = call)
   }
   list(y = as.double(as.character(response) == as.character(values[[2L]])), labels = as.character(values))
 }
@@ -322,9 +382,11 @@ choose_bandwidth <- function(fit, run, call) {
   one <- model$bandwidths == "one"
   # The number of the free parameter that each correlation is, or 0 if the correlation is given.
   free <- if (is.null(model$rho)) if (one || model$kind != "copula_density") rep(1L, d) else seq_len(d) else rep(0L, d)
-  free_x <- if (q > 0L && is.null(model$rho_x)) max(free) + if (one) rep(1L, q) else seq_len(q) else rep(0L, q)
+  free_x <- if (q > 0L && is.null(model$rho_x)) max(free) + if (one) rep(1L, q) else fit$group else rep(0L, q)
   given <- rep_len(if (is.null(model$rho)) 0.5 else model$rho, d)
-  given_x <- rep_len(if (is.null(model$rho_x)) 0.5 else model$rho_x, q)
+  given_x <- if (is.null(model$rho_x)) rep(0.5, q) else {
+    if (length(model$rho_x) == q) model$rho_x else rep_len(model$rho_x, max(fit$group))[fit$group]
+  }
   spread <- function(parameter) {
     parameter <- rbind(parameter)
     take <- function(index, fixed) {

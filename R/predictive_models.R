@@ -64,9 +64,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #' @param rho the correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate of the
 #'   response. `NULL` chooses the correlation with the largest prequential log score within \[0.001, 0.999\], by a
 #'   quasi-Newton method. Calibrated models choose it within narrower bounds.
-#' @param rho_x the same for the covariates.
+#' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`. For regressions
-#'   this concerns `rho_x`.
+#'   this concerns `rho_x`, and the columns of a factor share one.
 #' @param points where distributions are evaluated, in the data's units. For `copula_density()` a vector, or a matrix
 #'   with a row for each point and the data's columns. `NULL` takes 200 values that cover the data with a margin of
 #'   one standard deviation or, if the data have several columns, the rows of the data. For regression and
@@ -78,7 +78,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #' @param calibrate whether to give posteriors the width that the data ask for: see the section on calibration.
 #'   `FALSE` chooses `rho` and resamples as published.
 #' @param permutations number of random orders; 0 for the order as given.
-#' @param formula response and covariates, as for [stats::lm()]. Factors become indicator columns.
+#' @param formula response and covariates, as for [stats::lm()]. Covariates of different kinds can be mixed. A factor
+#'   (or a character vector) has an indicator column for each level, so that the order of its levels does not matter; a
+#'   factor with two levels has one. The levels of an ordered factor are numbered, and it is one column.
 #' @return A list of class `predictive_model`.
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical

@@ -61,11 +61,16 @@ test_that("regressions accept factors, and messages name what is wrong", {
   frame <- data.frame(y = c(1, 3, 2, 5, 4, 6), x = c(1, 2, 4, 3, 6, 5), g = factor(c("a", "b", "c", "a", "b", "c")))
   model <- function(...) copula_regression(y ~ x + g, ..., rho = 0.5, rho_x = 0.5)
   fit <- quick(frame, model())
-  expect_identical(names(fit$rho_x), c("x", "gb", "gc"))
+  expect_identical(names(fit$rho_x), c("x", "ga", "gb", "gc"))
   # The same columns made by hand.
-  by_hand <- cbind(frame, b = as.numeric(frame$g == "b"), c = as.numeric(frame$g == "c"))
-  again <- quick(by_hand, copula_regression(y ~ x + b + c, rho = 0.5, rho_x = 0.5))
+  by_hand <- cbind(frame, outer(frame$g, c(a = "a", b = "b", c = "c"), "==") + 0)
+  again <- quick(by_hand, copula_regression(y ~ x + a + b + c, rho = 0.5, rho_x = 0.5))
   expect_identical(again$cdf, fit$cdf)
+  # A correlation for each covariate, or for each column.
+  each <- quick(frame, copula_regression(y ~ x + g, rho = 0.5, rho_x = c(0.3, 0.6)))
+  expect_identical(unname(each$rho_x), c(0.3, 0.6, 0.6, 0.6))
+  columns <- quick(frame, copula_regression(y ~ x + g, rho = 0.5, rho_x = c(0.3, 0.6, 0.6, 0.6)))
+  expect_identical(columns$cdf, each$cdf)
   expect_equal(nrow(predict(fit, data.frame(x = 2, g = "b"))), 1)
   expect_input(predict(fit, data.frame(x = 2, g = "d")), "cannot be used")
   expect_input(predict(fit, data.frame(x = 2)), "lacks the covariate \"g\"")
@@ -86,6 +91,42 @@ test_that("regressions accept factors, and messages name what is wrong", {
   expect_input(quick(frame, model(at = c(1, NA))), "`at`")
   expect_input(quick(frame, copula_classification(g ~ x, rho = 0.5, rho_x = 0.5)), "two classes; it has 3")
   expect_input(quick(frame[1, ], copula_classification(g ~ x, rho = 0.5, rho_x = 0.5)), "two classes|one observation")
+})
+
+test_that("covariates of mixed kinds do not depend on how their levels are ordered or stored", {
+  set.seed(5)
+  frame <- data.frame(x = rnorm(24), g = rep(c("a", "b", "c"), 8), h = rep(c("u", "v"), 12), l = rnorm(24) > 0)
+  frame$o <- factor(rep(c("low", "middle", "high", "top"), each = 6), c("low", "middle", "high", "top"), ordered = TRUE)
+  frame$y <- frame$x + 2 * (frame$g == "b") - (frame$h == "v") + rnorm(24) / 4
+  new <- data.frame(x = 0.3, g = "b", h = "v", l = TRUE, o = "high")
+  fitted <- function(frame, ...) quick(frame, copula_regression(y ~ x + g + h + l + o, rho = 0.8, ...))
+  fit <- fitted(frame)
+  expect_identical(names(fit$rho_x), c("x", "ga", "gb", "gc", "hv", "lTRUE", "o"))
+  # The columns of g share a correlation.
+  expect_identical(length(unique(fit$rho_x)), 5L)
+  expect_identical(length(unique(fit$rho_x[c("ga", "gb", "gc")])), 1L)
+  expect_identical(length(unique(quick(frame, copula_regression(y ~ x + l + o, rho = 0.8))$rho_x)), 3L)
+  # Other orders of the levels give the same but for rounding, and the search for correlations with it.
+  other <- transform(frame, g = factor(g, c("c", "b", "a")), h = factor(h, c("v", "u")))
+  expect_equal(predict(fitted(other, rho_x = 0.7), new), predict(fitted(frame, rho_x = 0.7), new), tolerance = 1e-10)
+  expect_equal(fitted(other)$score, fit$score, tolerance = 1e-5)
+  # What g stands for matters: treating b as c predicts less.
+  expect_gt(predict(fit, new)$estimate, predict(fit, transform(new, g = "c"))$estimate + 1)
+  expect_identical(predict(fit, transform(new, g = factor("b", ordered = TRUE))), predict(fit, new))
+  expect_identical(predict(fit, transform(new, o = factor("high", levels(frame$o), ordered = TRUE))), predict(fit, new))
+  expect_false(identical(predict(fit, transform(new, o = "low")), predict(fit, new)))
+  numbers <- fitted(transform(frame, o = as.integer(o)), rho_x = 0.7)
+  expect_identical(numbers$cdf, fitted(frame, rho_x = 0.7)$cdf)
+  classes <- quick(frame, copula_classification(h ~ x + g + o, rho = 0.8, rho_x = 0.7))
+  expect_identical(levels(predict(classes, new, "class")), c("u", "v"))
+  expect_input(predict(fit, transform(new, g = 2)), "must have levels in \"g\", .* such as \"a\", not 2")
+  expect_input(predict(fit, transform(new, l = "TRUE")), "'l' was fitted with type")
+  expect_input(predict(fit, transform(new, x = "1")), "'x' was fitted with type")
+  expect_input(fitted(transform(frame, g = "a")), "one level only in \"g\": leave it out")
+  expect_input(quick(frame, copula_regression(y ~ g + offset(x), rho = 0.5)), "offset.* subtract it from the response")
+  expect_input(quick(frame, copula_regression(g ~ x, rho = 0.5)), "use copula_classification\\(\\) for classes")
+  several <- transform(frame, g = factor(g))
+  expect_input(quick(several, copula_classification(g ~ x)), "has 3: .* such as \\(response == \"a\"\\)")
 })
 
 test_that("points far from the data and ties work, and a constant response is refused", {
