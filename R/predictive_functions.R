@@ -4,30 +4,39 @@
 first_failures <- 10L
 
 # compute(r) for each resample r of `members`. A resample for which it fails, or is a single NA, has no value: NULL.
-each_resample <- function(members, call, compute) {
+# An interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
+each_resample <- function(members, call, compute, interrupted = function(found) NULL) {
+  members <- as.integer(members)
   first <- NULL
   failures <- 0L
+  done <- 0L
   values <- vector("list", length(members))
-  for (i in seq_along(members)) {
-    r <- as.integer(members[[i]])
-    value <- tryCatch(compute(r), error = function(error) {
-      if (inherits(error, "warpbayes_error")) stop(error)
-      first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
-      failures <<- failures + 1L
-      NA
-    })
-    if (failures == r && r == min(first_failures, length(members))) {
-      stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
-        if (r > 1L) sprintf("; it failed on all of the first %d resamples", r), call = call)
+  found <- function(i) list(values = values[i], members = members[i], failure = first, failures = failures)
+  work <- function() {
+    for (i in seq_along(members)) {
+      r <- members[[i]]
+      value <- tryCatch(compute(r), error = function(error) {
+        if (inherits(error, "warpbayes_error")) stop(error)
+        first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
+        failures <<- failures + 1L
+        NA
+      })
+      if (failures == r && r == min(first_failures, length(members))) {
+        stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
+          if (r > 1L) sprintf("; it failed on all of the first %d resamples", r), call = call)
+      }
+      if (!(length(value) == 1L && is.atomic(value) && is.na(value))) {
+        if (!is.numeric(value) || length(value) == 0L) {
+          stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value),
+            call = call)
+        }
+        values[[i]] <<- value
+      }
+      done <<- i
     }
-    if (length(value) == 1L && is.atomic(value) && is.na(value)) next
-    if (!is.numeric(value) || length(value) == 0L) {
-      stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value),
-        call = call)
-    }
-    values[[i]] <- value
   }
-  list(values = values, members = as.integer(members), failure = first, failures = failures)
+  withCallingHandlers(work(), interrupt = function(condition) if (done > 0L) interrupted(found(seq_len(done))))
+  found(seq_along(members))
 }
 
 # A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.

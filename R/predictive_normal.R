@@ -210,7 +210,8 @@ bootstrap_quantities <- function(fit, run, progress, call) {
   }
   outcome <- in_slices(fit$count, 1e6 / (fit$n + steps), progress, function(done, count) {
     weight <- native(C_predictive_bootstrap, fit$n, done, count, steps, fit$seed, run)
-    all[[length(all) + 1L]] <<- each_resample(done + seq_len(count), call, function(r) compute(weight[, r - done]))
+    keep <- function(found) all[[length(all) + 1L]] <<- found
+    keep(each_resample(done + seq_len(count), call, function(r) compute(weight[, r - done]), keep))
   })
   if (length(all) == 0L) {
     stop_warpbayes("input", "interrupted before the first resamples were complete", call = call)

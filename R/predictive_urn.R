@@ -164,10 +164,11 @@ urn_quantities <- function(fit, run, progress, call) {
   size <- length(fit$y) + fit$start$sticks
   outcome <- in_slices(fit$count, 2e5 / size, progress, function(done, count) {
     drawn <- urn_draws(fit, done, count)
-    all[[length(all) + 1L]] <<- each_resample(done + seq_len(count), call, function(r) {
+    keep <- function(found) all[[length(all) + 1L]] <<- found
+    keep(each_resample(done + seq_len(count), call, function(r) {
       population <- urn_population(fit, drawn, r - done, call)
       weighted_functional(list(y = population$values, functional = fit$functional), call)(population$weight)
-    })
+    }, keep))
   })
   if (length(all) == 0L) {
     stop_warpbayes("input", "interrupted before the first resamples were complete", call = call)

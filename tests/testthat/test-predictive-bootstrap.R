@@ -197,11 +197,17 @@ test_that("an interrupted bootstrap keeps what is done", {
   y <- seq_len(1000) + 0
   fit <- then_interrupted(predictive_resample(y, bayesian_bootstrap(), draws = 20000, functional = stopping, seed = 1))
   expect_true(fit$interrupted)
-  expect_identical(c(nrow(fit$draws), fit$count), c(1000L, 1000L))
-  expect_output(print(fit), "Interrupted after 1,000 of 20,000 resamples, which are kept")
+  expect_identical(c(nrow(fit$draws), fit$count), c(1199L, 1199L))
+  expect_output(print(fit), "Interrupted after 1,199 of 20,000 resamples, which are kept")
   whole <- predictive_resample(y, bayesian_bootstrap(), draws = 3, functional = function(y, w) c(first = w[[1]]),
     seed = 1)
   expect_identical(fit$draws[1:3, , drop = FALSE], whole$draws)
+  # A slow functional keeps the resamples of its first slice, and so does an urn.
+  for (model in list(bayesian_bootstrap(), gnedin(0.5, qnorm))) {
+    calls <- 1196
+    slow <- then_interrupted(predictive_resample(y, model, draws = 20000, functional = stopping, seed = 1))
+    expect_identical(c(nrow(slow$draws), slow$count), c(3L, 3L))
+  }
   at_once <- function(y, weight) {
     interrupt()
     Sys.sleep(0.1)
