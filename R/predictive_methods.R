@@ -144,6 +144,10 @@ horizon_verdict <- function(fit) {
     steps <- format(fit$horizon, big.mark = ",")
     return(sprintf("Interrupted after %s steps: continue(fit, iter) runs more steps.", steps))
   }
+  if (isTRUE(fit$capped > 0)) {
+    return(sprintf(paste("In %s of %s resamples 2,000 new values stand for more new types than that.",
+      "The data hardly speak for finitely many types."), number_words(fit$capped), number_words(fit$count)))
+  }
   if (fit$remaining == 0) {
     return("The draws are from the limit: nothing is missing.")
   }

@@ -190,6 +190,7 @@ advance_resamples <- function(fit, steps, run, progress, call) {
     found <- quantities(fit, run, progress, call)
     fit$draws <- found$draws
     fit$interrupted <- found$interrupted
+    fit$capped <- found$capped
     fit$asked <- fit$count
     fit$count <- nrow(found$draws)
   } else {

@@ -161,9 +161,11 @@ urn_population <- function(fit, drawn, r, call) {
 
 urn_quantities <- function(fit, run, progress, call) {
   all <- list()
+  capped <- 0
   size <- length(fit$y) + fit$start$sticks
   outcome <- in_slices(fit$count, 2e5 / size, progress, function(done, count) {
     drawn <- urn_draws(fit, done, count)
+    capped <<- capped + sum(drawn$unseen > fit$start$sticks)
     keep <- function(found) all[[length(all) + 1L]] <<- found
     keep(each_resample(done + seq_len(count), call, function(r) {
       population <- urn_population(fit, drawn, r - done, call)
@@ -173,7 +175,7 @@ urn_quantities <- function(fit, run, progress, call) {
   if (length(all) == 0L) {
     stop_warpbayes("input", "interrupted before the first resamples were complete", call = call)
   }
-  list(draws = bind_quantities(all, call), interrupted = outcome$interrupted)
+  list(draws = bind_quantities(all, call), interrupted = outcome$interrupted, capped = capped)
 }
 
 simulate_urn <- function(fit, r) {
