@@ -6,12 +6,16 @@
 levels.cell_types <- function(x) x$types$type
 
 #' @rdname cell_types
-#' @param value a name for each type.
+#' @param value a name for each type, or for each type that is not a speck. Specks then keep their names.
 #' @export
 `levels<-.cell_types` <- function(x, value) {
   check_cell_types(x, sys.call(), "x")
-  value <- check_type_names(value, "value", nrow(x$types))
   old <- x$types$type
+  large <- !x$types$speck
+  if (length(value) == sum(large) && is.character(value)) {
+    value <- replace(old, large, value)
+  }
+  value <- check_type_names(value, "value", length(old))
   x$types$nearest <- value[match(x$types$nearest, old)]
   x$types$type <- value
   levels(x$type) <- value

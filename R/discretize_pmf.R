@@ -50,7 +50,9 @@
 #' @seealso [compound_pmf()] and [portfolio_pmf()] for sums of losses, [layer_pmf()], [value_at_risk()].
 #' @examples
 #' # Gamma claims above a deductible of 1, counted up to 20.
-#' claim <- discretize_pmf(pgamma, by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20)
+#' claim <- discretize_pmf(pgamma,
+#'   by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20
+#' )
 #' mean(claim)
 #' year <- compound_pmf("poisson", claim, lambda = 10, threads = 2)
 #' value_at_risk(year, 0.995)

@@ -32,15 +32,18 @@
 #' @examples
 #' set.seed(1)
 #' positive <- runif(500) < 0.4
-#' x <- cbind(FSC.A = rnorm(500, 300, 40), CD3 = 60 * rnorm(500) + ifelse(positive, rlnorm(500, 8, 0.4), 0))
-#' fit <- dp_mixture(x, components = 6, iter = 60, transform = c(CD3 = "logicle"), seed = 1, threads = 2)
+#' bright <- ifelse(positive, rlnorm(500, 8, 0.4), 0)
+#' x <- cbind(FSC.A = rnorm(500, 300, 40), CD3 = 60 * rnorm(500) + bright)
+#' scale <- c(CD3 = "logicle")
+#' fit <- dp_mixture(x, components = 6, iter = 60, transform = scale, seed = 1, threads = 2)
 #' fit$transform
 #' plot(fit, threads = 2)
 #' \dontrun{
 #' # Compensation by flowCore, then the fit.
 #' frame <- flowCore::read.FCS("cells.fcs", transformation = FALSE)
 #' frame <- flowCore::compensate(frame, flowCore::spillover(frame)$SPILL)
-#' fit <- dp_mixture(frame, markers = c("FSC-A", "CD3", "CD4"), transform = c(CD3 = "logicle", CD4 = "logicle"))
+#' scale <- c(CD3 = "logicle", CD4 = "logicle")
+#' fit <- dp_mixture(frame, markers = c("FSC-A", "CD3", "CD4"), transform = scale)
 #' }
 #' @name marker_transform
 NULL

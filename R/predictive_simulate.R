@@ -18,7 +18,9 @@
 #' `warpbayes_error_input` for a density of several variables, for a fit whose parts were changed by hand, and for
 #' `nsim` that is not a whole number of at least 1.
 #' @examples
-#' fit <- predictive_resample(precip, copula_density(), horizon = 300, draws = 100, seed = 1, threads = 2)
+#' fit <- predictive_resample(precip, copula_density(),
+#'   horizon = 300, draws = 100, seed = 1, threads = 2
+#' )
 #' new <- simulate(fit, nsim = 20, seed = 1)
 #' quantile(unlist(new), c(0.05, 0.95))
 #' coef(fit)

@@ -25,7 +25,8 @@
 #' @examples
 #' set.seed(1)
 #' x <- rbind(
-#'   cbind(CD3 = rnorm(300, 6), CD4 = rnorm(300, 6)), cbind(rnorm(300, 6), rnorm(300)), matrix(rnorm(600), 300)
+#'   cbind(CD3 = rnorm(300, 6), CD4 = rnorm(300, 6)), cbind(rnorm(300, 6), rnorm(300)),
+#'   matrix(rnorm(600), 300)
 #' )
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
 #' marker_thresholds(types)

@@ -387,6 +387,12 @@ test_that("input that cannot be joined is refused", {
   expect_error(levels(types) <- c("a", "b"),
     "`value` must be different names, one for each of the 3 types", class = error
   )
+  # Names for the types that are no specks; the speck keeps its own.
+  some <- types
+  some$types$speck <- c(FALSE, FALSE, TRUE)
+  levels(some) <- c("a", "b")
+  expect_identical(levels(some), c("a", "b", levels(types)[[3]]))
+  expect_identical(levels(some$type), levels(some))
   lost <- fit
   lost$x <- NULL
   expect_error(cell_types(lost), "`fit` has lost its data", class = error)
