@@ -1,4 +1,5 @@
-/* The parts of a draw of coefficients that models with and without grouping terms share (regression/regression.c). */
+/* The parts of a draw of coefficients that models with and without grouping terms share: regression/regression.c and
+ * regression/groups.c. */
 #ifndef WB_REGRESSION_COEFFICIENTS_H
 #define WB_REGRESSION_COEFFICIENTS_H
 

@@ -64,32 +64,6 @@ static void draw_intercepts(wb_regression_state *state, uint64_t key, uint32_t i
   }
 }
 
-void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
-                             double *precision, double *linear) {
-  const int p = state->columns;
-  wb_regression_prior_precision(prior, state, outcome, precision);
-  for (int r = 0; r < p; r++)
-    for (int c = 0; c < p; c++)
-      linear[r] = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r],
-                         prior->mean[c], linear[r]);
-}
-
-int wb_regression_draw_normal(int32_t columns, double *precision, double *linear, double *normal, wb_stream *stream,
-                              uint32_t iteration, double *coefficients, wb_message *message) {
-  const int row = wb_cholesky(columns, precision);
-  if (row > 0) {
-    wb_message_write(message,
-                     "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly "
-                     "depends on others, values of the data are too large, or the prior is too wide",
-                     row, (unsigned)iteration);
-    return WB_ERROR_INPUT;
-  }
-  wb_triangle_solve(columns, precision, linear, linear);
-  for (int32_t c = 0; c < columns; c++) normal[c] = linear[c] + wb_draw_normal(stream);
-  wb_triangle_solve_transposed(columns, precision, normal, coefficients);
-  return WB_OK;
-}
-
 /* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
  * prior's mean and precision. `room`: p(p+1)/2 + 2p doubles. */
 static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
