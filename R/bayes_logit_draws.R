@@ -82,10 +82,7 @@ as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   draws <- logit_array(x, groups)
   coefficient_draws(x)
-  coda::mcmc.list(lapply(seq_len(x$chains), function(chain) {
-    values <- matrix(draws[, chain, ], dim(draws)[[1L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
-    coda::mcmc(values, start = x$warmup + x$thin, thin = x$thin)
-  }))
+  coda_chains(draws, x$warmup + x$thin, x$thin)
 }
 
 #' Tables of a fitted regression

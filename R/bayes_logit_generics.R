@@ -77,26 +77,20 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, seed = NULL, ...) {
   check_dots_empty(...)
   mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())
-  if (!is.null(seed)) {
-    seed <- check_simulation_seed(seed)
-    if (!exists(".Random.seed", globalenv(), inherits = FALSE)) {
-      stats::runif(1L)
-    }
-    before <- get(".Random.seed", globalenv(), inherits = FALSE)
-    on.exit(assign(".Random.seed", before, globalenv()))
-    set.seed(seed)
-  }
-  count <- length(mean$values)
   trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
-  if (object$family == "multinomial") {
-    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1)))
-  }
-  mean$values[] <- if (object$family == "binomial") {
-    stats::rbinom(count, trials, mean$values)
+  count <- length(mean$values)
+  drawn <- draw_with_seed(seed, if (object$family == "multinomial") {
+    draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1))
   } else {
-    stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
-  }
-  mean$values
+    mean$values[] <- if (object$family == "binomial") {
+      stats::rbinom(count, trials, mean$values)
+    } else {
+      stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
+    }
+    mean$values
+  })
+  attr(drawn, "seed") <- NULL
+  drawn
 }
 
 # Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial

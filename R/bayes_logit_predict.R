@@ -109,31 +109,17 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
   check_logit_fit(object, "object")
   classes <- max(1L, length(object$response$classes))
   check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", sys.call(), copies = 2)
-  # The attribute `seed`, and R's generator afterwards, are as stats::simulate() has them.
-  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) {
-    stats::runif(1L)
-  }
-  if (is.null(seed)) {
-    generator <- get(".Random.seed", globalenv(), inherits = FALSE)
-  } else {
-    seed <- check_simulation_seed(seed)
-    before <- get(".Random.seed", globalenv(), inherits = FALSE)
-    on.exit(assign(".Random.seed", before, globalenv()))
-    set.seed(seed)
-    generator <- structure(seed, kind = as.list(RNGkind()))
-  }
-  total <- nrow(coefficient_draws(object))
-  used <- sample(total, nsim, replace = nsim > total)
-  rows <- prediction_rows(object, NULL, sys.call())
-  simulated <- lapply(used, function(draw) {
-    mean <- response_draws(object, linear_draws(object, rows, draw, seq_len(object$rows)))
-    simulate_rows(object, matrix(mean, object$rows), draw)
+  draw_with_seed(seed, {
+    total <- nrow(coefficient_draws(object))
+    used <- sample(total, nsim, replace = nsim > total)
+    rows <- prediction_rows(object, NULL, sys.call())
+    simulated <- lapply(used, function(draw) {
+      mean <- response_draws(object, linear_draws(object, rows, draw, seq_len(object$rows)))
+      simulate_rows(object, matrix(mean, object$rows), draw)
+    })
+    names(simulated) <- paste0("sim_", seq_len(nsim))
+    if (is.matrix(simulated[[1L]])) simulated else as.data.frame(simulated, optional = TRUE)
   })
-  names(simulated) <- paste0("sim_", seq_len(nsim))
-  if (!is.matrix(simulated[[1L]])) {
-    simulated <- as.data.frame(simulated, optional = TRUE)
-  }
-  structure(simulated, seed = generator)
 }
 
 check_simulation_seed <- function(seed, call = sys.call(-1L)) {

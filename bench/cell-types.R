@@ -5,24 +5,10 @@
 #   cd bench && Rscript cell-types.R FOLDER [backend]
 source("common.R")
 source("flow-data.R")
+source("gates.R")
 arguments <- commandArgs(TRUE)
 folder <- arguments[[1]]
 backend <- c(arguments[-1], "cpu")[[1]]
-
-f_measure <- function(gate, type) {
-  both <- table(gate, type)
-  precision <- t(t(both) / colSums(both))
-  recall <- both / rowSums(both)
-  f <- ifelse(both > 0, 2 * precision * recall / (precision + recall), 0)
-  sum(apply(f, 1, max) * rowSums(both)) / sum(both)
-}
-
-adjusted_rand <- function(gate, type) {
-  both <- table(gate, type)
-  pairs <- function(n) sum(choose(n, 2))
-  expected <- pairs(rowSums(both)) * pairs(colSums(both)) / choose(sum(both), 2)
-  (pairs(both) - expected) / ((pairs(rowSums(both)) + pairs(colSums(both))) / 2 - expected)
-}
 
 gvhd <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
 hipc <- read.csv(file.path(folder, "hipc-tcell-12828.csv.gz"))

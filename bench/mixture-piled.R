@@ -19,6 +19,7 @@
 # FOLDER has flowcap1-gvhd-samples-1-6.csv.gz. Results go to the folder OUT, or to results/. CORES processes.
 #   cd bench && CORES=16 OUT=. Rscript mixture-piled.R FOLDER [censored [sweeps]]
 library(warpbayes)
+source("gates.R")
 arguments <- commandArgs(TRUE)
 folder <- arguments[[1]]
 censored <- length(arguments) > 1
@@ -27,21 +28,6 @@ seeds <- if (sweeps < 250) 1 else 1:2
 cores <- as.integer(Sys.getenv("CORES", "1"))
 out <- Sys.getenv("OUT", "results")
 kept <- min(50, sweeps)
-
-f_measure <- function(gate, type) {
-  both <- table(gate, type)
-  precision <- t(t(both) / colSums(both))
-  recall <- both / rowSums(both)
-  f <- ifelse(both > 0, 2 * precision * recall / (precision + recall), 0)
-  sum(apply(f, 1, max) * rowSums(both)) / sum(both)
-}
-
-adjusted_rand <- function(gate, type) {
-  both <- table(gate, type)
-  pairs <- function(n) sum(choose(n, 2))
-  expected <- pairs(rowSums(both)) * pairs(colSums(both)) / choose(sum(both), 2)
-  (pairs(both) - expected) / ((pairs(rowSums(both)) + pairs(colSums(both))) / 2 - expected)
-}
 
 # Normal draws truncated to (low, high], by the distribution function of the nearer tail.
 draw_between <- function(mean, sd, low, high) {
