@@ -3,7 +3,7 @@
 # that it knows can be used.
 #
 # Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind. The next call
-# then finds another number, and the cluster is refused.
+# then finds another number, and the cluster is refused. Calls and replies have a digest of their bytes.
 
 #' Mixtures on a cluster
 #'
@@ -47,6 +47,13 @@
 #' If a worker ends, the completed sweeps are returned with a warning that names the worker. If no sweep was
 #' completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used again.
 #'
+#' The same happens if a worker sends nothing for an hour. `options(warpbayes.worker_timeout = 60)` makes it a minute.
+#' Workers that are not reached by sockets, such as those of MPI, are waited for without a limit.
+#'
+#' Each message has a digest, so a message that is damaged on its way is noticed. Replies with values that no cells
+#' can give are refused. Both name the worker. This detects accidents: as for package parallel, workers and the network
+#' between them must be trusted.
+#'
 #' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again.
 #'
 #' @seealso [row_reader()], [computing]
@@ -80,10 +87,22 @@ first_contact <- function(version, number) {
 }
 environment(first_contact) <- baseenv()
 
-call_worker <- function(arguments, number, task) {
-  get("answer_manager", envir = asNamespace("warpbayes"))(number, task, arguments)
+call_worker <- function(sealed, number) {
+  get("answer_manager", envir = asNamespace("warpbayes"))(sealed)
 }
 environment(call_worker) <- baseenv()
+
+# Messages, once both sides have warpbayes: the bytes of a value, and their digest.
+seal <- function(value) {
+  bytes <- serialize(value, NULL, xdr = TRUE)
+  list(bytes = bytes, digest = digest_numbers(bytes))
+}
+
+# The value of a message, or NULL if its bytes are not those that were sealed.
+unseal <- function(sealed) {
+  right <- is.list(sealed) && is.raw(sealed$bytes) && identical(digest_numbers(sealed$bytes), sealed$digest)
+  if (right) unserialize(sealed$bytes)
+}
 
 # The connection to a cluster, NULL without a cluster: an environment of
 #   cluster, names  the workers, and what messages call them;
@@ -110,7 +129,9 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   connection$broken <- FALSE
   connection$session <- connection$data <- NULL
   connection$keeps <- FALSE
-  found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)), call = call)
+  found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)), call = call,
+    open = identity
+  )
   node <- vapply(found, `[[`, "", "node")
   connection$names <- sprintf("%s (process %d on %s)", connection$names, vapply(found, `[[`, 0L, "process"), node)
   for (i in seq_along(found)) {
@@ -144,37 +165,37 @@ worker_build <- function() {
 
 # Runs a task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers. All have the same
 # `arguments`, or `each` lists those of each worker. Returns their values.
-ask_workers <- function(connection, task, arguments = list(), each = rep_len(list(arguments), length(workers)),
-                        workers = seq_along(connection$cluster), call = NULL) {
-  ask_cluster(connection, call_worker, each, list(task), workers, call)
+ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster),
+                        call = NULL) {
+  number <- next_call()
+  message <- function(arguments) seal(list(number = number, task = task, arguments = arguments))
+  each <- if (is.null(each)) rep_len(list(message(arguments)), length(workers)) else lapply(each, message)
+  ask_cluster(connection, call_worker, each, number, workers, call)
 }
 
-# Calls fun(each[[i]], number, ...) on each worker, with the arguments `same` for all. Interrupts wait, because half an
-# exchange would spoil the next.
-ask_cluster <- function(connection, fun, each, same = list(), workers = seq_along(connection$cluster), call = NULL) {
+next_call <- function() cluster_calls$count <- cluster_calls$count + 1
+
+# Calls fun(each[[i]], number) on each worker. open() turns its reply into a list of the number and the value.
+# Interrupts wait, because half an exchange would spoil the next.
+ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster),
+                        call = NULL, open = unseal) {
   if (connection$broken) {
     stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by), call = call)
   }
-  number <- cluster_calls$count <- cluster_calls$count + 1
+  timeout <- worker_timeout(call)
   cluster <- connection$cluster[workers]
+  started <- proc.time()[["elapsed"]]
   replies <- suspendInterrupts(tryCatch(
-    do.call(parallel::clusterApply, c(list(cluster, each, fun, number), same), quote = TRUE),
+    within_timeout(cluster, timeout, parallel::clusterApply(cluster, each, fun, number)),
     error = identity
   ))
   if (inherits(replies, "error")) {
-    lost <- lost_workers(connection, workers, replies)
+    is_late <- proc.time()[["elapsed"]] - started >= timeout
+    lost <- lost_workers(connection, workers, replies, if (is_late) min(timeout, 5) else timeout, timeout)
     break_off(connection, paste0(lost, ". The cluster cannot be used any more"), call)
   }
-  for (i in seq_along(replies)) {
-    if (!is.list(replies[[i]]) || !identical(replies[[i]]$number, number)) {
-      break_off(connection, paste0(
-        "`cluster`: ", connection$names[[workers[[i]]]], " gave the reply to another call, which had broken off: ",
-        "stop this cluster (parallel::stopCluster) and make a new one"
-      ), call)
-    }
-  }
   lapply(seq_along(replies), function(i) {
-    value <- replies[[i]]$value
+    value <- value_of_reply(open(replies[[i]]), number, connection, workers[[i]], call)
     if (is_failure(value)) {
       message <- paste0(connection$names[[workers[[i]]]], ": ", value$message)
       stop_warpbayes(status_class[[value$status]], message, call = call)
@@ -183,25 +204,90 @@ ask_cluster <- function(connection, fun, each, same = list(), workers = seq_alon
   })
 }
 
+# The value in a reply to call `number`. `reply` is NULL if its bytes are not those that the worker sent.
+value_of_reply <- function(reply, number, connection, worker, call) {
+  break_off_at <- function(...) {
+    break_off(connection, paste0("`cluster`: ", connection$names[[worker]], ...,
+      ": stop this cluster (parallel::stopCluster) and make a new one"), call)
+  }
+  if (is.null(reply)) {
+    break_off_at(" gave a reply that was damaged on its way")
+  }
+  if (!is.list(reply) || !identical(reply$number, number)) {
+    if (is.list(reply) && identical(reply$number, NA_real_)) {
+      break_off_at(" got a call that was damaged on its way")
+    }
+    break_off_at(" gave the reply to another call, which had broken off")
+  }
+  value <- reply$value
+  if (is_failure(value) && !is_whole_failure(value)) {
+    break_off_at(" gave a failure without a reason")
+  }
+  value
+}
+
+is_whole_failure <- function(value) {
+  is.list(value) && length(value$status) == 1L && value$status %in% seq_along(status_class) &&
+    is.character(value$message) && length(value$message) == 1L && !is.na(value$message)
+}
+
 break_off <- function(connection, message, call) {
   connection$broken <- TRUE
   connection$broken_by <- message
   stop_warpbayes("device", message, call = call)
 }
 
+# Seconds without a byte from a worker, after which the manager no longer waits for it.
+worker_timeout <- function(call) {
+  seconds <- getOption("warpbayes.worker_timeout", 3600)
+  if (!is.numeric(seconds) || length(seconds) != 1L || is.na(seconds) || seconds < 1) {
+    stop_input("options(warpbayes.worker_timeout)", "must be a number of seconds of at least 1, not ",
+      show_value(seconds), call = call)
+  }
+  min(ceiling(seconds), 1e6)
+}
+
+# Evaluates `code` while reading from the workers' sockets fails after `timeout` seconds without a byte. Workers that
+# are reached in another way, such as those of MPI, have no timeout.
+within_timeout <- function(cluster, timeout, code) {
+  sockets <- lapply(seq_along(cluster), function(i) if (is.list(cluster[[i]])) cluster[[i]]$con)
+  sockets <- Filter(function(socket) inherits(socket, "sockconn"), sockets)
+  set <- function(socket, seconds) tryCatch(socketTimeout(socket, seconds), error = function(error) NULL)
+  before <- lapply(sockets, set, as.integer(timeout))
+  on.exit(for (i in seq_along(sockets)) if (!is.null(before[[i]])) set(sockets[[i]], before[[i]]))
+  code
+}
+
 # Which workers no longer answer, in words. This may read replies that other workers had still to give, but the
-# cluster is lost anyway.
-lost_workers <- function(connection, workers, error) {
-  names <- list(c(connection$session, connection$data))
-  is_lost <- vapply(workers, function(i) {
-    close <- function() parallel::clusterCall(connection$cluster[i], call_worker, names, 0, "close")
-    inherits(suspendInterrupts(tryCatch(close(), error = identity)), "error")
-  }, NA)
-  if (!any(is_lost)) {
+# cluster is lost anyway. Each worker is given `patience` seconds.
+lost_workers <- function(connection, workers, error, patience, timeout) {
+  close <- seal(list(number = 0, task = "close", arguments = list(c(connection$session, connection$data))))
+  found <- vapply(workers, function(i) {
+    started <- proc.time()[["elapsed"]]
+    one <- connection$cluster[i]
+    ask <- function() within_timeout(one, patience, parallel::clusterCall(one, call_worker, close, 0))
+    if (!inherits(suspendInterrupts(tryCatch(ask(), error = identity)), "error")) {
+      return("here")
+    }
+    if (proc.time()[["elapsed"]] - started < patience) "ended" else "silent"
+  }, "")
+  if (all(found == "here")) {
     return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))
   }
-  paste0("`cluster`: ", paste(connection$names[workers[is_lost]], collapse = " and "),
-    if (sum(is_lost) > 1L) " have" else " has", " ended or cannot be reached (", conditionMessage(error), ")")
+  which_are <- function(state) {
+    names <- connection$names[workers[found == state]]
+    paste(paste(names, collapse = " and "), if (length(names) > 1L) "have" else "has")
+  }
+  said <- c(
+    if (any(found == "ended")) {
+      paste0(which_are("ended"), " ended or cannot be reached (", conditionMessage(error), ")")
+    },
+    if (any(found == "silent")) {
+      sprintf("%s sent nothing for %s, the time that options(warpbayes.worker_timeout) allows", which_are("silent"),
+        count_words(timeout, "second"))
+    }
+  )
+  paste0("`cluster`: ", paste(said, collapse = ", and "))
 }
 
 # Sessions ------------------------------------------------------------------------------
@@ -231,8 +317,8 @@ open_on_cluster <- function(fit, run, keep_labels) {
   })
   ask_workers(connection, "begin", each = begin)
   session <- native(
-    C_mixture_open_cluster, function(request) exchange(connection, request), split$first_row, split$piece,
-    fit$center, 1 / fit$scale, single, keep_labels, samples, run
+    C_mixture_open_cluster, function(request) exchange(connection, request), connection$names, split$first_row,
+    split$piece, fit$center, 1 / fit$scale, single, keep_labels, samples, run
   )
   opened <- TRUE
   attr(session, "cluster") <- connection
@@ -241,8 +327,7 @@ open_on_cluster <- function(fit, run, keep_labels) {
 
 # A name that no other session and no other data have.
 new_name <- function() {
-  cluster_calls$count <- cluster_calls$count + 1
-  sprintf("%d.%.0f", Sys.getpid(), cluster_calls$count)
+  sprintf("%d.%.0f", Sys.getpid(), next_call())
 }
 
 # Decides which worker has which cells. Workers that would have none are left out.

@@ -5,13 +5,16 @@ worker_data <- new.env(parent = emptyenv())
 
 # An interrupt from the keyboard may reach all processes of a machine. Only the manager heeds it: a worker that did
 # would give no reply, for which the manager would wait.
-answer_manager <- function(number, task, arguments) {
-  value <- suspendInterrupts({
-    value <- tryCatch(do.call(worker_tasks[[task]], arguments, quote = TRUE), error = as_failure)
+answer_manager <- function(sealed) {
+  asked <- unseal(sealed)
+  if (is.null(asked)) {
+    return(seal(list(number = NA_real_)))
+  }
+  suspendInterrupts({
+    value <- tryCatch(do.call(worker_tasks[[asked$task]], asked$arguments, quote = TRUE), error = as_failure)
     tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = function(condition) NULL)
-    value
+    seal(list(number = asked$number, value = value))
   })
-  list(number = number, value = value)
 }
 
 worker_tasks <- list(

@@ -34,6 +34,8 @@
 #'   \item{`warpbayes.isa`}{the vector instruction set, `"avx512"`, `"avx2"` or `"baseline"`. If it is not set, the
 #'     widest that the processor has.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
+#'   \item{`warpbayes.worker_timeout`}{for how many seconds a worker of a cluster may send nothing; 3600 if it is not
+#'     set. See [mixture_clusters].}
 #'   \item{`warpbayes.device_memory`}{the most bytes of device memory to use. If it is not set, all that is free.
 #'     Cells of a mixture that do not fit travel to the card in each sweep, see [mixture_memory].}
 #'   \item{`warpbayes.plugin`}{the path of a CUDA plugin to use instead of the one that was built with the package.}

@@ -43,7 +43,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(mixture_add_densities, 11),
   ENTRY(mixture_climb, 9),
   ENTRY(mixture_split, 2),
-  ENTRY(mixture_open_cluster, 9),
+  ENTRY(mixture_open_cluster, 10),
   ENTRY(mixture_open_worker, 11),
   ENTRY(mixture_answer, 2),
   ENTRY(mixture_close_worker, 1),

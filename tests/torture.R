@@ -18,7 +18,7 @@ run_on_cluster <- function(fit) {
   )
   manager <- native(
     warpbayes:::C_mixture_open_cluster, function(request) list(.Call(warpbayes:::C_mixture_answer, worker, request)),
-    c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, 0L, run
+    "worker 1", c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, 0L, run
   )
   swept <- warpbayes:::mixture_step(fit)(manager, fit$state[[1L]], 2, TRUE)
   .Call(warpbayes:::C_mixture_close, manager)

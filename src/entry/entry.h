@@ -138,7 +138,7 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
 
 /* entry/mixture/cluster_entry.c */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers);
-SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
+SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
                                    SEXP precision, SEXP keep_labels, SEXP samples, SEXP run);
 SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
                                   SEXP precision, SEXP keep_labels, SEXP sample, SEXP samples, SEXP run);

@@ -234,6 +234,106 @@ test_that("the message names a worker that is killed during a fit, and the check
   )
 })
 
+# Replaces a function, or elements of a list of functions, of the package on the second worker. original() in the new
+# function is the old one. `value` NULL: puts the old one back.
+plant_on_second <- function(cluster, name, value) {
+  parallel::clusterCall(cluster[2L], function(name, value) {
+    namespace <- asNamespace("warpbayes")
+    if (is.null(value)) {
+      utils::assignInNamespace(name, get("before", envir = globalenv()), "warpbayes")
+      return(NULL)
+    }
+    original <- get(name, envir = namespace)
+    assign("before", original, envir = globalenv())
+    if (is.function(value)) {
+      environment(value) <- list2env(list(original = original), parent = namespace)
+    } else {
+      for (task in names(value)) {
+        environment(value[[task]]) <- list2env(list(original = original[[task]]), parent = namespace)
+      }
+      value <- utils::modifyList(original, value)
+    }
+    utils::assignInNamespace(name, value, "warpbayes")
+    NULL
+  }, name, value)
+  invisible()
+}
+
+test_that("any fault of a worker is an error that names it and the reason", {
+  skip_if_clusterless()
+  x <- clouds(2048 * 3)
+  attempt <- function(name, value) {
+    plant_on_second(workers(2), name, value)
+    on.exit(plant_on_second(workers(2), name, NULL))
+    tryCatch(fit_clouds(x, iter = 4, cluster = workers(2)), error = identity)
+  }
+  expect_fault <- function(found, message) {
+    expect_s3_class(found, "warpbayes_error_device")
+    expect_match(conditionMessage(found), paste0("worker 2 of 2 \\(process [0-9]+ on .*\\).* ", message))
+  }
+  flip <- function(bytes) {
+    bytes[[length(bytes) - 9]] <- xor(bytes[[length(bytes) - 9]], as.raw(1))
+    bytes
+  }
+  # Damage of the bytes that travel: one bit, and fewer of them.
+  damaged <- "gave a reply that was damaged on its way: stop this cluster"
+  expect_fault(attempt("seal", eval(bquote(function(value) {
+    sealed <- original(value)
+    sealed$bytes <- .(flip)(sealed$bytes)
+    sealed
+  }))), damaged)
+  expect_fault(attempt("seal", function(value) {
+    sealed <- original(value)
+    sealed$bytes <- utils::head(sealed$bytes, -8)
+    sealed
+  }), damaged)
+  expect_fault(attempt("unseal", function(sealed) NULL), "got a call that was damaged on its way")
+  # A worker that computes nonsense.
+  answer <- function(f) list(answer = f)
+  expect_fault(attempt("worker_tasks", answer(function(session, request) utils::head(original(session, request), -8))),
+    "has sent a reply of a wrong size"
+  )
+  expect_fault(
+    attempt("worker_tasks", answer(function(session, request) replace(original(session, request), TRUE, as.raw(255)))),
+    "has sent a reply with sums that no rows have"
+  )
+  expect_fault(attempt("worker_tasks", answer(function(...) structure(list(status = 9), class = "warpbayes_failure"))),
+    "gave a failure without a reason"
+  )
+  # The manager does not ask these workers again to close their sessions.
+  parallel::clusterCall(workers(2), function() {
+    held <- get("worker_data", envir = asNamespace("warpbayes"))
+    rm(list = ls(held), envir = held)
+  })
+})
+
+test_that("a worker that hangs is named after the stated time, and the completed sweeps are returned", {
+  skip_if_clusterless()
+  x <- clouds(2048 * 3)
+  whole <- fit_clouds(x, iter = 8)
+  file <- tempfile()
+  cluster <- with_options(list(socketOptions = "no-delay"), start_workers(2))
+  processes <- unlist(parallel::clusterCall(cluster, Sys.getpid))
+  on.exit({
+    tools::pskill(processes, 9L)
+    unlink(file)
+  })
+  part <- with_options(list(warpbayes.worker_timeout = 1), with_warning(
+    after_slice(1, function() tools::pskill(processes[[2]], tools::SIGSTOP),
+      fit_clouds(x, iter = 8, cluster = cluster, checkpoint = file)
+    )
+  ))
+  late <- "sweep 5 of 8 failed: `cluster`: worker 2 of 2 \\(process %d on .*\\) has sent nothing for 1 second, "
+  expect_match(part$said, sprintf(late, processes[[2]]))
+  expect_identical(part$value$iter, 4)
+  same_result(resume(file, x, threads = 1, progress = FALSE), whole)
+  for (wrong in list("a", NA, 0, -1, 1:2)) {
+    expect_error(with_options(list(warpbayes.worker_timeout = wrong), fit_clouds(x, cluster = workers(2))),
+      "`options\\(warpbayes.worker_timeout\\)` must be a number of seconds", class = "warpbayes_error_input"
+    )
+  }
+})
+
 test_that("a reply to an earlier call is not taken for the current one", {
   skip_if_clusterless()
   cluster <- start_workers(1)
@@ -365,7 +465,8 @@ test_that("the manager checks replies and the worker checks requests", {
   expect_error(native(C_mixture_answer, session, raw(8)), "the mixture session is closed")
   # A manager whose workers give invalid replies.
   manage <- function(reply) {
-    manager <- native(C_mixture_open_cluster, reply, split$first_row, 1, c(0, 0), c(1, 1), 0L, TRUE, 0L,
+    manager <- native(
+      C_mixture_open_cluster, reply, c("worker 1", "worker 2"), split$first_row, 1, c(0, 0), c(1, 1), 0L, TRUE, 0L,
       resolve_run("cpu", 1)
     )
     on.exit(.Call(C_mixture_close, manager))
@@ -378,7 +479,7 @@ test_that("the manager checks replies and the worker checks requests", {
     step(manager, fit$state[[1L]], 1, FALSE)
   }
   expect_error(manage(function(request) list(raw(8), raw(8))),
-    "worker 1 of the cluster has sent a reply of a wrong size", class = "warpbayes_error_device"
+    "`cluster`: worker 1 has sent a reply of a wrong size", class = "warpbayes_error_device"
   )
   replies <- list(
     function(request) list(raw(8)), function(request) 1, function(request) list(1, 2), function(request) list()
@@ -390,8 +491,9 @@ test_that("the manager checks replies and the worker checks requests", {
   expect_error(manage(function(request) failure), "no memory", class = "warpbayes_error_memory")
 })
 
-# Calls use(session) with a manager whose workers are in this process.
-in_this_process <- function(fit, workers, use) {
+# Calls use(session) with a manager whose workers are in this process. Requests go through ask(), and replies through
+# reply().
+in_this_process <- function(fit, workers, use, ask = identity, reply = function(bytes, request) bytes) {
   split <- native(C_mixture_split, as.double(fit$rows), workers)
   open <- function(i) {
     rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
@@ -405,13 +507,13 @@ in_this_process <- function(fit, workers, use) {
   on.exit(for (session in opened) .Call(C_mixture_close_worker, session))
   for (i in seq_len(workers)) opened[[i]] <- open(i)
   exchange <- function(request) {
-    replies <- lapply(opened, function(session) .Call(C_mixture_answer, session, request))
+    replies <- lapply(opened, function(session) .Call(C_mixture_answer, session, ask(request)))
     failed <- Filter(is_failure, replies)
-    if (length(failed)) failed[[1L]] else replies
+    if (length(failed)) failed[[1L]] else lapply(replies, reply, request)
   }
   manager <- native(
-    C_mixture_open_cluster, exchange, split$first_row, split$piece, fit$center, 1 / fit$scale, 0L, TRUE,
-    length(fit$samples), resolve_run("cpu", 2)
+    C_mixture_open_cluster, exchange, paste("worker", 1:3), split$first_row, split$piece, fit$center, 1 / fit$scale,
+    0L, TRUE, length(fit$samples), resolve_run("cpu", 2)
   )
   on.exit(.Call(C_mixture_close, manager), add = TRUE)
   use(manager)
@@ -429,6 +531,64 @@ test_that("a manager with workers computes the same as one session", {
     close_fit(session)
     for (workers in 1:3) expect_identical(in_this_process(fit, workers, step), expected)
   }
+})
+
+test_that("values that no worker or manager can have computed are refused in each kind of message", {
+  x <- clouds(2048 * 2, 2)
+  start <- function(...) {
+    dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE,
+      init = rep(1L, nrow(x)), ...)
+  }
+  # Samples have sizes of their own; splits of one component are proposed without samples.
+  fits <- list(start(sample = rep_len(1:2, nrow(x))), start(), start())
+  fits[[4]] <- dp_mixture(x, 4, method = "bem", iter = 1, warmup = 0, seed = 1, threads = 1, backend = "cpu",
+    progress = FALSE)
+  kind_of <- function(request) readBin(request[29:32], "integer")
+  # Puts a number at the end, at the beginning or everywhere in messages of one kind.
+  change <- function(kind, where, value) function(bytes, request = bytes) {
+    if (kind_of(request) != kind) {
+      return(bytes)
+    }
+    value <- if (is.raw(value)) value else writeBin(value, raw())
+    first <- if (identical(bytes, request)) 56 else 0
+    at <- switch(where,
+      all = (first + 1):length(bytes), last = length(bytes) - rev(seq_along(value)) + 1,
+      first = first + seq_along(value)
+    )
+    replace(bytes, at, value)
+  }
+  attempt <- function(fit, ..., keep = TRUE) {
+    step <- if (is_bem(fit)) bem_sampler(fit)$step else mixture_step(fit)
+    found <- tryCatch(in_this_process(fit, 2, function(session) step(session, fit$state[[1L]], 10, keep), ...),
+      error = identity
+    )
+    if (inherits(found, "error")) paste(class(found)[[1]], conditionMessage(found)) else "value"
+  }
+  replies <- list(
+    list(1, "all", as.raw(255), "sums that no rows have"), list(1, "first", NaN, "sums that no rows have"),
+    list(1, "first", -1, "sums that no rows have"), list(1, "first", 0, "sums of too many or few rows"),
+    list(1, "last", -1, "sizes|label"), list(1, "last", 9L, "sizes|label"),
+    list(2, "first", 5000L, "an anchor that is"), list(2, "all", as.raw(255), "values that are not finite"),
+    list(3, "all", as.raw(255), "sums that no rows have"), list(3, "last", NaN, "a probability that is not finite"),
+    list(4, "last", NaN, "sums that no rows have"), list(4, "first", 1e9, "sums that no rows have")
+  )
+  for (one in replies) {
+    found <- attempt(fits[[one[[1]]]], reply = change(one[[1]], one[[2]], one[[3]]))
+    said <- paste0("warpbayes_error_device `cluster`: worker [12] has sent a reply with .*(", one[[4]], ")")
+    expect_match(found, said, label = paste(one[[1]], one[[2]], one[[4]], found))
+  }
+  requests <- list(
+    list(1, "all", as.raw(255), "a law of components"), list(1, "first", -1, "a law of components"),
+    list(1, "last", Inf, "weights that are no numbers"), list(2, "first", 4000L, "a pair or a half"),
+    list(3, "last", 5000, "an anchor that is no row"), list(3, "first", 4000L, "a pair or a half"),
+    list(4, "last", NaN, "components that are no numbers"), list(4, "first", Inf, "components that are no numbers")
+  )
+  for (one in requests) {
+    found <- attempt(fits[[one[[1]]]], ask = change(one[[1]], one[[2]], one[[3]]))
+    expect_match(found, paste0("warpbayes_error_input .*the request of the mixture's manager has ", one[[4]]))
+  }
+  # Nothing was wrong with them before.
+  expect_identical(vapply(fits, attempt, ""), rep("value", 4))
 })
 
 test_that("workers with several graphics cards, and of different kinds, give the same result", {

@@ -34,12 +34,6 @@ static int32_t samples_of(const wb_cluster_worker *worker) {
   return worker->data.sample ? worker->data.samples : 0;
 }
 
-static int are_below(const int32_t *values, int32_t count, int32_t end) {
-  for (int32_t i = 0; i < count; i++)
-    if (values[i] >= end) return 0;
-  return 1;
-}
-
 static size_t place_request(const wb_cluster_worker *worker, const wb_cluster_head *head, const void *request,
                             wb_cluster_request *r) {
   return wb_cluster_place_request(r, head, worker->data.columns, samples_of(worker), (void *)(uintptr_t)request);
@@ -55,11 +49,7 @@ static int is_request(const wb_cluster_worker *worker, const void *request, size
   if (has_pairs && (!worker->data.keep_labels || head.components != worker->drawn || head.pairs < 1 ||
                     head.pairs > WB_MIXTURE_MOST_PAIRS))
     return 0;
-  if (place_request(worker, &head, request, r) != size) return 0;
-  if (head.kind == WB_CLUSTER_DRAW)
-    for (int32_t j = 0; j < head.components; j++)
-      if (r->source[j] < 0 || r->source[j] >= head.components) return 0;
-  return !has_pairs || (are_below(r->pair, head.components, head.pairs) && are_below(r->side, head.components, 2));
+  return place_request(worker, &head, request, r) == size;
 }
 
 int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request, size_t size, size_t *bytes,
@@ -71,6 +61,13 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
     return WB_ERROR_INPUT;
   }
   const shard s = shard_of(worker);
+  const wb_cluster_share share = {worker->data.columns, samples_of(worker), s.nodes, worker->data.first_row,
+                                  worker->data.rows, worker->rows};
+  const char *const wrong = wb_cluster_wrong_request(&r, &share);
+  if (wrong) {
+    wb_message_write(message, "the request of the mixture's manager has %s", wrong);
+    return WB_ERROR_INPUT;
+  }
   *bytes = wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows,
                                  NULL);
   return WB_OK;

@@ -22,6 +22,7 @@ typedef struct wb_cluster {
   const int64_t *first_row; /* workers + 1: where the rows of each begin, and the number of all rows */
   int64_t piece;            /* see wb_mixture_data */
   int (*exchange)(void *context, const void *request, size_t size, wb_cluster_reply *replies, wb_message *message);
+  const char *(*name)(void *context, int32_t worker); /* what messages call a worker */
   void *context;
 } wb_cluster;
 
@@ -101,6 +102,18 @@ size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head,
 
 /* The number of components that the nodes of a request's replies sum. */
 int32_t wb_cluster_summed(const wb_cluster_head *head);
+
+/* The rows of a worker, as both sides know them. */
+typedef struct wb_cluster_share {
+  int32_t columns, samples, nodes;
+  int64_t first_row, rows, whole; /* whole: the rows of all workers */
+} wb_cluster_share;
+
+/* What is wrong with the values of a request or of a reply, in words; NULL if nothing is. Their items are placed.
+ * Numbers must be finite, and labels, anchors and counts of rows in their ranges. */
+const char *wb_cluster_wrong_request(const wb_cluster_request *request, const wb_cluster_share *share);
+const char *wb_cluster_wrong_part(const wb_cluster_part *part, const wb_cluster_head *head,
+                                  const wb_cluster_share *share);
 
 /* Pieces are the leaves of a tree: node i of a level has the nodes 2i and 2i + 1 of the level below. */
 #define WB_CLUSTER_PIECES 32     /* the fewest pieces of a worker, if there are so many leaves */

@@ -110,27 +110,43 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
   return status;
 }
 
-/* Sends a request to all workers; their replies are then of the right size. */
-static int ask(cluster_session *s, const wb_cluster_head *head, const void *request, size_t size, wb_message *message) {
-  wb_cluster_part part;
-  const int status = s->cluster.exchange(s->cluster.context, request, size, s->replies, message);
-  for (int32_t w = 0; w < s->cluster.workers && status == WB_OK; w++) {
-    const int32_t nodes = s->first_node[w + 1] - s->first_node[w];
-    const int64_t rows = s->cluster.first_row[w + 1] - s->cluster.first_row[w];
-    if (s->replies[w].size == wb_cluster_place_part(&part, head, s->columns, s->samples, nodes, rows, NULL)) continue;
-    wb_message_write(message, "worker %d of the cluster has sent a reply of a wrong size", (int)w + 1);
-    return WB_ERROR_DEVICE;
-  }
-  return status;
+static wb_cluster_share share_of(const cluster_session *s, int32_t w) {
+  const int64_t *const first = s->cluster.first_row + w;
+  const wb_cluster_share share = {s->columns, s->samples, s->first_node[w + 1] - s->first_node[w], first[0],
+                                  first[1] - first[0], s->cluster.first_row[s->cluster.workers]};
+  return share;
 }
 
 /* The reply of a worker to the last request. */
 static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
+  const wb_cluster_share share = share_of(s, w);
   wb_cluster_part part;
-  (void)wb_cluster_place_part(&part, head, s->columns, s->samples, s->first_node[w + 1] - s->first_node[w],
-                              s->cluster.first_row[w + 1] - s->cluster.first_row[w],
+  (void)wb_cluster_place_part(&part, head, share.columns, share.samples, share.nodes, share.rows,
                               (void *)(uintptr_t)s->replies[w].bytes);
   return part;
+}
+
+/* What is wrong with a worker's reply, in words, or NULL. */
+static const char *wrong_reply(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
+  const wb_cluster_share share = share_of(s, w);
+  wb_cluster_part part;
+  if (s->replies[w].size !=
+      wb_cluster_place_part(&part, head, share.columns, share.samples, share.nodes, share.rows, NULL))
+    return "of a wrong size";
+  part = reply_of(s, head, w);
+  return wb_cluster_wrong_part(&part, head, &share);
+}
+
+/* Sends a request to all workers; their replies then have the right size and possible values. */
+static int ask(cluster_session *s, const wb_cluster_head *head, const void *request, size_t size, wb_message *message) {
+  const int status = s->cluster.exchange(s->cluster.context, request, size, s->replies, message);
+  for (int32_t w = 0; w < s->cluster.workers && status == WB_OK; w++) {
+    const char *const wrong = wrong_reply(s, head, w);
+    if (!wrong) continue;
+    wb_message_write(message, "`cluster`: %s has sent a reply %s", s->cluster.name(s->cluster.context, w), wrong);
+    return WB_ERROR_DEVICE;
+  }
+  return status;
 }
 
 /* The sums over all rows from the workers' nodes: the statistics of the summed components, then the log likelihood. */

@@ -43,8 +43,8 @@ static int is_split(SEXP first_row, SEXP piece) {
 
 /* The manager ------------------------------------------------------------------------------ */
 
-/* What the pointer of the manager's session protects: the R function, and the last replies. */
-enum { EXCHANGE, REPLIES };
+/* What the pointer of the manager's session protects: the R function, the last replies, and the workers' names. */
+enum { EXCHANGE, REPLIES, NAMES };
 
 /* An exchange with the workers. R may fail while it allocates, so it runs inside R_ToplevelExec(), which no error
  * leaves: the host algorithm has memory to free. */
@@ -72,8 +72,9 @@ static int exchange_with_workers(void *context, const void *request, size_t size
   SEXP answers = VECTOR_ELT(ask.kept, REPLIES);
   const open_mixture *opened = R_ExternalPtrAddr((SEXP)context);
   if (done && Rf_inherits(answers, "warpbayes_failure")) {
+    const int status = Rf_asInteger(wb_list_element(answers, "status"));
     wb_message_write(message, "%s", CHAR(Rf_asChar(wb_list_element(answers, "message"))));
-    return Rf_asInteger(wb_list_element(answers, "status"));
+    return status >= WB_ERROR_INPUT && status <= WB_ERROR_BACKEND ? status : WB_ERROR_DEVICE;
   }
   int right = done && TYPEOF(answers) == VECSXP;
   for (R_xlen_t w = 0; right && w < Rf_xlength(answers); w++) {
@@ -91,18 +92,26 @@ static int exchange_with_workers(void *context, const void *request, size_t size
   return WB_ERROR_DEVICE;
 }
 
-/* `call`: the R function. `samples`: 0 if the rows are one sample. */
-SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
+static const char *name_of(void *context, int32_t worker) {
+  SEXP names = VECTOR_ELT(R_ExternalPtrProtected((SEXP)context), NAMES);
+  return CHAR(STRING_ELT(names, worker));
+}
+
+/* `call`: the R function. `names`: of the workers, at least as many as have rows. `samples`: 0 if the rows are one
+ * sample. */
+SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
                                    SEXP precision, SEXP keep_labels, SEXP samples, SEXP run) {
   wb_message message;
   const double columns = (double)Rf_xlength(center);
   const int several = Rf_asInteger(samples);
   if (!Rf_isFunction(call) || !is_split(first_row, piece) || columns < 1 || !wb_is_numbers(center, columns) ||
-      !wb_is_numbers(inverse_scale, columns) || several < 0)
+      !wb_is_numbers(inverse_scale, columns) || several < 0 || TYPEOF(names) != STRSXP ||
+      Rf_xlength(names) < Rf_xlength(first_row) - 1)
     return wb_changed_fit();
   const wb_call here = wb_call_from_list(run);
-  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 2));
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(kept, EXCHANGE, call);
+  SET_VECTOR_ELT(kept, NAMES, names);
   SEXP pointer = PROTECT(wb_session_begin(kept, wb_mixture_close));
   const int32_t workers = (int32_t)Rf_xlength(first_row) - 1;
   open_mixture *opened = calloc(1, sizeof *opened);
@@ -118,7 +127,8 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP first_row, SEXP piece, SEXP c
     const wb_mixture_data data = {.rows = opened->rows, .columns = opened->columns, .center = REAL_RO(center),
                                   .inverse_scale = REAL_RO(inverse_scale),
                                   .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, .samples = several};
-    const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, pointer};
+    const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, name_of,
+                                pointer};
     status = wb_cluster_open(&data, &here, &cluster, &opened->session, &message);
   } else {
     wb_message_write(&message, "no memory for the mixture session");
