@@ -31,7 +31,8 @@
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
 #' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
-#'   added too.
+#'   added too. A multinomial of more than two classes takes a matrix: a column for each class except the reference is
+#'   added to the log odds of that class; with a column for every class, their differences from the first are added.
 #' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
 #'   how to code factors. Factor levels without rows are dropped.
 #' @param sparse whether the design is a sparse matrix of package Matrix, for predictors that are mostly 0, such as
@@ -54,7 +55,8 @@
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
 #'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
 #'     intercepts.}
-#'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`: see [grouping_terms].}
+#'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`, and for a multinomial: see
+#'     [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
 #'   \item{state}{the state from which [continue()] goes on.}
 #'
@@ -140,18 +142,14 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
 # The rows of the user's data as the sampler and the methods of the fit need them. `call` is the call of
 # bayes_logit(): its weights, offset and subset are evaluated in `data` and `envir`. Errors name `caller`.
 logit_data <- function(call, formula, data, family, contrasts, sparse, envir, caller) {
-  parts <- split_groups(formula, caller)
+  parts <- split_groups(formula, family, caller)
   given <- names(call) %in% c("data", "weights", "offset", "subset", "na.action")
   given[[1L]] <- TRUE
   frame <- logit_frame(call[given], parts, envir, caller)
-  if ((!is.null(parts$group) || length(parts$bars)) && family == "multinomial") {
-    stop_input("formula", "has a grouping term such as (1 | g), which family \"multinomial\" does not take",
-      call = caller)
-  }
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame), caller)
-  offset <- check_row_offset(stats::model.offset(frame), nrow(frame), family, caller)
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights, caller)
+  offset <- row_offset(frame, response$classes, caller)
   if (sum(response$shape) == 0 && family != "negbinomial") {
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials", call = caller)
   }
@@ -182,18 +180,51 @@ check_row_weights <- function(weights, rows, call = sys.call(-1L)) {
   as.double(weights)
 }
 
-check_row_offset <- function(offset, rows, family, call = sys.call(-1L)) {
-  if (is.null(offset)) {
-    return(numeric(rows))
-  }
-  if (!is.numeric(offset) || any(!is.finite(offset))) {
-    stop_input("offset", "must be finite numbers, one for each row, not ", show_value(offset), call = call)
-  }
-  if (family == "multinomial") {
-    stop_input("offset", "is not known to family \"multinomial\"", call = call)
-  }
-  as.double(offset)
+# The sum of the argument `offset` and of the offsets of the formula, as one_offset() has them.
+row_offset <- function(frame, classes, call) {
+  Reduce(`+`, lapply(frame_offsets(frame), function(values) {
+    if (!is.numeric(values) || any(!is.finite(values))) {
+      stop_input("offset", "must be finite numbers, ", if (is.null(classes)) "one for each row, ", "not ",
+        show_value(values), call = call)
+    }
+    one_offset(values, classes, "offset", call)
+  }), numeric(nrow(frame)))
 }
+
+# The argument `offset` and the offsets of the formula, in a model frame.
+frame_offsets <- function(frame) {
+  given <- if ("(offset)" %in% names(frame)) list(frame[["(offset)"]])
+  c(given, lapply(attr(attr(frame, "terms"), "offset"), function(i) frame[[i]]))
+}
+
+# An offset as a vector, or for more than two classes as a matrix with a column for each class but the first. A matrix
+# with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
+one_offset <- function(values, classes, argument, call) {
+  if (is.null(classes) || (length(classes) == 2L && !is.matrix(values))) {
+    if (is.matrix(values) && ncol(values) != 1L) {
+      stop_input(argument, "must be one number for each row, not ", show_value(values), call = call)
+    }
+    return(as.double(values))
+  }
+  others <- classes[-1L]
+  of_columns <- if (is.matrix(values) && ncol(values) == length(classes)) classes else others
+  if (!is.matrix(values) || ncol(values) != length(of_columns)) {
+    stop_input(argument, "must be a matrix for family \"multinomial\", with a column for each class except the ",
+      "reference, or for each class, not ", show_value(values), call = call)
+  }
+  misplaced <- which(colnames(values) %in% classes & colnames(values) != of_columns)
+  if (length(misplaced)) {
+    stop_input(argument, sprintf("has the column %s where that of class %s belongs",
+      dQuote(colnames(values)[[misplaced[[1L]]]], FALSE), dQuote(of_columns[[misplaced[[1L]]]], FALSE)), call = call)
+  }
+  first <- if (identical(of_columns, classes)) as.double(values[, 1L]) else 0
+  values <- values[, seq_along(of_columns)[of_columns %in% others], drop = FALSE]
+  matrix(as.double(values) - first, nrow(values))
+}
+
+# The rows of an offset, and whether they are finite.
+offset_rows <- function(offset, rows) if (is.matrix(offset)) offset[rows, , drop = FALSE] else offset[rows]
+finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) else is.finite(offset)
 
 coefficient_names <- function(design, response) {
   names <- colnames(design$x)

@@ -22,8 +22,8 @@ check_family <- function(family, call = sys.call(-1L)) {
 }
 
 # Splits a formula into its part without terms (x | g), and these terms, in the notation of package lme4. A single term
-# (1 | g) is the `group`; all others are `bars`, as split_bar() has them.
-split_groups <- function(formula, call = sys.call(-1L)) {
+# (1 | g) of one linear predictor is the `group`; all others are `bars`, as split_bar() has them.
+split_groups <- function(formula, family, call = sys.call(-1L)) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
       if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula), call = call)
@@ -64,7 +64,7 @@ split_groups <- function(formula, call = sys.call(-1L)) {
         " with more than one |", call = call)
     }
   }
-  is_single <- length(bars) == 1L && is_intercept_bar(bars[[1L]])
+  is_single <- length(bars) == 1L && is_intercept_bar(bars[[1L]]) && family != "multinomial"
   list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars)
 }
 
@@ -264,7 +264,8 @@ regression_data <- function(fit) {
   x <- rows(design$x)
   is_sparse <- is_sparse_matrix(x)
   c(if (is_sparse) sparse_rows(x, design$scale), list(
-    x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale, offset = sorted(offset),
+    x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
+    offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
     group_start = design$group_start, terms = regression_terms(design$terms, order)
   ))

@@ -25,8 +25,9 @@
 #'
 #'   `as.matrix()` gives the kept draws, with a column for each coefficient and other parameter. `fixef()` gives the
 #'   posterior means of the coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
-#'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. `prior_summary()` gives
-#'   the prior, `family()` the name of the family, and `model.matrix()` the design.
+#'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. For a multinomial both
+#'   have the effects of all classes except the reference; effects of different classes are independent.
+#'   `prior_summary()` gives the prior, `family()` the name of the family, and `model.matrix()` the design.
 #'   `sigma()` is an error: these families have no residual standard deviation.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.bayes_logit()], and for rows with missing values.
@@ -181,8 +182,13 @@ ranef.bayes_logit <- function(object, ...) {
   if (length(terms) == 0L) {
     stop_input("object", "has no grouping terms")
   }
-  values <- Map(function(draws) as.data.frame(t(rowMeans(draws, dims = 2L)), optional = TRUE), effect_draws(object))
-  stats::setNames(values, vapply(terms, function(term) term$group, ""))
+  means <- Map(function(term, draws) {
+    mean <- t(rowMeans(draws, dims = 2L))
+    colnames(mean) <- of_class(term, colnames(mean))
+    mean
+  }, terms, effect_draws(object))
+  by_term <- lapply(of_terms(object, means), function(means) as.data.frame(do.call(cbind, means), optional = TRUE))
+  stats::setNames(by_term, vapply(terms[seq_along(by_term)], function(term) term$group, ""))
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -195,7 +201,19 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
     stop_input("x", "has no grouping terms")
   }
   means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
-  stats::setNames(means, vapply(terms, function(term) term$group, ""))
+  by_term <- lapply(of_terms(x, means), function(parts) {
+    # Effects of different classes are independent.
+    whole <- diag(0, length(parts) * nrow(parts[[1L]]))
+    for (k in seq_along(parts)) {
+      own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
+      whole[own, own] <- parts[[k]]
+    }
+    classes <- if (length(x$response$classes)) paste0(x$response$classes[-1L], ":") else ""
+    names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
+    dimnames(whole) <- list(names, names)
+    whole
+  })
+  stats::setNames(by_term, vapply(terms[seq_along(by_term)], function(term) term$group, ""))
 }
 
 #' @rdname posterior_predict.bayes_logit

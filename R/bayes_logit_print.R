@@ -25,7 +25,8 @@ group_parameter_names <- function(fit) {
   if (!is.null(fit$group_name)) {
     return(sprintf("sd(%s)", fit$group_name))
   }
-  c(deviation_names(fit$design$terms), correlation_names(fit$design$terms))
+  terms <- outcome_terms(fit)
+  c(deviation_names(terms), correlation_names(terms))
 }
 
 # The kept draws of the coefficients as a matrix, with the chains one below the other.

@@ -29,7 +29,7 @@ prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
       call = call)
   }
   rows <- list(x = x, offset = new_offset(fit, frame, newdata, call))
-  rows$complete <- complete_rows(x) & stats::complete.cases(frame) & is.finite(rows$offset)
+  rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
   if (groups && !is.null(fit$group_name)) {
     values <- new_groups(fit, newdata, call)
     rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
@@ -137,8 +137,9 @@ as_fitted_classes <- function(fit, frame, call) {
 
 # Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
 new_offset <- function(fit, frame, newdata, call) {
-  offset <- stats::model.offset(frame)
-  offset <- if (is.null(offset)) numeric(nrow(newdata)) else as.double(offset)
+  classes <- fit$response$classes
+  of_formula <- lapply(frame_offsets(frame), one_offset, classes, "newdata", call)
+  offset <- Reduce(`+`, of_formula, numeric(nrow(newdata)))
   if (!"(offset)" %in% names(fit$frame)) {
     return(offset)
   }
@@ -152,11 +153,11 @@ new_offset <- function(fit, frame, newdata, call) {
     stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ",
       conditionMessage(error), call = call)
   })
-  if (!is.numeric(values) && !all(is.na(values)) || length(values) != nrow(newdata)) {
+  if (!is.numeric(values) && !all(is.na(values)) || NROW(values) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but the argument `offset` of the fit gives ", nrow(newdata)),
       show_value(values), " there", call = call)
   }
-  offset + as.double(values)
+  offset + one_offset(values, classes, "newdata", call)
 }
 
 # What stats::model.matrix() refuses in words of its own: factors of one level, and contrasts that do not fit.

@@ -10,7 +10,7 @@ logit_sampler <- function(fit) {
   if (groups > 0L) {
     traces$group_deviation <- stored()
   }
-  terms <- fit$design$terms
+  terms <- outcome_terms(fit)
   draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
   if (length(terms)) {
     names <- effect_names(terms)
@@ -42,8 +42,8 @@ start_spread <- 2
 
 logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
-  terms <- fit$design$terms
-  prior$effect_scale <- effect_scales(terms, fit$prior)
+  terms <- outcome_terms(fit)
+  prior$effect_scale <- effect_scales(fit$design$terms, fit$prior)
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   design <- fit$design
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
@@ -112,7 +112,7 @@ logit_start <- function(fit) {
     coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (p + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
     scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = numeric(ellipse_size(p, groups))
-  ), if (length(fit$design$terms)) start_terms(fit$design$terms))
+  ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.

@@ -47,8 +47,9 @@ grouped_rows <- function(rows) {
 }
 
 subset_rows <- function(rows, block) {
-  parts <- intersect(c("offset", "group", "new_group", "complete"), names(rows))
+  parts <- intersect(c("group", "new_group", "complete"), names(rows))
   rows[parts] <- lapply(rows[parts], function(values) values[block])
+  rows$offset <- offset_rows(rows$offset, block)
   rows$x <- rows$x[block, , drop = FALSE]
   rows$terms <- lapply(rows$terms, function(term) {
     list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE])
@@ -65,7 +66,7 @@ summarise_block <- function(fit, rows, draws, used, run) {
   is_sparse <- is_sparse_matrix(x)
   data <- c(if (is_sparse) sparse_rows(x, rep(1, ncol(x))), list(
     x = if (!is_sparse) unname(x), rows = as.double(n), effects = row_effects(fit, rows, used),
-    offset = if (any(rows$offset != 0, na.rm = TRUE)) rep(rows$offset, draws$outcomes)
+    offset = if (any(rows$offset != 0, na.rm = TRUE)) rep_len(rows$offset, n * draws$outcomes)
   ))
   if (!is_sparse && !is.double(data$x)) {
     storage.mode(data$x) <- "double"
@@ -91,21 +92,27 @@ row_effects <- function(fit, rows, used) {
   if (length(terms) == 0L) {
     return(list())
   }
-  effects <- effect_draws(fit)
+  fitted <- fit_terms(fit)
+  values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
-  unlist(lapply(seq_along(terms), function(i) {
-    size <- dim(effects[[i]])
-    own <- array(effects[[i]], c(size[1:2], prod(size[3:4])))[, , used, drop = FALSE]
-    level <- as.integer(terms[[i]]$level)
-    fresh <- which(level == 0L)
-    groups <- unique(terms[[i]]$new_level[fresh])
-    level[fresh] <- size[[2L]] + match(terms[[i]]$new_level[fresh], groups)
+  first <- c(0, cumsum(vapply(fitted, function(term) length(term$columns) * as.double(length(term$levels)), 0)))
+  # Where the effects of each draw begin.
+  draw <- (used - 1) * dim(values)[[1L]]
+  unlist(lapply(seq_along(fitted), function(i) {
+    row <- terms[[(i - 1L) %% length(terms) + 1L]]
+    q <- length(fitted[[i]]$columns)
+    # Only the draws of levels that the rows have are read.
+    known <- sort(unique(row$level[row$level > 0L]))
+    level <- match(row$level, known)
+    fresh <- which(row$level == 0L)
+    groups <- unique(row$new_level[fresh])
+    level[fresh] <- length(known) + match(row$new_level[fresh], groups)
     new <- if (length(fresh)) new_effects(covariances[[i]][, , used, drop = FALSE], length(groups))
-    lapply(seq_len(size[[1L]]), function(k) {
-      known <- t(matrix(own[k, , ], size[[2L]]))
-      z <- terms[[i]]$z
-      list(outcome = 0L, level = level - 1L, multiple = if (!is.null(z)) as.double(z[, k]),
-        draw = if (length(fresh)) cbind(known, new[[k]]) else known)
+    lapply(seq_len(q), function(k) {
+      own <- values[as.vector(outer(draw, first[[i]] + (known - 1) * q + k, `+`))]
+      list(outcome = if (is.null(fitted[[i]]$outcome)) 0L else fitted[[i]]$outcome, level = level - 1L,
+        multiple = if (!is.null(row$z)) as.double(row$z[, k]),
+        draw = matrix(c(own, if (length(fresh)) new[[k]]), length(used)))
     })
   }), recursive = FALSE)
 }
@@ -121,7 +128,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
     of_class <- coefficients[, (k - 1) * p + seq_len(p), drop = FALSE]
     linear[, , k] <- if (is_sparse_matrix(x)) t(as.matrix(x %*% t(of_class))) else tcrossprod(of_class, x)
   }
-  linear <- linear + rep(rows$offset[block], each = length(used))
+  linear <- linear + rep(offset_rows(rows$offset, block), each = length(used))
   for (effect in effects) {
     level <- effect$level[block] + 1L
     known <- which(level > 0L)

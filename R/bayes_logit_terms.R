@@ -193,25 +193,39 @@ start_terms <- function(terms) {
 
 # What is stored of the terms -----------------------------------------------------
 
+# The terms of each linear predictor. Those of a multinomial have the `class` and its `outcome`, from 0.
+outcome_terms <- function(fit) {
+  terms <- fit$design$terms
+  classes <- fit$response$classes[-1L]
+  if (length(classes) == 0L || length(terms) == 0L) {
+    return(terms)
+  }
+  unlist(lapply(seq_along(classes), function(k) lapply(terms, c, list(class = classes[[k]], outcome = k - 1L))),
+    recursive = FALSE)
+}
+
+of_class <- function(term, names) if (is.null(term$class)) names else sprintf("%s:%s", term$class, names)
+
 # The names of the deviations and of the correlations of all terms, and of their effects as package rstanarm has them.
 deviation_names <- function(terms) {
   unlist(lapply(terms, function(term) {
     slopes <- sprintf("sd(%s | %s)", term$columns, term$group)
-    ifelse(term$columns == "(Intercept)", sprintf("sd(%s)", term$group), slopes)
+    of_class(term, ifelse(term$columns == "(Intercept)", sprintf("sd(%s)", term$group), slopes))
   }))
 }
 
 correlation_names <- function(terms) {
   unlist(lapply(terms, function(term) {
     pairs <- correlated_pairs(term)
-    sprintf("cor(%s, %s | %s)", term$columns[pairs[, 2L]], term$columns[pairs[, 1L]], rep(term$group, nrow(pairs)))
+    of_class(term, sprintf("cor(%s, %s | %s)", term$columns[pairs[, 2L]], term$columns[pairs[, 1L]],
+      rep(term$group, nrow(pairs))))
   }))
 }
 
 effect_names <- function(terms) {
   unlist(lapply(terms, function(term) {
     levels <- rep(term$levels, each = length(term$columns))
-    sprintf("b[%s %s:%s]", rep(term$columns, length(term$levels)), term$group, levels)
+    of_class(term, sprintf("b[%s %s:%s]", rep(term$columns, length(term$levels)), term$group, levels))
   }))
 }
 
@@ -247,17 +261,24 @@ effects_to_data_units <- function(effects, terms) {
 
 # What methods read ----------------------------------------------------------------
 
-# The grouping terms of any fit: a list of `label`, `group`, `columns`, `levels`, `level` (of each row of the fit) and
-# `independent`. A model of one term (1 | g) has its group in the design.
+# The grouping terms of the linear predictors of any fit: a list of `label`, `group`, `columns`, `levels`, `level` (of
+# each row of the fit), `independent`, and for a multinomial `class` and `outcome`. A model of one term (1 | g) has its
+# group in the design.
 fit_terms <- function(fit) {
   if (is.null(fit$group_name)) {
-    return(fit$design$terms)
+    return(outcome_terms(fit))
   }
   list(list(
     label = paste("1 |", fit$group_name), group = fit$group_name, columns = "(Intercept)",
     levels = levels(fit$design$group), level = as.integer(fit$design$group), independent = TRUE,
     expression = str2lang(fit$group_name), scale = 1
   ))
+}
+
+# Values of fit_terms(), for each term those of all linear predictors.
+of_terms <- function(fit, values) {
+  count <- length(values) / outcomes_of(fit)
+  lapply(seq_len(count), function(i) values[seq(i, length(values), by = count)])
 }
 
 # For each term the kept draws of its effects: columns x levels x draws x chains.

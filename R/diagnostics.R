@@ -368,7 +368,6 @@ drifting <- function(quantities, quantity, words) {
   if (drift == 0) {
     return(NULL)
   }
-  quantity <- words(quantity)
-  sprintf("%s%s is still %s: a longer warmup is needed; drop_warmup(fit) makes it half of all sweeps.",
-    toupper(substr(quantity, 1L, 1L)), substring(quantity, 2L), if (drift > 0) "rising" else "falling")
+  sprintf("%s is still %s: a longer warmup is needed; drop_warmup(fit) makes it half of all sweeps.",
+    sub("^the ", "The ", words(quantity)), if (drift > 0) "rising" else "falling")
 }

@@ -107,7 +107,11 @@ check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   sweeps <- c(fit$iter, fit$chains)
   coefficients <- length(fit$coefficient_names)
   check$array("coefficient_trace", c(sweeps, coefficients))
-  check$numbers("offset", fit$rows)
+  if (is.matrix(fit$offset)) {
+    check$array("offset", c(fit$rows, length(fit$response$classes) - 1))
+  } else {
+    check$numbers("offset", fit$rows)
+  }
   check$numbers("weights", fit$rows)
   if (fit$family == "negbinomial") check$array("dispersion_trace", sweeps)
   x <- fit$design$x

@@ -2,8 +2,7 @@
 
 #' Grouping terms of regressions
 #'
-#' Effects of groups of rows in [bayes_logit()], for the families `"binomial"` and `"negbinomial"`, written as in
-#' package lme4.
+#' Effects of groups of rows in [bayes_logit()], written as in package lme4.
 #'
 #' | term | adds to the linear predictor |
 #' |---|---|
@@ -35,26 +34,36 @@
 #' prior has no such form, and its correlations are uniform only for two effects. The plain inverse Wishart prior ties
 #' large correlations to large standard deviations.
 #'
+#' @section Classes:
+#' In a regression of family `"multinomial"` each class except the reference has effects and a covariance matrix of its
+#' own in every term. Effects of different classes are independent before the data are seen. So the prior depends on
+#' which class is the reference: if all classes differ between groups by the same amount, their log odds against the
+#' reference are correlated, and this prior does not know it.
+#'
 #' @section Computation:
 #' A sweep draws the Polya-Gamma variables of the rows, and then goes through the terms. For each term it draws the
 #' coefficients together with all effects of the term, given those of the other terms. Drawing the coefficients with
 #' every term keeps crossed groupings mixing however many levels they have (Papaspiliopoulos, Roberts and Zanella 2020).
 #' Two more exact steps follow: one rescales effects and standard deviations together, the other moves what nested
-#' groupings share from one to the other. A sweep reads each row once for each term.
+#' groupings share from one to the other. A sweep reads each row once for each term. For a multinomial it does all this
+#' class by class.
 #'
 #' Standard deviations near 0 mix slowly, and so do all effects where each row has many trials or a large count. Look at
 #' `ess_bulk` in [summary.bayes_logit()]. The elliptical slice moves of [bayes_logit()] are for models without groups or
 #' with one term `(1 | g)`.
 #'
 #' @section Parts of a fit:
-#' A fit with one term `(1 | g)` has the parts described in [bayes_logit()]. In other fits, with S sweeps, D kept draws
-#' per chain and C chains:
+#' A fit with one term `(1 | g)`, except that of a multinomial, has the parts described in [bayes_logit()]. In other
+#' fits, with S sweeps, D kept draws per chain and C chains:
 #' \describe{
 #'   \item{`draws$effects`}{effects x D x C, in the data's units, named `b[x g:a]` for the slope of `x` in level `a` of
 #'     `g`, as in package rstanarm. Terms follow each other; within a term, levels do; within a level, effects do.}
 #'   \item{`group_deviation`}{S x C x standard deviations, in the order of terms and effects.}
 #'   \item{`group_correlation`}{S x C x correlations, if there are any.}
 #' }
+#' For a multinomial these are the parts of the second class, then of the third, and so on, with names such as
+#' `class:b[x g:a]`.
+#'
 #' Summaries and draws call the standard deviations `sd(g)` for intercepts and `sd(x | g)` for slopes, and the
 #' correlations `cor((Intercept), x | g)`. [predict.bayes_logit()] draws the effects of a new level from their normal
 #' distribution, in every draw of the parameters.

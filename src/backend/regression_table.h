@@ -35,13 +35,13 @@ typedef struct wb_regression_data {
   const int32_t *column;       /* sparse: of each entry, ascending within a row */
   const double *value;         /* sparse: of each entry */
   int32_t outcomes;            /* linear predictors of a row: 1, or those of a multinomial */
-  const double *offset;        /* rows; NULL: 0 */
+  const double *offset;        /* rows x outcomes, column-major; NULL: 0 */
   const double *shape;         /* rows: b without the dispersion's part */
   const double *kappa;         /* rows x outcomes, column-major: kappa without the dispersion's part */
   const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
   int32_t groups;              /* 0: none */
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
-  int32_t term_count;          /* grouping terms, only without groups and with one outcome; 0: none */
+  int32_t term_count;          /* grouping terms, only without groups; each outcome has effects of its own. 0: none */
   const wb_regression_term *terms;
 } wb_regression_data;
 
@@ -58,7 +58,7 @@ typedef struct wb_regression_parameters {
   double dispersion;          /* r; 0 if there is none */
   double shift;               /* added to the offset of every row: -log(r), or 0 */
   int32_t weights;            /* what takes the place of omega and z */
-  const double *effects;      /* of all terms, one after the other: columns x levels; NULL if there are none */
+  const double *effects;      /* for each outcome those of all terms, each columns x levels; NULL if there are none */
 } wb_regression_parameters;
 
 /* A session: the data, in memory that the backend reads, and working memory. */
@@ -125,16 +125,16 @@ typedef struct wb_regression_functions {
    * coefficients need. The variable of row i depends only on (key, iteration, i), and is the element
    * outcome * rows + i. Sums over rows have the order of WB_LEAF_ROWS. The sums of a group are over its rows within
    * each leaf, added in the order of leaves.
-   * With terms, their effects are part of the fixed part of a row (core/regression_row.h), and the session keeps omega
-   * and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`, added in
-   * order.
+   * With terms, the effects of `outcome` are part of the fixed part of a row (core/regression_row.h), and the session
+   * keeps omega and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`,
+   * added in order.
    *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns), or for each term levels x
    *                     WB_REGRESSION_LEVEL_STATISTICS(columns, q), where NULL leaves them out; NULL without either */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
                double *log_likelihood, wb_message *message);
-  /* After a sweep that drew: `change` (columns x levels) was added to the effects of term `changed`, and the rows' z
-   * follow. Writes Z'z of each level of term `wanted` into `linear`, columns x levels. */
+  /* After a sweep that drew: `change` (columns x levels) was added to the outcome's effects of term `changed`, and the
+   * rows' z follow. Writes Z'z of each level of term `wanted` into `linear`, columns x levels. */
   int (*change_effects)(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                         double *linear, wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */

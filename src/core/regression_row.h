@@ -7,8 +7,8 @@
  * its weight in the linear term of the coefficients.
  *   binomial           a = successes, b = trials
  *   negative binomial  a = y, b = y + r, psi = log(mean) - log(r)
- *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = -log of the
- *                      sum of the other outcomes' exp(linear) (ibid., section 4.3 of its supplement)
+ *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = its offset and effects - log of the
+ *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement)
  */
 #ifndef WB_REGRESSION_ROW_H
 #define WB_REGRESSION_ROW_H

@@ -44,24 +44,31 @@ void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *lev
   start[0] = 0;
 }
 
-/* What a term's draw reads and writes. */
+/* What a term's draw reads and writes. `number` and `first_level` are its own among the terms of all outcomes: they
+ * choose its random numbers. */
 typedef struct term_place {
-  int32_t number, columns, levels;
-  uint64_t first_level; /* levels of the terms before it */
-  double *effects, *covariance;
+  int32_t outcome, term, columns, levels;
+  uint64_t number, first_level; /* terms, and their levels, before it */
+  double *coefficients, *effects, *covariance;
   double *sums;         /* levels x `size` */
   size_t size, triangle;
 } term_place;
 
-static term_place place_of(const wb_regression_state *state, double *sums, int32_t number) {
+static term_place place_of(const wb_regression_state *state, int32_t outcome, double *sums, int32_t term) {
   const wb_regression_grouping *const grouping = state->grouping;
-  term_place place = {.number = number, .effects = state->effects, .covariance = state->covariances, .sums = sums};
-  for (int32_t t = 0; t <= number; t++) {
+  const size_t before = (size_t)outcome;
+  term_place place = {
+    .outcome = outcome, .term = term, .number = before * (uint64_t)grouping->count + (uint64_t)term,
+    .coefficients = state->coefficients + before * (size_t)state->columns,
+    .effects = state->effects + before * wb_regression_effects(grouping),
+    .covariance = state->covariances + before * wb_regression_covariances(grouping), .sums = sums};
+  for (int32_t t = 0; t < grouping->count; t++) place.first_level += before * (uint64_t)grouping->terms[t].levels;
+  for (int32_t t = 0; t <= term; t++) {
     place.columns = grouping->terms[t].columns;
     place.levels = grouping->terms[t].levels;
     place.size = WB_REGRESSION_LEVEL_STATISTICS(state->columns, place.columns);
     place.triangle = wb_packed_size(place.columns);
-    if (t == number) break;
+    if (t == term) break;
     place.first_level += (uint64_t)place.levels;
     place.effects += (size_t)place.levels * (size_t)place.columns;
     place.covariance += WB_REGRESSION_COVARIANCE(place.columns);
@@ -88,7 +95,7 @@ static int not_positive(const term_place *term, uint32_t iteration, wb_message *
   wb_message_write(message,
                    "the posterior precision of the effects of grouping term %d is not positive in sweep %u: values of "
                    "the data are too large",
-                   (int)term->number + 1, (unsigned)iteration);
+                   (int)term->term + 1, (unsigned)iteration);
   return WB_ERROR_INPUT;
 }
 
@@ -129,8 +136,8 @@ typedef struct scale_sums {
 } scale_sums;
 
 /* Draws the effects of each level given the coefficients. `change` gets the effects before. */
-static void draw_effects(const term_place *term, int32_t p, const double *coefficients, uint64_t key,
-                         uint32_t iteration, double *change, scale_sums *scales) {
+static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32_t iteration, double *change,
+                         scale_sums *scales) {
   const int32_t q = term->columns;
   double factor[MOST_PACKED], rest[MOST], value[MOST];
   memset(scales, 0, sizeof *scales);
@@ -142,7 +149,7 @@ static void draw_effects(const term_place *term, int32_t p, const double *coeffi
     for (int32_t k = 0; k < q; k++) {
       const double *const row = products + (size_t)k * (size_t)p;
       rest[k] = products[(size_t)q * (size_t)p + (size_t)k];
-      for (int32_t c = 0; c < p; c++) rest[k] = wb_fma(-row[c], coefficients[c], rest[k]);
+      for (int32_t c = 0; c < p; c++) rest[k] = wb_fma(-row[c], term->coefficients[c], rest[k]);
     }
     wb_triangle_solve(q, factor, rest, value);
     for (int32_t k = 0; k < q; k++) value[k] += wb_draw_normal(&stream);
@@ -242,17 +249,17 @@ static int draw_term(const wb_regression_prior *prior, wb_regression_state *stat
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   double *const sums = state->statistics + triangle;
   memcpy(linear, sums, (size_t)p * sizeof(double));
-  wb_regression_add_prior(prior, state, 0, precision, linear);
+  wb_regression_add_prior(prior, state, term->outcome, precision, linear);
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
   if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, message);
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_COEFFICIENT, iteration, (uint64_t)term->number);
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
   const int status =
-      wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, state->coefficients, message);
+      wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, term->coefficients, message);
   if (status != WB_OK) return status;
   scale_sums scales;
-  draw_effects(term, p, state->coefficients, key, iteration, change, &scales);
-  stream = wb_stream_open(key, WB_PURPOSE_TERM_SCALE, iteration, (uint64_t)term->number);
-  rescale_effects(term, state->grouping->independent[term->number], &scales, &stream);
+  draw_effects(term, p, key, iteration, change, &scales);
+  stream = wb_stream_open(key, WB_PURPOSE_TERM_SCALE, iteration, term->number);
+  rescale_effects(term, state->grouping->independent[term->term], &scales, &stream);
   note_change(term, p, change, sums);
   return WB_OK;
 }
@@ -342,23 +349,23 @@ static int draw_covariance(const term_place *term, const double *scale, wb_strea
 }
 
 int wb_regression_draw_terms(const wb_backend *backend, wb_regression_session *session,
-                             const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
-                             uint32_t iteration, double *sums, double *room, wb_message *message) {
+                             const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
+                             uint64_t key, uint32_t iteration, double *sums, double *room, wb_message *message) {
   const wb_regression_grouping *const grouping = state->grouping;
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
   double log_likelihood;
-  int status = backend->regression->sweep(session, &parameters, 0, key, iteration, state->statistics, sums,
+  int status = backend->regression->sweep(session, &parameters, outcome, key, iteration, state->statistics, sums,
                                           &log_likelihood, message);
   /* Behind the statistics: the change of a term's effects, room for V, and room for the shifts. */
-  const term_place last = place_of(state, sums, grouping->count - 1);
+  const term_place last = place_of(state, outcome, sums, grouping->count - 1);
   double *const change = last.sums + (size_t)last.levels * last.size;
   double *const v = change + wb_regression_effects(grouping), *const shifts = v + MOST * (size_t)state->columns;
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
-    const term_place term = place_of(state, sums, t);
+    const term_place term = place_of(state, outcome, sums, t);
     status = draw_term(prior, state, &term, key, iteration, change, v, room, message);
     if (status != WB_OK || t + 1 == grouping->count) break;
-    const term_place next = place_of(state, sums, t + 1);
+    const term_place next = place_of(state, outcome, sums, t + 1);
     double *const linear = shifts;
     status = backend->regression->change_effects(session, t, change, t + 1, linear, message);
     for (int32_t l = 0; l < next.levels && status == WB_OK; l++)
@@ -367,14 +374,14 @@ int wb_regression_draw_terms(const wb_backend *backend, wb_regression_session *s
   }
   const double *scale = prior->effect_scale;
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
-    const term_place term = place_of(state, sums, t);
+    const term_place term = place_of(state, outcome, sums, t);
     if (grouping->parent[t] < 0) continue;
-    const term_place parent = place_of(state, sums, grouping->parent[t]);
+    const term_place parent = place_of(state, outcome, sums, grouping->parent[t]);
     shift_levels(&term, &parent, grouping->parent_level[t], key, iteration, shifts);
   }
   for (int32_t t = 0; t < grouping->count && status == WB_OK; scale += grouping->terms[t++].columns) {
-    const term_place term = place_of(state, sums, t);
-    wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_COVARIANCE, iteration, (uint64_t)t);
+    const term_place term = place_of(state, outcome, sums, t);
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_COVARIANCE, iteration, term.number);
     if (grouping->independent[t]) draw_variances(&term, scale, &stream);
     else if (!draw_covariance(&term, scale, &stream)) status = not_positive(&term, iteration, message);
   }

@@ -32,7 +32,7 @@ int wb_regression_start(const wb_backend *backend, wb_regression_session *sessio
   }
   if (state->grouping) {
     /* The mode is that without effects of groups, and no place for moves. Each sweep begins with a pass of its own. */
-    state->ellipse[0] = 0.0;
+    if (state->ellipse) state->ellipse[0] = 0.0;
     return status;
   }
   return status == WB_OK ? pass(backend, session, state, 0, key, 0, &log_likelihood, message) : status;
@@ -94,8 +94,8 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
                       const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, uint32_t iteration,
                       double *room, double *level_sums, double *log_likelihood, wb_message *message) {
   int status = WB_OK, moved;
-  if (state->grouping)
-    status = wb_regression_draw_terms(backend, session, prior, state, key, iteration, level_sums, room, message);
+  for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
+    status = wb_regression_draw_terms(backend, session, prior, state, k, key, iteration, level_sums, room, message);
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && !state->grouping; k++) {
     status = draw_coefficients(prior, state, k, key, iteration, room, message);
     if (status == WB_OK && k + 1 < state->outcomes)
@@ -130,16 +130,17 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
       after / sweeps->kept_every < sweeps->kept_count) {
-    const size_t size = state->grouping ? wb_regression_effects(state->grouping) : (size_t)state->groups;
+    const size_t size = state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping)
+                                        : (size_t)state->groups;
     if (size > 0)
       memcpy(sweeps->kept + (size_t)(after / sweeps->kept_every) * size,
              state->grouping ? state->effects : state->intercepts, size * sizeof(double));
   }
   size_t at = (size_t)sweep;
   const double *covariance = state->covariances;
-  for (int32_t t = 0; sweeps->covariances && t < state->grouping->count; t++) {
-    const int32_t q = state->grouping->terms[t].columns;
-    for (size_t i = 0; i < wb_packed_size(q); i++, at += count) sweeps->covariances[at] = covariance[i];
+  for (int32_t i = 0; sweeps->covariances && i < state->outcomes * state->grouping->count; i++) {
+    const int32_t q = state->grouping->terms[i % state->grouping->count].columns;
+    for (size_t j = 0; j < wb_packed_size(q); j++, at += count) sweeps->covariances[at] = covariance[j];
     covariance += WB_REGRESSION_COVARIANCE(q);
   }
 }

@@ -52,8 +52,8 @@ typedef struct wb_regression_grouping {
   const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
 } wb_regression_grouping;
 
-/* Doubles of the effects of all terms, of their covariances, and of their statistics. The covariance of a term has q
- * columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
+/* Doubles of one outcome's effects of all terms, of their covariances, and of their statistics. The covariance of a
+ * term has q columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
 #define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
 size_t wb_regression_effects(const wb_regression_grouping *grouping);
 size_t wb_regression_covariances(const wb_regression_grouping *grouping);
@@ -74,7 +74,7 @@ typedef struct wb_regression_state {
   double *scalars;          /* WB_REGRESSION_SCALARS */
   double *ellipse;          /* WB_REGRESSION_ELLIPSE(columns, groups) of ellipse.h; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
-  double *effects, *covariances;          /* of all terms */
+  double *effects, *covariances;          /* outcomes x those of all terms */
 } wb_regression_state;
 
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)
@@ -92,8 +92,8 @@ typedef struct wb_regression_sweeps {
   /* The intercepts of groups or the effects of terms after `kept_count` sweeps: the one with the index `kept_first`,
    * from 0, and every `kept_every`-th after it. */
   int32_t kept_first, kept_every, kept_count;
-  double *kept; /* intercepts or effects x kept_count */
-  double *covariances; /* Sigma of all terms, packed; in the units of the computation */
+  double *kept; /* intercepts, or effects x outcomes, x kept_count */
+  double *covariances; /* Sigma of all terms of each outcome, packed; in the units of the computation */
 } wb_regression_sweeps;
 
 /* Starts a chain, as sweep 0. With spread > 0 it starts near the mode of the posterior, and the state's ellipse is
@@ -128,12 +128,12 @@ int wb_regression_draw_dispersion(const wb_backend *backend, wb_regression_sessi
                                   const wb_regression_prior *prior, const wb_regression_counts *counts,
                                   wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message);
 
-/* The draws of a sweep where there are terms (regression/groups.c): Polya-Gamma variables, then for each term the
- * coefficients and its effects given those of the other terms, then shifts of nested terms, then covariances. `sums`:
- * wb_regression_level_sums() doubles. `room`: as for the coefficients. */
+/* The draws of an outcome in a sweep where there are terms (regression/groups.c): Polya-Gamma variables, then for each
+ * term the coefficients and its effects given those of the other terms, then shifts of nested terms, then covariances.
+ * `sums`: wb_regression_level_sums() doubles. `room`: as for the coefficients. */
 int wb_regression_draw_terms(const wb_backend *backend, wb_regression_session *session,
-                             const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
-                             uint32_t iteration, double *sums, double *room, wb_message *message);
+                             const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
+                             uint64_t key, uint32_t iteration, double *sums, double *room, wb_message *message);
 
 /* The part of the log likelihood of counts that depends on the dispersion r but not on the logits. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);

@@ -16,7 +16,7 @@ half_cauchy_pair <- function(scale) {
 # `wrong` plants an error. Means of counts are limited to 1e6, because the tails of the horseshoe exceed that once in
 # hundreds of replicates.
 regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "",
-                           moves = NULL, terms = NULL) {
+                           moves = NULL, terms = NULL, offset = FALSE) {
   set.seed(20)
   x <- cbind(1, matrix(rnorm(2 * rows), rows))
   p <- ncol(x)
@@ -24,7 +24,7 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
   list(
     family = family, prior = prior, rows = rows, trials = trials, wrong = wrong, moves = moves,
     x = x, p = p, outcomes = outcomes, groups = groups,
-    terms = if (!is.null(terms)) toy_terms(terms, x),
+    terms = if (!is.null(terms)) toy_terms(terms, x), offset = if (offset) matrix(2 * rnorm(rows * outcomes), rows),
     group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
     global_scale = if (family == "negbinomial") 0.02 else 0.5,
     group_scale = if (family == "negbinomial" && !is.null(terms)) 0.1 else 1, dispersion = c(3, 2),
@@ -53,7 +53,7 @@ toy_terms <- function(which, x) {
 # Effects and covariances from the prior, as the state has them (Huang & Wand 2013, with nu = 2).
 draw_toy_effects <- function(toy) {
   effects <- covariances <- NULL
-  for (term in toy$terms) {
+  for (term in rep(toy$terms, toy$outcomes)) {
     q <- if (is.null(term$z)) 1 else ncol(term$z)
     auxiliary <- 1 / rgamma(q, 0.5, 1 / toy$group_scale^2)
     if (term$independent) {
@@ -67,23 +67,26 @@ draw_toy_effects <- function(toy) {
   list(effects = effects, covariances = covariances)
 }
 
+# What effects add to the linear predictors, rows x outcomes.
 toy_term_sums <- function(toy, effects) {
-  sum <- numeric(toy$rows)
   first <- 0
-  for (term in toy$terms) {
-    z <- if (is.null(term$z)) matrix(1, toy$rows) else term$z
-    own <- matrix(effects[first + seq_len(ncol(z) * term$levels)], ncol(z))
-    sum <- sum + rowSums(z * t(own)[term$level + 1, , drop = FALSE])
-    first <- first + length(own)
-  }
-  sum
+  vapply(seq_len(toy$outcomes), function(k) {
+    sum <- numeric(toy$rows)
+    for (term in toy$terms) {
+      z <- if (is.null(term$z)) matrix(1, toy$rows) else term$z
+      own <- matrix(effects[first + seq_len(ncol(z) * term$levels)], ncol(z))
+      sum <- sum + rowSums(z * t(own)[term$level + 1, , drop = FALSE])
+      first <<- first + length(own)
+    }
+    sum
+  }, numeric(toy$rows))
 }
 
 # Effects, deviations and correlations as probabilities under the prior.
 toy_term_levels <- function(toy, state) {
   levels <- NULL
   effect <- covariance <- 0
-  for (term in toy$terms) {
+  for (term in rep(toy$terms, toy$outcomes)) {
     q <- if (is.null(term$z)) 1 else ncol(term$z)
     sigma <- matrix(0, q, q)
     sigma[upper.tri(sigma, TRUE)] <- state$covariances[covariance + seq_len(q * (q + 1) / 2)]
@@ -139,6 +142,7 @@ draw_toy_responses <- function(toy, state) {
   linear <- toy$x %*% matrix(state$coefficients, toy$p)
   if (toy$groups > 0) linear <- linear + state$intercepts[toy$group]
   if (!is.null(toy$terms)) linear <- linear + toy_term_sums(toy, state$effects)
+  if (!is.null(toy$offset)) linear <- linear + toy$offset
   switch(toy$family,
     binomial = matrix(rbinom(toy$rows, toy$trials, plogis(linear))),
     negbinomial = matrix(rnbinom(toy$rows, size = state$scalars[1], mu = pmin(exp(linear), 1e6))),
@@ -154,7 +158,7 @@ toy_data <- function(toy, y) {
   if (toy$wrong == "kappa") kappa <- kappa + 0.2
   if (toy$wrong == "shape") shape <- shape * 1.6
   list(
-    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = NULL,
+    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = if (toy$wrong != "offset") toy$offset,
     shape = shape + 0, kappa = kappa + 0,
     dispersed = if (is_counts) rep(1, toy$rows),
     group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1),

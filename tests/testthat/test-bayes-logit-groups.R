@@ -5,7 +5,9 @@ term_toys <- list(
   independent = regression_toy(terms = "independent"), crossed = regression_toy(terms = "crossed"),
   nested = regression_toy(terms = "nested"), both = regression_toy(terms = "both"),
   "negative binomial, slopes" = regression_toy("negbinomial", terms = "slopes"),
-  "horseshoe, crossed" = regression_toy(prior = "horseshoe", terms = "crossed")
+  "horseshoe, crossed" = regression_toy(prior = "horseshoe", terms = "crossed"),
+  "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", offset = TRUE),
+  "multinomial, nested" = regression_toy("multinomial", terms = "nested", trials = 5)
 )
 term_replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 400
 
@@ -21,16 +23,18 @@ test_that("sweeps with grouping terms leave the joint law of parameters and resp
 test_that("the comparison of joint laws finds planted errors in grouping terms", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
-  wrong <- function(name, error, sweeps = 15, trials = 2) {
+  wrong <- function(name, error, sweeps = 15, trials = 2, replicates = 1000) {
     toy <- term_toys[[name]]
     toy[c("wrong", "trials")] <- list(error, trials)
-    toy_distance(toy, 1000, sweeps)
+    toy_distance(toy, replicates, sweeps)
   }
   expect_gt(wrong("one", "group", 40), 1)
   expect_gt(wrong("slopes", "group", 40), 1)
   expect_gt(wrong("slopes", "independent", 40), 1)
   expect_gt(wrong("crossed", "kappa"), 1)
   expect_gt(wrong("nested", "parent", 30, trials = 30), 1)
+  expect_gt(wrong("multinomial, slopes", "group", 20, replicates = 500), 1)
+  expect_gt(wrong("multinomial, slopes", "offset", replicates = 500), 1)
 })
 
 set.seed(5)
@@ -73,7 +77,6 @@ test_that("grouping terms that cannot be fitted are errors", {
   expect_error(quick(y ~ (1 | g) + (x | g)), "two terms with the effect \"\\(Intercept\\) \\| g\"", class = input)
   expect_error(quick(y ~ (0 | g)), "with 0 effects; 1 to 16 are known", class = input)
   expect_error(quick(y ~ (1 | nowhere)), "cannot be evaluated", class = input)
-  expect_error(quick(f ~ (1 | g), family = "multinomial"), "grouping term such as", class = input)
   expect_error(quick(y ~ (I(x / 0) | g)), "has the value -?Inf of \"I\\(x/0\\)\"", class = input)
   holes <- people
   holes$g[3] <- NA

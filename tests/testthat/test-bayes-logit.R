@@ -41,7 +41,6 @@ test_that("messages name the arguments that cannot be used", {
   expect_error(quick(~x), "`formula` must be a formula with a response", class = input)
   expect_error(quick("y ~ x"), "`formula` must be a formula", class = input)
   expect_error(quick(y ~ nothing), "`formula` cannot be evaluated with `data`: .*nothing", class = input)
-  expect_error(quick(m ~ x + (1 | g), family = "multinomial"), "does not take", class = input)
   expect_error(quick(k ~ x), "not binary: row", class = input)
   expect_error(quick(f ~ x), "has 3 levels", class = input)
   expect_error(quick(cbind(y, k, c) ~ x), "two columns", class = input)
@@ -55,7 +54,7 @@ test_that("messages name the arguments that cannot be used", {
   expect_error(quick(y ~ x, weights = rep(-1, 60)), "`weights` must be finite numbers of at least 0", class = input)
   expect_error(quick(y ~ x, weights = rep(0, 60)), "`weights` leave nothing to fit", class = input)
   expect_error(quick(y ~ x, offset = rep(Inf, 60)), "`offset` must be finite", class = input)
-  expect_error(quick(m ~ x, family = "multinomial", offset = rep(1, 60)), "`offset` is not known", class = input)
+  expect_error(quick(m ~ x, family = "multinomial", offset = rep(1, 60)), "`offset` must be a matrix", class = input)
   expect_error(quick(y ~ x, prior = 1), "`prior` must come from logit_prior\\(\\), not 1", class = input)
   expect_error(quick(y ~ x + f, prior = logit_prior(scale = 1:2)),
     "has 2 numbers as `scale`, but there are 3", class = input

@@ -442,6 +442,11 @@ regression_cases <- alist(
     d <- known_rows(256, 59)
     regression_values(regression(factor(rep_len(1:4, 256)) ~ f, d, family = "multinomial", sparse = TRUE))
   },
+  "multinomial, nested and crossed groups, offsets" = {
+    d <- transform(known_rows(300, 64), h = rep(1:4, 75))
+    regression_values(regression(class ~ m1 + (1 | g / h) + (0 + m1 + m2 | h) + offset(cbind(m3, -m3 / 2)), d,
+      family = "multinomial"))
+  },
   "every number of predictors to 20" = {
     x <- known_cells(128, 20, 60)
     y <- rep_len(0:1, 128)

@@ -140,13 +140,14 @@ typedef struct leaf_room {
   double *line;   /* padded x REGRESSION_TILE: a tile of the scaled design, zeros */
   double *left;   /* lines x REGRESSION_TILE: omega x, z, zeros */
   double *right;  /* REGRESSION_TILE x padded: x, zeros */
-  double *linear; /* outcomes x WB_LEAF_ROWS */
+  double *linear; /* outcomes x WB_LEAF_ROWS: of several outcomes with their offsets and effects */
+  double *alone;  /* WB_LEAF_ROWS: the linear predictor of the outcome that is drawn, without these */
   double *fixed, *psi, *shape, *kappa, *omega, *log_likelihood, *nothing; /* WB_LEAF_ROWS; `nothing` is zero */
 } leaf_room;
 
 static size_t room_doubles(const wb_regression_data *data) {
   return (size_t)REGRESSION_TILE * ((size_t)to_eight(data->columns + 1) + 2 * (size_t)to_eight(data->columns)) +
-         WB_LEAF_ROWS * ((size_t)data->outcomes + 7);
+         WB_LEAF_ROWS * ((size_t)data->outcomes + 8);
 }
 
 static leaf_room room_in(double *memory, const wb_regression_data *data) {
@@ -155,7 +156,8 @@ static leaf_room room_in(double *memory, const wb_regression_data *data) {
   room.left = room.line + (size_t)REGRESSION_TILE * (size_t)room.padded;
   room.right = room.left + (size_t)REGRESSION_TILE * (size_t)room.lines;
   room.linear = room.right + (size_t)REGRESSION_TILE * (size_t)room.padded;
-  room.fixed = room.linear + (size_t)WB_LEAF_ROWS * (size_t)data->outcomes;
+  room.alone = room.linear + (size_t)WB_LEAF_ROWS * (size_t)data->outcomes;
+  room.fixed = room.alone + WB_LEAF_ROWS;
   room.psi = room.fixed + WB_LEAF_ROWS;
   room.shape = room.psi + WB_LEAF_ROWS;
   room.kappa = room.shape + WB_LEAF_ROWS;
@@ -210,19 +212,41 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
                          room->linear + (size_t)k * WB_LEAF_ROWS);
 }
 
+/* What offset and effects add to the linear predictors of an outcome. */
+static void add_fixed(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
+                      int64_t begin, int rows, double *fixed) {
+  const wb_regression_data *data = &session->data;
+  const size_t at = (size_t)outcome * (size_t)data->rows + (size_t)begin;
+  for (int l = 0; l < rows; l++) fixed[l] = data->offset ? data->offset[at + (size_t)l] : 0.0;
+  if (data->term_count > 0) wb_cpu_terms_add(data, parameters->effects, outcome, begin, rows, fixed);
+}
+
+/* The fixed part of one of several outcomes, which contains the predictors of the others. */
+static void fix_outcome(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
+                        int64_t begin, int rows, leaf_room *room) {
+  const wb_regression_data *data = &session->data;
+  const int has_fixed = data->offset || data->term_count > 0;
+  memcpy(room->alone, room->linear + (size_t)outcome * WB_LEAF_ROWS, (size_t)rows * sizeof(double));
+  memset(room->fixed, 0, (size_t)rows * sizeof(double));
+  for (int i = 1; has_fixed && i <= data->outcomes; i++) {
+    /* The outcome itself comes last and leaves its part in `fixed`. */
+    const int k = (outcome + i) % data->outcomes;
+    add_fixed(session, parameters, k, begin, rows, room->fixed);
+    for (int l = 0; l < rows; l++) room->linear[k * WB_LEAF_ROWS + l] += room->fixed[l];
+  }
+  for (int l = 0; l < rows; l++)
+    room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
+}
+
 /* Shape, kappa, fixed part and logit of each row for one outcome. */
 static void weigh_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
                        int outcome, int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   const double *const dispersed = data->dispersed ? data->dispersed + begin : room->nothing;
-  for (int l = 0; l < rows; l++) {
-    room->fixed[l] = data->offset ? data->offset[begin + l] : 0.0;
-    if (data->outcomes > 1)
-      room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
-  }
-  if (data->term_count > 0) wb_cpu_terms_add(data, parameters->effects, begin, rows, room->fixed);
+  if (data->outcomes > 1) fix_outcome(session, parameters, outcome, begin, rows, room);
+  else add_fixed(session, parameters, 0, begin, rows, room->fixed);
   weighs[session->isa](rows, data->shape + begin, data->kappa + (size_t)outcome * (size_t)data->rows + begin, dispersed,
-                       parameters->dispersion, parameters->shift, room->linear + (size_t)outcome * WB_LEAF_ROWS,
+                       parameters->dispersion, parameters->shift, data->outcomes > 1 ? room->alone : room->linear,
                        room->shape, room->kappa, room->fixed, room->psi);
 }
 

@@ -66,7 +66,15 @@ static double add_row(const wb_regression_data *data, const wb_regression_term *
   return value;
 }
 
-void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int64_t begin, int rows, double *fixed) {
+static size_t count_effects(const wb_regression_data *data) {
+  size_t count = 0;
+  for (int t = 0; t < data->term_count; t++) count += (size_t)data->terms[t].columns * (size_t)data->terms[t].levels;
+  return count;
+}
+
+void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int outcome, int64_t begin, int rows,
+                      double *fixed) {
+  effects += (size_t)outcome * count_effects(data);
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
     for (int i = 0; i < rows; i++) fixed[i] = add_row(data, term, effects, begin + i, fixed[i]);

@@ -16,8 +16,9 @@ typedef struct wb_term_sums {
 int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_message *message);
 void wb_cpu_terms_close(wb_term_sums *sums);
 
-/* Adds the effects of all terms to the fixed parts of rows begin..begin + rows - 1. */
-void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int64_t begin, int rows, double *fixed);
+/* Adds an outcome's effects of all terms to the fixed parts of rows begin..begin + rows - 1. */
+void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int outcome, int64_t begin, int rows,
+                      double *fixed);
 
 /* The statistics of all levels of all terms, as sweep() of backend/regression_table.h has them. */
 void wb_cpu_terms_sum(const wb_regression_data *data, wb_term_sums *sums, int threads, double *statistics);

@@ -47,6 +47,17 @@ __global__ void __launch_bounds__(row_threads)
   if (row < rows) x[c * rows + row] = wb_regression_scaled(x[c * rows + row], center[c], inverse_scale[c]);
 }
 
+/* What offset and effects add to the linear predictor of an outcome. Moves `effects` behind those of the outcome. */
+__device__ double fixed_part(const regression_rows &data, const term_list &terms, int outcome, int64_t row,
+                             const double **effects) {
+  double fixed = data.offset != nullptr ? data.offset[outcome * data.rows + row] : 0.0;
+  for (int t = 0; t < terms.count; t++) {
+    fixed = add_term(terms.term[t], data.rows, *effects, row, fixed);
+    *effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
+  }
+  return fixed;
+}
+
 /* Weight omega, linear term z (or what `weights` says) and log likelihood of each row. Launch: a thread for each row.
  * `omega` may be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
  * multiply-add a column and outcome, and a Polya-Gamma draw, of which the threads of a warp make different kinds. */
@@ -73,15 +84,17 @@ __global__ void __launch_bounds__(row_threads)
   const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
   const double kappa =
       wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
-  double fixed = data.offset != nullptr ? data.offset[row] : 0.0;
-  if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
+  const double alone = linear[at.outcome];
   const double *effects = at.effects;
-  for (int t = 0; t < terms.count; t++) {
-    fixed = add_term(terms.term[t], data.rows, effects, row, fixed);
-    effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
+  double fixed = 0.0;
+  for (int k = 0; k < data.outcomes; k++) {
+    const double own = fixed_part(data, terms, k, row, &effects);
+    linear[k] += own;
+    if (k == at.outcome) fixed = own;
   }
+  if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
   fixed += at.shift;
-  const double psi = linear[at.outcome] + fixed;
+  const double psi = alone + fixed;
   log_likelihood[row] = data.outcomes > 1
                             ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
                                                          static_cast<size_t>(data.rows), linear, 1)
@@ -381,7 +394,7 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
     if (status == WB_OK && entries > 0) status = put(column, data.column, entries, "the design", message);
     if (status == WB_OK && entries > 0) status = put(value, data.value, entries, "the design", message);
   }
-  if (status == WB_OK) status = put(offset, data.offset, n, "the offsets", message);
+  if (status == WB_OK) status = put(offset, data.offset, n * m, "the offsets", message);
   if (status == WB_OK) status = put(shape, data.shape, n, "the responses", message);
   if (status == WB_OK) status = put(kappa, data.kappa, n * m, "the responses", message);
   if (status == WB_OK) status = put(dispersed, data.dispersed, n, "the responses", message);

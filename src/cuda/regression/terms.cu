@@ -145,7 +145,7 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
     if (sums > most) most = sums;
   }
   host_.resize(most);
-  int status = effects_.allocate(effects, "the groups' effects", message);
+  int status = effects_.allocate(effects * static_cast<size_t>(data.outcomes), "the groups' effects", message);
   if (status == WB_OK) status = change_.allocate(change, "the groups' effects", message);
   if (status == WB_OK) status = piece_sums_.allocate(most, "the grouping terms' sums", message);
   return status;

@@ -116,7 +116,7 @@ static int are_terms(SEXP data) {
   if (terms == R_NilValue) return 1;
   const R_xlen_t count = Rf_xlength(terms);
   if (TYPEOF(terms) != VECSXP || count < 1 || count > WB_REGRESSION_MOST_TERMS ||
-      Rf_ncols(wb_list_element(data, "kappa")) > 1 || wb_list_element(data, "group_start") != R_NilValue)
+      wb_list_element(data, "group_start") != R_NilValue)
     return 0;
   for (R_xlen_t t = 0; t < count; t++)
     if (!is_term(VECTOR_ELT(terms, t), rows_of(data))) return 0;
@@ -140,7 +140,8 @@ static int is_data(SEXP data) {
          (x == R_NilValue ? wb_is_sparse_design(data, rows, columns) : is_dense(x, rows, columns)) &&
          wb_is_numbers(wb_list_element(data, "inverse_scale"), columns) &&
          wb_is_numbers(wb_list_element(data, "shape"), rows) &&
-         is_optional(wb_list_element(data, "offset"), rows) && is_optional(wb_list_element(data, "dispersed"), rows) &&
+         is_optional(wb_list_element(data, "offset"), rows * Rf_ncols(kappa)) &&
+         is_optional(wb_list_element(data, "dispersed"), rows) &&
          are_group_starts(wb_list_element(data, "group_start"), rows) && are_terms(data);
 }
 
@@ -246,8 +247,8 @@ static void state_sizes(const open_regression *opened, double *size) {
   size[4] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
   size[5] = WB_REGRESSION_SCALARS;
   size[6] = (double)WB_REGRESSION_ELLIPSE(p, groups);
-  size[7] = (double)wb_regression_effects(&opened->grouping);
-  size[8] = (double)wb_regression_covariances(&opened->grouping);
+  size[7] = (double)(outcomes * wb_regression_effects(&opened->grouping));
+  size[8] = (double)(outcomes * wb_regression_covariances(&opened->grouping));
 }
 
 static int is_state(const open_regression *opened, SEXP state) {
@@ -396,13 +397,16 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
     int columns = 0;
     for (int32_t t = 0; t < opened->grouping.count; t++)
       columns += opened->terms[t].columns * (opened->terms[t].columns + 1) / 2;
-    what.covariances = REAL(wb_list_put(out, "covariance_trace", Rf_allocMatrix(REALSXP, count, columns)));
+    what.covariances =
+        REAL(wb_list_put(out, "covariance_trace", Rf_allocMatrix(REALSXP, count, opened->outcomes * columns)));
   }
   if (Rf_xlength(sweeps) == 4 && INTEGER_RO(sweeps)[3] > 0) {
     what.kept_first = INTEGER_RO(sweeps)[1];
     what.kept_every = INTEGER_RO(sweeps)[2];
     what.kept_count = INTEGER_RO(sweeps)[3];
-    const double size = opened->grouping.count > 0 ? (double)wb_regression_effects(&opened->grouping) : opened->groups;
+    const double size = opened->grouping.count > 0
+                            ? (double)opened->outcomes * (double)wb_regression_effects(&opened->grouping)
+                            : opened->groups;
     what.kept = REAL(wb_list_put(out, "kept", Rf_allocMatrix(REALSXP, (int)size, what.kept_count)));
   }
   const int status = wb_regression_run(opened->backend, opened->session, &priors, &learned, &current, &what, &message);
