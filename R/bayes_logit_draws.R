@@ -35,49 +35,56 @@ logit_array <- function(fit, groups = FALSE) {
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method posterior::as_draws_array
+#' @method as_draws_array bayes_logit
+#' @exportS3Method posterior::as_draws_array bayes_logit
 as_draws_array.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_array(logit_array(x, groups))
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method posterior::as_draws
+#' @method as_draws bayes_logit
+#' @exportS3Method posterior::as_draws bayes_logit
 as_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_array(logit_array(x, groups))
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method posterior::as_draws_matrix
+#' @method as_draws_matrix bayes_logit
+#' @exportS3Method posterior::as_draws_matrix bayes_logit
 as_draws_matrix.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_matrix(posterior::as_draws_array(logit_array(x, groups)))
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method posterior::as_draws_df
+#' @method as_draws_df bayes_logit
+#' @exportS3Method posterior::as_draws_df bayes_logit
 as_draws_df.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_df(posterior::as_draws_array(logit_array(x, groups)))
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method posterior::as_draws_list
+#' @method as_draws_list bayes_logit
+#' @exportS3Method posterior::as_draws_list bayes_logit
 as_draws_list.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_list(posterior::as_draws_array(logit_array(x, groups)))
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method posterior::as_draws_rvars
+#' @method as_draws_rvars bayes_logit
+#' @exportS3Method posterior::as_draws_rvars bayes_logit
 as_draws_rvars.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_rvars(posterior::as_draws_array(logit_array(x, groups)))
 }
 
 #' @rdname as_draws.bayes_logit
-#' @exportS3Method coda::as.mcmc.list
+#' @method as.mcmc.list bayes_logit
+#' @exportS3Method coda::as.mcmc.list bayes_logit
 as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   draws <- logit_array(x, groups)
@@ -114,7 +121,8 @@ as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
 NULL
 
 #' @rdname tidy.bayes_logit
-#' @exportS3Method generics::tidy
+#' @method tidy bayes_logit
+#' @exportS3Method generics::tidy bayes_logit
 tidy.bayes_logit <- function(x, conf.level = 0.95, ...) {
   check_dots_empty(...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
@@ -129,7 +137,8 @@ tidy.bayes_logit <- function(x, conf.level = 0.95, ...) {
 }
 
 #' @rdname tidy.bayes_logit
-#' @exportS3Method generics::glance
+#' @method glance bayes_logit
+#' @exportS3Method generics::glance bayes_logit
 glance.bayes_logit <- function(x, ...) {
   check_dots_empty(...)
   table <- diagnose_quantities(logit_quantities(x))
@@ -142,7 +151,8 @@ glance.bayes_logit <- function(x, ...) {
 }
 
 #' @rdname tidy.bayes_logit
-#' @exportS3Method generics::augment
+#' @method augment bayes_logit
+#' @exportS3Method generics::augment bayes_logit
 augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   check_dots_empty(...)
   if (!is.null(newdata)) {

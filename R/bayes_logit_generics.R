@@ -60,21 +60,24 @@ drawn_rows <- function(object, newdata, re_formula, draws, response, call) {
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method rstantools::posterior_linpred
+#' @method posterior_linpred bayes_logit
+#' @exportS3Method rstantools::posterior_linpred bayes_logit
 posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, ...) {
   check_dots_empty(...)
   drawn_rows(object, newdata, re_formula, draws, FALSE, sys.call())$values
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method rstantools::posterior_epred
+#' @method posterior_epred bayes_logit
+#' @exportS3Method rstantools::posterior_epred bayes_logit
 posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, ...) {
   check_dots_empty(...)
   drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())$values
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method rstantools::posterior_predict
+#' @method posterior_predict bayes_logit
+#' @exportS3Method rstantools::posterior_predict bayes_logit
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, seed = NULL, ...) {
   check_dots_empty(...)
   mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())
@@ -117,7 +120,8 @@ draw_classes <- function(probability, trials, as_counts) {
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method bayesplot::pp_check
+#' @method pp_check bayes_logit
+#' @exportS3Method bayesplot::pp_check bayes_logit
 pp_check.bayes_logit <- function(object, type = NULL, draws = 50, seed = NULL, ...) {
   trials <- object$response$trials
   is_counted <- object$family == "negbinomial" || any(trials != 1)
@@ -146,7 +150,8 @@ pp_check.bayes_logit <- function(object, type = NULL, draws = 50, seed = NULL, .
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method rstantools::prior_summary
+#' @method prior_summary bayes_logit
+#' @exportS3Method rstantools::prior_summary bayes_logit
 prior_summary.bayes_logit <- function(object, ...) {
   object$prior
 }
@@ -160,7 +165,8 @@ as.matrix.bayes_logit <- function(x, ...) {
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method coda::as.mcmc
+#' @method as.mcmc bayes_logit
+#' @exportS3Method coda::as.mcmc bayes_logit
 as.mcmc.bayes_logit <- function(x, ...) {
   if (x$chains > 1) {
     stop_input("x", "has ", x$chains, " chains: as.mcmc.list() keeps them apart")
@@ -169,13 +175,15 @@ as.mcmc.bayes_logit <- function(x, ...) {
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method nlme::fixef
+#' @method fixef bayes_logit
+#' @exportS3Method nlme::fixef bayes_logit
 fixef.bayes_logit <- function(object, ...) {
   coef(object)
 }
 
 #' @rdname posterior_predict.bayes_logit
-#' @exportS3Method nlme::ranef
+#' @method ranef bayes_logit
+#' @exportS3Method nlme::ranef bayes_logit
 ranef.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
   terms <- fit_terms(object)
@@ -193,7 +201,8 @@ ranef.bayes_logit <- function(object, ...) {
 
 #' @rdname posterior_predict.bayes_logit
 #' @param sigma not used.
-#' @exportS3Method nlme::VarCorr
+#' @method VarCorr bayes_logit
+#' @exportS3Method nlme::VarCorr bayes_logit
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
   terms <- fit_terms(x)

@@ -145,7 +145,8 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
 }
 
 #' @rdname log_lik.bayes_logit
-#' @exportS3Method loo::loo
+#' @method loo bayes_logit
+#' @exportS3Method loo::loo bayes_logit
 loo.bayes_logit <- function(x, draws = NULL, ...) {
   if (isTRUE(x$prior_only)) {
     stop_input("x", "has draws of the prior alone, from which no row can be left out")

@@ -41,8 +41,8 @@
 #' slightly from results on the processor.
 #'
 #' @section Progress:
-#' `progress = TRUE` shows a text bar, `FALSE` shows none. The default, `NULL`, shows one in interactive sessions. If
-#' package progressr is installed, progress is always signalled to it.
+#' `progress = TRUE` shows a text bar, `FALSE` shows none. The default, `NULL`, shows one in interactive sessions, but
+#' not in documents that knitr makes. If package progressr is installed, progress is always signalled to it.
 #'
 #' @section Checkpoint:
 #' `checkpoint` is `NULL` or the name of a file. The fit saves its state there every `checkpoint_every` seconds (60 by

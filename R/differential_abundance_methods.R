@@ -175,7 +175,8 @@ as.data.frame.differential_abundance <- function(x, row.names = NULL, optional =
 }
 
 #' @rdname summary.differential_abundance
-#' @exportS3Method generics::tidy
+#' @method tidy differential_abundance
+#' @exportS3Method generics::tidy differential_abundance
 tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   check_dots_empty(...)
   check_abundance(x, "x")
@@ -191,7 +192,8 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
 }
 
 #' @rdname summary.differential_abundance
-#' @exportS3Method generics::glance
+#' @method glance differential_abundance
+#' @exportS3Method generics::glance differential_abundance
 glance.differential_abundance <- function(x, ...) {
   check_dots_empty(...)
   check_abundance(x, "x")

@@ -124,49 +124,56 @@ array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method posterior::as_draws_array
+#' @method as_draws_array dp_mixture
+#' @exportS3Method posterior::as_draws_array dp_mixture
 as_draws_array.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_array(array_of_draws(x, components))
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method posterior::as_draws
+#' @method as_draws dp_mixture
+#' @exportS3Method posterior::as_draws dp_mixture
 as_draws.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_array(array_of_draws(x, components))
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method posterior::as_draws_matrix
+#' @method as_draws_matrix dp_mixture
+#' @exportS3Method posterior::as_draws_matrix dp_mixture
 as_draws_matrix.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_matrix(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method posterior::as_draws_df
+#' @method as_draws_df dp_mixture
+#' @exportS3Method posterior::as_draws_df dp_mixture
 as_draws_df.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_df(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method posterior::as_draws_list
+#' @method as_draws_list dp_mixture
+#' @exportS3Method posterior::as_draws_list dp_mixture
 as_draws_list.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_list(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method posterior::as_draws_rvars
+#' @method as_draws_rvars dp_mixture
+#' @exportS3Method posterior::as_draws_rvars dp_mixture
 as_draws_rvars.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_rvars(posterior::as_draws_array(array_of_draws(x, components)))
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method coda::as.mcmc.list
+#' @method as.mcmc.list dp_mixture
+#' @exportS3Method coda::as.mcmc.list dp_mixture
 as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   draws <- array_of_draws(x, components)
@@ -177,7 +184,8 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
 }
 
 #' @rdname as_draws.dp_mixture
-#' @exportS3Method coda::as.mcmc
+#' @method as.mcmc dp_mixture
+#' @exportS3Method coda::as.mcmc dp_mixture
 as.mcmc.dp_mixture <- function(x, components = FALSE, ...) {
   one_coda_chain(as.mcmc.list.dp_mixture(x, components, ...))
 }

@@ -36,7 +36,8 @@
 NULL
 
 #' @rdname tidy.dp_mixture
-#' @exportS3Method generics::tidy
+#' @method tidy dp_mixture
+#' @exportS3Method generics::tidy dp_mixture
 tidy.dp_mixture <- function(x, ...) {
   check_dots_empty(...)
   reference <- reference_draw(x)
@@ -52,7 +53,8 @@ tidy.dp_mixture <- function(x, ...) {
 }
 
 #' @rdname tidy.dp_mixture
-#' @exportS3Method generics::glance
+#' @method glance dp_mixture
+#' @exportS3Method generics::glance dp_mixture
 glance.dp_mixture <- function(x, ...) {
   check_dots_empty(...)
   check_mixture_fit(x, "x")
@@ -72,7 +74,8 @@ glance.dp_mixture <- function(x, ...) {
 }
 
 #' @rdname tidy.dp_mixture
-#' @exportS3Method generics::augment
+#' @method augment dp_mixture
+#' @exportS3Method generics::augment dp_mixture
 augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
@@ -99,7 +102,8 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
 }
 
 #' @rdname tidy.dp_mixture
-#' @exportS3Method generics::augment
+#' @method augment relabelled_mixture
+#' @exportS3Method generics::augment relabelled_mixture
 augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   call <- sys.call()
@@ -111,7 +115,8 @@ augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = N
 }
 
 #' @rdname tidy.dp_mixture
-#' @exportS3Method generics::augment
+#' @method augment cell_types
+#' @exportS3Method generics::augment cell_types
 augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_cell_types(x, sys.call(), "x")

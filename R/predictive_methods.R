@@ -341,7 +341,8 @@ predict_normal <- function(fit, probs) {
 NULL
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method posterior::as_draws
+#' @method as_draws martingale_posterior
+#' @exportS3Method posterior::as_draws martingale_posterior
 as_draws.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
@@ -349,7 +350,8 @@ as_draws.martingale_posterior <- function(x, ...) {
 }
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method posterior::as_draws_matrix
+#' @method as_draws_matrix martingale_posterior
+#' @exportS3Method posterior::as_draws_matrix martingale_posterior
 as_draws_matrix.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
@@ -357,7 +359,8 @@ as_draws_matrix.martingale_posterior <- function(x, ...) {
 }
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method posterior::as_draws_array
+#' @method as_draws_array martingale_posterior
+#' @exportS3Method posterior::as_draws_array martingale_posterior
 as_draws_array.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
@@ -365,7 +368,8 @@ as_draws_array.martingale_posterior <- function(x, ...) {
 }
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method posterior::as_draws_df
+#' @method as_draws_df martingale_posterior
+#' @exportS3Method posterior::as_draws_df martingale_posterior
 as_draws_df.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
@@ -373,7 +377,8 @@ as_draws_df.martingale_posterior <- function(x, ...) {
 }
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method posterior::as_draws_list
+#' @method as_draws_list martingale_posterior
+#' @exportS3Method posterior::as_draws_list martingale_posterior
 as_draws_list.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
@@ -381,7 +386,8 @@ as_draws_list.martingale_posterior <- function(x, ...) {
 }
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method posterior::as_draws_rvars
+#' @method as_draws_rvars martingale_posterior
+#' @exportS3Method posterior::as_draws_rvars martingale_posterior
 as_draws_rvars.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
@@ -389,7 +395,8 @@ as_draws_rvars.martingale_posterior <- function(x, ...) {
 }
 
 #' @rdname as_draws.martingale_posterior
-#' @exportS3Method generics::tidy
+#' @method tidy martingale_posterior
+#' @exportS3Method generics::tidy martingale_posterior
 tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
   check_dots_empty(...)
   check_parts(x, "x")

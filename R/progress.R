@@ -23,7 +23,10 @@ progress_signal <- function(steps, bar) {
   }
 }
 
-# The argument `progress`: NULL shows a bar in interactive sessions only.
+# The argument `progress`: NULL shows a bar in interactive sessions only, and not in a document that knitr makes.
 check_progress <- function(progress, call = sys.call(-1L)) {
-  if (is.null(progress)) interactive() else check_flag(progress, "progress", call)
+  if (is.null(progress)) {
+    return(interactive() && !isTRUE(getOption("knitr.in.progress")))
+  }
+  check_flag(progress, "progress", call)
 }

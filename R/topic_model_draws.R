@@ -67,32 +67,37 @@ topic_traces <- function(fit) {
 }
 
 #' @rdname as_draws.topic_model
-#' @exportS3Method posterior::as_draws
+#' @method as_draws topic_model
+#' @exportS3Method posterior::as_draws topic_model
 as_draws.topic_model <- function(x, topics = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_array(topic_draws_array(x, topics))
 }
 
 #' @rdname as_draws.topic_model
-#' @exportS3Method posterior::as_draws_array
+#' @method as_draws_array topic_model
+#' @exportS3Method posterior::as_draws_array topic_model
 as_draws_array.topic_model <- as_draws.topic_model
 
 #' @rdname as_draws.topic_model
-#' @exportS3Method posterior::as_draws_matrix
+#' @method as_draws_matrix topic_model
+#' @exportS3Method posterior::as_draws_matrix topic_model
 as_draws_matrix.topic_model <- function(x, topics = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_matrix(posterior::as_draws_array(topic_draws_array(x, topics)))
 }
 
 #' @rdname as_draws.topic_model
-#' @exportS3Method posterior::as_draws_df
+#' @method as_draws_df topic_model
+#' @exportS3Method posterior::as_draws_df topic_model
 as_draws_df.topic_model <- function(x, topics = FALSE, ...) {
   check_dots_empty(...)
   posterior::as_draws_df(posterior::as_draws_array(topic_draws_array(x, topics)))
 }
 
 #' @rdname as_draws.topic_model
-#' @exportS3Method coda::as.mcmc.list
+#' @method as.mcmc.list topic_model
+#' @exportS3Method coda::as.mcmc.list topic_model
 as.mcmc.list.topic_model <- function(x, topics = FALSE, ...) {
   check_dots_empty(...)
   draws <- topic_draws_array(x, topics)
@@ -103,7 +108,8 @@ as.mcmc.list.topic_model <- function(x, topics = FALSE, ...) {
 }
 
 #' @rdname as_draws.topic_model
-#' @exportS3Method coda::as.mcmc
+#' @method as.mcmc topic_model
+#' @exportS3Method coda::as.mcmc topic_model
 as.mcmc.topic_model <- function(x, topics = FALSE, ...) {
   one_coda_chain(as.mcmc.list.topic_model(x, topics, ...))
 }
@@ -138,7 +144,8 @@ as.mcmc.topic_model <- function(x, topics = FALSE, ...) {
 NULL
 
 #' @rdname tidy.topic_model
-#' @exportS3Method generics::tidy
+#' @method tidy topic_model
+#' @exportS3Method generics::tidy topic_model
 tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
@@ -155,7 +162,8 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
 }
 
 #' @rdname tidy.topic_model
-#' @exportS3Method generics::augment
+#' @method augment topic_model
+#' @exportS3Method generics::augment topic_model
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
@@ -174,7 +182,8 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
 }
 
 #' @rdname tidy.topic_model
-#' @exportS3Method generics::glance
+#' @method glance topic_model
+#' @exportS3Method generics::glance topic_model
 glance.topic_model <- function(x, ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
